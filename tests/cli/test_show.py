@@ -362,6 +362,8 @@ def test_every_default_of_the_schema_is_told_or_means_nothing() -> None:
         "devices": "no switch is drained",
         "endpoints.*.bond": "ports of their own",
         "endpoints.*.gpus": "no GPUs",
+        "endpoints.*.leaves": "the only group next to hosts",
+        "names": "a name is group and number",
         "endpoints.*.lanes": "all lanes of the port",
         "endpoints.*.split": "not broken out",
         "extra": "nothing is added",

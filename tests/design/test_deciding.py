@@ -70,7 +70,7 @@ def test_a_row_of_a_place_wins_over_that_of_the_class() -> None:
         ("buffers",),
         ("topology.{tier}.model",),
     )
-    assert groups(FabricPart("device", ("bgp", "asn"))) == (("routing.asn.{tier}",),)
+    assert groups(FabricPart("device", ("bgp", "asn"))) == (("routing.asn.{asn}",),)
     assert groups(FabricPart("device", ("vrf_bgp", "red", "asn"))) == ()
     assert groups(FabricPart("device", ("bgp", "neighbors", "10.0.0.1", "bfd"))) == (("routing.bfd",),)
     assert groups(FabricPart("device", ("neighbors", "10.0.0.1", "bfd"))) == (("routing.bfd",),)

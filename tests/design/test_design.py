@@ -9,6 +9,7 @@ from nodrop import design
 from nodrop.design.blocks import halving_position
 from nodrop.design.defaults import applied_defaults
 from nodrop.design.endpoints import host_port_places
+from nodrop.design.topology import topology_of
 from nodrop.design.watchdog import derive_timers
 from nodrop.engine.vocabulary.watchdog import outlasted_timeout
 from nodrop.errors import InputProblems
@@ -425,12 +426,12 @@ def test_derived_watchdogs_are_in_order_and_act_before_queue_pairs_time_out(stat
         timers = derive_timers(intent, ports)
         assert timers
         detections[ports] = (timers.hosts.detection_ms, timers.fabric.detection_ms if timers.fabric else None)
-        for side, role in ((timers.hosts, "leaf"), (timers.fabric, "spine")):
+        lower, upper = topology_of(intent).groups
+        for side, group in ((timers.hosts, lower), (timers.fabric, upper)):
             if side:
-                polling_ms = timers.polling_ms[role]
+                polling_ms = timers.polling_ms[group]
                 assert outlasted_timeout(side.watchdog((3,)), polling_ms, QP_TIMEOUT_MS, QP_RETRIES) == "", ports
-                tier = intent.topology.leaves if role == "leaf" else intent.topology.spines
-                assert tier.platform == "sonic" or side.detection_ms % polling_ms == 0, ports
+                assert group.wanted.platform == "sonic" or side.detection_ms % polling_ms == 0, ports
         assert timers.fabric is None or timers.fabric.detection_ms > timers.latest_ms, ports
     if not stated:
         assert {ports: detections[ports] for ports in (32, 192, 224, 256, 257, 512, 513, 2048)} == {

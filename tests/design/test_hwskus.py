@@ -8,7 +8,9 @@ import nodrop
 from nodrop import design
 from nodrop.design.hwskus import hwsku_of
 from nodrop.design.static_buffers import is_static
+from nodrop.design.topology import topology_of
 from nodrop.hardware import obstacle, switch, switches
+from nodrop.intent.schema import Intent
 from nodrop.judging import built
 from nodrop.platforms.kit.traits import traits
 from nodrop.report.plan_words import lines
@@ -35,6 +37,11 @@ def th5(endpoints: dict[str, str], uplinks: dict[str, str], **more: Any) -> dict
         "topology.max_oversubscription": "1000",
     }
     return shipped("broadcom", changes | more)
+
+
+def hwsku_of_leaves(intent: Intent, model: str) -> str | None:
+    """Return the HWSKU of the leaves of an intent, where they are of a model."""
+    return hwsku_of(intent, topology_of(intent).group("leaf"), switch(model))
 
 
 def hwskus(data: dict[str, Any]) -> tuple[Any, Any]:
@@ -65,9 +72,9 @@ def test_of_several_the_one_with_rows_and_the_fewest_other_splits() -> None:
     """Seastone-DX010-50-40 has these ports too and breaks out fewer others, but ships no table; P32O64 has ports 1-8
     whole as P64 has, and breaks out others."""
     halves, whole = {"split": "2", "speed": "50G", "ports": "1-4"}, {"speed": "100G", "ports": "19-22"}
-    assert hwsku_of(load(th5(halves, whole)), "leaf", switch("DX010")) == "Celestica-DX010-D48C8"
+    assert hwsku_of_leaves(load(th5(halves, whole)), "DX010") == "Celestica-DX010-D48C8"
     plain = th5(WHOLE | {"ports": "1-4"}, WHOLE | {"ports": "5-8"})
-    assert hwsku_of(load(plain), "leaf", switch(ARISTA)) == f"{TH5}-P64"
+    assert hwsku_of_leaves(load(plain), ARISTA) == f"{TH5}-P64"
 
 
 def test_a_hwsku_that_the_release_does_not_have_is_not_written() -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from nodrop import design
 from nodrop.design.static_buffers import static_buffers
+from nodrop.design.topology import topology_of
 from nodrop.engine.vocabulary.admission import pause_threshold_bytes
 from nodrop.errors import InputProblems
 from nodrop.hardware import switch
@@ -168,7 +169,8 @@ def test_headroom_within_a_table_s_sizes_is_each_port_s_own() -> None:
     change = {"topology.leaves.model": "DS3000", "topology.spines.model": "DS3000", "topology.uplinks.speed": "100G"}
     speeds = {f"endpoints.{group}.speed": "100G" for group in ("gpu", "storage")}
     data = changed(INTENT, {**change, **speeds, "topology.uplinks.spine_split": None})
-    made = static_buffers(load(data), "spine", switch("DS3000"))
+    intent = load(data)
+    made = static_buffers(intent, topology_of(intent).group("spine"), switch("DS3000"))
     fit = made.fits[100_000, 30]
     assert (fit.reserved_bytes, fit.xoff_bytes, fit.shared_bytes) == (56368, 55120, 0)
     assert next(pool.shared_headroom_bytes for pool in made.pools if pool.name == "ingress_lossless") is None

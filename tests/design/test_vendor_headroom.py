@@ -10,6 +10,7 @@ from nodrop.design.boxes import Boxes, resolve_switches
 from nodrop.design.buffers import TableHeadroomFit
 from nodrop.design.hwskus import hwsku_of
 from nodrop.design.static_buffers import is_static, static_buffers, static_faults
+from nodrop.design.topology import topology_of
 from nodrop.errors import InputProblems
 from nodrop.hardware import asic, buildable, headroom_ways, switch, switches
 from nodrop.hardware.schema import HeadroomTable, Switch
@@ -84,8 +85,9 @@ def least_xoff(model: Switch, speed_mbps: int, length_m: int) -> int:
 def fit_of(use: Ports, intent: Intent, length_m: int) -> tuple[str, TableHeadroomFit]:
     """Return the HWSKU of the spines and what their ports have."""
     model = switch(use.model)
-    made = static_buffers(intent, "spine", model)
-    return hwsku_of(intent, "spine", model) or str(model.sonic.hwsku), made.fits[use.speed_mbps, length_m]
+    group = topology_of(intent).group("spine")
+    made = static_buffers(intent, group, model)
+    return hwsku_of(intent, group, model) or str(model.sonic.hwsku), made.fits[use.speed_mbps, length_m]
 
 
 def check(use: Ports, lengths_m: tuple[int, ...], releases: tuple[str, ...]) -> None:
@@ -96,8 +98,9 @@ def check(use: Ports, lengths_m: tuple[int, ...], releases: tuple[str, ...]) -> 
         for length_m in lengths_m:
             intent = intent_of(use, length_m, release)
             if not has_rows:
-                spines = resolve_switches(intent, []).spines
-                found = [problem.found for problem in static_faults(intent, Boxes(leaves=spines, spines=spines))]
+                group = topology_of(intent).group("spine")
+                spines = Boxes(groups={group: resolve_switches(intent, []).groups[group]})
+                found = [problem.found for problem in static_faults(intent, spines)]
                 assert any("no HWSKU" in one for one in found), (use, found)
                 break
             hwsku, fit = fit_of(use, intent, length_m)
@@ -187,7 +190,8 @@ def test_a_row_of_the_hwsku_stays_as_it_is_below_the_bound_of_the_standard() -> 
     table = facts.sonic.headroom[0]
     rows = tuple(row._replace(xoff_bytes=1000) if row.cable_m == 40 else row for row in table.rows)
     sonic = facts.sonic.model_copy(update={"headroom": (table.model_copy(update={"rows": rows}),)})
-    made = static_buffers(load(shipped("broadcom")), "leaf", facts.model_copy(update={"sonic": sonic}))
+    intent = load(shipped("broadcom"))
+    made = static_buffers(intent, topology_of(intent).group("leaf"), facts.model_copy(update={"sonic": sonic}))
     assert made.fits[400_000, 30].xoff_bytes == 1000
 
 

@@ -53,8 +53,8 @@ def test_scalars_are_typed_by_the_schema() -> None:
     assert intent.pfc.watchdog.hosts.detection == 200
     assert (intent.buffers.lossless_pool, intent.buffers.alpha, intent.buffers.shared_headroom) == (90, "1", "off")
     assert (intent.hosts.trust, intent.hosts.dcqcn, intent.hosts.rdma_mtu) == ("dscp", True, 4096)
-    assert intent.routing.asn.spines == (4_200_000_000, False)
-    assert intent.routing.asn.leaves == (4_200_100_000, True)
+    assert intent.routing.asn["spines"] == (4_200_000_000, "")
+    assert intent.routing.asn["leaves"] == (4_200_100_000, "id")
     assert intent.addressing.loopbacks == ("10.0.0.0/16",)
     assert intent.addressing.oob == "192.168.100.0/24"
     assert intent.services.ntp == ("192.0.2.10", "192.0.2.11")

@@ -104,6 +104,7 @@ class _Made:
 def _make(intents: tuple[str, ...], output: str, choices: Choices, room: "Callable[[str], Part | Comparison]") -> _Made:
     """Build, write and lint every intent, each by itself; `room` takes the files below a folder."""
     from nodrop.cli.working import working
+    from nodrop.design.topology import topology_of
     from nodrop.judging import chosen_rules, collecting, concluded
     from nodrop.parallel import map_chunks
     from nodrop.paths import lasting
@@ -119,7 +120,7 @@ def _make(intents: tuple[str, ...], output: str, choices: Choices, room: "Callab
             top = f"{intent.fabric}/" if len(intents) > 1 else ""
             tasks.append(_Task(raw=raw, display=path, output=output, top=top, room=room(top), choices=choices))
             inputs[called] = digest(raw)
-            devices += len(intent.topology.leaves.ids) + len(intent.topology.spines.ids)
+            devices += sum(len(group.wanted.ids) for group in topology_of(intent).groups)
     with working(devices, choices.jobs) as executor:
         done = tuple(map_chunks(_run_build_task, tasks, executor=executor if len(tasks) > 1 else None, chunk=1))
     settings, new_outcomes = choices.settings, [built_intent.outcome for built_intent in done]

@@ -25,16 +25,19 @@ from nodrop.design.memory import memory_faults
 from nodrop.design.modes import has_pfc, mode_faults
 from nodrop.design.naming import name_faults
 from nodrop.design.ports import PortCables, cables_by_port, host_port_name, platform_port_name
+from nodrop.design.rails import rails_policy
 from nodrop.design.settings import is_drained, settings_faults
 from nodrop.design.splits import SplitPort
 from nodrop.design.static_buffers import static_faults
 from nodrop.design.styles import style_faults
+from nodrop.design.topology import topology_faults, topology_of
 from nodrop.design.vlans import vlan_faults
 from nodrop.design.watchdog import Timers, derive_timers, watchdog_faults
 from nodrop.errors import InputProblems, Problem
 from nodrop.hardware import switch, switches
 from nodrop.hardware.shares import lossless_share_percent
-from nodrop.intent.schema import Intent, Tier
+from nodrop.intent.schema import Intent
+from nodrop.intent.topology import Switches
 from nodrop.model.fabric import Device, End, Fabric, Host, HostPort, Link, Policy
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import natural
@@ -83,7 +86,8 @@ def build(intent: Intent) -> Fabric:
             fabric_watchdog=timers.fabric.watchdog(classes.lossless) if timers and timers.fabric else None,
             fabric_unwatched_roles=timers.unwatched if timers else (),
             rdma_mtu_bytes=intent.hosts.rdma_mtu,
-            max_oversubscription=intent.topology.max_oversubscription,
+            max_oversubscription=max(group.limit for group in topology_of(intent).host_groups),
+            rails=rails_policy(intent),
             lossless_pool_percent=_lossless_pool_percent(intent, devices.values()),
             drained=tuple(sorted((node.name for node in layout.switches.all if is_drained(intent, node)), key=natural)),
         ),
@@ -114,7 +118,10 @@ def adaptations(intent: Intent) -> tuple[Adaptation, ...]:
 
 def _make_draft(intent: Intent) -> _Drawn:
     problems: list[Problem] = [*_release_faults(intent), *mode_faults(intent)]
-    problems += [*class_faults(intent), *host_faults(intent), *name_faults(intent, switch_identities(intent))]
+    problems += [*class_faults(intent), *host_faults(intent)]
+    if unconnected := list(topology_faults(intent)):
+        _raise_if_problems([*problems, *unconnected])
+    problems += name_faults(intent, switch_identities(intent))
     switches = resolve_switches(intent, problems)
     _raise_if_problems(problems)
     layout = lay_out(intent, switches, problems)
@@ -142,19 +149,20 @@ def _raise_if_problems(problems: list[Problem]) -> None:
 
 
 def _release_faults(intent: Intent) -> Iterator[Problem]:
-    for key, tier in (("leaves", intent.topology.leaves), ("spines", intent.topology.spines)):
+    for group in topology_of(intent).groups:
+        tier = group.wanted
         os_traits = traits(tier.platform)
         if tier.version not in os_traits.releases:
             expected = f"a release of {os_traits.title} that is written: {', '.join(os_traits.releases)}"
-            yield intent.problem(("topology", key, "version"), tier.version, expected)
+            yield intent.problem((*group.keys, "version"), tier.version, expected)
         elif (since := _first_release_with_model(tier)) and os_traits.releases.index(
             tier.version
         ) < os_traits.releases.index(since):
             fault = f"{os_traits.title} {tier.version} does not know {tier.model}"
-            yield intent.problem(("topology", key, "version"), fault, f"{since} or later")
+            yield intent.problem((*group.keys, "version"), fault, f"{since} or later")
 
 
-def _first_release_with_model(tier: Tier) -> str | None:
+def _first_release_with_model(tier: Switches) -> str | None:
     """Return the first release of a tier's network OS that knows its model, where not all do."""
     return switch(tier.model).since.get(tier.platform) if tier.model in switches() else None
 

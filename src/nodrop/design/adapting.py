@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import is_dataclass
 from typing import Any, NamedTuple, cast
 
-from nodrop.design.boxes import LEAF
 from nodrop.design.delivery import bgp_for_tables
 from nodrop.design.high_frequency import supported_sampling
 from nodrop.design.routing import PREFER_GLOBAL
+from nodrop.design.topology import Group
 from nodrop.design.watchdog import Timers
 from nodrop.hardware import switch
 from nodrop.hardware.schema import Switch
@@ -41,13 +41,18 @@ class Adaptation(NamedTuple):
 
 
 class Adapter:
-    """Makes of the switches of one tier what their platform can hold; equal profiles stay one object."""
+    """Makes of the switches of one group what their platform can hold; equal profiles stay one object."""
 
     def __init__(
-        self, held: Traits, role: str, timers: Timers | None, spare: Callable[[int | None], QosProfile], length_m: int
+        self,
+        held: Traits,
+        group: Group,
+        timers: Timers | None,
+        spare: Callable[[int | None], QosProfile],
+        length_m: int,
     ) -> None:
         """`spare` gives the QoS of a port without a cable by its speed, `length_m` is the length of its cable to be."""
-        self._held, self._role, self._timers = held, role, timers
+        self._held, self._group, self._timers = held, group, timers
         self._spare, self._length_m = spare, length_m
         self._made: dict[tuple[int, Side | None, bool], tuple[QosProfile, QosProfile]] = {}
 
@@ -102,7 +107,7 @@ class Adapter:
         if not held.gnmi:
             changes["gnmi_port"] = None
         if self._timers is not None:
-            changes["watchdog_polling_ms"] = self._timers.polling_ms[self._role]
+            changes["watchdog_polling_ms"] = self._timers.polling_ms[self._group]
         return replace_fields(device, **changes)
 
     def _ports(self, ports: tuple[Interface, ...]) -> tuple[Interface, ...]:
@@ -180,7 +185,7 @@ class Adapter:
         if side is None or not isinstance(watchdog, PfcWatchdog):
             return None
         watchdog_traits = self._held.watchdog
-        if watchdog_traits.robustness and self._role == LEAF and side != "host":
+        if watchdog_traits.robustness and self._group.tier == 0 and side != "host":
             return None
         return replace_fields(
             watchdog,

@@ -42,15 +42,14 @@ def addition_faults(intent: Intent, switches: Boxes) -> Iterator[Problem]:
     """Yield additions for nobody, and those of a kind that a switch's platform does not take."""
     platforms_by_name: dict[str, list[str]] = {}
     for node in switches.all:
-        for name in (node.tier.platform, node.role, *node.words):
-            platforms_by_name.setdefault(name, []).append(node.tier.platform)
+        for name in names_for_additions(node):
+            platforms_by_name.setdefault(name, []).append(node.declaration.platform)
     for name, additions in intent.extra.items():
         if name not in platforms_by_name:
             close = difflib.get_close_matches(name, platforms_by_name, n=1)
             hint = f"did you mean {close[0]}?" if close else ""
-            expected = (
-                f"a platform, role or switch of the fabric, such as {switches.all[0].tier.platform}, leaf or leaf1"
-            )
+            some = names_for_additions(switches.all[0])
+            expected = f"a platform, role or switch of the fabric, such as {', '.join(some[:-1])} or {some[-1]}"
             yield intent.problem(("extra", name), f"nothing is called {name}", expected, hint)
             continue
         for platform in sorted(set(platforms_by_name[name])):
@@ -70,7 +69,7 @@ def touching_faults(
     index = Index(fabric)
     for node in switches.all if intent.extra else ():
         device = devices[node.name]
-        key = (node.role, device.extra, device.extra_lines)
+        key = (node.group, device.extra, device.extra_lines)
         if key in seen or not (device.extra or device.extra_lines):
             continue
         seen.add(key)
@@ -161,7 +160,7 @@ def place_of_addition(intent: Intent, node: Node, key: str = "") -> tuple[str | 
 def place_of_access(intent: Intent, node: Node, subject: Subject) -> tuple[str | int, ...]:
     """Return the way to the addition that states part of an access list, as near as one does; none where none does."""
     named_additions = list(_parts(intent, node))[::-1]
-    for path in platforms.access_paths(node.tier.platform, subject):
+    for path in platforms.access_paths(node.declaration.platform, subject):
         for name, additions in named_additions:
             for kind, values in (("tables", additions.tables), ("paths", additions.paths)):
                 if any(addition_path[: len(path)] == path for addition_path, _ in values):
@@ -177,8 +176,13 @@ def _keys_of_extra_line(intent: Intent, node: Node, position: int) -> tuple[str 
     return ("extra",)
 
 
+def names_for_additions(node: Node) -> tuple[str, ...]:
+    """Return what additions to a switch are stated by: its platform, role, group and name."""
+    return tuple(dict.fromkeys((node.declaration.platform, node.role, node.group.name, *reversed(node.words))))
+
+
 def _parts(intent: Intent, node: Node) -> Iterator[tuple[str, Additions]]:
     """Yield the additions to a switch, the most general first."""
-    for name in dict.fromkeys((node.tier.platform, node.role, *reversed(node.words))):
+    for name in names_for_additions(node):
         if name in intent.extra:
             yield name, intent.extra[name]

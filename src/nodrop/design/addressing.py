@@ -1,9 +1,9 @@
 """Addresses: all follow from a device's id and port and from declared pools, never from an order.
 
-Every tier has a separate quarter of a pool, so a tier added later moves nothing. A link's /31 belongs to the
-leaf and the slot of its port, (panel port - 1) × maximum split + split, in the leaf's block of slots.
+Every tier has a separate quarter of a pool, so a tier added later moves nothing. A link's /31 belongs to its lower
+switch and the slot of its port there, (panel port - 1) × maximum split + split, in the switch's block of slots.
 
-In IPv6 a leaf has a /64 for the links to its hosts and one for those to spines, which keeps routes no longer than
+In IPv6 a switch has a /64 for the links to its hosts and one for those upwards, which keeps routes no longer than
 filters accept (SONiC's own stop at /64, sonic-buildimage files/image_config/constants/constants.yml.j2). Inside it a
 link's /127 begins at 2 × (panel port × maximum split + split): never at the address whose last 64 bits are zero, which
 routers have in common (RFC 6164, section 5).
@@ -16,9 +16,10 @@ from typing import Literal, NamedTuple
 
 import netaddr
 
-from nodrop.design.boxes import LEAF, TIERS, Boxes, Node
+from nodrop.design.boxes import Boxes, Node
 from nodrop.design.cabling import FabricCable, HostCable
 from nodrop.design.splits import SplitPort
+from nodrop.design.topology import Group, model_of, topology_of
 from nodrop.errors import Problem
 from nodrop.hardware.schema import Switch
 from nodrop.intent.schema import Intent
@@ -108,8 +109,7 @@ class Plan:
 
     def loopback(self, node: Node) -> tuple[str, ...]:
         """Return a device's loopback addresses with their prefix lengths."""
-        tier = TIERS.index(node.role)
-        return tuple(f"{pool.spell(pool.share(tier).first + node.id)}/{pool.bits}" for pool in self.loopbacks)
+        return tuple(f"{pool.spell(pool.share(node.tier).first + node.number)}/{pool.bits}" for pool in self.loopbacks)
 
     def router_id(self, node: Node) -> str:
         """Return a device's own number in BGP, 32 bits as RFC 4271 has it: its IPv4 loopback, else its own port's."""
@@ -118,7 +118,7 @@ class Plan:
 
     def management(self, node: Node) -> int:
         """Return a device's out-of-band address."""
-        return self.oob.share(TIERS.index(node.role)).first + node.id
+        return self.oob.share(node.tier).first + node.number
 
     @property
     def gateway(self) -> int:
@@ -126,9 +126,9 @@ class Plan:
         return self.oob.first + self.oob.size - 2
 
     def link(self, cable: FabricCable) -> tuple[LinkAddresses, ...]:
-        """Return the addresses of a fabric link: the spine has the upper one."""
-        tier, leaf, port = TIERS.index(LEAF), cable.lower, cable.lower_port
-        return tuple(self._pair(pool, pool.share(tier).first, leaf, port) for pool in self.links)
+        """Return the addresses of a fabric link: the upper switch has the upper one."""
+        lower, port = cable.lower, cable.lower_port
+        return tuple(self._pair(pool, pool.share(lower.tier).first, lower, port) for pool in self.links)
 
     def host(self, cable: HostCable) -> tuple[str, ...]:
         """Return the addresses of a host's port with their prefix lengths: of its link, or in its group's VLAN.
@@ -163,7 +163,7 @@ class Plan:
 
     def _blocks_of_leaf(self, pools: tuple[Pool, ...], leaf: Node) -> tuple[Pool, ...]:
         return tuple(
-            Pool(first=pool.first + size * leaf.id, size=size, family=pool.family)
+            Pool(first=pool.first + size * leaf.number, size=size, family=pool.family)
             for pool in pools
             for size in (self._block(pool),)
         )
@@ -173,7 +173,7 @@ class Plan:
 
     def _pair(self, pool: Pool, base_address: int, leaf: Node, port: SplitPort) -> LinkAddresses:
         panel = port.panel - 1 if pool.family == "ipv4" else port.panel
-        low = base_address + leaf.id * self._block(pool) + 2 * (panel * leaf.model.max_split + port.split)
+        low = base_address + leaf.number * self._block(pool) + 2 * (panel * leaf.model.max_split + port.split)
         return LinkAddresses(pool.family, pool.spell(low), pool.spell(low + 1))
 
 
@@ -195,7 +195,7 @@ def plan_addresses(intent: Intent, switches: Boxes, problems: list[Problem]) -> 
         if group.vlan is not None
     }
     plan = Plan(
-        slots=_slots_per_device(intent, switches.leaves[0].model, problems),
+        slots=_slots_per_device(intent, problems),
         loopbacks=pools["loopbacks"],
         links=pools["links"],
         endpoints=pools["endpoints"],
@@ -245,7 +245,23 @@ def _pools(
     return tuple(pools[family] for family in sorted(pools))
 
 
-def _slots_per_device(intent: Intent, model: Switch, problems: list[Problem]) -> int:
+def model_with_most_slots(intent: Intent) -> Switch:
+    """Return the model with the most ports times splits, of switches that links take their addresses from."""
+    return max(map(model_of, _owners(intent)), key=_port_slots)
+
+
+def _owners(intent: Intent) -> list[Group]:
+    """Return the groups whose switches links take their addresses from: those with hosts, or with links upwards."""
+    topology = topology_of(intent)
+    return [group for group in topology.groups if group.tier == 0 or topology.joins_above(group)]
+
+
+def _number_of_node(node: Node) -> int:
+    return node.number
+
+
+def _slots_per_device(intent: Intent, problems: list[Problem]) -> int:
+    model = model_with_most_slots(intent)
     least = port_slots_of(model)
     declared = intent.topology.slots_per_device or least
     if declared < least:
@@ -257,6 +273,11 @@ def _slots_per_device(intent: Intent, model: Switch, problems: list[Problem]) ->
 def _link_pool_faults(intent: Intent, plan: Plan) -> Iterator[Problem]:
     """Yield pools of links that are missing, and those that nothing needs."""
     keys, families = ("addressing", "links"), {pool.family for pool in plan.links}
+    if not topology_of(intent).joins:
+        if plan.links:
+            fault = f"{', '.join(map(str, plan.links))}, where no switches are linked"
+            yield intent.problem(keys, fault, "no pool")
+        return
     if intent.routing.sessions == "unnumbered":
         if plan.links:
             fault = f"{', '.join(map(str, plan.links))}, where sessions are unnumbered"
@@ -294,15 +315,17 @@ def _pool_overlaps(intent: Intent, pools: Mapping[_Keys, tuple[Pool, ...]]) -> I
 
 def _exhausted_pools(intent: Intent, switches: Boxes, plan: Plan) -> Iterator[Problem]:
     """Yield the pools that are too small for the largest id, with the prefix length that is enough."""
-    last, last_leaf = (max(nodes, key=lambda node: node.id) for nodes in (switches.all, switches.leaves))
+    last = max(switches.all, key=_number_of_node)
+    last_at_hosts = max(switches.lowest, key=_number_of_node)
+    last_below = max((node for group in _owners(intent) for node in switches.groups[group]), key=_number_of_node)
     for keys, pools in _pools_by_keys(plan).items():
         links = keys[-1] not in ("loopbacks", "oob")
-        node = last_leaf if links else last
         shares = 1 if keys[-1] in ("endpoints", "pool") else _TIER_SHARES
+        node = last if not links else last_at_hosts if shares == 1 else last_below
         for pool in pools:
             blocks = links and pool.family == "ipv6"
             block = _BLOCK if blocks else 2 * plan.slots if links else 1
-            needed, size = block * (node.id + 1), pool.size // shares
+            needed, size = block * (node.number + 1), pool.size // shares
             if needed > size:
                 share = f"the {pool} pool" if len(pools) > 1 else "the pool"
                 share = share if shares == 1 else f"its tier's quarter of {share}"

@@ -1,54 +1,94 @@
-"""AS numbers: one for all spines, one for each leaf, from the intent and a device's id."""
+"""AS numbers after RFC 7938: one for each switch next to hosts, for each pod of a tier between, for the top tier."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import count
 
-from nodrop.design.boxes import LEAF, SPINE, TIER_KEYS, Boxes, Node
+from nodrop.design.boxes import Boxes, Node
+from nodrop.design.topology import Group, topology_of
 from nodrop.errors import Problem
+from nodrop.hardware import nearest
 from nodrop.intent.schema import Intent
 from nodrop.intent.types import MAX_ASN
 
 
 def as_numbers(intent: Intent, switches: Boxes, problems: list[Problem]) -> Mapping[str, int]:
-    """Return every device's AS number; those that overflow or that a leaf shares with another device are problems."""
-    leaves = _numbers(intent, LEAF, switches.leaves)
-    spines = _numbers(intent, SPINE, switches.spines)
-    faults = [*_asn_overflows(intent, LEAF, leaves), *_asn_overflows(intent, SPINE, spines)]
-    problems += faults or _shared_asns(intent, switches, leaves, spines)
-    return leaves | spines
+    """Return every device's AS number; those that overflow, or that loop detection would reject, are problems."""
+    faults = list(_missing_rules(intent))
+    if faults:
+        problems += faults
+        return {}
+    numbers = {
+        group: {node.name: _number_of_node(intent, node) for node in nodes} for group, nodes in switches.groups.items()
+    }
+    faults = [fault for group in numbers for fault in _asn_overflows(intent, group, numbers[group])]
+    problems += faults or _shared_asns(intent, switches, numbers)
+    return {name: number for own_numbers in numbers.values() for name, number in own_numbers.items()}
 
 
-def _numbers(intent: Intent, role: str, nodes: Sequence[Node]) -> dict[str, int]:
-    base, counted = getattr(intent.routing.asn, TIER_KEYS[role])
-    return {node.name: base + (node.id if counted else 0) for node in nodes}
+def _missing_rules(intent: Intent) -> Iterator[Problem]:
+    """Yield groups without a rule for AS numbers, and rules for no group."""
+    rules, groups = intent.routing.asn, topology_of(intent).groups
+    known = tuple(group.asn_keys[-1] for group in groups)
+    for group in groups:
+        if group.asn_keys[-1] not in rules:
+            yield intent.problem(group.asn_keys[:-1], f"{group.asn_keys[-1]} is missing", _expected_rule(group))
+    for name in rules:
+        if name not in known:
+            yield intent.problem(("routing", "asn", name), f"no switches are called {name}", "", nearest(name, known))
 
 
-def _asn_overflows(intent: Intent, role: str, numbers: Mapping[str, int]) -> Iterator[Problem]:
+def _expected_rule(group: Group) -> str:
+    if group.tier == 0:
+        return "a number with +, to which each switch's id is added"
+    return "one number for all" + (", or one with +pod for each pod" if group.per_pod else "")
+
+
+def _number_of_node(intent: Intent, node: Node) -> int:
+    base, counted = intent.routing.asn[node.group.asn_keys[-1]]
+    return base + {"": 0, "id": node.number, "pod": node.group.pod(node.id)}[counted]
+
+
+def _asn_overflows(intent: Intent, group: Group, numbers: Mapping[str, int]) -> Iterator[Problem]:
     name = max(numbers, key=lambda name: numbers[name])
     if numbers[name] > MAX_ASN:
-        base, _ = getattr(intent.routing.asn, TIER_KEYS[role])
+        base, _ = intent.routing.asn[group.asn_keys[-1]]
         fault = f"{name} would be AS {numbers[name]}"
-        hint = f"{TIER_KEYS[role]}: {MAX_ASN - (numbers[name] - base)}+"
-        yield intent.problem(("routing", "asn", TIER_KEYS[role]), fault, f"at most {MAX_ASN}", hint)
+        hint = f"{group.asn_keys[-1]}: {MAX_ASN - (numbers[name] - base)}+"
+        yield intent.problem(group.asn_keys, fault, f"at most {MAX_ASN}", hint)
 
 
-def _shared_asns(
-    intent: Intent, switches: Boxes, leaves: Mapping[str, int], spines: Mapping[str, int]
-) -> Iterator[Problem]:
-    """Yield AS numbers that a leaf has in common with another device, with numbers that are free."""
-    base, counted = intent.routing.asn.leaves
-    taken = set(spines.values())
-    if not counted and len(leaves) > 1:
-        ids = [leaf.id for leaf in switches.leaves]
-        starts = count(min(base, MAX_ASN - max(ids) - len(taken)))
-        free = next(start for start in starts if not any(start + number in taken for number in ids))
-        fault = f"all leaves would be AS {base}"
-        yield intent.problem(("routing", "asn", "leaves"), fault, "a number for each leaf", f"leaves: {free}+")
-        return
-    for leaf, number in leaves.items():
-        if number in taken:
-            spine = next(name for name, other_spine in spines.items() if other_spine == number)
-            fault = f"{leaf} and {spine} would both be AS {number}"
-            hint = f"spines: {min(leaves.values()) - 1 or max(leaves.values()) + 1}"
-            yield intent.problem(("routing", "asn", "spines"), fault, "a number that no leaf has", hint)
+def _shared_asns(intent: Intent, switches: Boxes, numbers: Mapping[Group, Mapping[str, int]]) -> Iterator[Problem]:
+    """Yield AS numbers that two switches share though one takes routes through the other, with free numbers."""
+    above = {number: name for group in numbers if group.tier for name, number in reversed(list(numbers[group].items()))}
+    owners: dict[int, Node] = {}
+    for group, own_numbers in numbers.items():
+        base, counted = intent.routing.asn[group.asn_keys[-1]]
+        if group.tier == 0 and not counted and len(own_numbers) > 1:
+            ids = [node.number for node in switches.groups[group]]
+            starts = count(min(base, MAX_ASN - max(ids) - len(above)))
+            free = next(start for start in starts if not any(start + number in above for number in ids))
+            fault = f"all {group.label} would be AS {base}"
+            hint = f"{group.asn_keys[-1]}: {free}+"
+            yield intent.problem(group.asn_keys, fault, f"a number for each {group.name}", hint)
             return
+        for node in switches.groups[group]:
+            number = own_numbers[node.name]
+            owner = owners.setdefault(number, node)
+            if owner is not node and not _may_share(intent, owner, node):
+                at = owner if owner.tier > node.tier else node
+                other_numbers = numbers[owner.group if at is node else group].values()
+                other = (owner if at is node else node).group
+                fault = f"{owner.name} and {node.name} would both be AS {number}"
+                expected = f"a number that no {other.name} has"
+                hint = f"{at.group.asn_keys[-1]}: {min(other_numbers) - 1 or max(other_numbers) + 1}"
+                yield intent.problem(at.group.asn_keys, fault, expected, "" if at.group is other else hint)
+                return
+
+
+def _may_share(intent: Intent, node: Node, other: Node) -> bool:
+    """Whether no route passes two switches: they are of the top tier, or of one pod of a tier between."""
+    topology = topology_of(intent)
+    if node.tier == 0 or node.tier != other.tier:
+        return False
+    is_top = not any(map(topology.joins_above, (node.group, other.group)))
+    return is_top or node.group.pod(node.id) == other.group.pod(other.id)

@@ -6,17 +6,18 @@ are the ports between switches; a host has one path from its leaf.
 
 from collections.abc import Iterator
 
-from nodrop.design.boxes import LEAF, SPINE, TIER_KEYS
+from nodrop.design.topology import Join, topology_of
 from nodrop.errors import Problem
 from nodrop.hardware import asic, asic_of, buildable, switch
 from nodrop.hardware.schema import Asic
-from nodrop.intent.schema import Intent, Tier
+from nodrop.intent.schema import Intent
+from nodrop.intent.topology import Switches
 from nodrop.model.fabric import Side
 from nodrop.platforms import writable_names
 from nodrop.platforms.kit.traits import traits
 from nodrop.units import show_speed
 
-_BALANCING, _SPEED = ("routing", "balancing"), ("topology", "uplinks", "speed")
+_BALANCING = ("routing", "balancing")
 _HINT = "or routing.balancing: ecmp"
 
 
@@ -29,8 +30,11 @@ def balancing_faults(intent: Intent) -> Iterator[Problem]:
     """Yield platforms, models, speeds and NICs that cannot have adaptive routing, where it is wanted."""
     if not is_adaptive(intent):
         return
-    tiers = [(role, tier) for role, tier in ((LEAF, intent.topology.leaves), (SPINE, intent.topology.spines))]
-    unable = {traits(tier.platform).title for _, tier in tiers if not traits(tier.platform).adaptive_routing}
+    topology = topology_of(intent)
+    groups = topology.groups
+    unable = {
+        traits(group.wanted.platform).title for group in groups if not traits(group.wanted.platform).adaptive_routing
+    }
     if unable:
         fault = f"adaptive, which {' and '.join(sorted(unable))} does not have"
         able = " or ".join(platform for platform in writable_names() if traits(platform).adaptive_routing)
@@ -39,21 +43,25 @@ def balancing_faults(intent: Intent) -> Iterator[Problem]:
     if intent.hosts.out_of_order is False:
         fault = "false, though adaptive routing delivers packets in any order"
         yield intent.problem(("hosts", "out_of_order"), fault, "true", _HINT)
-    is_speed_reported = False
-    for role, tier in tiers:
+    reported_joins = set[Join]()
+    for group in groups:
+        tier = group.wanted
         chip = asic_of(tier.model)
         if chip is None:
             continue
         if not chip.adaptive_routing:
             expected = f"a model with {' or '.join(_adaptive_routing_chips(tier))}"
             fault = f"{chip.name} of {tier.model} has no adaptive routing"
-            yield intent.problem(("topology", TIER_KEYS[role], "model"), fault, expected, _HINT)
-        elif not is_speed_reported and not supports_adaptive_speed(chip, intent.topology.uplinks.speed):
-            is_speed_reported = True
-            speeds = " or ".join(map(show_speed, chip.adaptive_routing_speeds or ()))
-            speed = show_speed(intent.topology.uplinks.speed)
-            fault = f"{speed}, at which {chip.name} of {tier.model} has no adaptive routing"
-            yield intent.problem(_SPEED, fault, speeds, _HINT)
+            yield intent.problem((*group.keys, "model"), fault, expected, _HINT)
+            continue
+        for join in topology.joins:
+            if group not in (join.lower, join.upper) or supports_adaptive_speed(chip, join.wanted.speed):
+                continue
+            if join not in reported_joins:
+                reported_joins.add(join)
+                speeds = " or ".join(map(show_speed, chip.adaptive_routing_speeds or ()))
+                fault = f"{show_speed(join.wanted.speed)}, at which {chip.name} of {tier.model} has no adaptive routing"
+                yield intent.problem((*join.keys, "speed"), fault, speeds, _HINT)
 
 
 def supports_adaptive_speed(chip: Asic, speed_mbps: int) -> bool:
@@ -61,6 +69,6 @@ def supports_adaptive_speed(chip: Asic, speed_mbps: int) -> bool:
     return chip.adaptive_routing_speeds is None or speed_mbps in chip.adaptive_routing_speeds
 
 
-def _adaptive_routing_chips(tier: Tier) -> list[str]:
+def _adaptive_routing_chips(tier: Switches) -> list[str]:
     chips = {switch(model).asic for model in buildable(tier.platform)}
     return sorted(name for name in chips if asic(name).adaptive_routing)

@@ -1,23 +1,18 @@
-"""The switches of an intent: an identity, a name, a role, a permanent number, and the known facts of the model."""
+"""The switches of an intent: an identity, a name, a group, a permanent number, and the known facts of the model."""
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from nodrop.design.naming import Identity, key_words, name_of, switch_identity
-from nodrop.design.splits import leaf_splits, most_ports, spine_panels, spine_split_factor
+from nodrop.design.splits import declared_splits, most_ports
+from nodrop.design.topology import Group, group_of_endpoints, topology_of
 from nodrop.errors import Problem
 from nodrop.hardware import nearest, obstacle, switch, switches
 from nodrop.hardware.schema import Switch
-from nodrop.intent.schema import MOST_PER_SPINE, Intent, Tier
+from nodrop.intent.schema import Intent
+from nodrop.intent.topology import MOST_LINKS, Switches
 from nodrop.platforms.kit.traits import Traits, traits
 from nodrop.units import show_ids
-
-LEAF, SPINE = "leaf", "spine"
-TIERS = (LEAF, SPINE)
-"""Roles from the hosts upwards; a role's index numbers its sub-pools of addresses."""
-
-TIER_KEYS = {LEAF: "leaves", SPINE: "spines"}
-"""The intent's key of a tier."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,32 +23,63 @@ class Node:
     identity: Identity
     words: tuple[str, ...]
     """How keys of the intent may call it, its name first."""
-    role: str
+    group: Group
     id: int
-    tier: Tier
     model: Switch
     ports: int
-    """How many ports it has once all that its tier's intent may split are split, service ports left out."""
+    """How many ports it has once all that its group's intent may split are split, service ports left out."""
     paths: int
     """How many equal paths it may need: as many as its model has panel ports, or more where these are split."""
+
+    @property
+    def role(self) -> str:
+        """Return its role in the fabric."""
+        return self.group.role
+
+    @property
+    def tier(self) -> int:
+        """Return its tier, 0 next to the hosts."""
+        return self.group.tier
+
+    @property
+    def declaration(self) -> Switches:
+        """Return what the intent states of the switches of its group."""
+        return self.group.wanted
+
+    @property
+    def number(self) -> int:
+        """Return its number in its tier."""
+        return self.group.offset + self.id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Boxes:
-    """All switches, each tier sorted by id."""
+    """All switches by group, the lowest tier first, each group sorted by id."""
 
-    leaves: tuple[Node, ...]
-    spines: tuple[Node, ...]
+    groups: Mapping[Group, tuple[Node, ...]]
+
+    def __iter__(self) -> Iterator[tuple[Node, ...]]:
+        """Yield the switches of each group."""
+        return iter(self.groups.values())
 
     @property
     def all(self) -> tuple[Node, ...]:
-        """Leaves, then spines."""
-        return self.leaves + self.spines
+        """The lowest tier first."""
+        return tuple(node for nodes in self for node in nodes)
+
+    @property
+    def lowest(self) -> tuple[Node, ...]:
+        """The switches next to hosts."""
+        return tuple(node for node in self.all if node.tier == 0)
 
     @property
     def most_ports(self) -> int:
         """Return the ports of the switch with the most, split as in the intent."""
-        return max(tier[0].ports for tier in (self.leaves, self.spines))
+        return max(nodes[0].ports for nodes in self)
+
+    def of_endpoints(self, intent: Intent, name: str) -> tuple[Node, ...]:
+        """Return the switches that a group of hosts connects to."""
+        return self.groups[group_of_endpoints(intent, name)]
 
 
 def format_panel_ports(panels: Collection[int]) -> str:
@@ -69,59 +95,61 @@ def lanes_by_speed(
     return dict.fromkeys(breakout.speeds, breakout.lanes) if breakout else {}
 
 
-def traits_by_role(intent: Intent) -> dict[str, Traits]:
-    """Return the capabilities of each tier's platform and release, by role."""
-    tiers = intent.topology.leaves, intent.topology.spines
-    return {role: traits(tier.platform, tier.version) for role, tier in zip((LEAF, SPINE), tiers, strict=True)}
+def traits_of(group: Group) -> Traits:
+    """Return the capabilities of a group's platform and release."""
+    return traits(group.wanted.platform, group.wanted.version)
+
+
+def traits_by_group(intent: Intent) -> dict[Group, Traits]:
+    """Return the capabilities of each group's platform and release."""
+    return {group: traits_of(group) for group in topology_of(intent).groups}
 
 
 def resolve_switches(intent: Intent, problems: list[Problem]) -> Boxes:
-    """Return the switches of an intent; a model that is not in the catalogue is a problem, and its tier is empty."""
-    topology = intent.topology
+    """Return the switches of an intent; a model that is not in the catalogue is a problem, and its group is empty."""
     names = {identity: name_of(intent, identity) for identity in switch_identities(intent)}
-    return Boxes(
-        leaves=_nodes_of_tier(intent, LEAF, topology.leaves, names, problems),
-        spines=_nodes_of_tier(intent, SPINE, topology.spines, names, problems),
-    )
+    groups = topology_of(intent).groups
+    return Boxes(groups={group: _nodes_of_group(intent, group, names, problems) for group in groups})
 
 
 def switch_identities(intent: Intent) -> Iterator[Identity]:
     """Yield the identities of all switches, from the hosts upwards."""
-    for role, tier in ((LEAF, intent.topology.leaves), (SPINE, intent.topology.spines)):
-        yield from (switch_identity(role, number) for number in tier.ids)
+    for group in topology_of(intent).groups:
+        yield from _identities_of_group(group)
 
 
-def _nodes_of_tier(
-    intent: Intent, role: str, tier: Tier, names: Mapping[Identity, str], problems: list[Problem]
+def _identities_of_group(group: Group) -> Iterator[Identity]:
+    return (switch_identity(group.role, group.name, number, max(group.pod(number), 1)) for number in group.wanted.ids)
+
+
+def _nodes_of_group(
+    intent: Intent, group: Group, names: Mapping[Identity, str], problems: list[Problem]
 ) -> tuple[Node, ...]:
-    if tier.model not in switches():
-        keys = ("topology", TIER_KEYS[role], "model")
-        hint = nearest(tier.model, switches())
-        problems.append(intent.problem(keys, tier.model, "a switch model of the catalogue", hint))
+    keys, wanted = (*group.keys, "model"), group.wanted
+    if wanted.model not in switches():
+        hint = nearest(wanted.model, switches())
+        problems.append(intent.problem(keys, wanted.model, "a switch model of the catalogue", hint))
         return ()
-    model = switch(tier.model)
-    if (reason := obstacle(model, tier.platform)) is not None:
-        keys = ("topology", TIER_KEYS[role], "model")
+    model = switch(wanted.model)
+    if (reason := obstacle(model, wanted.platform)) is not None:
         problems.append(intent.problem(keys, reason, "a model that can be designed", "see `nodrop hardware`"))
         return ()
-    into = spine_split_factor(intent)
-    splits = leaf_splits(intent) if role == LEAF else dict.fromkeys(spine_panels(intent, model), into)
-    ports = most_ports(model, splits)
-    up = len(intent.topology.leaves.ports.uplinks) * intent.topology.uplinks.split
-    paths = max(len(model.panels), up if role == LEAF else min(ports, MOST_PER_SPINE))
+    topology = topology_of(intent)
+    ports = most_ports(model, declared_splits(intent, group, model))
+    up = sum(len(join.lower_ports) * join.split for join in topology.joins_above(group))
+    down = min(ports, MOST_LINKS) if topology.joins_below(group) else 0
+    paths = max(len(model.panels), up, down)
     taken = frozenset(names.values())
     return tuple(
         Node(
             name=names[identity],
             identity=identity,
             words=key_words(names[identity], identity, taken),
-            role=role,
+            group=group,
             id=identity.id,
-            tier=tier,
             model=model,
             ports=ports,
             paths=paths,
         )
-        for number in tier.ids
-        for identity in (switch_identity(role, number),)
+        for identity in _identities_of_group(group)
     )

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from nodrop.design.boxes import LEAF
 from nodrop.design.kinds import kinds
 from nodrop.design.modes import has_pfc
 from nodrop.design.reserves import PORT_RESERVE_BYTES, queue_reserve
+from nodrop.design.topology import Group
 from nodrop.hardware import asic
 from nodrop.hardware.formulas import formula
 from nodrop.hardware.headroom import compute_headroom
@@ -103,7 +103,7 @@ def _make_lossy_profile(pool: str, size_bytes: int, dynamic_th: int) -> BufferPr
     return BufferProfile(pool=pool, size_bytes=size_bytes, dynamic_th=dynamic_th)
 
 
-def design_buffers(intent: Intent, role: str, switch_model: Switch) -> Buffers:
+def design_buffers(intent: Intent, group: Group, switch_model: Switch) -> Buffers:
     """Return the buffers of a tier; they follow from the declarations of the intent, not from the cabling."""
     exponent = ALPHA_EXPONENT[intent.buffers.alpha]
     lossy_group = _make_lossy_profile(INGRESS_LOSSY, 0, LOSSY_THRESHOLD)
@@ -139,7 +139,7 @@ def design_buffers(intent: Intent, role: str, switch_model: Switch) -> Buffers:
         ),
         dynamic=DynamicBuffers(
             dynamic_th=exponent,
-            pattern_mtu_bytes=pattern_mtu(intent, role, switch_model),
+            pattern_mtu_bytes=pattern_mtu(intent, group, switch_model),
             small_packet_percent=DEFAULT_SMALL_PACKET_PERCENT,
             over_subscribe_ratio=intent.buffers.over_subscription,
         ),
@@ -164,7 +164,7 @@ def _pool(name: str, direction: Literal["ingress", "egress"], percentage: int) -
     )
 
 
-def pattern_mtu(intent: Intent, role: str, switch_model: Switch) -> int:
+def pattern_mtu(intent: Intent, group: Group, switch_model: Switch) -> int:
     """Return the stated pattern MTU, else 1024 or the RoCE MTU: the value that gives a tier's kinds of links more xoff.
 
     A larger pattern MTU is a longer packet in transit, but means fewer small packets by bytes, and so less waste in
@@ -172,9 +172,7 @@ def pattern_mtu(intent: Intent, role: str, switch_model: Switch) -> int:
     """
     if intent.buffers.pattern_mtu is not None:
         return intent.buffers.pattern_mtu
-    links = {(kind.speed_mbps, kind.lanes, kind.length_m) for kind in kinds(intent, role, switch_model)}
-
-    tier = intent.topology.leaves if role == LEAF else intent.topology.spines
+    links = {(kind.speed_mbps, kind.lanes, kind.length_m) for kind in kinds(intent, group, switch_model)}
 
     def total(mtu: int) -> int:
         return sum(
@@ -188,7 +186,7 @@ def pattern_mtu(intent: Intent, role: str, switch_model: Switch) -> int:
                 small_packet_percent=DEFAULT_SMALL_PACKET_PERCENT,
                 shared=False,
                 compensated=False,
-                early=formula(tier.platform, tier.version).early,
+                early=formula(group.wanted.platform, group.wanted.version).early,
                 gearbox_delay_ns=switch_model.gearbox_delay_ns,
             ).xoff
             for speed, lanes, length in links

@@ -12,8 +12,12 @@ from nodrop.hardware import media, nearest, switch
 from nodrop.hardware.lanes import Plugs, in_use, of_nic, of_switch
 from nodrop.hardware.ports import Split
 from nodrop.hardware.schema import Medium, MediumLink, Nic, Switch
-from nodrop.intent.schema import Endpoints, Intent, Uplinks
+from nodrop.intent.schema import Endpoints, Intent
+from nodrop.intent.topology import GroupUplinks, Uplinks
 from nodrop.units import show_speed
+
+Links = Uplinks | GroupUplinks | Endpoints
+"""What an intent states of links that are alike."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,7 +125,7 @@ class _Misfit(NamedTuple):
 def cabling(
     intent: Intent,
     key_path: tuple[str, ...],
-    group: Uplinks | Endpoints,
+    group: Links,
     link_ends: Sequence[LinkEnd],
     problems: list[Problem],
     holds: Callable[[int], bool],
@@ -151,7 +155,7 @@ def cabling(
     )
 
 
-def can_medium_link(name: str, group: Uplinks | Endpoints, link_ends: Sequence[LinkEnd]) -> bool:
+def can_medium_link(name: str, group: Links, link_ends: Sequence[LinkEnd]) -> bool:
     """Return whether a medium can make links whose ends have ports of their speed."""
     return name in media() and _find_medium_misfit(media()[name], group, link_ends) is None
 
@@ -159,7 +163,7 @@ def can_medium_link(name: str, group: Uplinks | Endpoints, link_ends: Sequence[L
 def _speed_faults(
     intent: Intent,
     key_path: tuple[str, ...],
-    group: Uplinks | Endpoints,
+    group: Links,
     link_ends: Sequence[LinkEnd],
     holds: Callable[[int], bool],
 ) -> list[Problem]:
@@ -171,9 +175,7 @@ def _speed_faults(
     return [intent.problem((*key_path, "speed"), fault, expected, hint) for fault in lacking]
 
 
-def _split_or_lanes_keys(
-    group: Uplinks | Endpoints, ends: Sequence[LinkEnd], holds: Callable[[int], bool]
-) -> list[str]:
+def _split_or_lanes_keys(group: Links, ends: Sequence[LinkEnd], holds: Callable[[int], bool]) -> list[str]:
     """Return the keys with which a medium can make the links: the first split that does, and the most lanes."""
     if group.lanes is not None:
         return []
@@ -184,17 +186,17 @@ def _split_or_lanes_keys(
     return [*islice(splits, 1), *islice(lanes, 1)]
 
 
-def _can_join_ends(group: Uplinks | Endpoints, ends: Sequence[LinkEnd]) -> bool:
+def _can_join_ends(group: Links, ends: Sequence[LinkEnd]) -> bool:
     return all(group.speed in end.lanes for end in ends) and can_medium_link(group.media, group, ends)
 
 
-def joining_splits(group: Uplinks | Endpoints, link_ends: Sequence[LinkEnd]) -> list[int]:
+def joining_splits(group: Links, link_ends: Sequence[LinkEnd]) -> list[int]:
     """Return the splits, one for all switches, at which a medium can make the links, fewest parts first."""
     every = sorted({breakout.into for end in link_ends for breakout in end.ways if not breakout.blocks_next})
     return [into for into in every if _can_join_ends(group, [end.split_panels(into) for end in link_ends])]
 
 
-def _find_medium_misfit(medium: Medium, group: Uplinks | Endpoints, ends: Sequence[LinkEnd]) -> _Misfit | None:
+def _find_medium_misfit(medium: Medium, group: Links, ends: Sequence[LinkEnd]) -> _Misfit | None:
     """Return why a medium cannot make the links; every end is known to have a port of their speed."""
     speed = show_speed(group.speed)
     if group.speed not in medium.speeds:
@@ -210,18 +212,18 @@ def _find_medium_misfit(medium: Medium, group: Uplinks | Endpoints, ends: Sequen
     return None
 
 
-def _common_lane_counts(medium: Medium, group: Uplinks | Endpoints, ends: Sequence[LinkEnd]) -> frozenset[int]:
+def _common_lane_counts(medium: Medium, group: Links, ends: Sequence[LinkEnd]) -> frozenset[int]:
     """Return the numbers of lanes on which a medium may run: a passive one those that both ends have in one plug."""
     plugs = [end.plugs(group.speed) for end in ends]
     return in_use(frozenset.intersection(*plugs) if medium.passive else frozenset.union(*plugs))
 
 
-def _link_over_copper(medium: Medium, group: Uplinks | Endpoints, ends: Sequence[LinkEnd]) -> MediumLink | None:
+def _link_over_copper(medium: Medium, group: Links, ends: Sequence[LinkEnd]) -> MediumLink | None:
     """Return how a passive medium makes the links; None where it cannot."""
     return medium.link(group.speed, _common_lane_counts(medium, group, ends), group.length)
 
 
-def _hint_fitting_media(group: Uplinks | Endpoints, ends: Sequence[LinkEnd]) -> str:
+def _hint_fitting_media(group: Links, ends: Sequence[LinkEnd]) -> str:
     """Return a hint naming the media that can make the links."""
     names = [name for name in media() if can_medium_link(name, group, ends)]
     links = f"{show_speed(group.speed)} over {group.length}m"

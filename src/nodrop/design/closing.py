@@ -5,56 +5,63 @@ from dataclasses import replace
 from math import lcm
 from typing import NamedTuple
 
-from nodrop.design.boxes import Boxes
 from nodrop.design.cabling import LinkEnd, can_medium_link
 from nodrop.design.joining import Choice, slots_keys
-from nodrop.design.splits import spine_split_factor, split_ports
+from nodrop.design.splits import split_ports
+from nodrop.design.topology import Join, model_of, topology_of
 from nodrop.hardware import media
 from nodrop.intent.schema import Intent
 from nodrop.units import show_speed
 
 
 class _Closed(NamedTuple):
-    leaves: int
-    per_spine: int
+    switches: int
+    links: int
     endpoint_ports: int
     joined: Choice
 
 
-def suggest_smallest_fabric(intent: Intent, switches: Boxes) -> str:
-    """Return a hint: how many leaves, which ports and uplinks would do, all links at the hosts' speed.
+def suggest_smallest_fabric(intent: Intent) -> str:
+    """Return a hint: how many lower switches, which ports and uplinks would do, all links at the hosts' speed.
 
-    Empty where the groups differ in speed, or no such fabric of two tiers exists.
+    Empty where the groups differ in speed, or no such fabric of two groups exists.
     """
     kinds = {(group.speed, group.split) for group in intent.endpoints.values()}
-    if len(kinds) > 1 or intent.topology.uplinks.lanes or any(group.lanes for group in intent.endpoints.values()):
+    join = _only_join(intent)
+    if join is None or len(kinds) > 1 or join.wanted.lanes or any(group.lanes for group in intent.endpoints.values()):
         return ""
     speed, split = kinds.pop()
     ends = [
-        LinkEnd.of(tier[0].model, into, tier[0].model.usable(into, speed))
-        for tier, into in ((switches.leaves, split), (switches.spines, spine_split_factor(intent)))
+        LinkEnd.of(model, into, model.usable(into, speed))
+        for model, into in ((model_of(join.lower), split), (model_of(join.upper), join.upper_split_factor))
     ]
-    if split != intent.topology.uplinks.split or any(speed not in end.lanes for end in ends):
+    if split != join.split or any(speed not in end.lanes for end in ends):
         return ""
-    closed = min(_fabrics_for_hosts(intent, switches), default=None)
+    closed = min(_fabrics_for_hosts(intent, join), default=None)
     if closed is None:
         return ""
-    uplinks = closed.per_spine * len(switches.spines)
-    of_links = _uplink_speed_keys(intent, speed, ends)
-    keys = ", ".join(
-        (f"per_spine: {closed.per_spine}", *slots_keys(closed.joined), *of_links, *_leaf_group_keys(intent, closed))
-    )
-    load = f"{_count_host_ports(intent)} host ports at {intent.topology.max_oversubscription:g}:1"
+    uplinks = closed.links * len(join.upper.wanted.ids)
+    of_links = _uplink_speed_keys(intent, join, speed, ends)
+    links = f"{join.words.links}: {closed.links}"
+    keys = ", ".join((links, *slots_keys(closed.joined), *of_links, *_leaf_group_keys(intent, closed)))
+    load = f"{_count_host_ports(intent)} host ports at {join.lower.limit:g}:1"
     ports = f"{closed.endpoint_ports} endpoint ports and {uplinks} uplinks"
-    return f"{closed.leaves} leaves of {ports} carry {load}, {keys}"
+    return f"{closed.switches} {join.lower.label} of {ports} carry {load}, {keys}"
 
 
-def _uplink_speed_keys(intent: Intent, speed: int, ends: Sequence[LinkEnd]) -> list[str]:
+def _only_join(intent: Intent) -> Join | None:
+    """Return the join of a topology of two groups without pods; None for others."""
+    topology = topology_of(intent)
+    joins = topology.joins if len(topology.groups) == 2 else ()
+    return next((join for join in joins if not join.by_pod), None)
+
+
+def _uplink_speed_keys(intent: Intent, join: Join, speed: int, ends: Sequence[LinkEnd]) -> list[str]:
     """Return the keys that make uplinks run at the hosts' speed.
 
     A medium of the hosts is among them if the stated one does not run at it.
     """
-    uplinks = intent.topology.uplinks
+    uplinks = join.wanted
     if uplinks.speed == speed:
         return []
     wanted_uplinks = uplinks.model_copy(update={"speed": speed})
@@ -74,35 +81,35 @@ def _count_host_ports(intent: Intent) -> int:
     return sum(len(group.ids) * group.ports for group in intent.endpoints.values())
 
 
-def _fabrics_for_hosts(intent: Intent, switches: Boxes) -> Iterator[_Closed]:
-    """Yield every fabric that carries the hosts, whole hosts on a leaf or set of leaves as their groups require."""
-    groups = intent.endpoints.values()
+def _fabrics_for_hosts(intent: Intent, join: Join) -> Iterator[_Closed]:
+    """Yield every fabric that carries the hosts, whole hosts on a switch or set of switches as their groups require."""
+    groups, uppers = intent.endpoints.values(), len(join.upper.wanted.ids)
     ports = _count_host_ports(intent)
     apart = lcm(*(group.ports for group in groups if group.spread != "one-leaf"))
     together = lcm(*(group.ports for group in groups if group.spread == "one-leaf"))
-    split = intent.topology.uplinks.split
-    most = len(switches.leaves[0].model.usable(split, next(iter(groups)).speed))
-    for per_spine in range(1, most * split // len(switches.spines) + 1):
-        up = per_spine * len(switches.spines)
-        down = min((most + -up // split) * split, int(up * intent.topology.max_oversubscription)) // together * together
+    split = join.split
+    most = len(model_of(join.lower).usable(split, next(iter(groups)).speed))
+    for links in range(1, most * split // uppers + 1):
+        up = links * uppers
+        down = min((most + -up // split) * split, int(up * join.lower.limit)) // together * together
         if down:
-            leaves = _round_up_to_multiple(-(-ports // down), apart)
-            joined = _connect_leaves(intent, switches, leaves, per_spine)
+            lowers = _round_up_to_multiple(-(-ports // down), apart)
+            joined = _connect(join, lowers, links)
             if joined:
-                yield _Closed(leaves, per_spine, _round_up_to_multiple(-(-ports // leaves), together), joined)
+                yield _Closed(lowers, links, _round_up_to_multiple(-(-ports // lowers), together), joined)
 
 
 def _round_up_to_multiple(least: int, factor: int) -> int:
     return least + -least % factor
 
 
-def _connect_leaves(intent: Intent, switches: Boxes, leaves: int, per_spine: int) -> Choice | None:
-    """Return how that many leaves are joined to the spines; None if there are too few ports."""
-    stated = Choice.of(intent, switches, 0)
-    uplinks, ids = split_ports(tuple(range(per_spine * len(switches.spines))), 1), tuple(range(1, leaves + 1))
+def _connect(join: Join, lowers: int, links: int) -> Choice | None:
+    """Return how that many lower switches are joined to the upper ones; None if there are too few ports."""
+    stated = Choice.of(join, 0)
+    ports, ids = split_ports(tuple(range(links * len(join.upper.wanted.ids))), 1), tuple(range(1, lowers + 1))
     return replace(
         stated,
-        per_spine=per_spine,
-        spines=replace(stated.spines, ports=uplinks, slots=None),
-        leaves=replace(stated.leaves, ids=ids, slots=None),
+        links=links,
+        uppers=replace(stated.uppers, ports=ports, slots=None),
+        lowers=replace(stated.lowers, ids=ids, slots=None),
     ).with_ports()

@@ -5,12 +5,15 @@ from functools import cached_property
 from typing import NamedTuple
 
 from nodrop.design.additions import place_of_access, place_of_addition
-from nodrop.design.boxes import LEAF, SPINE, TIER_KEYS, Boxes, Node, resolve_switches
+from nodrop.design.addressing import plan_addresses
+from nodrop.design.boxes import Boxes, Node, resolve_switches
 from nodrop.design.classes import purpose_of, unclaimed
 from nodrop.design.decisions import FabricPart, groups
 from nodrop.design.layout import lay_out
 from nodrop.design.naming import host_identities, name_of
-from nodrop.design.ports import bond_name, host_port_name, platform_port_name
+from nodrop.design.ports import bond_name, cables_by_port, host_port_name, platform_port_name
+from nodrop.design.splits import SplitPort
+from nodrop.design.topology import Group, topology_of
 from nodrop.intent.schema import Intent
 from nodrop.model.fabric import Purpose
 from nodrop.model.reading import Decision, How
@@ -122,6 +125,8 @@ class _Deciding:
                 words |= self._words_of_port(node, subject[1]) | self._words_of_priority(path)
             case ["device", ("port_channels" | "vlans" as table, name, *_)] if node is not None:
                 words |= self._words_of_bundle(node, table, name)
+            case ["device", ("bgp", "neighbors", neighbor, *_)] if node is not None:
+                words |= self._words_of_neighbor(node, neighbor)
             case ["fabric", ("links", ends, *_)]:
                 words |= self._words_of_link(ends)
             case ["fabric", ("hosts", name, *_)]:
@@ -146,7 +151,7 @@ class _Deciding:
         links: dict[tuple[str, str], tuple[str, ...]] = {}
         for cable in layout.fabric_cables:
             for node, jack in ((cable.lower, cable.lower_port), (cable.upper, cable.upper_port)):
-                links[node.name, platform_port_name(node, jack)] = ("topology", "uplinks")
+                links[node.name, platform_port_name(node, jack)] = cable.cabling.keys
         for link in layout.host_cables:
             keys = ("endpoints", link.group)
             links[link.leaf.name, platform_port_name(link.leaf, link.leaf_port)] = keys
@@ -154,6 +159,27 @@ class _Deciding:
             if link.bond:
                 links[link.leaf.name, bond_name(link, link.bond)] = keys
         return links
+
+    def _words_of_neighbor(self, node: Node, neighbor: str) -> _Words:
+        """Return the key of the AS number of a neighbor, by its address or the port that leads to it."""
+        topology = topology_of(self._intent)
+        linked = {join.upper for join in topology.joins_above(node.group)}
+        linked |= {join.lower for join in topology.joins_below(node.group)}
+        far = self._peers.get((node.name, neighbor)) if len(linked) > 1 else next(iter(linked), None)
+        return {"peers": far.asn_keys[-1:]} if far else {}
+
+    @cached_property
+    def _peers(self) -> Mapping[tuple[str, str], Group]:
+        """The group of every neighbor, by switch and the neighbor's address or the port that leads to it."""
+        layout = lay_out(self._intent, self._boxes_of_intent, [])
+        cables = cables_by_port(layout, plan_addresses(self._intent, self._boxes_of_intent, []))
+        return {
+            (node.name, key): wire.peer[0].group
+            for node in self._boxes_of_intent.all
+            for wire in cables[node.name].values()
+            if wire.peer is not None
+            for key in (*wire.far_addresses, platform_port_name(node, SplitPort(*wire.port, wire.splits)))
+        }
 
     @cached_property
     def _groups_by_host(self) -> Mapping[str, str]:
@@ -175,12 +201,17 @@ class _Deciding:
 
     def _words_of_port(self, node: Node, name: str) -> _Words:
         link = self._links.get((node.name, name))
-        panels = ("topology", "leaves", "ports") if node.role == LEAF else ("topology", "uplinks")
+        panels = self._panel_keys(node)
         if link is None:
             return {"panels": panels}
         to_host = link[0] == "endpoints"
         pool = {"pool": ("addressing", "endpoints" if to_host else "links")}
         return {"link": link, "panels": panels, "side": ("hosts" if to_host else "fabric",)} | pool
+
+    def _panel_keys(self, node: Node) -> tuple[str, ...]:
+        """Return the keys that decide what the panel ports of a switch are for."""
+        below = topology_of(self._intent).joins_below(node.group)
+        return below[0].keys if len(below) == 1 and below[0].upper_ports is None else node.group.ports_keys
 
     def _words_of_priority(self, path: Subject) -> _Words:
         """Return the class of a queue, a priority group or a DSCP."""
@@ -213,14 +244,14 @@ class _Deciding:
 
 
 def _words_of_node(intent: Intent, node: Node) -> dict[str, tuple[str, ...]]:
-    peers = SPINE if node.role == LEAF else LEAF
     return {
-        "tier": (TIER_KEYS[node.role],),
-        "peers": (TIER_KEYS[peers],),
+        "tier": node.group.keys[1:],
+        "asn": node.group.asn_keys[-1:],
         "device": (next((word for word in node.words if word in intent.devices), node.name),),
         "addressee": (next((word for word in node.words if word in intent.extra), node.name),),
         "role": (node.role,),
-        "platform": (node.tier.platform,),
+        "switches": (node.group.name,),
+        "platform": (node.declaration.platform,),
     }
 
 

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import netaddr
 
-from nodrop.design.addressing import port_slots_of
-from nodrop.design.boxes import LEAF, SPINE, TIER_KEYS, resolve_switches, traits_by_role
+from nodrop.design.addressing import model_with_most_slots, port_slots_of
+from nodrop.design.boxes import resolve_switches, traits_by_group, traits_of
 from nodrop.design.buffers import DEFAULT_PATTERN_MTU_BYTES, pattern_mtu
 from nodrop.design.classes import purpose_of, resolve_classes, unclaimed
 from nodrop.design.delivery import has_delivery_choice
@@ -17,8 +17,8 @@ from nodrop.design.reserves import RESERVED_PURPOSES, queue_reserve
 from nodrop.design.routing import RESTART_S
 from nodrop.design.static_buffers import is_static
 from nodrop.design.styles import qos_style
+from nodrop.design.topology import model_of, topology_of
 from nodrop.design.watchdog import BASE_DETECTION_MS, FABRIC_FACTOR, SideTimers, derive_timers, timer_scale
-from nodrop.hardware.schema import Switch
 from nodrop.intent.schema import Intent, WatchdogTimers
 from nodrop.model.timeouts import QP_TIMEOUT_MS
 from nodrop.platforms.kit.traits import Traits
@@ -76,7 +76,7 @@ def _list_plain_defaults(intent: Intent) -> Iterator[AppliedDefault]:
 def _is_key_applicable(intent: Intent, path: str) -> bool:
     """Return whether a key has a meaning for an intent."""
     if path == "routing.delivery":
-        return any(has_delivery_choice(tier) for tier in (intent.topology.leaves, intent.topology.spines))
+        return any(has_delivery_choice(group.wanted) for group in topology_of(intent).groups)
     return has_pfc(intent) or path not in _WITH_PFC
 
 
@@ -174,7 +174,7 @@ def _watchdog_defaults(intent: Intent) -> Iterator[AppliedDefault]:
         polling_ms = timers.polling_ms
         value = f"{timers.wanted_polling_ms}ms"
         if set(polling_ms.values()) != {timers.wanted_polling_ms}:
-            value = f"leaves {polling_ms[LEAF]}ms, spines {polling_ms[SPINE]}ms"
+            value = ", ".join(f"{group.label} {polling}ms" for group, polling in polling_ms.items())
         yield AppliedDefault("pfc.watchdog.polling", value, "half the smallest detection")
 
 
@@ -194,26 +194,28 @@ def _watchdog_side_defaults(
 
 
 def _list_derived_defaults(intent: Intent) -> Iterator[AppliedDefault]:
-    switches = resolve_switches(intent, [])
-    leaf, spine = switches.leaves[0].model, switches.spines[0].model
+    topology = topology_of(intent)
     if intent.buffers.pattern_mtu is None and has_pfc(intent):
-        tiers = {
-            TIER_KEYS[role]: (role, model) for role, model in ((LEAF, leaf), (SPINE, spine)) if not is_static(model)
+        mtu_by_group = {
+            group.label: str(pattern_mtu(intent, group, model_of(group)))
+            for group in topology.groups
+            if not is_static(model_of(group))
         }
-        mtu_by_tier = {name: str(pattern_mtu(intent, *tier)) for name, tier in tiers.items()}
-        same = set(mtu_by_tier.values())
-        value = ", ".join(same if len(same) == 1 else (f"{name} {mtu}" for name, mtu in mtu_by_tier.items()))
+        same = set(mtu_by_group.values())
+        value = ", ".join(same if len(same) == 1 else (f"{name} {mtu}" for name, mtu in mtu_by_group.items()))
         source = f"{DEFAULT_PATTERN_MTU_BYTES} (SONiC) or the RoCE MTU, whichever needs more headroom"
-        if tiers:
+        if mtu_by_group:
             yield AppliedDefault("buffers.pattern_mtu", value, source)
     if intent.topology.slots_per_device is None:
-        source = f"the least power of two that holds the ports × splits of {leaf.name}"
-        yield AppliedDefault("topology.slots_per_device", str(port_slots_of(leaf)), source)
-    uplinks = intent.topology.uplinks
-    if uplinks.split > 1 and uplinks.spine_split is None:
-        yield AppliedDefault("topology.uplinks.spine_split", str(uplinks.split), "as split, for the same links")
+        model = model_with_most_slots(intent)
+        source = f"the least power of two that holds the ports × splits of {model.name}"
+        yield AppliedDefault("topology.slots_per_device", str(port_slots_of(model)), source)
+    for join in topology.joins:
+        if join.split > 1 and join.stated_upper_split is None:
+            key = ".".join((*join.keys, join.words.upper_split))
+            yield AppliedDefault(key, str(join.split), "as split, for the same links")
     yield from _qos_style_defaults(intent)
-    yield from _queue_reserve_defaults(intent, leaf, spine)
+    yield from _queue_reserve_defaults(intent)
     yield from _bgp_defaults(intent)
     gateway = str(netaddr.IPNetwork(intent.addressing.oob)[-2])
     yield AppliedDefault("addressing.oob gateway", gateway, "the last usable address")
@@ -222,25 +224,27 @@ def _list_derived_defaults(intent: Intent) -> Iterator[AppliedDefault]:
 def _qos_style_defaults(intent: Intent) -> Iterator[AppliedDefault]:
     """Yield the style of QoS of tiers whose platform has several."""
     lossless = resolve_classes(intent).lossless
-    for role, tier in ((LEAF, intent.topology.leaves), (SPINE, intent.topology.spines)):
+    for group in topology_of(intent).groups:
+        tier = group.wanted
         if tier.style is None and (style := qos_style(tier, lossless)) is not None:
             count = len(lossless)
             source = f"{count or 'no'} lossless class{'' if count == 1 else 'es'}; both styles make the same fabric"
-            yield AppliedDefault(f"topology.{TIER_KEYS[role]}.style", style, source)
+            yield AppliedDefault(".".join((*group.keys, "style")), style, source)
 
 
-def _queue_reserve_defaults(intent: Intent, *models: Switch) -> Iterator[AppliedDefault]:
+def _queue_reserve_defaults(intent: Intent) -> Iterator[AppliedDefault]:
     """Yield the reserve of the queues of CNPs and control, by tier, where its network OS has one."""
     names = [
         name
         for name, wanted_traffic_class in intent.classes.items()
         if purpose_of(name, wanted_traffic_class) in RESERVED_PURPOSES
     ]
-    for role, model in zip((LEAF, SPINE), models, strict=True):
-        if names and traits_by_role(intent)[role].queue_reserves:
+    for group in topology_of(intent).groups:
+        if names and traits_of(group).queue_reserves:
+            model = model_of(group)
             reserve = queue_reserve(model, static=is_static(model))
             source = f"for {' and '.join(sorted(names))}: {reserve.source}"
-            yield AppliedDefault(f"queue reserve at {TIER_KEYS[role]}", f"{reserve.size_bytes}B", source)
+            yield AppliedDefault(f"queue reserve at {group.label}", f"{reserve.size_bytes}B", source)
 
 
 _WAIT = "the hardware has a route before packets arrive (SONiC's bgpd.main.conf.j2)"
@@ -257,7 +261,7 @@ def _render_wait_faults(by_tier: Mapping[str, Traits]) -> str:
 
 def _bgp_defaults(intent: Intent) -> Iterator[AppliedDefault]:
     """Yield when BGP announces routes, by tier where tiers differ, and how long neighbors wait for a leaf's."""
-    by_tier = {TIER_KEYS[role]: traits for role, traits in traits_by_role(intent).items()}
+    by_tier = {group.label: traits for group, traits in traits_by_group(intent).items()}
     waits = {name: traits.announces_installed for name, traits in by_tier.items()}
     for value, on in (("once installed", True), ("at once", False)):
         tiers = [name for name, does_wait in waits.items() if does_wait is on]
@@ -266,4 +270,5 @@ def _bgp_defaults(intent: Intent) -> Iterator[AppliedDefault]:
         if tiers:
             yield AppliedDefault(key, value, source)
     source = "a leaf is the only way to its hosts (SONiC's bgpd.main.conf.j2, ToRRouter)"
-    yield AppliedDefault("graceful restart of leaves", f"{RESTART_S}s", source)
+    key = " and ".join(group.label for group in topology_of(intent).host_groups)
+    yield AppliedDefault(f"graceful restart of {key}", f"{RESTART_S}s", source)

@@ -4,9 +4,11 @@ from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any
 
-from nodrop.design.boxes import LEAF, SPINE, Boxes
+from nodrop.design.boxes import Boxes
+from nodrop.design.topology import topology_of
 from nodrop.errors import Problem
-from nodrop.intent.schema import Intent, Tier
+from nodrop.intent.schema import Intent
+from nodrop.intent.topology import Switches
 from nodrop.model.routing import Bgp, BgpNeighbor, PrefixList, PrefixRule, RouteMap
 from nodrop.model.states import require_fact
 from nodrop.model.values import replace_fields
@@ -16,12 +18,12 @@ _DELIVERY = ("routing", "delivery")
 _LENGTH = {"ipv4": 32, "ipv6": 128}
 
 
-def has_delivery_choice(tier: Tier) -> bool:
+def has_delivery_choice(tier: Switches) -> bool:
     """Return whether the BGP of a tier's switches can be in tables, in any release."""
     return traits(tier.platform).routing_tables is not None
 
 
-def has_bgp_tables(intent: Intent, tier: Tier) -> bool:
+def has_bgp_tables(intent: Intent, tier: Switches) -> bool:
     """Return whether the BGP of a tier's switches is in tables."""
     return intent.routing.delivery == "tables" and has_delivery_choice(tier)
 
@@ -30,14 +32,12 @@ def delivery_faults(intent: Intent, switches: Boxes) -> Iterator[Problem]:
     """Yield tiers whose release cannot have BGP in tables, and lines for frr.conf, which tables replace."""
     if intent.routing.delivery != "tables":
         return
-    tiers = {LEAF: intent.topology.leaves, SPINE: intent.topology.spines}
-    if not any(has_bgp_tables(intent, tier) for tier in tiers.values()):
-        titles = " and ".join(sorted({traits(tier.platform).title for tier in tiers.values()}))
+    tiers = [group.wanted for group in topology_of(intent).groups]
+    if not any(has_bgp_tables(intent, tier) for tier in tiers):
+        titles = " and ".join(sorted({traits(tier.platform).title for tier in tiers}))
         yield intent.problem(_DELIVERY, f"tables, which {titles} does not have", "frr.conf")
         return
-    for platform, release in sorted(
-        {(tier.platform, tier.version) for tier in tiers.values() if has_bgp_tables(intent, tier)}
-    ):
+    for platform, release in sorted({(tier.platform, tier.version) for tier in tiers if has_bgp_tables(intent, tier)}):
         os_traits = traits(platform, release)
         if os_traits.routing_tables is None:
             since = first_release(platform, lambda release_traits: release_traits.routing_tables is not None)
@@ -46,8 +46,8 @@ def delivery_faults(intent: Intent, switches: Boxes) -> Iterator[Problem]:
     names = {
         name
         for node in switches.all
-        if has_bgp_tables(intent, node.tier)
-        for name in (node.tier.platform, node.role, *node.words)
+        if has_bgp_tables(intent, node.declaration)
+        for name in (node.declaration.platform, node.role, node.group.name, *node.words)
     }
     for name, additions in intent.extra.items():
         if additions.lines and name in names:

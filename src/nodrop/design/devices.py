@@ -7,12 +7,13 @@ from nodrop.design.additions import extra, extra_lines
 from nodrop.design.addressing import Plan, format_ipv4_address
 from nodrop.design.balancing import is_adaptive
 from nodrop.design.bonds import port_channels
-from nodrop.design.boxes import LEAF, SPINE, Boxes, Node, traits_by_role
+from nodrop.design.boxes import Boxes, Node, traits_of
 from nodrop.design.buffers import Buffers, design_buffers
 from nodrop.design.classes import Classes
 from nodrop.design.delivery import has_bgp_tables
 from nodrop.design.high_frequency import design_streams
 from nodrop.design.hwskus import hwsku_of, shipped_splits
+from nodrop.design.kinds import panel_uses
 from nodrop.design.modes import trimming
 from nodrop.design.ports import PortCables, QosProfileCache, design_interfaces
 from nodrop.design.routing import design_bgp, design_static_routes
@@ -26,6 +27,7 @@ from nodrop.design.settings import (
 )
 from nodrop.design.static_buffers import is_static, static_buffers, static_notes
 from nodrop.design.styles import qos_style
+from nodrop.design.topology import Group
 from nodrop.design.vlans import design_vlans
 from nodrop.design.watchdog import Timers, has_history
 from nodrop.hardware.dynamic import Resolved, resolve
@@ -34,21 +36,22 @@ from nodrop.intent.schema import Intent
 from nodrop.model.fabric import COUNTER_GROUPS, Counter, Device, Loopback, Management
 from nodrop.model.intern import Interner
 from nodrop.model.qos import QosProfile
-from nodrop.platforms.kit.traits import canonical_release, traits
+from nodrop.platforms.kit.traits import canonical_release
 
-HASH_SEED = {LEAF: 0, SPINE: 10}
-"""One seed per tier, so that no two tiers hash alike (sonic-buildimage dockers/docker-orchagent/switch.json.j2)."""
+HASH_SEEDS = (0, 10, 25)
+"""One seed per tier from the hosts up, so that no two tiers hash alike (sonic-buildimage
+dockers/docker-orchagent/switch.json.j2)."""
 
 LOOPBACK = "Loopback0"
 """The name of the loopback, on platforms that do not prescribe one."""
 
 
-def _buffers(intent: Intent, role: str, switch_model: Switch) -> Buffers:
-    return (static_buffers if is_static(switch_model) else design_buffers)(intent, role, switch_model)
+def _buffers(intent: Intent, group: Group, switch_model: Switch) -> Buffers:
+    return (static_buffers if is_static(switch_model) else design_buffers)(intent, group, switch_model)
 
 
 class DeviceBuilder:
-    """Makes switches: buffers and profiles once for each tier, equal parts one object."""
+    """Makes switches: buffers and profiles once for each group, equal parts one object."""
 
     def __init__(
         self,
@@ -61,24 +64,24 @@ class DeviceBuilder:
     ) -> None:
         self._intent, self._plan, self._asns, self._classes, self._timers = intent, plan, asns, classes, timers
         self._interner = Interner()
-        self._models = models = {LEAF: switches.leaves[0].model, SPINE: switches.spines[0].model}
-        self._buffers = {role: _buffers(intent, role, model) for role, model in models.items()}
-        self._hwskus = {role: hwsku_of(intent, role, model) for role, model in models.items()}
-        self._shipped = {role: shipped_splits(intent, role, model) for role, model in models.items()}
-        held = traits_by_role(intent)
+        self._models = models = {group: nodes[0].model for group, nodes in switches.groups.items()}
+        self._buffers = {group: _buffers(intent, group, model) for group, model in models.items()}
+        self._hwskus = {group: hwsku_of(intent, group, model) for group, model in models.items()}
+        self._shipped = {group: shipped_splits(intent, group, model) for group, model in models.items()}
         self._profiles = {
-            role: QosProfileCache(
-                intent, classes, timers, buffers, history=has_history(held[role], models[role]), held=held[role]
+            group: QosProfileCache(
+                intent, classes, timers, buffers, history=has_history(held, models[group]), held=held
             )
-            for role, buffers in self._buffers.items()
+            for group, buffers in self._buffers.items()
+            for held in (traits_of(group),)
         }
-        self._resolved: dict[str, Resolved] = {role: {} for role in models}
-        self._adapters = {node.role: self._make_adapter(node) for node in (switches.leaves[0], switches.spines[0])}
+        self._resolved: dict[Group, Resolved] = {group: {} for group in models}
+        self._adapters = {group: self._make_adapter(nodes[0]) for group, nodes in switches.groups.items()}
 
     def build_device(self, node: Node, cables: PortCables) -> Device:
         """Return a switch as its platform can hold it, with the values that it will compute itself filled in."""
-        adapted = self._adapters[node.role].adapt_device(self._design_device(node, cables))
-        return self._interner.device(resolve(adapted, self._resolved[node.role]))
+        adapted = self._adapters[node.group].adapt_device(self._design_device(node, cables))
+        return self._interner.device(resolve(adapted, self._resolved[node.group]))
 
     def build_unadapted_device(self, node: Node, cables: PortCables) -> Device:
         """Return a switch as it would be if its platform held all that others do."""
@@ -89,28 +92,33 @@ class DeviceBuilder:
         """Return the deviations from true cables and headroom caused by tables of switches without a dynamic model."""
         return tuple(
             note
-            for role, model in self._models.items()
-            for note in static_notes(self._intent, role, model, self._buffers[role])
+            for group, model in self._models.items()
+            for note in static_notes(self._intent, group, model, self._buffers[group])
         )
 
     def _make_adapter(self, node: Node) -> Adapter:
-        profiles, length_m = self._profiles[node.role], self._intent.topology.uplinks.length
-        os_traits = traits(node.tier.platform, node.tier.version)
+        profiles, length_m = self._profiles[node.group], self._length_of_spare_cables(node)
+        os_traits = traits_of(node.group)
 
         def spare(speed_mbps: int | None) -> QosProfile:
             return profiles.of("fabric", speed_mbps or node.model.ports[0].speeds[0], length_m)
 
-        return Adapter(os_traits, node.role, self._timers, spare, length_m)
+        return Adapter(os_traits, node.group, self._timers, spare, length_m)
+
+    def _length_of_spare_cables(self, node: Node) -> int:
+        """Return the length of a cable that a port without one may get: that of links to other switches, else hosts."""
+        uses = panel_uses(self._intent, node.group, node.model)
+        return next(uses).links.length
 
     def _design_device(self, node: Node, cables: PortCables) -> Device:
-        plan, buffers, services = self._plan, self._buffers[node.role], self._intent.services
-        ports = design_interfaces(self._intent, node, cables, self._profiles[node.role], self._shipped[node.role])
+        plan, buffers, services = self._plan, self._buffers[node.group], self._intent.services
+        ports = design_interfaces(self._intent, node, cables, self._profiles[node.group], self._shipped[node.group])
         return Device(
             name=node.name,
-            platform=node.tier.platform,
-            version=canonical_release(node.tier.platform, node.tier.version),
+            platform=node.declaration.platform,
+            version=canonical_release(node.declaration.platform, node.declaration.version),
             model=node.model.name,
-            hwsku=self._hwskus[node.role],
+            hwsku=self._hwskus[node.group],
             role=node.role,
             interfaces=ports,
             loopbacks=(Loopback(name=LOOPBACK, addresses=plan.loopback(node)),),
@@ -134,8 +142,8 @@ class DeviceBuilder:
                 bfd=self._intent.routing.bfd,
             ),
             static_routes=design_static_routes(plan, node),
-            routing_tables=has_bgp_tables(self._intent, node.tier),
-            qos_style=qos_style(node.tier, self._classes.lossless),
+            routing_tables=has_bgp_tables(self._intent, node.declaration),
+            qos_style=qos_style(node.declaration, self._classes.lossless),
             buffer_model=buffers.model,
             dynamic_buffers=buffers.dynamic,
             buffer_pools=buffers.pools,
@@ -143,7 +151,7 @@ class DeviceBuilder:
             watchdog_conditions=stuck_queue_conditions(self._intent),
             trimming=trimming(self._intent),
             counters=tuple(Counter(group=group, enabled=True) for group in COUNTER_GROUPS),
-            hash_seed=HASH_SEED[node.role],
+            hash_seed=HASH_SEEDS[node.tier],
             ntp_servers=tuple(sorted(services.ntp)),
             syslog_servers=tuple(sorted(services.syslog)),
             dns_servers=tuple(sorted(services.dns)),

@@ -3,12 +3,13 @@
 from collections.abc import Callable, Iterator, Set
 from typing import NamedTuple
 
-from nodrop.design.boxes import TIERS, Boxes, format_panel_ports
+from nodrop.design.boxes import Boxes, format_panel_ports
 from nodrop.design.cabling import HostCable, LinkEnd, cabling, joining_splits
 from nodrop.design.naming import host_identity, name_of
 from nodrop.design.rails import rail_faults
 from nodrop.design.splits import SplitPort, group_panels, split_ports
-from nodrop.design.uplinks import can_spines_hold
+from nodrop.design.topology import endpoints_of_group, group_of_endpoints, model_of, topology_of
+from nodrop.design.uplinks import can_uppers_hold
 from nodrop.errors import Problem
 from nodrop.hardware import nearest, nic, nics
 from nodrop.hardware.schema import Nic
@@ -44,7 +45,7 @@ def host_port_places(group: Endpoints) -> Iterator[HostPortPlace]:
 def host_cables(intent: Intent, switches: Boxes, problems: list[Problem]) -> tuple[HostCable, ...]:
     """Return the links to all hosts; every fault is found, one problem for each group and kind."""
     _check_names(intent, problems)
-    taken: dict[tuple[int, int], dict[SplitPort, str]] = {}
+    taken: dict[tuple[str, int], dict[SplitPort, str]] = {}
     groups = intent.endpoints
     return tuple(cable for name in groups for cable in _cables_of_group(intent, name, switches, taken, problems))
 
@@ -52,8 +53,9 @@ def host_cables(intent: Intent, switches: Boxes, problems: list[Problem]) -> tup
 def _check_names(intent: Intent, problems: list[Problem]) -> None:
     """Refuse groups whose hosts would have the identity of a switch, or of a host of another group."""
     owner: dict[str, str] = {}
+    of_switches = {group.name for group in topology_of(intent).groups}
     for name, group in intent.endpoints.items():
-        if name.rstrip("0123456789") in TIERS:
+        if name.rstrip("0123456789") in of_switches:
             fault = f"{name}{group.ids[0]} would be the name of a switch"
             problems.append(intent.problem(("endpoints", name), fault, "another name for the group"))
         number_by_group = {owner.setdefault(f"{name}{number}", name): number for number in reversed(group.ids)}
@@ -68,17 +70,17 @@ def _cables_of_group(
     intent: Intent,
     name: str,
     switches: Boxes,
-    taken: dict[tuple[int, int], dict[SplitPort, str]],
+    taken: dict[tuple[str, int], dict[SplitPort, str]],
     problems: list[Problem],
 ) -> Iterator[HostCable]:
-    """Yield the links of a group; `taken` holds the hosts of each (leaf, panel port), and is updated."""
+    """Yield the links of a group; `taken` holds the hosts of each panel port of each switch, and is updated."""
     group, keys = intent.endpoints[name], ("endpoints", name)
     count = len(group.ids) * group.ports
     if count > MAX_HOST_PORTS:
         problems.append(intent.problem((*keys, "ids"), f"{count:,} host ports", f"at most {MAX_HOST_PORTS:,}"))
         return
-    leaves = {leaf.id: leaf for leaf in switches.leaves}
-    model = switches.leaves[0].model
+    leaves = {node.id: node for node in switches.of_endpoints(intent, name)}
+    model = model_of(group_of_endpoints(intent, name))
     card = _find_nic(intent, keys, group, problems)
     panels = _panels_of_group(intent, name, problems)
     ends = [LinkEnd.of(model, group.split, panels, group.lanes), *([LinkEnd.of_nic(card)] if card else [])]
@@ -96,15 +98,16 @@ def _cables_of_group(
         if not ports or place.leaf not in leaves or place.slot >= len(ports):
             continue
         host, jack = name_of(intent, host_identity(name, place.host)), ports[place.slot]
-        host_of_jack = taken.setdefault((place.leaf, jack.panel), {})
-        clash = _describe_jack_clash(host_of_jack, jack, host, leaves[place.leaf].name)
+        leaf = leaves[place.leaf]
+        host_of_jack = taken.setdefault((leaf.name, jack.panel), {})
+        clash = _describe_jack_clash(host_of_jack, jack, host, leaf.name)
         if clash:
             hint = _suggest_leaf_ports(intent, name) or _MORE_PORTS
             problems.append(intent.problem((*keys, "leaf_ports"), clash, "leaf_ports of its own", hint))
             return
         if link is not None:
             yield HostCable(
-                leaf=leaves[place.leaf],
+                leaf=leaf,
                 leaf_port=jack,
                 host=host,
                 host_port=place.host_port,
@@ -143,17 +146,18 @@ def _describe_jack_clash(host_of_jack: dict[SplitPort, str], jack: SplitPort, ho
 
 def _panels_of_group(intent: Intent, name: str, problems: list[Problem]) -> tuple[int, ...]:
     """Return the panel ports that a group has on every leaf; none if the group should state them and does not."""
-    group, of_leaf = intent.endpoints[name], intent.topology.leaves.ports.endpoints
+    group, switches = intent.endpoints[name], group_of_endpoints(intent, name)
+    of_leaf = switches.endpoints
     if group.leaf_ports is None:
-        if len(intent.endpoints) == 1:
+        if len(endpoints_of_group(intent, switches)) == 1:
             return of_leaf
-        fault = "several groups share the leaves' endpoint ports"
+        fault = f"several groups share the {switches.label}' endpoint ports"
         hint = _suggest_leaf_ports(intent, name) or _MORE_PORTS
         problems.append(intent.problem(("endpoints", name), fault, "leaf_ports of its own", hint))
         return ()
     foreign = set(group.leaf_ports) - set(of_leaf)
     if foreign:
-        fault = f"{format_panel_ports(foreign)} of the leaves, not for endpoints"
+        fault = f"{format_panel_ports(foreign)} of the {switches.label}, not for endpoints"
         expected = f"some of {show_ids(of_leaf)}"
         problems.append(intent.problem(("endpoints", name, "leaf_ports"), fault, expected))
     return group.leaf_ports
@@ -161,9 +165,11 @@ def _panels_of_group(intent: Intent, name: str, problems: list[Problem]) -> tupl
 
 def _suggest_leaf_ports(intent: Intent, name: str) -> str:
     """Return `leaf_ports` that are enough for a group and nobody else's; empty if there are too few."""
-    stated = {panel for key, group in intent.endpoints.items() if key != name for panel in group.leaf_ports or ()}
-    free = [panel for panel in intent.topology.leaves.ports.endpoints if panel not in stated]
-    for key, group in intent.endpoints.items():
+    switches = group_of_endpoints(intent, name)
+    groups = {key: intent.endpoints[key] for key in endpoints_of_group(intent, switches)}
+    stated = {panel for key, group in groups.items() if key != name for panel in group.leaf_ports or ()}
+    free = [panel for panel in switches.endpoints if panel not in stated]
+    for key, group in groups.items():
         needed = -(-_count_leaf_slots(group) // group.split)
         if key == name:
             break
@@ -183,7 +189,7 @@ def _has_exclusive_panels(intent: Intent, name: str) -> bool:
     own_panels = set(group_panels(intent, name))
     return not any(
         own_panels & set(group_panels(intent, other_endpoint))
-        for other_endpoint in intent.endpoints
+        for other_endpoint in endpoints_of_group(intent, group_of_endpoints(intent, name))
         if other_endpoint != name
     )
 
@@ -198,20 +204,20 @@ def _placement_faults(
 ) -> Iterator[Problem]:
     """Yield the faults in the placement of a group's hosts, with the right values; `finer` are other splits."""
     group, keys = intent.endpoints[name], ("endpoints", name)
-    leaves = {leaf.id for leaf in switches.leaves}
+    box, leaves = group_of_endpoints(intent, name), {node.id for node in switches.of_endpoints(intent, name)}
     missing = {place.leaf for place in spots} - leaves
     of_rails = list(
-        rail_faults(intent, name, leaves, {place.leaf for place in spots}, _leaf_hint_function(intent, switches))
+        rail_faults(intent, name, leaves, {place.leaf for place in spots}, _leaf_hint_function(intent, name))
     )
     yield from of_rails
     if missing and not of_rails:
         lost = {place.host for place in spots if place.leaf in missing}
-        fault = f"{name} {show_ids(lost)} would be on leaf {show_ids(missing)}"
+        fault = f"{name} {show_ids(lost)} would be on {box.name} {show_ids(missing)}"
         change_hint = _join_alternatives(
-            _render_change_with_leaves(intent, switches, "", missing), _render_host_ids(set(group.ids) - lost)
+            _render_change_with_leaves(intent, name, "", missing), _render_host_ids(set(group.ids) - lost)
         )
         hint = change_hint or "more spine ports, and leaves"
-        yield intent.problem((*keys, "ids"), fault, f"leaf {show_ids(leaves)}", hint)
+        yield intent.problem((*keys, "ids"), fault, f"{box.name} {show_ids(leaves)}", hint)
     needed, port_count = _count_leaf_slots(group), len(panels) * group.split
     if panels and needed > port_count:
         most = port_count // (group.ports if group.spread == "one-leaf" else 1)
@@ -220,8 +226,8 @@ def _placement_faults(
         )
         lost = {place.host for place in spots if place.leaf in missing or place.slot >= port_count}
         where = show_ids(panels) + (f" split into {group.split}" if group.split > 1 else "")
-        fault = f"{name} needs {needed} ports of a leaf"
-        fewer = _render_change_with_leaves(intent, switches, f"leaf_group: {most}", smaller - leaves) if most else ""
+        fault = f"{name} needs {needed} ports of a {box.name}"
+        fewer = _render_change_with_leaves(intent, name, f"leaf_group: {most}", smaller - leaves) if most else ""
         split = next((f"split: {into}" for into in finer if needed <= len(panels) * into), "")
         hint = (
             _join_alternatives(split, _suggest_leaf_ports(intent, name), fewer, _render_host_ids(set(group.ids) - lost))
@@ -230,17 +236,19 @@ def _placement_faults(
         yield intent.problem((*keys, "leaf_group"), fault, f"at most the {port_count} it has, {where}", hint)
 
 
-def _leaf_hint_function(intent: Intent, switches: Boxes) -> Callable[[Set[int]], str]:
-    """Return a function that names an intent's leaves with some more; its text is empty if they do not fit."""
-    return lambda missing: _render_change_with_leaves(intent, switches, "", missing)
+def _leaf_hint_function(intent: Intent, name: str) -> Callable[[Set[int]], str]:
+    """Return a function that names the switches of a group of hosts with some more; "" if they do not fit."""
+    return lambda missing: _render_change_with_leaves(intent, name, "", missing)
 
 
-def _render_change_with_leaves(intent: Intent, switches: Boxes, change: str, missing: Set[int]) -> str:
-    """Return a change together with the leaves that it needs besides; empty if the spines cannot take them."""
-    leaves = missing | {leaf.id for leaf in switches.leaves}
-    if missing and not can_spines_hold(intent, switches, leaves):
+def _render_change_with_leaves(intent: Intent, name: str, change: str, missing: Set[int]) -> str:
+    """Return a change together with the switches that it needs besides; empty if those above cannot take them."""
+    group = group_of_endpoints(intent, name)
+    leaves = missing | set(group.wanted.ids)
+    if missing and not can_uppers_hold(intent, group, leaves):
         return ""
-    return " and ".join(filter(None, (change, f"topology.leaves.ids: {show_ids(leaves)}" if missing else "")))
+    keys = ".".join((*group.keys, "ids"))
+    return " and ".join(filter(None, (change, f"{keys}: {show_ids(leaves)}" if missing else "")))
 
 
 def _render_host_ids(kept_numbers: Set[int]) -> str:

@@ -4,11 +4,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from nodrop.design.boxes import Boxes
 from nodrop.design.classes import Classes
+from nodrop.design.topology import topology_of
 from nodrop.errors import Problem
 from nodrop.hardware import asic, asics, switch, switches
 from nodrop.hardware.schema import Sampling, Switch
 from nodrop.intent.network import HighFrequency
-from nodrop.intent.schema import Intent, Tier
+from nodrop.intent.schema import Intent
+from nodrop.intent.topology import Switches
 from nodrop.model.buffers import BufferPool
 from nodrop.model.fabric import CounterStream, Device, Interface, SampledCounters, SampledKind
 from nodrop.model.states import require_fact
@@ -85,7 +87,7 @@ def stream_faults(intent: Intent) -> Iterator[Problem]:
     wanted_high_frequency = intent.services.telemetry.high_frequency
     if wanted_high_frequency is None:
         return
-    tiers = (intent.topology.leaves, intent.topology.spines)
+    tiers = [group.wanted for group in topology_of(intent).groups]
     tier_traits = [traits(tier.platform, tier.version) for tier in tiers]
     facts = [
         sampler
@@ -105,7 +107,7 @@ def stream_faults(intent: Intent) -> Iterator[Problem]:
         yield intent.problem(_KEYS, fault, "no high_frequency", later)
 
 
-def _describe_unable_tiers(tiers: Sequence[Tier]) -> tuple[str, str]:
+def _describe_unable_tiers(tiers: Sequence[Switches]) -> tuple[str, str]:
     """Return the tiers' releases, and a hint that names the first one that streams counters, if there is one."""
     names, later = set(), set()
     for tier in tiers:
@@ -127,14 +129,16 @@ def _interval_faults(
 
 def bandwidth_faults(intent: Intent, switches: Boxes, devices: Mapping[str, Device]) -> Iterator[Problem]:
     """Yield the ports of each tier that are not sampled, else a stream that is too fast for the management port."""
-    for tier in (switches.leaves, switches.spines):
+    for tier in switches:
         sending = [node for node in tier if require_fact(devices[node.name].high_frequency)]
         if not sending:
             continue
         node = max(sending, key=lambda node: _count_streamed_counters(devices[node.name]))
         device, facts = devices[node.name], asic(node.model.asic).sampling
         assert facts is not None
-        yield from _lane_faults(intent, device, facts) or _telemetry_rate_faults(intent, node.tier, device, facts)
+        yield from _lane_faults(intent, device, facts) or _telemetry_rate_faults(
+            intent, node.declaration, device, facts
+        )
 
 
 def _count_streamed_counters(device: Device) -> int:
@@ -161,7 +165,7 @@ def _lane_faults(intent: Intent, device: Device, facts: Sampling) -> list[Proble
     return [intent.problem(_KEYS, fault, "ports that are broken out, such as split: 2", "or objects: buffer-pools")]
 
 
-def _telemetry_rate_faults(intent: Intent, tier: Tier, device: Device, facts: Sampling) -> list[Problem]:
+def _telemetry_rate_faults(intent: Intent, tier: Switches, device: Device, facts: Sampling) -> list[Problem]:
     stream_traits, wanted_high_frequency = (
         traits(tier.platform, tier.version).streams,
         intent.services.telemetry.high_frequency,

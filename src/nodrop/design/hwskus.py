@@ -7,21 +7,21 @@ starts with. If the switch computes its headroom, the base HWSKU is written and 
 from collections.abc import Iterator, Mapping
 
 from nodrop.design.adapting import Adaptation
-from nodrop.design.boxes import LEAF
-from nodrop.design.splits import group_panels, spine_panels, spine_split_factor
+from nodrop.design.kinds import panel_uses
+from nodrop.design.topology import Group
 from nodrop.hardware import asic
 from nodrop.hardware.ports import Ways, show_ways
 from nodrop.hardware.schema import Layout, Switch
-from nodrop.intent.schema import Intent, Tier
+from nodrop.intent.schema import Intent
 
 
-def hwsku_of(intent: Intent, role: str, switch_model: Switch) -> str | None:
+def hwsku_of(intent: Intent, group: Group, switch_model: Switch) -> str | None:
     """Return the HWSKU of a tier's switches; None for the base one of the model.
 
     Of those that have the declared ports: one whose table has rows for all their speeds, the base one, one of the very
     speeds, and one that breaks out the fewest of the other ports.
     """
-    declared = _declared_panel_uses(intent, role, switch_model)
+    declared = _declared_panel_uses(intent, group, switch_model)
     speeds = {speed for _, speed in declared.values()}
     order = switch_model.sonic.hwskus.index
 
@@ -35,7 +35,7 @@ def hwsku_of(intent: Intent, role: str, switch_model: Switch) -> str | None:
 
     fitting = [
         (hwsku, layout)
-        for layout in _layouts(intent, role, switch_model)
+        for layout in _layouts(intent, group, switch_model)
         if layout.has(declared)
         for hwsku in layout.hwskus
     ]
@@ -43,45 +43,38 @@ def hwsku_of(intent: Intent, role: str, switch_model: Switch) -> str | None:
     return None if chosen == switch_model.sonic.hwsku else chosen
 
 
-def shipped_splits(intent: Intent, role: str, switch_model: Switch) -> Mapping[int, int]:
+def shipped_splits(intent: Intent, group: Group, switch_model: Switch) -> Mapping[int, int]:
     """Return the panel ports that the HWSKU of a tier's switches breaks out, and into how many ports each."""
-    hwsku = hwsku_of(intent, role, switch_model) or switch_model.sonic.hwsku
-    layout = next((candidate for candidate in _layouts(intent, role, switch_model) if hwsku in candidate.hwskus), None)
+    hwsku = hwsku_of(intent, group, switch_model) or switch_model.sonic.hwsku
+    layout = next((candidate for candidate in _layouts(intent, group, switch_model) if hwsku in candidate.hwskus), None)
     return {panel: into for panel, (into, _) in layout.ports.items() if into > 1} if layout else {}
 
 
-def hwsku_notes(intent: Intent, role: str, switch_model: Switch) -> Iterator[Adaptation]:
+def hwsku_notes(intent: Intent, group: Group, switch_model: Switch) -> Iterator[Adaptation]:
     """Yield a note where no HWSKU of the model has the declared ports, with one that has as many elsewhere."""
-    declared, layouts = _declared_panel_uses(intent, role, switch_model), tuple(_layouts(intent, role, switch_model))
+    declared, layouts = _declared_panel_uses(intent, group, switch_model), tuple(_layouts(intent, group, switch_model))
     if not layouts or any(layout.has(declared) for layout in layouts):
         return
-    release = _tier_of_role(intent, role).version
+    release = group.wanted.version
     reason = f"no HWSKU of {release} has these ports, so BREAKOUT_CFG changes those of the base HWSKU"
     if elsewhere := next((layout for layout in layouts if _has_enough_breakouts(layout, declared)), None):
         reason += f"; {elsewhere.hwskus[0]} has {show_ways(elsewhere.ports)}"
-    yield Adaptation(f"{role}*/hwsku", show_ways(declared), str(switch_model.sonic.hwsku), reason)
+    yield Adaptation(f"{group.name}*/hwsku", show_ways(declared), str(switch_model.sonic.hwsku), reason)
 
 
-def _tier_of_role(intent: Intent, role: str) -> Tier:
-    return intent.topology.leaves if role == LEAF else intent.topology.spines
+def _declared_panel_uses(intent: Intent, group: Group, model: Switch) -> Ways:
+    """Return how a group's panel ports are used by the lists, splits and speeds of the intent."""
+    declared: dict[int, tuple[int, int]] = {}
+    for links, into, panels, _ in panel_uses(intent, group, model):
+        for panel in panels:
+            declared[panel] = max((into, links.speed), declared.get(panel, (0, 0)))
+    return declared
 
 
-def _declared_panel_uses(intent: Intent, role: str, model: Switch) -> Ways:
-    """Return how a tier's panel ports are used by the lists, splits and speeds of the intent."""
-    uplinks = intent.topology.uplinks
-    if role != LEAF:
-        return dict.fromkeys(spine_panels(intent, model), (spine_split_factor(intent), uplinks.speed))
-    found_uplinks = dict.fromkeys(intent.topology.leaves.ports.uplinks, (uplinks.split, uplinks.speed))
-    for name, group in intent.endpoints.items():
-        for panel in group_panels(intent, name):
-            found_uplinks[panel] = max((group.split, group.speed), found_uplinks.get(panel, (0, 0)))
-    return found_uplinks
-
-
-def _layouts(intent: Intent, role: str, switch_model: Switch) -> Iterator[Layout]:
+def _layouts(intent: Intent, group: Group, switch_model: Switch) -> Iterator[Layout]:
     """Yield the layouts that the release of a tier has; none where the HWSKU does not follow the ports."""
     if not asic(switch_model.asic).computes:
-        release = _tier_of_role(intent, role).version
+        release = group.wanted.version
         yield from (layout for layout in switch_model.sonic.layouts if layout.since is None or layout.since <= release)
 
 

@@ -1,79 +1,105 @@
 """Ways to join the tiers: the intent's, and alternatives that make ports and rates suffice."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from math import ceil
 
 from nodrop.design.blocks import Peers
-from nodrop.design.boxes import LEAF, SPINE, Boxes
-from nodrop.design.splits import spine_panels, spine_split_factor, split_ports
-from nodrop.intent.schema import MOST_PER_SPINE, Intent
+from nodrop.design.splits import split_ports
+from nodrop.design.topology import Join, model_of
+from nodrop.intent.topology import MOST_LINKS
 
-_SLOTS_KEYS = {SPINE: "spine_slots", LEAF: "leaf_slots"}
 _PARTS = 10**6
 """Limits have at most six decimals, so in millionths they compare exactly."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """How the tiers are joined: by an intent, or by an alternative to it."""
+    """How two groups are joined: by an intent, or by an alternative to it."""
 
-    per_spine: int
-    spines: Peers
-    leaves: Peers
-    speed_mbps: int
+    join: Join
+    links: int
+    """Between two switches."""
+    uppers: Peers
+    """Of a lower switch."""
+    lowers: Peers
+    """Of an upper switch."""
     down_mbps: int
-    """Bandwidth to hosts of the leaf that has most."""
-    limit: float
-    """Oversubscription, at most."""
+    """Bandwidth downwards of the lower switch that has most."""
+    beside_mbps: int
+    """Bandwidth of a lower switch to higher groups by other joins."""
 
     @classmethod
-    def of(cls, intent: Intent, switches: Boxes, down_mbps: int) -> "Choice":
+    def of(cls, join: Join, down_mbps: int, beside_mbps: int = 0) -> "Choice":
         """Return the choice of an intent."""
-        topology, uplinks = intent.topology, intent.topology.uplinks
-        of_leaf = split_ports(topology.leaves.ports.uplinks, uplinks.split)
-        of_spine = split_ports(spine_panels(intent, switches.spines[0].model), spine_split_factor(intent))
+        lower, upper = join.lower, join.upper
         return cls(
-            per_spine=uplinks.per_spine,
-            spines=Peers(role=SPINE, ids=topology.spines.ids, ports=of_leaf, slots=uplinks.spine_slots),
-            leaves=Peers(role=LEAF, ids=topology.leaves.ids, ports=of_spine, slots=uplinks.leaf_slots),
-            speed_mbps=uplinks.speed,
+            join=join,
+            links=join.links,
+            uppers=Peers(
+                role=upper.name,
+                ids=_distinct(map(join.upper_position, upper.wanted.ids)),
+                ports=split_ports(join.lower_ports, join.split),
+                slots=join.upper_slots,
+            ),
+            lowers=Peers(
+                role=lower.name,
+                ids=_distinct(map(join.lower_position, lower.wanted.ids)),
+                ports=split_ports(join.upper_panels(model_of(upper)), join.upper_split_factor),
+                slots=join.lower_slots,
+            ),
             down_mbps=down_mbps,
-            limit=topology.max_oversubscription,
+            beside_mbps=beside_mbps,
         )
 
     @property
+    def speed_mbps(self) -> int:
+        """Speed of each link."""
+        return self.join.wanted.speed
+
+    @property
+    def limit(self) -> float:
+        """Oversubscription, at most."""
+        return self.join.lower.limit
+
+    @property
     def up_mbps(self) -> int:
-        """Bandwidth of a leaf to all spines."""
-        return self.per_spine * len(self.spines.ids) * self.speed_mbps
+        """Bandwidth of a lower switch to all upper ones, where pods differ of one in the pod with the fewest."""
+        return self.links * self.join.fewest_uppers * self.speed_mbps + self.beside_mbps
 
     @property
     def fits(self) -> bool:
         """Whether every peer gets its ports and nobody else's."""
-        return not any(peers.explain_clash(self.per_spine) for peers in (self.spines, self.leaves))
+        return not any(peers.explain_clash(self.links) for peers in (self.uppers, self.lowers))
 
     @property
     def exceeds_ratio(self) -> bool:
-        """Whether some leaf has more bandwidth to hosts than the limit allows."""
+        """Whether some lower switch has more bandwidth downwards than the limit allows."""
         return self.down_mbps * _PARTS > self.up_mbps * round(self.limit * _PARTS)
 
-    def with_even_ports(self, *roles: str) -> "Choice":
-        """Return this with the ports for the peers of these roles shared out evenly."""
-        spines, leaves = (
-            replace(peers, slots=max(peers.ids)) if peers.role in roles else peers
-            for peers in (self.spines, self.leaves)
+    def with_even_ports(self, *, uppers: bool = False, lowers: bool = False) -> "Choice":
+        """Return this with the ports for the peers above, or below, shared out evenly."""
+        return replace(
+            self,
+            uppers=replace(self.uppers, slots=max(self.uppers.ids)) if uppers else self.uppers,
+            lowers=replace(self.lowers, slots=max(self.lowers.ids)) if lowers else self.lowers,
         )
-        return replace(self, spines=spines, leaves=leaves)
 
     def with_ports(self) -> "Choice | None":
         """Return the smallest change of the assignment of ports that gives all peers theirs; None if there is none."""
-        choices = (self.with_even_ports(*roles) for roles in ((), (SPINE,), (LEAF,), (SPINE, LEAF)))
+        ends = ((False, False), (True, False), (False, True), (True, True))
+        choices = (self.with_even_ports(uppers=uppers, lowers=lowers) for uppers, lowers in ends)
         return next((choice for choice in choices if choice.fits), None)
+
+
+def _distinct(numbers: Iterable[int]) -> tuple[int, ...]:
+    return tuple(sorted(set(numbers)))
 
 
 def ways_to_fit(choice: Choice) -> str:
     """Return changes that make the ports suffice: other ports, fewer links, or both; empty if there are none."""
     same = choice.with_ports()
-    fewer = [replace(choice, per_spine=links) for links in range(choice.per_spine - 1, 0, -1)]
+    fewer = [replace(choice, links=links) for links in range(choice.links - 1, 0, -1)]
     plain = next((option for option in fewer if option.fits), None)
     both_choice = next((option for less in fewer if (option := less.with_ports())), None)
     choices = [option for option in (same, plain) if option] or [option for option in (both_choice,) if option]
@@ -82,7 +108,7 @@ def ways_to_fit(choice: Choice) -> str:
 
 def ways_to_widen(choice: Choice) -> str:
     """Return changes that end the oversubscription of all leaves: more links, or a higher limit."""
-    further_choices = (replace(choice, per_spine=links) for links in range(choice.per_spine + 1, MOST_PER_SPINE + 1))
+    further_choices = (replace(choice, links=links) for links in range(choice.links + 1, MOST_LINKS + 1))
     wider = next((fit for wide in further_choices if not wide.exceeds_ratio and (fit := wide.with_ports())), None)
     raised = f"max_oversubscription: {_format_ratio(choice)}"
     return f"{_describe_key_changes(choice, wider)}, or {raised}" if wider else raised
@@ -90,16 +116,17 @@ def ways_to_widen(choice: Choice) -> str:
 
 def _describe_key_changes(old: Choice, new: Choice) -> str:
     """Return how the intent's keys must change to get from one choice to another that its limit allows."""
-    key_changes = [f"per_spine: {new.per_spine}"] if new.per_spine != old.per_spine else []
-    key_changes += slots_keys(new) if (new.spines, new.leaves) != (old.spines, old.leaves) else []
+    key_changes = [f"{old.join.words.links}: {new.links}"] if new.links != old.links else []
+    key_changes += slots_keys(new) if (new.uppers, new.lowers) != (old.uppers, old.lowers) else []
     key_changes += [f"max_oversubscription: {_format_ratio(new)}"] if new.exceeds_ratio else []
     return " and ".join(key_changes)
 
 
 def slots_keys(choice: Choice) -> list[str]:
     """Return the keys of an intent that share out ports evenly."""
-    peers = (choice.spines, choice.leaves)
-    return [f"{_SLOTS_KEYS[peer.role]}: {peer.slots}" for peer in peers if peer.slots is not None]
+    words = choice.join.words
+    slots = ((words.upper_slots, choice.uppers.slots), (words.lower_slots, choice.lowers.slots))
+    return [f"{key}: {count}" for key, count in slots if count is not None]
 
 
 def _format_ratio(choice: Choice) -> str:

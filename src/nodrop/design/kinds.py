@@ -1,11 +1,14 @@
-"""The kinds of links that a tier's switches may have, as the intent declares them, with any cabling."""
+"""The kinds of links that a group's switches may have, as the intent declares them, with any cabling."""
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
-from nodrop.design.boxes import LEAF, lanes_by_speed
-from nodrop.design.splits import group_panels, spine_panels, spine_split_factor
+from nodrop.design.boxes import lanes_by_speed
+from nodrop.design.splits import group_panels
+from nodrop.design.topology import Group, endpoints_of_group, topology_of
 from nodrop.hardware.schema import Switch
-from nodrop.intent.schema import Intent
+from nodrop.intent.schema import Endpoints, Intent
+from nodrop.intent.topology import GroupUplinks, Uplinks
 
 
 class LinkKind(NamedTuple):
@@ -20,16 +23,36 @@ class LinkKind(NamedTuple):
     """The keys of the intent that declare it."""
 
 
-def kinds(intent: Intent, role: str, switch_model: Switch) -> tuple[LinkKind, ...]:
-    """Return the kinds of links of a tier: of leaves those up and those to every group of endpoints."""
-    uplinks, endpoints = intent.topology.uplinks, intent.endpoints if role == LEAF else {}
-    up = uplinks.split if role == LEAF else spine_split_factor(intent)
-    panels = intent.topology.leaves.ports.uplinks if role == LEAF else spine_panels(intent, switch_model)
-    link_kinds = [(uplinks.speed, up, uplinks.lanes, uplinks.length, panels, ("topology", "uplinks"))]
-    for name, group in endpoints.items():
-        facing = group_panels(intent, name)
-        link_kinds.append((group.speed, group.split, group.lanes, group.length, facing, ("endpoints", name)))
+class PanelUse(NamedTuple):
+    """Panel ports of a switch for links that are alike, and into how many ports each is split."""
+
+    links: Uplinks | GroupUplinks | Endpoints
+    into: int
+    panels: tuple[int, ...]
+    keys: tuple[str, ...]
+
+
+def panel_uses(intent: Intent, group: Group, switch_model: Switch) -> Iterator[PanelUse]:
+    """Yield the uses of the panel ports of a group's switches: links up, links down, and those to hosts."""
+    topology = topology_of(intent)
+    for join in topology.joins_above(group):
+        yield PanelUse(join.wanted, join.split, join.lower_ports, join.keys)
+    for join in topology.joins_below(group):
+        yield PanelUse(join.wanted, join.upper_split_factor, join.upper_panels(switch_model), join.keys)
+    for name in endpoints_of_group(intent, group):
+        wanted = intent.endpoints[name]
+        yield PanelUse(wanted, wanted.split, group_panels(intent, name), ("endpoints", name))
+
+
+def kinds(intent: Intent, group: Group, switch_model: Switch) -> tuple[LinkKind, ...]:
+    """Return the kinds of links of a group: those to other groups and those to every group of endpoints."""
     return tuple(
-        LinkKind(speed, lanes_by_speed(switch_model, into, facing, lanes)[speed], length, len(facing) * into, keys)
-        for speed, into, lanes, length, facing, keys in link_kinds
+        LinkKind(
+            links.speed,
+            lanes_by_speed(switch_model, into, facing, links.lanes)[links.speed],
+            links.length,
+            len(facing) * into,
+            keys,
+        )
+        for links, into, facing, keys in panel_uses(intent, group, switch_model)
     )

@@ -7,12 +7,14 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
+from typing import NamedTuple
 
 from nodrop.design.boxes import Boxes, format_panel_ports
 from nodrop.design.cabling import FabricCable, HostCable
 from nodrop.design.closing import suggest_smallest_fabric
 from nodrop.design.endpoints import host_cables
 from nodrop.design.splits import split_faults
+from nodrop.design.topology import Group, Topology, model_of, topology_of
 from nodrop.design.uplinks import fabric_cables
 from nodrop.errors import Problem
 from nodrop.hardware.schema import Switch
@@ -31,37 +33,60 @@ class Layout:
 
 def lay_out(intent: Intent, switches: Boxes, problems: list[Problem]) -> Layout:
     """Return switches and cables; what cannot be is added to `problems`."""
-    faults = list(split_faults(intent, switches.leaves[0].model, switches.spines[0].model))
+    faults = list(split_faults(intent))
     fault_count = len(faults)
     hosts = host_cables(intent, switches, faults)
     down: Counter[str] = Counter()
     if len(faults) == fault_count:
         for cable in hosts:
             down[cable.leaf.name] += cable.cabling.speed_mbps
-    faults += _leaf_port_faults(intent, switches, hosts)
+    faults += _port_faults(intent, hosts)
     uplinks = fabric_cables(intent, switches, down, faults)
     problems += faults
     return Layout(switches=switches, fabric_cables=uplinks, host_cables=hosts)
 
 
-def _leaf_port_faults(intent: Intent, switches: Boxes, hosts: tuple[HostCable, ...]) -> Iterator[Problem]:
-    """Yield leaf ports that the model does not have, and ports in two lists."""
-    keys, model = ("topology", "leaves", "ports"), switches.leaves[0].model
-    uses: dict[str, tuple[int, ...]] = dict(intent.topology.leaves.ports)
-    too_many = len(set().union(*uses.values())) > len(model.panels)
-    hint = suggest_smallest_fabric(intent, switches) if too_many else ""
-    for key, panels in uses.items():
-        lacking = tuple(panel for panel in panels if panel not in model.panels)
-        if lacking:
-            fault = f"{model.name} has no {format_panel_ports(lacking)} for the fabric"
-            if key == "uplinks":
-                fault += _describe_full_leaf(model, hosts)
-            yield intent.problem((*keys, key), fault, f"some of {show_ids(model.panels)}", hint)
-    for (first_use, panels), (second_use, second_panels) in combinations(uses.items(), 2):
-        both_panels = set(panels) & set(second_panels)
-        if both_panels:
-            fault = f"{format_panel_ports(both_panels)}, in {first_use} too"
-            yield intent.problem((*keys, second_use), fault, "one use for each port")
+def _port_faults(intent: Intent, hosts: tuple[HostCable, ...]) -> Iterator[Problem]:
+    """Yield ports that a group's model does not have, and ports in two lists."""
+    topology = topology_of(intent)
+    for group in topology.groups:
+        model, uses = model_of(group), tuple(_port_uses(topology, group))
+        too_many = len({panel for use in uses for panel in use.panels}) > len(model.panels)
+        hint = suggest_smallest_fabric(intent) if too_many else ""
+        for use in uses:
+            lacking = tuple(panel for panel in use.panels if panel not in model.panels)
+            if lacking:
+                fault = f"{model.name} has no {format_panel_ports(lacking)} for the fabric"
+                if use.leads_up:
+                    fault += _describe_full_leaf(model, hosts)
+                yield intent.problem(use.keys, fault, f"some of {show_ids(model.panels)}", hint)
+        for first_use, second_use in combinations(uses, 2):
+            both_panels = set(first_use.panels) & set(second_use.panels)
+            if both_panels:
+                fault = f"{format_panel_ports(both_panels)}, in {first_use.name} too"
+                yield intent.problem(second_use.keys, fault, "one use for each port")
+
+
+class _PortUse(NamedTuple):
+    """Panel ports that an intent lists for something."""
+
+    name: str
+    keys: tuple[str, ...]
+    panels: tuple[int, ...]
+    leads_up: bool = False
+
+
+def _port_uses(topology: Topology, group: Group) -> Iterator[_PortUse]:
+    """Yield the lists of a group's panel ports."""
+    if group.tier == 0:
+        yield _PortUse("endpoints", (*group.ports_keys, "endpoints"), group.endpoints)
+    for join in topology.joins_above(group):
+        name = ".".join(join.ports_keys[len(group.keys) :]).removeprefix("ports.")
+        yield _PortUse(name, join.ports_keys, join.lower_ports, leads_up=True)
+    for join in topology.joins_below(group):
+        if join.upper_ports is not None:
+            yield _PortUse(f"peer_ports of {join.lower.name}", join.upper_ports_keys, join.upper_ports)
+    yield _PortUse("dead", (*group.ports_keys, "dead"), group.dead)
 
 
 def _describe_full_leaf(model: Switch, hosts: tuple[HostCable, ...]) -> str:

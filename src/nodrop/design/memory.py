@@ -23,7 +23,7 @@ def memory_faults(
     """Yield the worst switch of each tier whose headroom fills the memory, and the length that fits."""
     if not has_pfc(intent):
         return
-    for tier in (switches.leaves, switches.spines):
+    for tier in switches:
         if is_static(tier[0].model):
             continue
         node = min(tier, key=lambda node: _lossless_pool_bytes(devices[node.name]))

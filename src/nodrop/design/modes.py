@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from nodrop.design.boxes import LEAF, SPINE, TIER_KEYS
+from nodrop.design.topology import topology_of
 from nodrop.errors import Problem
 from nodrop.hardware import buildable, switch, switches
 from nodrop.intent.schema import Intent
@@ -70,9 +70,10 @@ def _trimming_class_faults(intent: Intent) -> Iterator[Problem]:
 
 def _trimming_support_faults(intent: Intent) -> Iterator[Problem]:
     """Yield tiers whose model or platform does not trim, and a size that a platform does not take."""
-    topology, size = intent.topology, intent.trimming.size
+    size = intent.trimming.size
     is_size_reported = False
-    for role, tier in ((LEAF, topology.leaves), (SPINE, topology.spines)):
+    for group in topology_of(intent).groups:
+        tier = group.wanted
         held = traits(tier.platform)
         asic = switch(tier.model).asic if tier.model in switches() else None
         if asic and asic not in held.trimming.asics:
@@ -80,13 +81,11 @@ def _trimming_support_faults(intent: Intent) -> Iterator[Problem]:
             fault = f"{asic} of {tier.model} does not trim packets under {held.title}"
             hint = _hint_without_trimming(intent)
             expected = f"a model with {' or '.join(able)}"
-            yield intent.problem(("topology", TIER_KEYS[role], "model"), fault, expected, hint)
+            yield intent.problem((*group.keys, "model"), fault, expected, hint)
         elif asic and tier.version in held.releases and asic not in traits(tier.platform, tier.version).trimming.asics:
             fault = f"{held.title} {tier.version} does not trim packets"
             expected = f"{_trimming_since(tier.platform, asic)} or later"
-            yield intent.problem(
-                ("topology", TIER_KEYS[role], "version"), fault, expected, _hint_without_trimming(intent)
-            )
+            yield intent.problem((*group.keys, "version"), fault, expected, _hint_without_trimming(intent))
         (low, high), step = held.trimming.size_bytes, held.trimming.size_step_bytes
         if not is_size_reported and (not low <= size <= high or size % step):
             is_size_reported = True

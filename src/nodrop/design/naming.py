@@ -28,7 +28,7 @@ class Identity(NamedTuple):
 
     role: str
     group: str
-    """A group of endpoints; of switches the role."""
+    """A group of endpoints or of switches."""
     id: int
     pod: int = 1
     plane: int = 1
@@ -37,9 +37,9 @@ class Identity(NamedTuple):
         return f"{self.group}{self.id}"
 
 
-def switch_identity(role: str, number: int) -> Identity:
+def switch_identity(role: str, group: str, number: int, pod: int) -> Identity:
     """Return the identity of a switch of a tier."""
-    return Identity(role, role, number)
+    return Identity(role, group, number, pod)
 
 
 def host_identity(group: str, number: int) -> Identity:
@@ -90,7 +90,7 @@ def name_faults(intent: Intent, switches: Iterable[Identity]) -> Iterator[Proble
 def _unknown_words(intent: Intent, identities: Iterable[Identity]) -> Iterator[Problem]:
     """Yield keys of names that mean no switch, host, role or group."""
     known = {str(identity): None for identity in identities}
-    roles = {identity.role: None for identity in identities if identity.role != HOST}
+    roles = {identity.group: None for identity in identities if identity.role != HOST}
     example = next(iter(known), "leaf1")
     for key, words, thing, expected in (
         ("devices", known, "switch or host", f"an identity, such as {example}"),

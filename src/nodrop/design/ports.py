@@ -111,7 +111,7 @@ def _bond_of_cable(cable: HostCable, addresses: tuple[str, ...]) -> Bond | None:
 
 def bond_name(cable: HostCable, first_jack: SplitPort) -> str:
     """Return the name of a cable's port channel: derived from its first port, to keep its name stable."""
-    name = traits(cable.leaf.tier.platform, cable.leaf.tier.version).port_channel
+    name = traits(cable.leaf.declaration.platform, cable.leaf.declaration.version).port_channel
     number = (first_jack.port.panel - 1) * cable.leaf.model.max_split + first_jack.port.split + 1
     return name.format(number)
 
@@ -123,7 +123,7 @@ def host_port_name(cable: HostCable) -> str:
 
 def platform_port_name(node: Node, port: SplitPort) -> str:
     """Return the platform's name of a port."""
-    return _name(node.tier.platform, node.model.name, port)
+    return _name(node.declaration.platform, node.model.name, port)
 
 
 @lru_cache(maxsize=65536)
@@ -234,7 +234,7 @@ def _ports(
 
 def _make_shut_port(node: Node, name: str, breakout: Split, port: Port) -> Interface:
     """Return a port without a cable: of a file that states its state, and what every port has to state."""
-    spare = traits(node.tier.platform, node.tier.version).spare
+    spare = traits(node.declaration.platform, node.declaration.version).spare
     facts = {"speed_mbps": breakout.speeds[0], **spare}
     return Interface(name=name, port=port, enabled=False, lanes=breakout.lanes, side=None, **facts)
 

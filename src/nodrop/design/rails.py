@@ -4,12 +4,22 @@ A set of leaves has one for each rail: leaf k of the set is rail k's.
 """
 
 from collections.abc import Callable, Iterator, Set
+from typing import Literal
 
+from nodrop.design.topology import endpoints_of_group, group_of_endpoints, topology_of
 from nodrop.errors import Problem
 from nodrop.intent.schema import Intent
+from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.units import show_ids
 
 RAILS = "rails"
+
+
+def rails_policy(intent: Intent) -> Literal["isolated"] | Unknown:
+    """Return that rails are isolated, where their switches have no links upwards; UNKNOWN where nothing says so."""
+    topology = topology_of(intent)
+    groups = [group_of_endpoints(intent, name) for name, group in intent.endpoints.items() if group.spread == RAILS]
+    return "isolated" if any(not topology.joins_above(group) for group in groups) else UNKNOWN
 
 
 def rail_faults(
@@ -21,14 +31,16 @@ def rail_faults(
     missing ones.
     """
     group, keys = intent.endpoints[name], ("endpoints", name)
+    switches = group_of_endpoints(intent, name)
+    beside = {key: intent.endpoints[key] for key in endpoints_of_group(intent, switches)}
     if group.spread != RAILS:
         return
     if group.ports == 1:
         fault = f"one port of each {name} makes no rails"
         yield intent.problem((*keys, "spread"), fault, "a port for each rail", "spread: one-leaf")
         return
-    rail_group = next(key for key, endpoint in intent.endpoints.items() if endpoint.spread == RAILS)
-    rails = intent.endpoints[rail_group].ports
+    rail_group = next(key for key, endpoint in beside.items() if endpoint.spread == RAILS)
+    rails = beside[rail_group].ports
     if group.ports != rails:
         fault = f"{name} has {group.ports} rails and {rail_group} has {rails} on the same leaves"
         yield intent.problem((*keys, "ports"), fault, "as many for each", f"ports: {rails}, or spread: leaves")
@@ -43,10 +55,10 @@ def rail_faults(
         ]
         hint = ", or ".join(filter(None, changes)) or "more spine ports, and leaves"
         yield intent.problem((*keys, "ports"), fault, "a leaf for each rail", hint)
-    elif len(leaves) % rails and len(intent.endpoints) == 1 and leaves > wanted_numbers:
+    elif len(leaves) % rails and len(beside) == 1 and leaves > wanted_numbers:
         fault = f"{_format_leaves(leaves)} are no whole sets of {rails} rails"
         hint = f"ids: {show_ids(wanted_numbers)}"
-        yield intent.problem(("topology", "leaves", "ids"), fault, f"a leaf for each of the {rails} ports", hint)
+        yield intent.problem((*switches.keys, "ids"), fault, f"a leaf for each of the {rails} ports", hint)
 
 
 def _format_leaves(leaves: Set[int]) -> str:
@@ -56,6 +68,7 @@ def _format_leaves(leaves: Set[int]) -> str:
 def _can_use_leaf_count(intent: Intent, name: str, leaves: Set[int]) -> bool:
     """Whether hosts of fewer ports would have exactly the leaves there are, as rails of one set."""
     group = intent.endpoints[name]
-    alone = sum(endpoint.spread == RAILS for endpoint in intent.endpoints.values()) == 1
+    beside = endpoints_of_group(intent, group_of_endpoints(intent, name))
+    alone = sum(intent.endpoints[key].spread == RAILS for key in beside) == 1
     one_set = max(group.ids) <= group.leaf_group
     return alone and one_set and len(leaves) > 1 and leaves == set(range(1, len(leaves) + 1))

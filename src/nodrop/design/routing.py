@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from nodrop.design.addressing import Family, Plan, Pool
-from nodrop.design.boxes import LEAF, Node
+from nodrop.design.boxes import Node
 from nodrop.design.ports import PortCables, platform_port_name
 from nodrop.design.splits import SplitPort
 from nodrop.model.routing import (
@@ -75,7 +75,7 @@ def design_bgp(
     """
     groups = sorted({wire.group for wire in cables.values()} & address_plan.vlans.keys())
     subnets = tuple(block for group in groups for block in address_plan.vlan_blocks(group, node))
-    is_leaf = node.role == LEAF
+    is_lowest = node.tier == 0
     prefixes = {family: _originated_prefixes(address_plan, node, family, subnets) for family in address_plan.families}
     return Bgp(
         asn=asns[node.name],
@@ -87,10 +87,10 @@ def design_bgp(
         session_dscp=control_dscp,
         default_ipv4_unicast=False,
         suppress_fib_pending=True,
-        graceful_restart=is_leaf,
-        preserve_forwarding=is_leaf,
-        restart_s=RESTART_S if is_leaf else None,
-        select_defer_s=SELECT_DEFER_S if is_leaf else None,
+        graceful_restart=is_lowest,
+        preserve_forwarding=is_lowest,
+        restart_s=RESTART_S if is_lowest else None,
+        select_defer_s=SELECT_DEFER_S if is_lowest else None,
         graceful_shutdown=drained,
         prefix_lists=tuple(
             prefix_list
@@ -110,14 +110,14 @@ def design_bgp(
 def _originated_prefixes(plan: Plan, node: Node, family: Family, subnets: tuple[Pool, ...]) -> tuple[str, ...]:
     """Return the prefixes that a device announces: its loopback, and its hosts' of a leaf, VLANs included."""
     of_family = [network for network in plan.loopback(node) if (":" in network) == (family == "ipv6")]
-    if node.role == LEAF:
+    if node.tier == 0:
         of_family += [str(block) for block in (*plan.endpoint_blocks(node), *subnets) if block.family == family]
     return tuple(sorted(of_family))
 
 
 def design_static_routes(address_plan: Plan, node: Node) -> tuple[StaticRoute, ...]:
     """Return what keeps a leaf's endpoint blocks in its routing table while ports come and go."""
-    blocks = sorted(map(str, address_plan.endpoint_blocks(node))) if node.role == LEAF else ()
+    blocks = sorted(map(str, address_plan.endpoint_blocks(node))) if node.tier == 0 else ()
     return tuple(StaticRoute(prefix=block, next_hop="blackhole") for block in blocks)
 
 
@@ -171,7 +171,7 @@ def _prefix_lists(address_plan: Plan, node: Node, family: Family, networks: tupl
             for number, (pool, least, most) in enumerate(rules, 1)
         ),
     )
-    if node.role != LEAF or not networks:
+    if node.tier or not networks:
         return (fabric,)
     own_prefix_list = PrefixList(
         name=names.own,
@@ -205,6 +205,6 @@ def _route_maps(node: Node, family: Family, *, numbered: bool) -> tuple[RouteMap
             RouteMapRule(sequence=2 * SEQUENCE_STEP, action="permit", matches=(of_fabric,), sets=always),
         ),
     )
-    passed = (names.match, names.own) if node.role == LEAF else of_fabric
+    passed = (names.match, names.own) if node.tier == 0 else of_fabric
     send = RouteMap(name=names.send, rules=(RouteMapRule(sequence=SEQUENCE_STEP, action="permit", matches=(passed,)),))
     return (accept, send)

@@ -7,17 +7,18 @@ from operator import attrgetter
 
 from nodrop.design.boxes import Boxes, Node
 from nodrop.design.high_frequency import stream_faults
+from nodrop.design.topology import show_group_ids, topology_of
 from nodrop.errors import Problem
 from nodrop.hardware import switch
 from nodrop.hardware import switches as catalogue
-from nodrop.intent.schema import Intent, Tier
+from nodrop.intent.schema import Intent
+from nodrop.intent.topology import Switches
 from nodrop.model.fabric import HASH_FIELDS, Collector, HashField
 from nodrop.model.qos import WatchdogConditions
 from nodrop.model.routing import Bgp
 from nodrop.model.states import Unknown
 from nodrop.model.values import replace_fields
 from nodrop.platforms.kit.traits import Traits, first_release, traits
-from nodrop.units import show_ids
 
 GNMI_PORT = 9339
 """The port that IANA has for gNMI, which is Cumulus Linux's default too."""
@@ -36,16 +37,14 @@ def settings_faults(intent: Intent, switches: Boxes) -> Iterator[Problem]:
             yield intent.problem(("devices", stated[1]), fault, f"one of the two, such as {stated[0]}")
     for name in sorted(intent.devices.keys() - set(names)):
         close = difflib.get_close_matches(name, names, n=1)
-        tiers = (
-            f"{tier[0].role} {show_ids(tuple(node.id for node in tier))}" for tier in (switches.leaves, switches.spines)
-        )
+        tiers = map(show_group_ids, switches.groups)
         hint = f"did you mean {close[0]}?" if close else f"there are {' and '.join(tiers)}"
         yield intent.problem(("devices", name), f"no switch {name}", "a switch of the fabric", hint)
 
 
 def _telemetry_faults(intent: Intent) -> Iterator[Problem]:
     wanted_telemetry = intent.services.telemetry
-    tiers = (intent.topology.leaves, intent.topology.spines)
+    tiers = [group.wanted for group in topology_of(intent).groups]
     held = [traits(tier.platform, tier.version) for tier in tiers]
     titles = " and ".join(sorted({os_traits.title for os_traits in held}))
     chips = [switch(tier.model).asic if tier.model in catalogue() else "" for tier in tiers]
@@ -66,7 +65,7 @@ def _telemetry_faults(intent: Intent) -> Iterator[Problem]:
         yield intent.problem(("services", "telemetry", "gnmi"), fault, "one of the two")
 
 
-def _describe_unable_tiers(tiers: Iterable[Tier], able: Callable[[Traits], bool]) -> tuple[str, str]:
+def _describe_unable_tiers(tiers: Iterable[Switches], able: Callable[[Traits], bool]) -> tuple[str, str]:
     """Return the names of tiers without a feature, and the releases that have it, if there are any."""
     names, later = set(), set()
     for tier in tiers:
@@ -78,9 +77,10 @@ def _describe_unable_tiers(tiers: Iterable[Tier], able: Callable[[Traits], bool]
 
 def _release_faults(intent: Intent) -> Iterator[Problem]:
     """Yield name servers and hash fields that a tier's release does not know, though a later one does."""
-    for key, tier in (("spines", intent.topology.spines), ("leaves", intent.topology.leaves)):
+    for group in reversed(topology_of(intent).groups):
+        tier = group.wanted
         newest, held = traits(tier.platform), traits(tier.platform, tier.version)
-        where, name = ("topology", key, "version"), f"{held.title} {tier.version}"
+        where, name = (*group.keys, "version"), f"{held.title} {tier.version}"
         if intent.services.dns and not held.most_dns_servers:
             since = first_release(tier.platform, lambda release_traits: release_traits.most_dns_servers > 0)
             yield intent.problem(where, f"{name} knows no name servers", f"{since} or later", "or without services.dns")

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from nodrop.design.topology import Group, endpoints_of_group, group_of_endpoints, model_of, topology_of
 from nodrop.errors import Problem
 from nodrop.hardware.ports import NarrowWay, Split
 from nodrop.hardware.schema import Switch
@@ -32,21 +33,10 @@ def split_ports(panels: tuple[int, ...], split_count: int) -> tuple[SplitPort, .
     return tuple(SplitPort(panel, split_index, split_count) for panel in panels for split_index in range(split_count))
 
 
-def spine_panels(intent: Intent, switch_model: Switch) -> tuple[int, ...]:
-    """Return the spines' panel ports that links of the uplinks' speed can take, split as the spines' are."""
-    return switch_model.usable(spine_split_factor(intent), intent.topology.uplinks.speed)
-
-
-def spine_split_factor(intent: Intent) -> int:
-    """Return into how many ports the spines' panel ports are split."""
-    uplinks = intent.topology.uplinks
-    return uplinks.split if uplinks.spine_split is None else uplinks.spine_split
-
-
 def group_panels(intent: Intent, name: str) -> tuple[int, ...]:
-    """Return the leaves' panel ports of a group of endpoints."""
+    """Return the panel ports that a group of endpoints has on its switches."""
     stated = intent.endpoints[name].leaf_ports
-    return intent.topology.leaves.ports.endpoints if stated is None else stated
+    return group_of_endpoints(intent, name).endpoints if stated is None else stated
 
 
 def blocked_panels(switch_model: Switch, splits: dict[int, int]) -> set[int]:
@@ -58,13 +48,17 @@ def blocked_panels(switch_model: Switch, splits: dict[int, int]) -> set[int]:
     }
 
 
-def leaf_splits(intent: Intent) -> dict[int, int]:
-    """Return into how many ports every panel port of a leaf that faces something would be split."""
-    uplinks = dict.fromkeys(intent.topology.leaves.ports.uplinks, intent.topology.uplinks.split)
-    for name, group in intent.endpoints.items():
+def declared_splits(intent: Intent, group: Group, switch_model: Switch) -> dict[int, int]:
+    """Return into how many ports every panel port of a group's switches that faces something would be split."""
+    topology, splits = topology_of(intent), dict[int, int]()
+    for join in topology.joins_below(group):
+        splits |= dict.fromkeys(join.upper_panels(switch_model), join.upper_split_factor)
+    for join in topology.joins_above(group):
+        splits |= dict.fromkeys(join.lower_ports, join.split)
+    for name in endpoints_of_group(intent, group):
         for panel in group_panels(intent, name):
-            uplinks[panel] = max(group.split, uplinks.get(panel, 1))
-    return uplinks
+            splits[panel] = max(intent.endpoints[name].split, splits.get(panel, 1))
+    return splits
 
 
 def most_ports(switch_model: Switch, splits: dict[int, int]) -> int:
@@ -74,11 +68,10 @@ def most_ports(switch_model: Switch, splits: dict[int, int]) -> int:
 
 
 class _Use(NamedTuple):
-    """Panel ports of a tier with the same split, and the keys that state it."""
+    """Panel ports of a group with the same split, and the keys that state it."""
 
-    tier: str
+    group: Group
     model: Switch
-    platform: str
     keys: tuple[str, ...]
     into: int
     panels: tuple[int, ...]
@@ -86,13 +79,16 @@ class _Use(NamedTuple):
     """Of the intent, where it lists them."""
     lanes: int | None = None
     """In use of each port; None is all of them."""
-    release: str = ""
+
+    @property
+    def platform(self) -> str:
+        return self.group.wanted.platform
 
 
-def split_faults(intent: Intent, leaf: Switch, spine: Switch) -> Iterator[Problem]:
+def split_faults(intent: Intent) -> Iterator[Problem]:
     """Yield splits that a model or its network OS does not support, and ports that they would block."""
     reported_splits: set[tuple[tuple[str, ...], str]] = set()
-    for use in _split_uses(intent, leaf, spine):
+    for use in _split_uses(intent):
         if use.list_keys and len(kinds := use.model.kinds(use.panels)) > 1:
             description = f"{show_ids(use.panels)}: {use.model.name} has ports of several kinds there"
             yield intent.problem(use.list_keys, description, "ports of one kind", " or ".join(map(show_ids, kinds)))
@@ -117,9 +113,10 @@ def _find_lanes_fault(use: _Use) -> tuple[str, str] | None:
     breakout = use.model.way(use.into, use.panels, use.lanes)
     if breakout is not None and _supports_platform(breakout, use.platform):
         since = breakout.since if isinstance(breakout, NarrowWay) else None
-        if since is None or use.release >= since:
+        if since is None or use.group.wanted.version >= since:
             return None
-        return f"{use.model.name} has {breakout.modes[0]} since {since}, and this is {use.release}", f"{since} or later"
+        fault = f"{use.model.name} has {breakout.modes[0]} since {since}, and this is {use.group.wanted.version}"
+        return fault, f"{since} or later"
     groups = [group for group in use.model.ports if not group.panels_set.isdisjoint(use.panels)]
     modes = [
         mode for group in groups for one in group.narrow if _supports_platform(one, use.platform) for mode in one.modes
@@ -133,26 +130,25 @@ def _supports_platform(breakout: Split, platform: str) -> bool:
     return not breakout.platforms or platform in breakout.platforms
 
 
-def _split_uses(intent: Intent, leaf: Switch, spine: Switch) -> Iterator[_Use]:
-    topology = intent.topology
-    on_leaf, on_spine, keys = topology.leaves.platform, topology.spines.platform, ("topology", "uplinks")
-    ports = ("topology", "leaves", "ports")
-    into, of_spine = topology.uplinks.split, topology.uplinks.spine_split
-    lanes, releases = topology.uplinks.lanes, (topology.leaves.version, topology.spines.version)
-    up = topology.leaves.ports.uplinks
-    yield _Use("leaf", leaf, on_leaf, (*keys, "split"), into, up, (*ports, "uplinks"), lanes, releases[0])
-    stated = (*keys, "split" if of_spine is None else "spine_split")
-    yield _Use("spine", spine, on_spine, stated, of_spine or into, spine_panels(intent, spine), (), lanes, releases[1])
-    for name, group in intent.endpoints.items():
-        listed = (*ports, "endpoints") if group.leaf_ports is None else ("endpoints", name, "leaf_ports")
-        panels = group_panels(intent, name)
-        stated = ("endpoints", name, "split")
-        yield _Use("leaf", leaf, on_leaf, stated, group.split, panels, listed, group.lanes, releases[0])
+def _split_uses(intent: Intent) -> Iterator[_Use]:
+    for join in topology_of(intent).joins:
+        lanes, model = join.wanted.lanes, model_of(join.lower)
+        yield _Use(join.lower, model, (*join.keys, "split"), join.split, join.lower_ports, join.ports_keys, lanes)
+        stated = (*join.keys, "split" if join.stated_upper_split is None else join.words.upper_split)
+        model = model_of(join.upper)
+        yield _Use(
+            join.upper, model, stated, join.upper_split_factor, join.upper_panels(model), join.upper_ports_keys, lanes
+        )
+    for name, wanted in intent.endpoints.items():
+        group = group_of_endpoints(intent, name)
+        listed = (*group.ports_keys, "endpoints") if wanted.leaf_ports is None else ("endpoints", name, "leaf_ports")
+        keys = ("endpoints", name, "split")
+        yield _Use(group, model_of(group), keys, wanted.split, group_panels(intent, name), listed, wanted.lanes)
 
 
 def _unsplittable_ports(intent: Intent, use: _Use, panels: tuple[int, ...]) -> Iterator[Problem]:
     """Yield ports that cannot be split since they are even, or since the one after them is in use."""
-    used = set(leaf_splits(intent))
+    used = set(declared_splits(intent, use.group, use.model))
     odd = tuple(panel for panel in panels if panel % 2)
     kept_numbers = tuple(panel for panel in odd if panel + 1 not in used - set(panels))
     if kept_numbers != panels or any(panel + 1 in used for panel in kept_numbers):

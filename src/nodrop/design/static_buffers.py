@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 
 from nodrop.design.adapting import Adaptation
-from nodrop.design.boxes import TIER_KEYS, Boxes
+from nodrop.design.boxes import Boxes
 from nodrop.design.buffers import (
     ALPHA_EXPONENT,
     EGRESS_LOSSLESS,
@@ -24,6 +24,7 @@ from nodrop.design.hwskus import hwsku_notes, hwsku_of
 from nodrop.design.kinds import LinkKind, kinds
 from nodrop.design.modes import has_pfc
 from nodrop.design.reserves import queue_reserve
+from nodrop.design.topology import Group
 from nodrop.errors import Problem
 from nodrop.hardware import asic
 from nodrop.hardware.schema import Switch
@@ -44,13 +45,13 @@ def is_static(switch_model: Switch) -> bool:
 
 def static_faults(intent: Intent, switches: Boxes) -> Iterator[Problem]:
     """Yield lengths whose headroom fills the memory of switches that have it from tables."""
-    for tier in (switches.leaves, switches.spines):
-        if has_pfc(intent) and is_static(tier[0].model):
-            yield from _memory_faults(intent, tier[0].role, tier[0].model)
+    for group, nodes in switches.groups.items():
+        if has_pfc(intent) and is_static(nodes[0].model):
+            yield from _memory_faults(intent, group, nodes[0].model)
 
 
-def _memory_faults(intent: Intent, role: str, switch_model: Switch) -> Iterator[Problem]:
-    links, hwsku = kinds(intent, role, switch_model), hwsku_of(intent, role, switch_model)
+def _memory_faults(intent: Intent, group: Group, switch_model: Switch) -> Iterator[Problem]:
+    links, hwsku = kinds(intent, group, switch_model), hwsku_of(intent, group, switch_model)
     speeds = sorted(switch_model.sonic.headroom_speeds_mbps)
     if lacking := [kind for kind in links if kind.speed_mbps not in speeds]:
         for kind in lacking:
@@ -59,7 +60,7 @@ def _memory_faults(intent: Intent, role: str, switch_model: Switch) -> Iterator[
             yield intent.problem((*kind.keys, "speed"), fault, ", ".join(map(show_speed, speeds)))
         return
     plan = _Plan(intent, switch_model, hwsku, links)
-    yield from _shared_headroom_faults(intent, role, switch_model, plan)
+    yield from _shared_headroom_faults(intent, group, switch_model, plan)
     if plan.free_bytes > 0:
         return
     longest = max(links, key=lambda kind: kind.length_m)
@@ -70,7 +71,7 @@ def _memory_faults(intent: Intent, role: str, switch_model: Switch) -> Iterator[
 
     fits = bisect_left(range(1, longest.length_m), True, key=fills)
     memory = show_bytes(switch_model.buffer_bytes or 0)
-    fault = f"the headroom of {TIER_KEYS[role]}' ports at {longest.length_m}m fills the {memory}"
+    fault = f"the headroom of {group.label}' ports at {longest.length_m}m fills the {memory}"
     expected = f"at most {fits}m" if fits else "fewer lossless ports"
     ratio = least_sharing(asic(switch_model.asic), plan.whole_bytes, plan.needed_bytes)
     shares = plan.most_bytes and ratio <= min(plan.needed_bytes // plan.most_bytes, MOST_SHARING)
@@ -78,7 +79,7 @@ def _memory_faults(intent: Intent, role: str, switch_model: Switch) -> Iterator[
     yield intent.problem((*longest.keys, "length"), f"{fault} of {switch_model.name}", expected, hint)
 
 
-def _shared_headroom_faults(intent: Intent, role: str, model: Switch, plan: "_Plan") -> Iterator[Problem]:
+def _shared_headroom_faults(intent: Intent, group: Group, model: Switch, plan: "_Plan") -> Iterator[Problem]:
     """Yield a ratio with too little shared headroom for the needs of one port, or that shares nothing."""
     ratio, keys = intent.buffers.over_subscription, ("buffers", "shared_headroom")
     if ratio is not None and not plan.most_bytes:
@@ -86,17 +87,17 @@ def _shared_headroom_faults(intent: Intent, role: str, model: Switch, plan: "_Pl
         yield intent.problem(keys, fault, "off")
     elif ratio is not None and plan.headroom_bytes < plan.most_bytes:
         least = show_bytes(plan.most_bytes)
-        fault = f"{ratio} leaves the {TIER_KEYS[role]} less than the {least} that one of their ports needs"
+        fault = f"{ratio} leaves the {group.label} less than the {least} that one of their ports needs"
         yield intent.problem(keys, fault, f"at most {plan.needed_bytes // plan.most_bytes}")
 
 
-def static_buffers(intent: Intent, role: str, switch_model: Switch) -> Buffers:
+def static_buffers(intent: Intent, group: Group, switch_model: Switch) -> Buffers:
     """Return the buffers of a tier whose switches have a traditional model; `static_faults` has found none."""
     assert switch_model.buffer_bytes is not None
     if not has_pfc(intent):
         return _lossy_buffers(switch_model, switch_model.buffer_bytes)
-    links = kinds(intent, role, switch_model)
-    plan = _Plan(intent, switch_model, hwsku_of(intent, role, switch_model), links)
+    links = kinds(intent, group, switch_model)
+    plan = _Plan(intent, switch_model, hwsku_of(intent, group, switch_model), links)
     memory = switch_model.buffer_bytes
     lossy = plan.whole_cells(plan.shared_bytes * (100 - intent.buffers.lossless_pool) / 100)
     pools = (
@@ -202,17 +203,17 @@ class _Plan:
         return TableHeadroomFit(buffer, new_table_headroom, size, 0 if holds_xoff else xoff)
 
 
-def static_notes(intent: Intent, role: str, switch_model: Switch, buffers: Buffers) -> Iterator[Adaptation]:
+def static_notes(intent: Intent, group: Group, switch_model: Switch, buffers: Buffers) -> Iterator[Adaptation]:
     """Yield the substitutes for true cables, headroom and ports that no table or HWSKU of the model has."""
-    yield from hwsku_notes(intent, role, switch_model)
+    yield from hwsku_notes(intent, group, switch_model)
     if not buffers.fits:
         return
-    table = f"the table of {hwsku_of(intent, role, switch_model) or switch_model.sonic.hwsku}"
+    table = f"the table of {hwsku_of(intent, group, switch_model) or switch_model.sonic.hwsku}"
     rounded = sorted((length, fit.cable_m) for (_, length), fit in buffers.fits.items() if length != fit.cable_m)
     if rounded:
         true_lengths, adapted_text = (", ".join(dict.fromkeys(f"{pair[at]} m" for pair in rounded)) for at in (0, 1))
         reason = f"the traditional buffer model knows the cables of {table}; the true ones stay in the fabric"
-        yield Adaptation(f"{role}*/*/cable_length_m", true_lengths, adapted_text, reason)
+        yield Adaptation(f"{group.name}*/*/cable_length_m", true_lengths, adapted_text, reason)
     for (speed, length), fit in sorted(buffers.fits.items(), key=lambda item: item[0]):
         if not fit.of.derived:
             continue
@@ -220,4 +221,4 @@ def static_notes(intent: Intent, role: str, switch_model: Switch, buffers: Buffe
         reason = f"{table} has no row for {show_speed(speed)} and {length} m: derived from the {row}, and no less than "
         reason += "any row of the model at that speed and length, or lower ones"
         adapted_text = f"{fit.xoff_bytes} bytes"
-        yield Adaptation(f"{role}*/*/qos/priority_groups/*/buffer", "a row of the table", adapted_text, reason)
+        yield Adaptation(f"{group.name}*/*/qos/priority_groups/*/buffer", "a row of the table", adapted_text, reason)

@@ -4,15 +4,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from nodrop.design.boxes import LEAF, SPINE, TIER_KEYS, traits_by_role
+from nodrop.design.boxes import traits_by_group, traits_of
 from nodrop.design.modes import has_pfc
+from nodrop.design.topology import Group, topology_of
 from nodrop.errors import Problem
 from nodrop.hardware import asic
 from nodrop.hardware.schema import Switch
-from nodrop.intent.schema import Intent, Tier, WatchdogTimers
+from nodrop.intent.schema import Intent, WatchdogTimers
 from nodrop.model.qos import PfcWatchdog
 from nodrop.model.timeouts import QP_TIMEOUT_MS
-from nodrop.platforms.kit.traits import Range, Traits, WatchdogTraits, traits
+from nodrop.platforms.kit.traits import Range, Traits, WatchdogTraits
 
 BASE_DETECTION_MS = 200
 """SONiC `pfcwd start_default` (sonic-utilities pfcwd/main.py): 200 ms for up to 32 ports, more in steps of 32."""
@@ -50,13 +51,13 @@ class SideTimers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timers:
-    """What every port of a side gets, and how often a switch looks, by role; None is a side without a watchdog."""
+    """What every port of a side gets, and how often a switch looks, by group; None is a side without a watchdog."""
 
     hosts: SideTimers
     fabric: SideTimers | None
     wanted_polling_ms: int
     """How often switches look that take any number of milliseconds."""
-    polling_ms: Mapping[str, int]
+    polling_ms: Mapping[Group, int]
     unwatched: tuple[str, ...] = ()
     """Roles whose switches have one set of timers, and so no watchdog towards other switches."""
 
@@ -69,33 +70,29 @@ class Timers:
     @property
     def latest_ms(self) -> int:
         """When the hosts' side has acted at the latest: its detection and two pollings."""
-        return self.hosts.detection_ms + 2 * self.polling_ms[LEAF]
+        slowest_ms = max(polling_ms for group, polling_ms in self.polling_ms.items() if group.tier == 0)
+        return self.hosts.detection_ms + 2 * slowest_ms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Watched:
-    """A tier whose platform's watchdog looks at a side."""
+    """A group whose platform's watchdog monitors a side."""
 
-    role: str
-    tier: Tier
+    group: Group
     of: WatchdogTraits
 
     @property
     def title(self) -> str:
-        return _tier_traits(self.tier).title
+        return traits_of(self.group).title
 
 
-def _tier_traits(tier: Tier) -> Traits:
-    return traits(tier.platform, tier.version)
-
-
-def _find_watching_tiers(intent: Intent) -> dict[str, tuple[_Watched, ...]]:
-    """Return the tiers that watch each side: a leaf with one set of timers watches its hosts alone."""
-    leaf, spine = (
-        _Watched(role=role, tier=tier, of=_tier_traits(tier).watchdog)
-        for role, tier in ((LEAF, intent.topology.leaves), (SPINE, intent.topology.spines))
-    )
-    return {"hosts": (leaf,), "fabric": (spine,) if leaf.of.robustness else (leaf, spine)}
+def _find_watching_groups(intent: Intent) -> dict[str, tuple[_Watched, ...]]:
+    """Return the groups that watch each side: a switch next to hosts with one set of timers watches these alone."""
+    watched = [_Watched(group=group, of=held.watchdog) for group, held in traits_by_group(intent).items()]
+    return {
+        "hosts": tuple(group for group in watched if group.group.tier == 0),
+        "fabric": tuple(group for group in watched if group.group.tier or not group.of.robustness),
+    }
 
 
 def has_history(platform_traits: Traits, switch_model: Switch) -> bool:
@@ -122,7 +119,7 @@ def derive_timers(intent: Intent, ports: int) -> Timers | None:
         _default_detection_ms(intent, BASE_DETECTION_MS * timer_scale(ports), BASE_DETECTION_MS * timer_scale(ports)),
     )
     fabric, later_ms = None, FABRIC_FACTOR * hosts.detection_ms
-    if wanted_watchdog.fabric != "off":
+    if wanted_watchdog.fabric != "off" and topology_of(intent).joins:
         fabric = _make_watchdog_side(
             wanted_watchdog.fabric, _default_detection_ms(intent, later_ms, hosts.detection_ms)
         )
@@ -157,21 +154,21 @@ def _build_watchdog_timers(intent: Intent, hosts: SideTimers, fabric: SideTimers
     A switch that counts pollings looks as often as divides its detection, and no later where that can be.
     """
     polling = _choose_polling_ms(intent, min(side.detection_ms for side in (hosts, fabric) if side))
-    own_sides = {LEAF: hosts, SPINE: fabric or hosts}
-    role_traits = traits_by_role(intent)
+    group_traits = traits_by_group(intent)
+    own_sides = {group: hosts if group.tier == 0 else fabric or hosts for group in group_traits}
+    unwatched = [group.role for group, held in group_traits.items() if group.tier == 0 and held.watchdog.robustness]
     return Timers(
         hosts=hosts,
         fabric=fabric,
         wanted_polling_ms=polling,
         polling_ms={
-            role: _find_dividing_polling(
-                intent, role_traits[role].watchdog, own_sides[role].detection_ms, polling, most_ms=polling
-            )
-            or _find_dividing_polling(intent, role_traits[role].watchdog, own_sides[role].detection_ms, polling)
+            group: _find_dividing_polling(intent, held.watchdog, side.detection_ms, polling, most_ms=polling)
+            or _find_dividing_polling(intent, held.watchdog, side.detection_ms, polling)
             or polling
-            for role in own_sides
+            for group, held in group_traits.items()
+            for side in (own_sides[group],)
         },
-        unwatched=(LEAF,) if fabric and role_traits[LEAF].watchdog.robustness else (),
+        unwatched=tuple(dict.fromkeys(unwatched)) if fabric else (),
     )
 
 
@@ -203,12 +200,15 @@ def _find_dividing_polling(
 def watchdog_faults(intent: Intent, timers: Timers | None) -> Iterator[Problem]:
     """Yield the faults of a set of timers: ranges first, then their relations."""
     if timers is not None:
+        if not topology_of(intent).joins and "fabric" in intent.pfc.watchdog.model_fields_set:
+            fault = "timers of links between switches, which there are none of"
+            yield intent.problem((*_KEYS, "fabric"), fault, "no timers of these")
         yield from list(_timer_range_faults(intent, timers)) or _timer_relation_faults(intent, timers)
 
 
 def _timer_range_faults(intent: Intent, timers: Timers) -> Iterator[Problem]:
-    role_traits, watched = traits_by_role(intent), _find_watching_tiers(intent)
-    pollings = {(timers.polling_ms[role], role_traits[role].watchdog.polling_ms) for role in TIER_KEYS}
+    watched = _find_watching_groups(intent)
+    pollings = {(timers.polling_ms[group], held.watchdog.polling_ms) for group, held in traits_by_group(intent).items()}
     checks: list[tuple[tuple[str, ...], int, Range]] = [(("polling",), *polling) for polling in sorted(pollings)]
     for name, side in timers.sides():
         for tier in watched[name]:
@@ -221,10 +221,10 @@ def _timer_range_faults(intent: Intent, timers: Timers) -> Iterator[Problem]:
 
 
 def _timer_relation_faults(intent: Intent, timers: Timers) -> Iterator[Problem]:
-    watched = _find_watching_tiers(intent)
+    watched = _find_watching_groups(intent)
     yield from _fill_polling_faults(intent, timers)
     for name, side in timers.sides():
-        polling = max(timers.polling_ms[tier.role] for tier in watched[name])
+        polling = max(timers.polling_ms[tier.group] for tier in watched[name])
         inexact = list(_detection_step_faults(intent, timers, name, side, watched[name]))
         yield from inexact
         if side.detection_ms < 2 * polling and not inexact:
@@ -246,10 +246,10 @@ def _fill_polling_faults(intent: Intent, timers: Timers) -> Iterator[Problem]:
     conditions = intent.pfc.watchdog.stuck
     if conditions is None or conditions.fill is None:
         return
-    for role, role_traits in traits_by_role(intent).items():
-        slowest, polling = role_traits.watchdog.queue_polling_ms, timers.polling_ms[role]
-        if role_traits.watchdog.conditions is not None and polling <= slowest:
-            hint = f"{role_traits.title} looks at how full queues are then only"
+    for group, group_traits in traits_by_group(intent).items():
+        slowest, polling = group_traits.watchdog.queue_polling_ms, timers.polling_ms[group]
+        if group_traits.watchdog.conditions is not None and polling <= slowest:
+            hint = f"{group_traits.title} looks at how full queues are then only"
             yield intent.problem((*_KEYS, "polling"), f"{polling} ms", f"more than {slowest} ms", hint)
             return
 
@@ -260,7 +260,7 @@ def _detection_step_faults(
     """Yield a detection that is no whole number of pollings, as many as the platform counts, where it counts them."""
     for tier in watched:
         if tier.of.robustness is None or _is_exact_detection(
-            intent, tier.of, timers.polling_ms[tier.role], side.detection_ms
+            intent, tier.of, timers.polling_ms[tier.group], side.detection_ms
         ):
             continue
         near = " or ".join(f"{value} ms" for value in _nearest_detections(intent, tier.of, side.detection_ms))
@@ -275,7 +275,7 @@ def _restoration_step_faults(
     for tier in watched:
         if tier.of.recovery is None:
             continue
-        polling, (low, high) = timers.polling_ms[tier.role], tier.of.recovery
+        polling, (low, high) = timers.polling_ms[tier.group], tier.of.recovery
         earlier = min(max(side.restoration_ms // polling, low), high) * polling
         if earlier != side.restoration_ms:
             near = sorted({earlier, min(earlier + polling, high * polling)})

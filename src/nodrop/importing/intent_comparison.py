@@ -10,7 +10,7 @@ from nodrop.importing.additions import Added, Files, find_additions, otherwise, 
 from nodrop.importing.losses import of_names, render_differences
 from nodrop.importing.parts import Found, Tree, merge_trees
 from nodrop.importing.spelling import spell
-from nodrop.importing.tier_view import LEAF, TierView, see
+from nodrop.importing.tier_view import TierView, see
 from nodrop.importing.trial_build import Unlike, built, unlike
 from nodrop.intent.names import Names
 from nodrop.intent.schema import Additions, Intent
@@ -89,7 +89,7 @@ def _by_identity(intent: Intent, nodes: Iterable[Node]) -> Intent:
         for word in node.words:
             if word in devices:
                 devices[str(node.identity)] = devices.pop(word)
-            if word in extra and word not in (node.role, node.tier.platform):
+            if word in extra and word not in (node.role, node.group.name, node.declaration.platform):
                 extra[str(node.identity)] = extra.pop(word)
     return intent.with_values(names=Names(), devices=devices, extra=extra)
 
@@ -139,8 +139,7 @@ def _nest_settings(settings: Iterable[tuple[tuple[str, ...], str | tuple[str, ..
 
 def _fill_unknown_models(imported: Fabric, intent: Intent, known: Mapping[str, Identity]) -> Fabric:
     """Return a fabric whose switches have the models of their tiers where no file states them."""
-    topology = intent.topology
-    models = dict(_models_by_switch(see(imported, known), topology.leaves.model, topology.spines.model))
+    models = dict(_models_by_switch(see(imported, known), intent))
     devices = (
         replace(device, model=models[device.name])
         if isinstance(device.model, Unknown) and device.name in models
@@ -150,6 +149,8 @@ def _fill_unknown_models(imported: Fabric, intent: Intent, known: Mapping[str, I
     return replace(imported, devices=tuple(devices))
 
 
-def _models_by_switch(sight: TierView, leaf: str, spine: str) -> Iterator[tuple[str, str]]:
+def _models_by_switch(sight: TierView, intent: Intent) -> Iterator[tuple[str, str]]:
+    models = {str(node.identity): node.model.name for node in resolve_switches(intent, []).all}
     for box in sight.boxes:
-        yield box.was, leaf if box in sight.tier(LEAF) else spine
+        if box.device.name in models:
+            yield box.was, models[box.device.name]

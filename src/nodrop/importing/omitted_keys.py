@@ -32,7 +32,7 @@ def without_defaults(key_tree: Tree, spell: Spell) -> Tree:
     """
     key_tree = deepcopy(key_tree)
     intent = _load_intent_or_none(key_tree, spell)
-    if intent is None or not (switches := resolve_switches(intent, [])).leaves or not switches.spines:
+    if intent is None or not all(switches := resolve_switches(intent, [])):
         return _prune_empty_headings(key_tree)
     for at, same in ((timer, _same_timers) for timer in _TIMERS):
         key_tree = _drop_redundant_key(key_tree, at, spell, same, switches)
@@ -64,9 +64,9 @@ def _same_timers(intent: Intent, other_intent: Intent, switches: Boxes) -> bool:
 
 
 def _same_pattern(intent: Intent, other_intent: Intent, switches: Boxes) -> bool:
-    tiers = [(tier[0].role, tier[0].model) for tier in (switches.leaves, switches.spines)]
+    models = {group: nodes[0].model for group, nodes in switches.groups.items() if not is_static(nodes[0].model)}
     return all(
-        pattern_mtu(intent, *tier) == pattern_mtu(other_intent, *tier) for tier in tiers if not is_static(tier[1])
+        pattern_mtu(intent, group, model) == pattern_mtu(other_intent, group, model) for group, model in models.items()
     )
 
 

@@ -1,9 +1,9 @@
 """How many times less shared headroom there is than all ports need, on switches that have headroom from tables."""
 
-from nodrop.design.boxes import resolve_switches
 from nodrop.design.modes import has_pfc
 from nodrop.design.static_buffers import is_static, static_buffers
-from nodrop.importing.tier_view import SPINE, TierView, usual
+from nodrop.design.topology import model_of, topology_of
+from nodrop.importing.tier_view import TierView, usual
 from nodrop.intent.schema import MOST_SHARING, Intent
 from nodrop.model.buffers import BufferPool
 from nodrop.model.states import known_rows
@@ -14,15 +14,15 @@ def ratio(tier_view: TierView, intent: Intent) -> int | None:
 
     It is seen on spines, whose ports follow from their model; None where none is needed, or none fits.
     """
-    switches = resolve_switches(intent, [])
-    if not has_pfc(intent) or not switches.spines or not is_static(switches.spines[0].model):
+    group = topology_of(intent).groups[-1]
+    if not has_pfc(intent) or group.tier == 0 or not is_static(model_of(group)):
         return None
     pools = (known_rows(box.device.buffer_pools) for box in tier_view.spines)
     target_bytes = usual(size for own_pools in pools if (size := _shared_headroom_bytes(own_pools)))
     ratios: tuple[int | None, ...] = (None, *range(2, MOST_SHARING + 1))
     for candidate in ratios:
         shared = intent.buffers.model_copy(update={"shared_headroom": "off" if candidate is None else candidate})
-        buffers = static_buffers(intent.model_copy(update={"buffers": shared}), SPINE, switches.spines[0].model)
+        buffers = static_buffers(intent.model_copy(update={"buffers": shared}), group, model_of(group))
         if _shared_headroom_bytes(buffers.pools) == target_bytes:
             return candidate
     return None

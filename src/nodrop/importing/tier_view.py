@@ -113,7 +113,7 @@ class TierView:
     @property
     def switch_names(self) -> dict[Identity, str]:
         """Return the names of switches in their files."""
-        return {switch_identity(role, box.id): box.was for role in ROLES for box in self.tier(role)}
+        return {switch_identity(role, role, box.id, 1): box.was for role in ROLES for box in self.tier(role)}
 
     def restore_names(self, text: str) -> str:
         """Return a text about an intent's result with the names that switches have in their files."""

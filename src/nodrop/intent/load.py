@@ -19,7 +19,7 @@ from nodrop.units import Misread
 MAX_BYTES = MAX_TEXT_BYTES
 
 LATER_VALUES: Mapping[str, Sequence[str]] = {
-    "kind": ("three-tier", "dragonfly", "torus", "cabling"),
+    "kind": ("dragonfly", "torus", "cabling"),
     "platform": tuple(name for name in platforms.names() if name not in platforms.writable_names()),
     "protocol": ("ebgp-unnumbered",),
     "balancing": ("dlb",),
@@ -120,7 +120,10 @@ def _words(detail: Any, schema: type[BaseModel]) -> _Words:
     if kind == "extra_forbidden":
         return _describe_unknown_key(last, _model_at(schema, detail["loc"][:-1]))
     if kind == "literal_error":
-        return _describe_wrong_value(last, _format_value(value), context["expected"].replace("'", ""))
+        kinds = _kinds_at(schema, detail["loc"][:-2]) if last == "kind" else ()
+        return _describe_wrong_value(
+            last, _format_value(value), " or ".join(kinds) or context["expected"].replace("'", "")
+        )
     if kind == "value_error" and isinstance(context["error"], Misread):
         wrong = context["error"]
         return on_one_line(wrong.found) or _format_value(value), wrong.expected, wrong.hint
@@ -169,9 +172,25 @@ def _annotation_of_step(annotation: Any, step: Any) -> Any:
             return get_args(member_type)[1]
         if get_origin(member_type) is tuple and isinstance(step, int):
             return get_args(member_type)[0]
+        if _is_model(member_type) and _has_kind(member_type, step):
+            return member_type
         if _is_model(member_type) and step in member_type.model_fields:
             return member_type.model_fields[step].annotation
     return annotation
+
+
+def _has_kind(model: type[BaseModel], word: Any) -> bool:
+    """Whether a model is that of a word, by which a union tells its models apart."""
+    return "kind" in model.model_fields and word in get_args(model.model_fields["kind"].annotation)
+
+
+def _kinds_at(schema: type[BaseModel], loc: Sequence[Any]) -> list[str]:
+    """Return the words by which a union at a location tells its models apart."""
+    annotation: Any = schema
+    for step in loc:
+        annotation = _annotation_of_step(annotation, step)
+    models = [member_type for member_type in _parts(annotation) if _is_model(member_type)]
+    return [word for model in models for word in get_args(model.model_fields["kind"].annotation)]
 
 
 def _parts(annotation: Any) -> Iterator[Any]:

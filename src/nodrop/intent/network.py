@@ -12,20 +12,12 @@ from nodrop.intent.types import (
     Collectors,
     HashFields,
     Line,
+    Name,
     Network,
     Networks,
     ShortTime,
 )
 from nodrop.model.fabric import SampledKind
-
-
-class Asns(Part):
-    """AS numbers: one for all spines (valley-free under failures), one per leaf."""
-
-    spines: AsnRule = Field(
-        description="the AS number of all spines; with +, each has its own, and failures can make valleys"
-    )
-    leaves: AsnRule = Field(description="a number with +, to which each leaf's id is added")
 
 
 class Routing(Part):
@@ -37,7 +29,10 @@ class Routing(Part):
         description="numbered: a session for each family, between the addresses of a link; unnumbered: one over the "
         "interface, for both families, by link-local addresses (RFC 8950), so that links need none",
     )
-    asn: Asns
+    asn: dict[Name, AsnRule] = Field(
+        description="AS numbers of leaves and spines, or by group: one number, with + each id added, with +pod each "
+        "pod's; one for all spines keeps paths free of valleys under failures"
+    )
     delivery: Literal["frr.conf", "tables"] = Field(
         "frr.conf",
         description="what holds the BGP of SONiC switches: frr.conf, a file for FRR; tables, those of the switch's own "

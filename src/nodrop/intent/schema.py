@@ -5,7 +5,7 @@ computed in `design/`, so a field that may be left out is None here.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, PrivateAttr, Tag
 
@@ -14,6 +14,7 @@ from nodrop.intent.hosts import Hosts
 from nodrop.intent.names import Names
 from nodrop.intent.network import Addressing, Routing, Services
 from nodrop.intent.part import Part
+from nodrop.intent.topology import LANES, Split, Topology
 from nodrop.intent.types import (
     Bool,
     Bytes,
@@ -27,7 +28,6 @@ from nodrop.intent.types import (
     Speed,
     Text,
     Time,
-    number,
     numbers,
     one_of,
     percentage,
@@ -35,97 +35,10 @@ from nodrop.intent.types import (
     whole,
     whole_or,
 )
-from nodrop.model.fabric import Mode, Purpose, QosStyle
-from nodrop.platforms import default_first
+from nodrop.model.fabric import Mode, Purpose
 from nodrop.syntax.places import on_one_line
 from nodrop.syntax.yaml import Document
 from nodrop.syntax.yaml_span import Entries
-
-MOST_PER_SPINE = 64
-"""Links from a leaf to a spine, at most."""
-
-Split = Annotated[int, one_of("1", "2", "4", "8", read=int)]
-_LANES = "lanes in use of each switch port, if fewer than it has, such as 4 for QSFP28 modules in QSFP-DD ports"
-
-if TYPE_CHECKING:
-    Platform = str
-else:
-    Platform = Literal[default_first()]
-    """The platforms that nodrop writes."""
-
-
-class LeafPorts(Part):
-    """Which panel ports of every leaf face what."""
-
-    endpoints: Ids = Field(description="panel ports towards servers and storage, such as 1-16")
-    uplinks: Ids = Field(description="panel ports towards spines, such as 17-32")
-    dead: Annotated[tuple[int, ...], numbers(1, empty=True)] = Field(
-        (), description="panel ports that must stay shut, such as those that a split neighbor takes; in no other list"
-    )
-
-
-class Tier(Part):
-    """The switches of one tier."""
-
-    ids: Ids = Field(
-        description="numbers of the switches; role + number is a switch's identity for life, and its name unless "
-        "`names` gives another"
-    )
-    model: Text = Field(description="switch model, such as SN4700")
-    platform: Platform = Field(description="network OS")
-    version: Text = Field(description="release of the network OS, in quotes, such as '202505' or '5.16'")
-    style: QosStyle | None = Field(
-        None,
-        description="how NVUE states QoS: macro (`qos roce` and what differs from it) or explicit (every setting); "
-        "default: macro with one lossless class, else explicit",
-    )
-
-
-class Leaves(Tier):
-    """The leaf tier."""
-
-    ports: LeafPorts = Field(description="endpoints and uplinks: which panel ports face what")
-
-
-class Uplinks(Part):
-    """The links between the two tiers."""
-
-    per_spine: Annotated[int, whole(1, MOST_PER_SPINE)] = Field(description="links from each leaf to each spine")
-    speed: Speed = Field(description="speed of each link, such as 400G")
-    media: Text = Field(description="kind of cable or transceiver, such as DR4, SR4, AOC or DAC")
-    length: Length = Field(description="cable length in metres, the longest of the group")
-    split: Split = Field(
-        1, description="into how many ports the panel ports of these links are broken out, on leaves and spines"
-    )
-    lanes: Split | None = Field(None, description=_LANES)
-    spine_split: Split | None = Field(None, description="the same for the spines' panel ports; default: as split")
-    spine_slots: Annotated[int, whole(1, 512)] | None = Field(
-        None,
-        description="spines among whom a leaf's uplink ports are shared out evenly, by id modulo this number; "
-        "default: halving",
-    )
-    leaf_slots: Annotated[int, whole(1, 512)] | None = Field(
-        None,
-        description="leaves among whom a spine's ports are shared out evenly, by id modulo this number; "
-        "default: halving",
-    )
-
-
-class LeafSpine(Part):
-    """A two-tier Clos: every leaf has links to every spine."""
-
-    kind: Literal["leaf-spine"] = Field(description="leaf-spine")
-    spines: Tier
-    leaves: Leaves
-    uplinks: Uplinks
-    max_oversubscription: Annotated[float, number(0.01, 1000)] = Field(
-        1.0, description="downlink bandwidth of a leaf over its uplink bandwidth, at most"
-    )
-    slots_per_device: Annotated[int, one_of(*(str(2**n) for n in range(5, 13)), read=int)] | None = Field(
-        None,
-        description="links for which every leaf has addresses set aside; a power of two, for they are one prefix; "
-        "default: the smallest that holds the leaf model's ports times splits",
-    )
 
 
 class VlanAccess(Part):
@@ -152,12 +65,15 @@ class Endpoints(Part):
         description="leaves: each port on another leaf; rails: port k of all hosts on the leaf of rail k; "
         "one-leaf: all on one leaf",
     )
+    leaves: Name | None = Field(
+        None, description="group of switches that they connect to; needed where several groups are next to hosts"
+    )
     leaf_group: Annotated[int, whole(1, 4096)] = Field(description="how many of them share a leaf, or a set of leaves")
     leaf_ports: Ids | None = Field(
         None, description="the leaves' panel ports for this group; needed where there are several groups"
     )
     split: Split = Field(1, description="into how many ports each of the leaves' panel ports is broken out for them")
-    lanes: Split | None = Field(None, description=_LANES)
+    lanes: Split | None = Field(None, description=LANES)
     vlan: VlanAccess | None = Field(
         None, description="id and pool: a VLAN that the group's ports on a leaf share; default: each port is routed"
     )
@@ -321,7 +237,7 @@ class Intent(Part):
         "not fit are cut rather than dropped), or uec (Ultra Ethernet: ECN, trimming if stated, NICs without DCQCN)",
     )
     mtu: Annotated[int, whole(1280, 9216)] = Field(9216, description="MTU of every port in the fabric, bytes")
-    topology: LeafSpine
+    topology: Topology
     endpoints: dict[Name, Endpoints] = Field(min_length=1, description="groups of hosts by name, such as gpu")
     classes: dict[Name, TrafficClass] = Field(min_length=1, description="traffic classes by name, such as rdma")
     pfc: Pfc = Field(default_factory=Pfc)

@@ -205,11 +205,11 @@ def _parse_collector(text: str) -> tuple[str, int]:
     raise Misread("an address and a port, such as 192.0.2.30:4317 or [2001:db8::30]:4317")
 
 
-def _parse_asn_rule(text: str) -> tuple[int, bool]:
-    match = re.fullmatch(r"([0-9]{1,10})(\+?)", text)
+def _parse_asn_rule(text: str) -> tuple[int, str]:
+    match = re.fullmatch(r"([0-9]{1,10})(|\+|\+pod)", text)
     if not match or not 1 <= int(match[1]) <= MAX_ASN:
         raise Misread("an AS number, or one with + to which each device's id is added")
-    return int(match[1]), bool(match[2])
+    return int(match[1]), {"": "", "+": "id", "+pod": "pod"}[match[2]]
 
 
 Raw = tuple[tuple[tuple[str, ...], str | tuple[str, ...] | None], ...]
@@ -276,5 +276,5 @@ Collector = Annotated[tuple[str, int], _text(_parse_collector, r"[0-9A-Fa-f.:\[\
 HashFields = Annotated[tuple[Annotated[str, one_of(*HASH_FIELDS)], ...], Several(empty=True)]
 Collectors = Annotated[tuple[Collector, ...], Several(empty=True)]
 AsnRule = Annotated[
-    tuple[int, bool], _text(_parse_asn_rule, r"[0-9]{1,10}\+?", numeric="integer", minimum=1, maximum=MAX_ASN)
+    tuple[int, str], _text(_parse_asn_rule, r"[0-9]{1,10}(\+|\+pod)?", numeric="integer", minimum=1, maximum=MAX_ASN)
 ]

@@ -210,9 +210,9 @@ _MODEL, _NIC, _MEDIA = (
 )
 _KNOWN: Mapping[Kind, Sequence[tuple[str, bool, Known]]] = {
     "intent": (
-        ("topology/(spines|leaves)/model", False, _MODEL),
-        ("topology/(spines|leaves)/version", False, _release_offers),
-        ("(topology/uplinks|endpoints/[^/]+)/media", False, _MEDIA),
+        ("topology/(spines|leaves|groups/[^/]+)/model", False, _MODEL),
+        ("topology/(spines|leaves|groups/[^/]+)/version", False, _release_offers),
+        ("(topology/uplinks|topology/groups/[^/]+/uplinks/[^/]+|endpoints/[^/]+)/media", False, _MEDIA),
         ("endpoints/[^/]+/nic", False, _NIC),
         ("classes/[^/]+/dscp", False, _make_offer_lister(lambda: ("rest",))),
         ("classes", True, _make_offer_lister(lambda: PURPOSES[:-1], is_key=True)),

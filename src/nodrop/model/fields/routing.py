@@ -19,7 +19,7 @@ from nodrop.model.routing import (
 
 ROUTING: Table = {
     Bgp: {
-        "asn": Field("AS number", key="routing.asn.{tier}", impact=impacts.PROCESS),
+        "asn": Field("AS number", key="routing.asn.{asn}", impact=impacts.PROCESS),
         "vrf": Field("VRF", no_key=ONE_VRF),
         "router_id": Field(key="addressing.loopbacks addressing.oob", impact=impacts.PROCESS),
         "networks": Field(key="addressing.loopbacks", impact=impacts.ROUTES, unordered=True),

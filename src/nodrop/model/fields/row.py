@@ -61,7 +61,7 @@ Rows = Mapping[str, Field]
 that it holds, and `buffer/discard` a field of the class of `buffer`, in this place only."""
 Table = Mapping[type[Any], Rows]
 
-EXTRA = "!extra.{addressee} !extra.{role} !extra.{platform}"
+EXTRA = "!extra.{addressee} !extra.{switches} !extra.{role} !extra.{platform}"
 LOSSLESS = "classes.{lossless}.lossless"
 CLASS = "classes.{class}"
 BUFFERS = "buffers; topology.{tier}.model"

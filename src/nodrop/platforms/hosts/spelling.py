@@ -59,6 +59,8 @@ class Setting:
     """Whether switches spray packets over equal paths."""
     marks: bool
     """Whether it is known how the NIC marks the packets that may be sprayed."""
+    isolated_rails: bool
+    """Whether no switch joins the rails of the hosts."""
 
     @property
     def pfc(self) -> str | None:
@@ -235,6 +237,7 @@ def _build_host_setting(fabric: Fabric, index: Index, name: str, hosts: list[Hos
         family=_address_family(hosts),
         adaptive=any(port.adaptive_routing is True for device in fabric.devices for port in device.interfaces),
         marks=facts.adaptive_routing if facts else False,
+        isolated_rails=_none_if_unknown(fabric.policy.rails) == "isolated" and _none_if_unknown(host.spread) == "rails",
     )
 
 

@@ -1,0 +1,195 @@
+"""The switches of an intent and the links between them: `leaf-spine` for two tiers, `tiers` for any number.
+
+`tiers` is the general form: groups of equal switches, each in a tier, and the links of each group to groups above.
+"""
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import Discriminator, Field, Tag
+
+from nodrop.intent.part import Part
+from nodrop.intent.types import Ids, Length, Name, Speed, Text, number, numbers, one_of, whole
+from nodrop.model.fabric import QosStyle
+from nodrop.platforms import default_first
+
+MOST_LINKS = 64
+"""Links between two switches, at most."""
+MOST_TIERS = 3
+"""Tiers of switches, at most: as many as there are roles."""
+
+Split = Annotated[int, one_of("1", "2", "4", "8", read=int)]
+LANES = "lanes in use of each switch port, if fewer than it has, such as 4 for QSFP28 modules in QSFP-DD ports"
+_Slots = Annotated[int, whole(1, 512)]
+_Ratio = Annotated[float, number(0.01, 1000)]
+_Dead = Annotated[tuple[int, ...], numbers(1, empty=True)]
+_MEDIA = "kind of cable or transceiver, such as DR4, SR4, AOC or DAC"
+_LENGTH = "cable length in metres, the longest of the group"
+_DEAD = "panel ports that must stay shut, such as those that a split neighbor takes; in no other list"
+_SLOTS = "links for which every {} has addresses set aside; a power of two, for they are one prefix; "
+
+SlotsPerDevice = Annotated[int, one_of(*(str(2**n) for n in range(5, 13)), read=int)]
+
+if TYPE_CHECKING:
+    Platform = str
+else:
+    Platform = Literal[default_first()]
+    """The platforms that nodrop writes."""
+
+
+class Switches(Part):
+    """Switches that are alike."""
+
+    ids: Ids = Field(
+        description="numbers of the switches; role + number is a switch's identity for life, and its name unless "
+        "`names` gives another"
+    )
+    model: Text = Field(description="switch model, such as SN4700")
+    platform: Platform = Field(description="network OS")
+    version: Text = Field(description="release of the network OS, in quotes, such as '202505' or '5.16'")
+    style: QosStyle | None = Field(
+        None,
+        description="how NVUE states QoS: macro (`qos roce` and what differs from it) or explicit (every setting); "
+        "default: macro with one lossless class, else explicit",
+    )
+
+
+class LeafPorts(Part):
+    """Which panel ports of every leaf face what."""
+
+    endpoints: Ids = Field(description="panel ports towards servers and storage, such as 1-16")
+    uplinks: Ids = Field(description="panel ports towards spines, such as 17-32")
+    dead: _Dead = Field((), description=_DEAD)
+
+
+class Leaves(Switches):
+    """The leaf tier."""
+
+    ports: LeafPorts = Field(description="endpoints and uplinks: which panel ports face what")
+
+
+class Uplinks(Part):
+    """The links between the two tiers."""
+
+    per_spine: Annotated[int, whole(1, MOST_LINKS)] = Field(description="links from each leaf to each spine")
+    speed: Speed = Field(description="speed of each link, such as 400G")
+    media: Text = Field(description=_MEDIA)
+    length: Length = Field(description=_LENGTH)
+    split: Split = Field(
+        1, description="into how many ports the panel ports of these links are broken out, on leaves and spines"
+    )
+    lanes: Split | None = Field(None, description=LANES)
+    spine_split: Split | None = Field(None, description="the same for the spines' panel ports; default: as split")
+    spine_slots: _Slots | None = Field(
+        None,
+        description="spines among whom a leaf's uplink ports are shared out evenly, by id modulo this number; "
+        "default: halving",
+    )
+    leaf_slots: _Slots | None = Field(
+        None,
+        description="leaves among whom a spine's ports are shared out evenly, by id modulo this number; "
+        "default: halving",
+    )
+
+
+class LeafSpine(Part):
+    """A two-tier Clos: every leaf has links to every spine."""
+
+    kind: Literal["leaf-spine"] = Field(description="leaf-spine: two tiers, each of one kind of switch; or tiers")
+    spines: Switches
+    leaves: Leaves
+    uplinks: Uplinks
+    max_oversubscription: _Ratio = Field(
+        1.0, description="downlink bandwidth of a leaf over its uplink bandwidth, at most"
+    )
+    slots_per_device: SlotsPerDevice | None = Field(
+        None,
+        description=_SLOTS.format("leaf") + "default: the smallest that holds the leaf model's ports times splits",
+    )
+
+
+class GroupPorts(Part):
+    """Which panel ports of every switch of a group face hosts, and which stay shut."""
+
+    endpoints: Annotated[tuple[int, ...], numbers(1, empty=True)] = Field(
+        (), description="panel ports towards servers and storage, such as 1-32"
+    )
+    dead: _Dead = Field((), description=_DEAD)
+
+
+class GroupUplinks(Part):
+    """The links from every switch of a group to every switch of a group above; with pods on both, of the same pod."""
+
+    ports: Ids = Field(description="panel ports of this group's switches, such as 33-64")
+    peer_ports: Ids | None = Field(
+        None,
+        description="panel ports of the upper group's switches; needed where these have links to several groups; "
+        "default: all that take the speed",
+    )
+    links: Annotated[int, whole(1, MOST_LINKS)] = Field(description="links between each two switches")
+    speed: Speed = Field(description="speed of each link, such as 400G")
+    media: Text = Field(description=_MEDIA)
+    length: Length = Field(description=_LENGTH)
+    split: Split = Field(1, description="into how many ports the panel ports of these links are broken out")
+    lanes: Split | None = Field(None, description=LANES)
+    peer_split: Split | None = Field(None, description="the same for the upper group's ports; default: as split")
+    peer_slots: _Slots | None = Field(
+        None, description="upper switches among whom `ports` are shared out evenly, by id modulo this; default: halving"
+    )
+    slots: _Slots | None = Field(
+        None,
+        description="switches of this group among whom `peer_ports` are shared out evenly, by id modulo this; "
+        "default: halving",
+    )
+
+
+class SwitchGroup(Switches):
+    """A group of equal switches of a tier."""
+
+    tier: Annotated[int, whole(1, MOST_TIERS)] = Field(description="1 next to the hosts, 2 above it, 3 on top")
+    ids: Ids = Field(
+        description="numbers of the switches; group + number is a switch's identity for life, and its name unless "
+        "`names` gives another"
+    )
+    offset: Annotated[int, whole(0, 1_000_000)] = Field(
+        0,
+        description="added to an id for addresses and AS numbers, so that the groups of a tier have different ones",
+    )
+    per_pod: Annotated[int, whole(1, 4096)] | None = Field(
+        None, description="ids of a pod: 8 has 1-8 in the first, 9-16 in the second; default: no pods"
+    )
+    ports: GroupPorts = Field(default_factory=GroupPorts, description="endpoints and dead: which panel ports face what")
+    uplinks: dict[Name, GroupUplinks] = Field(
+        default_factory=dict, description="links to groups above, by the name of the group"
+    )
+    max_oversubscription: _Ratio | None = Field(
+        None, description="the same for this group; default: that of the topology"
+    )
+
+
+class Tiers(Part):
+    """Groups of equal switches in one to three tiers: several kinds of leaves, pods, no spines, a single switch."""
+
+    kind: Literal["tiers"] = Field(description="tiers: groups of switches in one to three tiers; or leaf-spine")
+    groups: dict[Name, SwitchGroup] = Field(
+        min_length=1, description="groups of switches by name, such as leaf, storage and spine"
+    )
+    max_oversubscription: _Ratio = Field(
+        1.0, description="downlink bandwidth of a switch over its uplink bandwidth, at most"
+    )
+    slots_per_device: SlotsPerDevice | None = Field(
+        None,
+        description=_SLOTS.format("switch")
+        + "default: the smallest that holds the ports times splits of every model with hosts or uplinks",
+    )
+
+
+def _kind(topology: Any) -> str:
+    """Return the kind by which a topology is read; one that is missing or not known is read as leaf-spine."""
+    kind = topology.get("kind") if isinstance(topology, dict) else getattr(topology, "kind", None)
+    return "tiers" if kind == "tiers" else "leaf-spine"
+
+
+Topology = Annotated[
+    Annotated[LeafSpine, Tag("leaf-spine")] | Annotated[Tiers, Tag("tiers")],
+    Discriminator(_kind),
+]

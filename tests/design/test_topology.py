@@ -1,0 +1,312 @@
+"""Topologies of any shape: several groups in a tier, pods, tiers above tiers, rails without spines, one switch."""
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+import nodrop
+from nodrop.errors import InputProblems
+from nodrop.judging import built
+from nodrop.model.fabric import Device, Fabric
+from nodrop.model.routing import Bgp
+from nodrop.model.states import Unknown
+from support.designs import Data, build, changed, load, shipped
+
+PLATFORMS = {"sonic": "202505", "nvue": "5.16"}
+
+
+def group(tier: int, ids: str, model: str = "SN4700", platform: str = "sonic", **more: Any) -> Data:
+    """A group of switches."""
+    return {
+        "tier": tier, "ids": ids, "model": model, "platform": platform, "version": PLATFORMS[platform], **more,
+    }  # fmt: skip
+
+
+def links(ports: str, count: int, **more: Any) -> Data:
+    """Links to a group above, of 400G."""
+    return {"ports": ports, "links": count, "speed": "400G", "media": "DR4", "length": "50m", **more}
+
+
+def hosts(**changes: Any) -> Data:
+    """A group of servers, of 400G."""
+    return {
+        "ids": "1-32", "gpus": 8, "nic": "ConnectX-7", "ports": 2, "leaf_group": 16, "speed": "400G", "media": "DR4",
+        "length": "5m", **changes,
+    }  # fmt: skip
+
+
+def intent(groups: Data, endpoints: Data, asn: Mapping[str, str], **changes: Any) -> Data:
+    """The data of an intent with a topology of its own."""
+    base = shipped("reference-256", {"pfc": None, "services": None})
+    base |= {"topology": {"kind": "tiers", "groups": groups}, "endpoints": endpoints}
+    base["routing"] = {"asn": dict(asn)}
+    base["addressing"] = {
+        "loopbacks": "10.0.0.0/16", "links": "10.16.0.0/14", "endpoints": "10.32.0.0/14", "oob": "192.168.0.0/21",
+    }  # fmt: skip
+    return changed(base, changes)
+
+
+def storage_leaves(platform: str = "sonic", storage_platform: str = "sonic") -> Data:
+    """GPU leaves and storage leaves of other models below the same spines."""
+    return intent(
+        {
+            "leaf": group(
+                1, "1-2", "SN5600", platform, ports={"endpoints": "1-16"},
+                uplinks={"spine": links("33-48", 16, split="2", peer_ports="1-16")},
+            ),
+            "store": group(
+                1, "1-2", "SN4700", storage_platform, ports={"endpoints": "1-16"}, offset="100",
+                uplinks={"spine": links("17-24", 4, peer_split="2", peer_ports="33-40")},
+            ),
+            "spine": group(2, "1-2", "SN5600", platform),
+        },
+        {
+            "gpu": hosts(leaves="leaf", ids="1-16", split="2"),
+            "disk": hosts(leaves="store", ids="1-8", gpus="0", leaf_group="8"),
+        },
+        {"leaf": "4200100000+", "store": "4200100000+", "spine": "4200000000"},
+    )  # fmt: skip
+
+
+def without_storage(data: Data) -> Data:
+    """The same without the group of storage leaves."""
+    return changed(data, {"topology.groups.store": None, "endpoints.disk": None, "routing.asn.store": None})
+
+
+def three_tiers(pods: int = 2, spines: str = "1-4") -> Data:
+    """Pods of two leaves and two spines, and cores above; ids of a pod are consecutive."""
+    up = {"core": links("17-32", 4, peer_ports="1-32")}
+    return intent(
+        {
+            "leaf": group(
+                1, f"1-{2 * pods}", ports={"endpoints": "1-16"}, per_pod="2",
+                uplinks={"spine": links("17-32", 8, peer_ports="1-16")},
+            ),
+            "spine": group(2, spines, per_pod="2", uplinks=up),
+            "core": group(3, "1-4"),
+        },
+        {"gpu": hosts(ids=f"1-{16 * pods}")},
+        {"leaf": "4200100000+", "spine": "4200200000+pod", "core": "4200000000"},
+    )  # fmt: skip
+
+
+def rails(platform: str = "sonic") -> Data:
+    """Rails without spines."""
+    return intent(
+        {"rail": group(1, "1-4", platform=platform, ports={"endpoints": "1-32"})},
+        {"gpu": hosts(ports="4", spread="rails", leaf_group="32")},
+        {"rail": "4200100000+"},
+        **{"addressing.links": None},
+    )
+
+
+def one_switch(platform: str = "sonic") -> Data:
+    """A single switch."""
+    return intent(
+        {"tor": group(1, "1", platform=platform, ports={"endpoints": "1-32"})},
+        {"gpu": hosts(ids="1-16", spread="one-leaf")},
+        {"tor": "4200100001"},
+        **{"addressing.links": None},
+    )
+
+
+SHAPES: Mapping[str, Data] = {
+    "storage-leaves": storage_leaves(),
+    "storage-leaves-nvue": storage_leaves("nvue", "nvue"),
+    "storage-leaves-mixed": storage_leaves("sonic", "nvue"),
+    "three-tiers": three_tiers(),
+    "rails": rails(),
+    "rails-nvue": rails("nvue"),
+    "one-switch": one_switch(),
+    "one-switch-nvue": one_switch("nvue"),
+}
+
+
+def bgp(fabric: Fabric, name: str) -> Bgp:
+    process = fabric.device(name).bgp
+    assert isinstance(process, Bgp)
+    return process
+
+
+def peers(fabric: Fabric, name: str) -> Counter[str]:
+    """How many links a switch has to each other node."""
+    ends = [(link.a.node, link.b.node) for link in fabric.links] + [(link.b.node, link.a.node) for link in fabric.links]
+    return Counter(far for near, far in ends if near == name)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_every_shape_is_built_written_read_back_and_has_no_finding(shape: str) -> None:
+    _, reading = built(load(SHAPES[shape]), "intent.yaml", "build")
+    verdict = nodrop.lint(reading)
+    assert [(finding.rule, finding.subject) for finding in verdict.findings] == []
+    assert [(unknown.rule, unknown.missing) for unknown in verdict.unknown] == []
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_no_address_name_or_port_is_given_twice(shape: str) -> None:
+    fabric = build(SHAPES[shape])
+    names = [device.name for device in fabric.devices] + [host.name for host in fabric.hosts]
+    addresses = [
+        address for device in fabric.devices for port in device.interfaces for address in port.addresses
+    ]  # fmt: skip
+    addresses += [address for device in fabric.devices for loop in device.loopbacks for address in loop.addresses]
+    addresses += [address for device in fabric.devices for address in device.management.addresses]
+    ends = [end for link in fabric.links for end in (link.a, link.b)]
+    for given in (names, addresses, ends):
+        assert [one for one, count in Counter(given).items() if count > 1] == []
+
+
+def test_two_tiers_are_the_short_form_of_tiers() -> None:
+    short = shipped("reference-256")
+    topology = short["topology"]
+    uplinks = topology["uplinks"]
+    leaf = {key: value for key, value in topology["leaves"].items() if key != "ports"}
+    ports = topology["leaves"]["ports"]
+    up = {key: uplinks[key] for key in ("speed", "media", "length")} | {"links": uplinks["per_spine"]}
+    long = changed(short, {"topology": None, "routing.asn": None})
+    long["topology"] = {
+        "kind": "tiers",
+        "groups": {
+            "leaf": leaf | {
+                "tier": "1", "ports": {"endpoints": ports["endpoints"]},
+                "uplinks": {"spine": up | {"ports": ports["uplinks"]}},
+            },
+            "spine": topology["spines"] | {"tier": "2"},
+        },
+    }  # fmt: skip
+    asn = short["routing"]["asn"]
+    long["routing"]["asn"] = {"leaf": asn["leaves"], "spine": asn["spines"]}
+    assert build(long) == build(short)
+
+
+def test_storage_leaves_have_their_own_model_ports_and_links_to_the_same_spines() -> None:
+    fabric = build(storage_leaves())
+    assert {device.name: device.model for device in fabric.devices} == {
+        "leaf1": "SN5600", "leaf2": "SN5600", "store1": "SN4700", "store2": "SN4700",
+        "spine1": "SN5600", "spine2": "SN5600",
+    }  # fmt: skip
+    assert peers(fabric, "spine1") == {"leaf1": 16, "leaf2": 16, "store1": 4, "store2": 4}
+    assert {far for far in peers(fabric, "store1") if not far.startswith("spine")} == {f"disk{n}" for n in range(1, 9)}
+    assert {device.role for device in fabric.devices} == {"leaf", "spine"}
+    assert [bgp(fabric, name).asn for name in ("leaf1", "store1", "spine1")] == [4200100001, 4200100101, 4200000000]
+
+
+def test_each_pod_has_an_as_number_of_its_spines_and_links_stay_in_it() -> None:
+    fabric = build(three_tiers())
+    assert [bgp(fabric, f"spine{n}").asn for n in range(1, 5)] == [4200200001, 4200200001, 4200200002, 4200200002]
+    assert {bgp(fabric, f"core{n}").asn for n in range(1, 5)} == {4200000000}
+    assert {far for far in peers(fabric, "leaf3") if "gpu" not in far} == {"spine3", "spine4"}
+    assert peers(fabric, "core1") == {f"spine{n}": 4 for n in range(1, 5)}
+    assert {device.name[:-1]: (device.role, device.hash_seed) for device in fabric.devices} == {
+        "leaf": ("leaf", 0), "spine": ("spine", 10), "core": ("superspine", 25),
+    }  # fmt: skip
+
+
+def test_rails_without_spines_are_isolated_and_have_no_sessions() -> None:
+    fabric = build(rails())
+    assert fabric.policy.rails == "isolated"
+    assert fabric.policy.fabric_watchdog is None
+    assert {bgp(fabric, device.name).neighbors for device in fabric.devices} == {()}
+    assert isinstance(build(shipped("rail-256")).policy.rails, Unknown)
+
+
+def written(data: Data) -> Mapping[str, Mapping[str, str]]:
+    """The files of every switch."""
+    files: dict[str, dict[str, str]] = {}
+    for artifact in nodrop.write(build(data)):
+        if artifact.device:
+            files.setdefault(artifact.device, {})[artifact.path] = artifact.text
+    return files
+
+
+@pytest.mark.parametrize(
+    ("before", "changes", "touched", "added"),
+    [
+        (
+            three_tiers(2), three_tiers(3, "1-6"), {f"core{n}" for n in range(1, 5)},
+            {"leaf5", "leaf6", "spine5", "spine6"},
+        ),
+        (
+            storage_leaves(), changed(storage_leaves(), {"topology.groups.store.ids": "1-3"}), {"spine1", "spine2"},
+            {"store3"},
+        ),
+        (
+            without_storage(storage_leaves()), storage_leaves(), {"spine1", "spine2"}, {"store1", "store2"},
+        ),
+    ],
+    ids=["a-pod", "a-switch-of-a-group", "a-group"],
+)  # fmt: skip
+def test_what_is_added_changes_only_the_switches_that_it_is_cabled_to(
+    before: Data, changes: Data, touched: set[str], added: set[str]
+) -> None:
+    old, new = written(before), written(changes)
+    assert new.keys() - old.keys() == added
+    assert {name for name in old if old[name] != new[name]} == touched
+
+
+def test_the_order_of_groups_decides_nothing() -> None:
+    data = storage_leaves()
+    turned = dict(reversed(data["topology"]["groups"].items()))
+    assert build(changed(data, {"topology.groups": turned})) == build(data)
+
+
+@pytest.mark.parametrize(
+    ("data", "changes", "said"),
+    [
+        (storage_leaves(), {"topology.groups.store.offset": "0"},
+         "store1 and leaf1 are both number 1 of their tier; expected numbers of no other group (offset: 2)"),
+        (storage_leaves(), {"topology.groups.leaf.uplinks.spine.peer_ports": None},
+         "spine has links to several groups; expected panel ports of spine for these"),
+        (storage_leaves(), {"topology.groups.store.uplinks.spine.peer_ports": "16-20"},
+         "port 16, in peer_ports of leaf too; expected one use for each port"),
+        (storage_leaves(), {"endpoints.disk.leaves": None},
+         "2 groups of switches are next to hosts; expected one of leaf, store"),
+        (storage_leaves(), {"endpoints.disk.leaves": "stor"}, "no group stor; expected one of leaf, store"),
+        (storage_leaves(), {"endpoints.disk.leaves": "spine"}, "spine is in tier 2; expected one of leaf, store"),
+        (storage_leaves(), {"routing.asn.store": None}, "routing.asn: store is missing; expected a number with +"),
+        (storage_leaves(), {"topology.groups.store.uplinks.spine.links": "5"},
+         "2 spine switches × 5 uplinks are 10 ports of every store; expected at most its 8 uplink ports"),
+        (storage_leaves(), {"topology.groups.spine.tier": "1"}, "spine is in tier 1, and leaf in tier 1"),
+        (three_tiers(), {"topology.groups.spine.ids": "1-2"},
+         "pod 2 of leaf has no spine; expected a spine in every pod"),
+        (three_tiers(), {"routing.asn.spine": "4200200000"},
+         "spine1 and spine3 would both be AS 4200200000"),
+        (three_tiers(), {"topology.groups.spine.uplinks.core.links": "2"},
+         "spine1 is 2:1 oversubscribed, 6.4T down and 3.2T up"),
+        (three_tiers(), {"topology.groups.spine.uplinks": {"cor": links("17-32", 8)}}, "no group cor"),
+        (rails(), {"addressing.links": "10.1.0.0/16"}, "10.1.0.0/16, where no switches are linked; expected no pool"),
+        (rails(), {"pfc.watchdog.fabric": {"detection": "600ms"}}, "links between switches, which there are none of"),
+    ],
+)  # fmt: skip
+def test_what_makes_no_topology_is_refused(data: Data, changes: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputProblems) as refused:
+        build(changed(data, changes))
+    assert said in "\n".join(map(str, refused.value.problems))
+
+
+def test_2048_gpus_in_three_tiers_have_as_many_links_up_as_down() -> None:
+    pods, leaves, servers = 4, 8, 256
+    data = intent(
+        {
+            "leaf": group(
+                1, f"1-{pods * leaves}", "SN5600", per_pod=str(leaves), ports={"endpoints": "1-32"},
+                uplinks={"spine": links("33-64", 8, split="2", peer_ports="1-32")},
+            ),
+            "spine": group(
+                2, f"1-{pods * leaves}", "SN5600", per_pod=str(leaves),
+                uplinks={"core": links("33-64", 4, split="2")},
+            ),
+            "core": group(3, "1-16", "SN5600"),
+        },
+        {"gpu": hosts(ids=f"1-{servers}", ports="8", spread="rails", leaf_group=str(servers // pods), split="2")},
+        {"leaf": "4200100000+", "spine": "4200200000+pod", "core": "4200000000"},
+    )  # fmt: skip
+    fabric = build(data)
+    tiers = Counter(
+        frozenset(end.node.rstrip("0123456789") for end in (link.a, link.b)) for link in fabric.links
+    )  # fmt: skip
+    assert tiers == {frozenset(pair): 2048 for pair in (("gpu", "leaf"), ("leaf", "spine"), ("spine", "core"))}
+    assert len(fabric.devices) == 80
+    assert all(isinstance(device, Device) for device in fabric.devices)
