@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 WRITTEN = ("intent", "fabric", "config", "profile", "rule")
-REPORTED = ("findings", "plan", "check", "drift")
+REPORTED = ("findings", "plan", "check", "drift", "proof", "storm", "certificate")
 KINDS = (*WRITTEN, *REPORTED)
 """What there is a schema of: intents, fabric.yaml, nodrop.yaml, profiles and rule files, which users write; and what
 commands print as JSON."""

@@ -43,6 +43,7 @@ COMMANDS = (
         "lsp",
         "path",
         "plan",
+        "prove",
         "rules",
         "schema",
     ),

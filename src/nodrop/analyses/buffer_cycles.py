@@ -27,7 +27,8 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
         return
     check = deadlock_check_of(index)
     names = Names(check.traffic)
-    yield from uncomputed_gaps(plane)
+    if any(len(names_of) > 1 for names_of in index.neighbor_names.values()):
+        yield from uncomputed_gaps(plane)
     yield from (_describe_circle(names, circle) for circle in check.circles)
 
 

@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 from nodrop.model.fabric import End
 from nodrop.model.index import Index
+from nodrop.model.states import Unknown, known_rows
+from nodrop.model.subject import FABRIC
 from nodrop.proofs.circles import find_components, find_shortest_circle, order_nodes
 from nodrop.proofs.dependencies import Buffer, DependencyGraph, MissingFact, Traffic
 from nodrop.proofs.forwarding import Forwarding, bits_of
@@ -52,7 +54,11 @@ class DeadlockCheck:
 def check_deadlock(plane: ControlPlane) -> DeadlockCheck:
     """Return whether the routes of a control plane let buffers wait for one another in a circle."""
     traffic = Traffic(Forwarding(plane))
-    missing = (*(MissingFact(gap.subject, gap.what) for gap in plane.gaps), *traffic.missing)
+    missing = (
+        *(MissingFact(gap.subject, gap.what) for gap in plane.gaps),
+        *_missing_routes(traffic.forwarding),
+        *traffic.missing,
+    )
     graph = DependencyGraph(traffic, exact=False)
     depths = order_nodes(graph.after)
     if depths is None:
@@ -73,6 +79,20 @@ def check_deadlock(plane: ControlPlane) -> DeadlockCheck:
     ranks = {depth: place for place, depth in enumerate(sorted(set(levels.values())))}
     positions = {buffer: ranks[depth] for buffer, depth in levels.items()}
     return DeadlockCheck(traffic=traffic, positions=positions, missing=missing)
+
+
+def _missing_routes(forwarding: Forwarding) -> Iterator[MissingFact]:
+    """Yield the switches between others whose forwarding no file states, and routers that change routes for ever."""
+    plane, index = forwarding.plane, forwarding.index
+    for device in index.fabric.devices:
+        has_routes = isinstance(device.bgp, Unknown) or device.bgp is not None or bool(known_rows(device.vrf_bgp))
+        if not has_routes and not known_rows(device.static_routes) and len(index.neighbor_names[device.name]) > 1:
+            yield MissingFact((device.name,), "routes: no BGP and no static route was read")
+    for family in plane.families:
+        for number in sorted(plane.of(family).state.unstable):
+            yield MissingFact(plane.routers[number].subject, "routes that settle")
+    if not forwarding.every and index.fabric.links:
+        yield MissingFact((FABRIC,), "destinations: no switch announces one of hosts")
 
 
 def _find_circle(graph: DependencyGraph, component: Sequence[int]) -> tuple[Turn, ...]:

@@ -6,6 +6,7 @@ from typing import get_args
 
 from nodrop.plan.model import CHANGE_RISKS, KINDS, ChangeMethod, DeviceChangeKind, HazardTime
 from nodrop.report import check_json, json, plan_json
+from nodrop.report.proof_schema import certificate_schema, proof_schema, storm_schema
 from nodrop.report.schema_parts import (
     COUNT_SCHEMA,
     FLAG_SCHEMA,
@@ -286,5 +287,8 @@ REPORT_SCHEMAS: Mapping[str, Callable[[], Schema]] = {
     "plan": plan_schema,
     "check": check_schema,
     "drift": drift_schema,
+    "proof": proof_schema,
+    "storm": storm_schema,
+    "certificate": certificate_schema,
 }
 """What makes the schema of each kind of report."""

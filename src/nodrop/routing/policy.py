@@ -94,6 +94,11 @@ class CompiledPolicy:
             about |= -1 if rule.bits is None else rule.bits
         return about if self._listed is None else about & self._listed
 
+    @property
+    def rewrites_paths(self) -> bool:
+        """Whether AS numbers of announced paths can be missing afterwards, or the router's own is not in front."""
+        return self._words.rewrite is not None or bool(self.named)
+
     def list_membership(self, class_bit: int) -> tuple[bool, ...]:
         """Return whether each of its lists and rules has a class: classes with equal results are treated alike."""
         every = [rule for own_rules in (self._rules, *self._maps.values()) for rule in own_rules or ()]

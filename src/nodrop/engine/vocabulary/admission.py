@@ -74,6 +74,18 @@ def _single_sender_pause_bytes(
     return min((depth for depth in group_depths if depth is not None), default=None)
 
 
+def group_pause_bytes(device: Device, buffer: BufferProfile, sharers: int) -> float | None:
+    """Return what a lossless priority group holds when it pauses and `sharers` of its pool do too; None for never."""
+    return _held_bytes_when_paused(device.model, device.buffer_model, device.buffer_pools, buffer, sharers=sharers)
+
+
+def lossless_sharers(device: Device) -> int:
+    """Return how many ports of a switch that may pause their neighbors share one part of its memory, at least 1."""
+    chip = asic_of(device.model)
+    ports = max(sum(map(_may_pause, device.interfaces)), 1)
+    return ceil(ports / min(chip.memory_parts if chip else 1, ports))
+
+
 @word("function")
 def all_paused_bytes(device: Device, interface: Interface, queue: Queue) -> float | None:
     """Return the depth of a lossless queue in bytes at which all senders are paused, if that is before any mark.

@@ -1,0 +1,175 @@
+"""A claim about deadlock as data that others can check: its premises and its witness (docs/certificates.md).
+
+`schemas/certificate.schema.json` is the schema.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from nodrop.model.fabric import End
+from nodrop.proofs.behaviors import Behavior
+from nodrop.proofs.deadlock import DeadlockCheck, Turn
+from nodrop.proofs.forwarding import Forwarding, bits_of
+from nodrop.proofs.invariants import Invariants
+
+VERSION = 1
+ASSUMPTIONS = (
+    "Hosts send and receive; they do not forward packets between ports.",
+    "Switches route packets of lossless classes; they do not flood them.",
+    "Routing has converged.",
+)
+ASSUMED_HOSTS = "No port to hosts is known: packets enter at every switch that announces a destination."
+
+
+def build_certificate(
+    check: DeadlockCheck, invariants: Invariants | None, files: Iterable[tuple[str, str]], failed: Iterable[End] = ()
+) -> dict[str, Any]:
+    """Return the certificate of a check, sealed; `files` are names and digests of the files that were read.
+
+    With invariants that hold, the claim is for any number of failures.
+    """
+    writer = _Writer(check.traffic.forwarding)
+    any_failures = check.is_free and invariants is not None and invariants.hold
+    premises = writer.premises(check, invariants if any_failures else None)
+    witness: dict[str, Any] = {"positions": [], "cycle": [], "levels": {}}
+    for buffer, position in sorted((check.positions or {}).items()):
+        witness["positions"].append([buffer.channel, buffer.group, position])
+    if check.circles:
+        witness["cycle"] = [writer.turn(turn) for turn in check.circles[0]]
+    if any_failures and invariants is not None:
+        witness["levels"] = {writer.table(number): level for number, level in sorted(invariants.levels.items())}
+    forwarding = check.traffic.forwarding
+    assumed = (ASSUMED_HOSTS,) if forwarding.assumes_hosts else ()
+    document = {
+        "version": VERSION,
+        "claim": "deadlock-free" if check.is_free else "deadlock-possible",
+        "failures": "any" if any_failures else "none" if check.is_free else "listed",
+        "failed": sorted([end.node, end.port] for end in failed),
+        "fabric": forwarding.index.fabric.name,
+        "files": [{"path": path, "blake2b": digest} for path, digest in sorted(files)],
+        "rests_on": [{"part": list(fact.subject), "missing": fact.what} for fact in check.missing],
+        "assumptions": [*ASSUMPTIONS, *assumed],
+        "premises": premises,
+        "witness": witness,
+    }
+    return {**document, "seal": seal(document)}
+
+
+def seal(document: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of a certificate without its seal, of the text that docs/certificates.md defines, in hex."""
+    unsealed = {key: value for key, value in document.items() if key != "seal"}
+    text = json.dumps(unsealed, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+class _Writer:
+    """Writes premises: destinations get numbers without gaps, and equal sets are written once."""
+
+    def __init__(self, forwarding: Forwarding) -> None:
+        self._forwarding = forwarding
+        self._destinations: dict[int, int] = {}
+        self._known = 0
+        self._sets: dict[int, int] = {}
+        self._ranges: list[list[list[int]]] = []
+
+    def table(self, number: int) -> str:
+        """Return the name of a forwarding table: the switch, with the VRF unless it is the default one."""
+        return self._forwarding.plane.routers[number].name
+
+    def premises(self, check: DeadlockCheck, invariants: Invariants | None) -> dict[str, Any]:
+        forwarding, traffic = self._forwarding, check.traffic
+        outer = 0 if invariants is None else invariants.outer & ~forwarding.every
+        numbers = list(bits_of(forwarding.every | outer))
+        self._destinations = {number: place for place, number in enumerate(numbers)}
+        self._known = forwarding.every | outer
+        channels = [
+            [self.table(one.near), one.near_port, self.table(one.far), one.far_port, left, entered]
+            for one, left, entered in zip(forwarding.channels, traffic.left, traffic.entered, strict=True)
+        ]
+        tables = range(len(forwarding.rows))
+        next_hops = {
+            self.table(number): [
+                {"to": self._set(row.bits), "over": list(row.channels)} for row in forwarding.rows[number]
+            ]
+            for number in tables
+            if forwarding.rows[number]
+        }
+        ends = (
+            forwarding.own
+            if invariants is None
+            else [forwarding.own[number] | invariants.ends.get(number, 0) for number in tables]
+        )
+        found = {
+            "maps": [_map(behavior) for behavior in traffic.behaviors.all],
+            "channels": channels,
+            "destinations": [
+                list(map(str, forwarding.destinations[number].prefixes)) if number in forwarding.destinations else []
+                for number in numbers
+            ],
+            "entries": {self.table(number): list(maps) for number, maps in traffic.entries.items()},
+            "ends": {self.table(number): self._set(bits) for number, bits in enumerate(ends) if bits & self._known},
+            "next_hops": next_hops,
+            "outer": self._set(0 if invariants is None else invariants.outer),
+            "as_numbers": {},
+            "sessions": [],
+            "session_kinds": [],
+        }
+        if invariants is not None:
+            found |= self._sessions(invariants)
+        return {**found, "sets": self._ranges}
+
+    def _sessions(self, invariants: Invariants) -> dict[str, Any]:
+        routers = self._forwarding.plane.routers
+        return {
+            "as_numbers": {
+                self.table(number): bgp.asn for number in invariants.levels if (bgp := routers[number].bgp) is not None
+            },
+            "sessions": [
+                [self.table(way.announcer), self.table(way.listener), way.kind] for way in invariants.sessions
+            ],
+            "session_kinds": [
+                {
+                    "passes": None if kind.passes == -1 else self._set(kind.passes),
+                    "keeps_path": kind.keeps_path,
+                    "own_as": kind.own_as,
+                }
+                for kind in invariants.kinds
+            ],
+        }
+
+    def _set(self, bits: int) -> int:
+        """Return the number of a set of destinations."""
+        bits &= self._known
+        if bits not in self._sets:
+            self._sets[bits] = len(self._ranges)
+            ranges: list[list[int]] = []
+            for place in map(self._destinations.__getitem__, bits_of(bits)):
+                if ranges and ranges[-1][1] == place - 1:
+                    ranges[-1][1] = place
+                else:
+                    ranges.append([place, place])
+            self._ranges.append(ranges)
+        return self._sets[bits]
+
+    def turn(self, turn: Turn) -> dict[str, Any]:
+        return {
+            "channel": turn.buffer.channel,
+            "group": turn.buffer.group,
+            "destination": self._destinations[turn.destination],
+            "dscp": turn.dscp,
+            "source": self.table(turn.source),
+            "source_dscp": turn.source_dscp,
+        }
+
+
+def _map(behavior: Behavior) -> dict[str, Any]:
+    return {
+        "tc": list(behavior.tc),
+        "group": list(behavior.group),
+        "queue": list(behavior.queue),
+        "dscp": list(behavior.dscp),
+        "pauses": {str(group): list(priorities) for group, priorities in behavior.pauses.items()},
+        "stops": {str(priority): queue for priority, queue in behavior.stops.items()},
+    }

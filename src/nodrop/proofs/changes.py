@@ -1,0 +1,203 @@
+"""The least change that takes a circle of buffers away, tried before it is named."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from nodrop.model.fabric import Device, Fabric
+from nodrop.model.index import Index
+from nodrop.model.states import Unknown, known_rows
+from nodrop.model.values import replace_fields
+from nodrop.proofs.circles import find_components
+from nodrop.proofs.deadlock import DeadlockCheck, check_deadlock
+from nodrop.proofs.dependencies import Buffer, DependencyGraph
+from nodrop.proofs.forwarding import Forwarding
+from nodrop.proofs.invariants import Invariants
+from nodrop.routing import compute
+
+MOST_TURNS = 100
+"""How many turns a change may take away; a circle that needs more has no change that is worth a name."""
+
+
+class DroppedTurn(NamedTuple):
+    """A turn that no packet takes any more: from one neighbor of a switch to another."""
+
+    device: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeastChange:
+    """What takes all circles away: one AS number for some switches, if that does, and turns to give up.
+
+    `classes` is how many lossless classes do instead, if packets change to the next one at each of these turns; None
+    where that is not known.
+    """
+
+    shared_asn: tuple[str, ...] = ()
+    """Switches to give one AS number, so that those below are no transit."""
+    turns: tuple[DroppedTurn, ...] = ()
+    classes: int | None = None
+
+
+def find_least_change(check: DeadlockCheck, invariants: Invariants) -> LeastChange:
+    """Return the least change that takes the circles of a check away."""
+    dropped, turns = _drop_turns(check)
+    return LeastChange(
+        shared_asn=_shared_asn(check, invariants),
+        turns=turns,
+        classes=_classes_with(check, dropped) if turns else None,
+    )
+
+
+def _drop_turns(check: DeadlockCheck) -> tuple[set[tuple[int, int]], tuple[DroppedTurn, ...]]:
+    """Return pairs of channels, and the turns that they are, without which no circle is left.
+
+    One after another, the turn is taken that most of the edges on circles go through.
+    """
+    traffic, forwarding = check.traffic, check.traffic.forwarding
+    graph = DependencyGraph(traffic, exact=True)
+    after = {buffer: graph.awaited_by(buffer) for buffer in graph.buffers()}
+    numbers = {buffer: number for number, buffer in enumerate(after)}
+    buffers = list(after)
+    edges: dict[int, tuple[int, ...]] = {
+        numbers[buffer]: tuple(numbers[far] for far in awaited) for buffer, awaited in after.items()
+    }
+    dropped: set[tuple[int, int]] = set()
+    turns: list[DroppedTurn] = []
+    while components := find_components(edges):
+        if len(turns) == MOST_TURNS:
+            return set(), ()
+        inside = {node: place for place, nodes in enumerate(components) for node in nodes}
+        counts = Counter(
+            _turn_of(forwarding, buffers[node], buffers[far])
+            for node in inside
+            for far in edges[node]
+            if inside.get(far) == inside[node]
+        )
+        turn = min(counts, key=lambda one: (-counts[one], one))
+        turns.append(turn)
+        for node, nodes in edges.items():
+            kept = []
+            for far in nodes:
+                if _turn_of(forwarding, buffers[node], buffers[far]) == turn:
+                    dropped.add((buffers[node].channel, buffers[far].channel))
+                else:
+                    kept.append(far)
+            edges[node] = tuple(kept)
+    return dropped, tuple(turns)
+
+
+def _turn_of(forwarding: Forwarding, held: Buffer, awaited: Buffer) -> DroppedTurn:
+    names = [router.device.name for router in forwarding.plane.routers]
+    first, second = forwarding.channels[held.channel], forwarding.channels[awaited.channel]
+    return DroppedTurn(names[first.far], names[first.near], names[second.far])
+
+
+def _classes_with(check: DeadlockCheck, dropped: set[tuple[int, int]]) -> int | None:
+    """Return how many classes do if packets change to the next one at each dropped turn; None for packets in a loop."""
+    forwarding, traffic = check.traffic.forwarding, check.traffic
+    rounds = 1
+    carried: Mapping[int, int] = {}
+    for held, _ in dropped:
+        number = forwarding.channels[held].near
+        present = 0
+        for bits in traffic.present[number].values():
+            present |= bits
+        carried = {**carried, held: _bits_over(forwarding, number, held) & present & ~forwarding.own[number]}
+    while carried:
+        passed = dict(_passing(forwarding, carried, dropped))
+        if not passed:
+            return rounds
+        rounds += 1
+        if rounds > len(forwarding.rows):
+            return None
+        reached = _spread_from(forwarding, passed)
+        carried = {held: bits for held, _ in dropped if (bits := reached.get(held, 0))}
+    return rounds
+
+
+def _bits_over(forwarding: Forwarding, number: int, channel: int) -> int:
+    bits = 0
+    for row in forwarding.rows[number]:
+        if channel in row.channels:
+            bits |= row.bits
+    return bits
+
+
+def _passing(
+    forwarding: Forwarding, carried: Mapping[int, int], dropped: set[tuple[int, int]]
+) -> Iterator[tuple[int, int]]:
+    """Yield the channels behind dropped turns, with the destinations that take these turns."""
+    found: dict[int, int] = {}
+    for held, awaited in dropped:
+        number = forwarding.channels[held].far
+        bits = carried.get(held, 0) & _bits_over(forwarding, number, awaited) & ~forwarding.own[number]
+        if bits:
+            found[awaited] = found.get(awaited, 0) | bits
+    yield from found.items()
+
+
+def _spread_from(forwarding: Forwarding, over: Mapping[int, int]) -> dict[int, int]:
+    """Return the destinations over every channel, of packets that are on some channels already."""
+    reached = dict(over)
+    waiting = dict(over)
+    while waiting:
+        channel, bits = waiting.popitem()
+        number = forwarding.channels[channel].far
+        for row in forwarding.rows[number]:
+            going = row.bits & bits & ~forwarding.own[number]
+            for following in row.channels if going else ():
+                if new := going & ~reached.get(following, 0):
+                    reached[following] = reached.get(following, 0) | new
+                    waiting[following] = waiting.get(following, 0) | new
+    return reached
+
+
+def _shared_asn(check: DeadlockCheck, invariants: Invariants) -> tuple[str, ...]:
+    """Return the switches to give one AS number, if that takes all circles away: the neighbors above a valley."""
+    forwarding = check.traffic.forwarding
+    levels, routers = invariants.levels, forwarding.plane.routers
+    above: set[int] = set()
+    for circle in check.circles:
+        for turn, following in zip(circle, (*circle[1:], circle[0]), strict=True):
+            near, low = forwarding.channels[turn.buffer.channel].near, forwarding.channels[turn.buffer.channel].far
+            far = forwarding.channels[following.buffer.channel].far
+            if low in levels and levels[low] < min(levels.get(near, -1), levels.get(far, -1)):
+                above |= {near, far}
+    group = {number for number in levels if any(levels[number] == levels[one] for one in above)}
+    names = tuple(sorted(routers[number].device.name for number in group))
+    if not above or len(names) < 2 or any(routers[number].vrf for number in group):
+        return ()
+    plane = forwarding.plane
+    changed = _with_shared_asn(plane.index.fabric, names)
+    if changed is None or not check_deadlock(compute(Index(changed), plane.failed)).is_free:
+        return ()
+    return names
+
+
+def _with_shared_asn(fabric: Fabric, names: tuple[str, ...]) -> Fabric | None:
+    """Return a fabric in which some switches have the AS number of the first of them; None where one has none."""
+    asns: dict[str, int] = {}
+    for device in fabric.devices:
+        if device.name in names:
+            if isinstance(device.bgp, Unknown) or device.bgp is None:
+                return None
+            asns[device.name] = device.bgp.asn
+    shared, old = asns[names[0]], set(asns.values())
+
+    def share_number(device: Device) -> Device:
+        bgp = device.bgp
+        if isinstance(bgp, Unknown) or bgp is None or isinstance(bgp.neighbors, Unknown):
+            return device
+        if device.name in asns:
+            return replace_fields(device, bgp=replace_fields(bgp, asn=shared))
+        sessions = tuple(
+            replace_fields(one, remote_asn=shared) if one.remote_asn in old else one
+            for one in known_rows(bgp.neighbors)
+        )
+        return replace_fields(device, bgp=replace_fields(bgp, neighbors=sessions))
+
+    return replace_fields(fabric, devices=tuple(map(share_number, fabric.devices)))

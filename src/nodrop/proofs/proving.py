@@ -1,0 +1,56 @@
+"""The whole proof about deadlock: as cabled, after any failures by conditions of sessions, or after a few of them."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from nodrop.analyses.buffer_cycles import deadlock_check_of
+from nodrop.model.index import Index
+from nodrop.proofs.changes import LeastChange, find_least_change
+from nodrop.proofs.deadlock import DeadlockCheck
+from nodrop.proofs.failures import FailureSearch, search_failures
+from nodrop.proofs.invariants import Invariants, check_invariants
+
+Verdict = Literal["free", "unknown", "possible", "possible-after-failures"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeadlockProof:
+    """What is known of deadlock in a fabric.
+
+    `search` is None where the conditions cover all failures, a circle is there without any, or no failure was
+    asked for. `change` is the least change that takes a circle away, where there is one.
+    """
+
+    check: DeadlockCheck
+    invariants: Invariants
+    search: FailureSearch | None = None
+    change: LeastChange | None = None
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether a deadlock is possible; unknown without a circle where facts are missing."""
+        if not self.check.is_free:
+            return "possible"
+        if self.search is not None and self.search.check is not None:
+            return "possible-after-failures"
+        return "unknown" if self.check.missing else "free"
+
+    @property
+    def decisive(self) -> DeadlockCheck:
+        """The check with a circle, if there is one, else that of the fabric as it is cabled."""
+        return self.check if self.search is None or self.search.check is None else self.search.check
+
+
+def prove_deadlock(index: Index, most_failures: int = 0) -> DeadlockProof:
+    """Return the proof for a fabric; without conditions for all failures, up to some cables and switches fail."""
+    check = deadlock_check_of(index)
+    forwarding = check.traffic.forwarding
+    invariants = check_invariants(forwarding)
+    search = None
+    if most_failures and check.is_free and not invariants.hold:
+        search = search_failures(forwarding.plane, check, most_failures)
+    proof = DeadlockProof(check=check, invariants=invariants, search=search)
+    if proof.verdict in ("free", "unknown"):
+        return proof
+    change = find_least_change(proof.decisive, invariants)
+    return DeadlockProof(check=check, invariants=invariants, search=search, change=change)

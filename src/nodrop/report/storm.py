@@ -1,0 +1,226 @@
+"""What one NIC stops that pauses for ever, for every port to a host: as facts and as text."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from nodrop.analyses.buffer_cycles import deadlock_check_of
+from nodrop.engine.vocabulary.admission import group_pause_bytes, lossless_sharers
+from nodrop.model import effects
+from nodrop.model.fabric import End, Interface
+from nodrop.model.index import Index
+from nodrop.model.qos import PfcWatchdog, QosProfile
+from nodrop.model.states import Unknown, UnknownFact
+from nodrop.proofs.storm import FillTime, StoppedPort, Storm, StormModel
+from nodrop.report.escape import terminal
+from nodrop.report.names import count
+
+Facts = dict[str, Any]
+VERSION = 1
+BOUND = "A watchdog bounds the length of a freeze, not its reach."
+_SHOWN_STORMS = 10
+_ENDING = ("drop", "forward")
+"""The actions of a watchdog that free what waits for the port."""
+
+
+def storm_facts(index: Index) -> Facts:
+    """Return what `nodrop prove --claim storm` prints as JSON (schemas/storm.schema.json), the farthest reach first."""
+    check = deadlock_check_of(index)
+    timer = _FillTimer(index)
+    merged: dict[str, Facts] = {}
+    for storm in StormModel(check.traffic, timer.fill_time).storms():
+        for watchdog, ports in _by_watchdog(index, storm).items():
+            facts = _facts_of(index, storm, watchdog)
+            merged.setdefault(_kind_of(facts), {"ports": [], **facts})["ports"] += [list(port) for port in ports]
+    rows = sorted(merged.values(), key=lambda row: (-row["gpus"], -row["hosts"], -row["host_ports"], row["ports"]))
+    return {
+        "version": VERSION,
+        "claim": "storm",
+        "fabric": index.fabric.name,
+        "missing": [{"part": list(fact.subject), "fact": fact.what} for fact in check.missing],
+        "storms": rows,
+    }
+
+
+def _kind_of(facts: Facts) -> str:
+    """Return what two ports have in common whose NICs stop as much: all but the ports that are named."""
+    steps = [{**step, "example": None, "over": step["over"] is not None} for step in facts["steps"]]
+    following = facts["next_watchdog"]
+    return repr({**facts, "steps": steps, "next_watchdog": None if following is None else following["least_ms"]})
+
+
+class _FillTimer:
+    """Computes how long buffers take to fill, once for ports that are alike."""
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+        self._sharers = {device.name: lossless_sharers(device) for device in index.fabric.devices}
+        self._known: dict[tuple[object, ...], FillTime | None] = {}
+
+    def fill_time(self, end: End, group: int) -> FillTime | None:
+        """Return how long a port's priority group takes until it pauses, at line rate; None where that is not known."""
+        interface, device = self._index.interface(*end), self._index.devices[end.node]
+        if interface is None or not isinstance(interface.qos, QosProfile):
+            return None
+        key = (device.model, id(device.buffer_pools), id(interface.qos), interface.speed_mbps, group, device.name)
+        if key not in self._known:
+            self._known[key] = self._compute(end, interface, group)
+        return self._known[key]
+
+    def _compute(self, end: End, interface: Interface, group: int) -> FillTime | None:
+        device, speed_mbps = self._index.devices[end.node], interface.speed_mbps
+        if isinstance(speed_mbps, Unknown) or not speed_mbps or not isinstance(interface.qos, QosProfile):
+            return None
+        try:
+            buffer = effects.group_buffer(interface.qos, group)
+            if buffer is None:
+                return None
+            depths = [group_pause_bytes(device, buffer, sharers) for sharers in (self._sharers[end.node], 1)]
+        except UnknownFact:
+            return None
+        least, most = (None if depth is None else depth * 8 / speed_mbps for depth in depths)
+        return None if least is None or most is None else FillTime(least, most)
+
+
+def _watchdog_of(index: Index, port: End) -> PfcWatchdog | None | Unknown:
+    interface = index.interface(*port)
+    qos = None if interface is None else interface.qos
+    return qos.pfc_watchdog if isinstance(qos, QosProfile) else None
+
+
+def _by_watchdog(index: Index, storm: Storm) -> dict[object, list[End]]:
+    """Return the ports of a storm by their watchdogs."""
+    found: defaultdict[object, list[End]] = defaultdict(list)
+    for port in storm.like:
+        watchdog = _watchdog_of(index, port)
+        found["unknown" if isinstance(watchdog, Unknown) else watchdog].append(port)
+    return found
+
+
+def _facts_of(index: Index, storm: Storm, watchdog: object) -> Facts:
+    hosts = {end.node for port in storm.host_ports if (end := index.far_end(*port.port)) and end.node in index.hosts}
+    return {
+        "host_ports": len(storm.host_ports),
+        "hosts": len(hosts),
+        "gpus": sum(index.hosts[name].gpus for name in hosts),
+        "fabric_ports": len({stopped.port for stopped in storm.stopped}),
+        "steps": list(_step_facts(storm)),
+        "freeze": _freeze_facts(index, storm.port.node, watchdog),
+        "next_watchdog": _next_watchdog(index, storm.stopped),
+    }
+
+
+def _step_facts(storm: Storm) -> Iterator[Facts]:
+    """Yield the steps of the pause: how many ports it reaches, one of them with the port behind it, and when."""
+    by_step: defaultdict[tuple[int, bool], list[StoppedPort]] = defaultdict(list)
+    for stopped in storm.stopped:
+        by_step[stopped.steps, False].append(stopped)
+    for stopped in storm.host_ports:
+        by_step[stopped.steps, True].append(stopped)
+    for (step, to_hosts), ports in sorted(by_step.items()):
+        least, most = [port.least_us for port in ports], [port.most_us for port in ports]
+        yield {
+            "step": step,
+            "to_hosts": to_hosts,
+            "ports": len({port.port for port in ports}),
+            "example": list(ports[0].port),
+            "over": None if ports[0].over is None else list(ports[0].over),
+            "least_us": None if None in least else round(min(time for time in least if time is not None), 1),
+            "most_us": None if None in most else round(max(time for time in most if time is not None), 1),
+        }
+
+
+def _freeze_facts(index: Index, device: str, watchdog: object) -> Facts:
+    """Return when the watchdog of the port acts, in milliseconds; `ends` is false if it frees nothing."""
+    polling = index.devices[device].watchdog_polling_ms
+    if watchdog is None:
+        return {"ends": False, "least_ms": None, "most_ms": None, "action": None}
+    if not isinstance(watchdog, PfcWatchdog) or isinstance(polling, Unknown) or isinstance(watchdog.action, Unknown):
+        return {"ends": None, "least_ms": None, "most_ms": None, "action": None}
+    detection = watchdog.detection_ms
+    if isinstance(detection, Unknown) or detection is None or polling is None:
+        return {"ends": None, "least_ms": None, "most_ms": None, "action": watchdog.action}
+    ends = watchdog.action in _ENDING
+    return {
+        "ends": ends,
+        "least_ms": detection if ends else None,
+        "most_ms": detection + 2 * polling if ends else None,
+        "action": watchdog.action,
+    }
+
+
+def _next_watchdog(index: Index, stopped: Sequence[StoppedPort]) -> Facts | None:
+    """Return the first watchdog between switches that would act: where its port is stopped, plus its detection time."""
+    found: list[tuple[float, End]] = []
+    for one in stopped:
+        sender = index.far_end(*one.port)
+        watchdog = None if sender is None else _watchdog_of(index, sender)
+        if sender is not None and isinstance(watchdog, PfcWatchdog) and isinstance(watchdog.detection_ms, int):
+            found.append(((one.least_us or 0.0) / 1000 + watchdog.detection_ms, sender))
+    if not found:
+        return None
+    time, port = min(found)
+    return {"port": list(port), "least_ms": round(time, 1)}
+
+
+def freezes_for_ever(facts: Facts) -> bool:
+    """Whether a freeze of more than the port's own host has no watchdog that ends it."""
+    return any(row["freeze"]["ends"] is False and row["host_ports"] for row in facts["storms"])
+
+
+def render_storms(facts: Facts) -> str:
+    """Return the page of `nodrop prove --claim storm`, every line ended."""
+    return "".join(f"{terminal(line).rstrip()}\n" for line in _lines(facts))
+
+
+def _lines(facts: Facts) -> Iterator[str]:
+    storms = facts["storms"]
+    reaching = [row for row in storms if row["host_ports"]]
+    if not reaching:
+        yield f"No NIC stops other hosts, no pause leaves its port: {facts['fabric']}"
+        return
+    worst = reaching[0]
+    yield f"One NIC that pauses for ever stops up to {_reach(worst)}: {facts['fabric']}"
+    for row in reaching[:_SHOWN_STORMS]:
+        yield ""
+        like = f" and {count(len(row['ports']) - 1, 'port')} like it" if len(row["ports"]) > 1 else ""
+        yield f"  {':'.join(row['ports'][0])}{like}: stops {_reach(row)}"
+        yield from (f"    {line}" for line in _row_lines(row))
+    if len(reaching) > _SHOWN_STORMS:
+        yield ""
+        yield f"  and {len(reaching) - _SHOWN_STORMS} kinds of ports with less reach"
+    yield ""
+    if facts["missing"]:
+        yield f"{count(len(facts['missing']), 'fact')} unknown: a pause may reach farther."
+    yield BOUND
+    yield "Times: from all lossless ports of a switch filling up, to one sender at line rate filling each buffer."
+
+
+def _reach(row: Facts) -> str:
+    hosts = f" of {count(row['hosts'], 'host')}" if row["hosts"] else ""
+    gpus = f" with {count(row['gpus'], 'GPU')}" if row["gpus"] else ""
+    return f"{count(row['host_ports'], 'other host port')}{hosts}{gpus}"
+
+
+def _row_lines(row: Facts) -> Iterator[str]:
+    for step in row["steps"]:
+        where = "to hosts" if step["to_hosts"] else "between switches"
+        over = "" if step["over"] is None else f", waits for {':'.join(step['over'])}"
+        yield f"after {_times(step)}: {count(step['ports'], 'port')} {where} ({':'.join(step['example'])}{over})"
+    freeze = row["freeze"]
+    if freeze["ends"]:
+        times = f"{freeze['least_ms']} to {freeze['most_ms']} ms"
+        yield f"ends after {times}: the watchdog of the port, action {freeze['action']}"
+    elif freeze["ends"] is None:
+        yield "ends: unknown, the watchdog of the port or its polling is not known"
+    else:
+        yield "never ends: the port has no watchdog that drops or forwards packets"
+    if row["next_watchdog"] is not None:
+        port, least = ":".join(row["next_watchdog"]["port"]), row["next_watchdog"]["least_ms"]
+        yield f"next watchdog: {port}, not before {least} ms"
+
+
+def _times(step: Facts) -> str:
+    if step["least_us"] is None or step["most_us"] is None:
+        return "an unknown time"
+    return f"{step['least_us']:g} to {step['most_us']:g} µs"

@@ -1,0 +1,151 @@
+"""Conditions of sessions that make failures harmless: compared with trying failures, and each obstacle by hand."""
+
+from random import Random
+
+import pytest
+
+from clos import three_tier, two_tier
+from nodrop.model.fabric import Device, Fabric
+from nodrop.model.index import Index
+from nodrop.model.routing import Aggregate, BgpNeighbor, StaticRoute
+from nodrop.model.states import known_rows
+from nodrop.model.values import replace_fields
+from nodrop.proofs.deadlock import check_deadlock
+from nodrop.proofs.failures import search_failures
+from nodrop.proofs.invariants import Invariants, check_invariants
+from nodrop.proofs.proving import prove_deadlock
+from nodrop.routing import compute
+from support.lossless_fabrics import fat_tree, lossless, ring, sampled_failures, seeds
+
+
+def conditions(fabric: Fabric) -> Invariants:
+    return check_invariants(check_deadlock(compute(Index(fabric))).traffic.forwarding)
+
+
+def obstacles(fabric: Fabric) -> set[str]:
+    found = conditions(fabric)
+    names = [router.name for router in compute(Index(fabric)).routers]
+    return {
+        " ".join([one.reason, *(names[number] for number in one[1:] if number is not None)]) for one in found.obstacles
+    }
+
+
+def changed(fabric: Fabric, name: str, **more: object) -> Fabric:
+    """A fabric in which the BGP process of a switch says more."""
+
+    def redone(device: Device) -> Device:
+        return replace_fields(device, bgp=replace_fields(device.bgp, **more)) if device.name == name else device
+
+    return replace_fields(fabric, devices=tuple(map(redone, fabric.devices)))
+
+
+def with_session(fabric: Fabric, name: str, **more: object) -> Fabric:
+    """A fabric in which every session of a switch says more."""
+    (device,) = (one for one in fabric.devices if one.name == name)
+    sessions: tuple[BgpNeighbor, ...] = known_rows(device.neighbors)
+    return changed(fabric, name, neighbors=tuple(replace_fields(one, **more) for one in sessions))
+
+
+@pytest.mark.parametrize(
+    "fabric",
+    [
+        two_tier(4, 2, shared=True, filtered=False),
+        two_tier(4, 2, shared=False, filtered=True),
+        three_tier(2, 3, 2, 2),
+        fat_tree(4, shared=True),
+    ],
+    ids=["one number above", "own prefixes only", "three tiers", "fat tree"],
+)
+def test_designs_whose_failures_are_harmless(fabric: Fabric) -> None:
+    assert conditions(fabric).hold
+
+
+def test_spines_with_numbers_of_their_own() -> None:
+    assert obstacles(two_tier(2, 2, shared=False, filtered=False)) == {
+        "passes l1 s1 s2", "passes l1 s2 s1", "passes l2 s1 s2", "passes l2 s2 s1",
+    }  # fmt: skip
+
+
+def test_a_spine_that_takes_its_own_number_again() -> None:
+    fabric = with_session(two_tier(2, 2, filtered=False), "s1", allowas_in=1)
+    assert obstacles(fabric) == {"passes l1 s1 s1", "passes l2 s1 s1"}
+
+
+def test_a_leaf_that_removes_numbers_from_paths() -> None:
+    fabric = with_session(two_tier(2, 2, filtered=False), "l1", private_asns="remove-all")
+    assert {text for text in obstacles(fabric) if " l1 " in text} == {"passes l1 s1 s1", "passes l1 s2 s1"}
+
+
+def test_a_leaf_with_an_aggregate_of_all_leaves() -> None:
+    fabric = changed(fat_tree(4, shared=True), "edge0-0", aggregates=(Aggregate(prefix="10.8.0.0/16"),))
+    assert obstacles(fabric) == {"outer edge0-0 aggr0-0", "outer edge0-0 aggr0-1"}
+
+
+def test_an_aggregate_that_policies_do_not_pass_is_harmless() -> None:
+    fabric = changed(two_tier(2, 2, filtered=False), "l1", aggregates=(Aggregate(prefix="10.128.0.0/9"),))
+    assert obstacles(fabric) == set()
+
+
+def test_a_leaf_that_announces_a_default_route() -> None:
+    assert {"default l1 s1", "default l1 s2"} <= obstacles(with_session(two_tier(2, 2), "l1", default_originate=True))
+
+
+def test_a_static_route_to_another_switch() -> None:
+    fabric = ring(4)
+    first = replace_fields(fabric.devices[0], static_routes=(StaticRoute(prefix="10.8.2.0/24", next_hop="10.1.0.1"),))
+    assert "static r1" in obstacles(replace_fields(fabric, devices=(first, *fabric.devices[1:])))
+
+
+def test_a_ring_has_no_levels() -> None:
+    assert {text.split()[0] for text in obstacles(ring(5))} == {"level"}
+
+
+def test_no_failure_makes_a_circle_where_conditions_hold() -> None:
+    fabric = lossless(two_tier(5, 3, shared=True, filtered=False))
+    assert conditions(fabric).hold
+    for chance in seeds(40):
+        failed = sampled_failures(fabric, 0.3, chance)
+        assert check_deadlock(compute(Index(fabric), failed)).is_free
+
+
+def test_the_least_failures_are_found() -> None:
+    index = Index(lossless(two_tier(6, 2, shared=False, filtered=False)))
+    proof = prove_deadlock(index, 2)
+    assert proof.verdict == "possible-after-failures"
+    assert proof.search is not None
+    assert [failure.name for failure in proof.search.failures] == ["l1:e0 to s1:e0", "l2:e1 to s2:e1"]
+    assert proof.change is not None
+    assert (proof.change.shared_asn, proof.change.classes) == (("s1", "s2"), 2)
+    assert prove_deadlock(index, 1).verdict == "free"
+
+
+def test_parallel_cables_fail_together() -> None:
+    plane = compute(Index(lossless(two_tier(4, 2, parallel=3, shared=False, filtered=False))))
+    search = search_failures(plane, check_deadlock(plane), 6)
+    assert [failure.name for failure in search.failures] == ["3 cables from l1 to s1", "3 cables from l2 to s2"]
+    assert search_failures(plane, check_deadlock(plane), 5).check is None
+
+
+def test_a_ring_needs_a_second_class_or_two_turns_less() -> None:
+    proof = prove_deadlock(Index(ring(5)))
+    assert proof.change is not None
+    assert [tuple(turn) for turn in proof.change.turns] == [("r1", "r2", "r5"), ("r1", "r5", "r2")]
+    assert (proof.change.shared_asn, proof.change.classes) == ((), 2)
+
+
+@pytest.mark.slow
+def test_random_failures_of_random_designs() -> None:
+    """Wherever conditions hold, no sampled failure makes a circle; some designs of the samples do not hold."""
+    held = 0
+    for seed in range(60):
+        chance = Random(seed)
+        fabric = lossless(
+            two_tier(
+                chance.randint(2, 6), chance.randint(2, 4), shared=chance.random() < 0.5, filtered=chance.random() < 0.5
+            )
+        )
+        if conditions(fabric).hold:
+            held += 1
+            for _ in range(10):
+                assert check_deadlock(compute(Index(fabric), sampled_failures(fabric, 0.4, chance))).is_free
+    assert 20 < held < 60
