@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from nodrop.model.fabric import End
+from nodrop.model.subject import text as subject_text
 from nodrop.proofs.behaviors import Behavior
 from nodrop.proofs.deadlock import DeadlockCheck, Turn
 from nodrop.proofs.forwarding import Forwarding, bits_of
@@ -49,7 +50,7 @@ def build_certificate(
         "failed": sorted([end.node, end.port] for end in failed),
         "fabric": forwarding.index.fabric.name,
         "files": [{"path": path, "blake2b": digest} for path, digest in sorted(files)],
-        "rests_on": [{"part": list(fact.subject), "missing": fact.what} for fact in check.missing],
+        "rests_on": [{"part": subject_text(fact.subject), "missing": fact.what} for fact in check.missing],
         "assumptions": [*ASSUMPTIONS, *assumed],
         "premises": premises,
         "witness": witness,

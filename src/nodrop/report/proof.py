@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from nodrop.analyses.buffer_cycles import describe_packets
+from nodrop.model.subject import text as subject_text
 from nodrop.proofs.certificate import ASSUMED_HOSTS, ASSUMPTIONS
 from nodrop.proofs.changes import LeastChange
 from nodrop.proofs.deadlock import Names, Turn
@@ -33,7 +34,7 @@ def proof_facts(proof: DeadlockProof) -> Facts:
         "fabric": plane.index.fabric.name,
         "verdict": proof.verdict,
         "any_failures": proof.verdict in ("free", "unknown") and proof.invariants.hold,
-        "missing": [{"part": list(fact.subject), "fact": fact.what} for fact in check.missing],
+        "missing": [{"part": subject_text(fact.subject), "fact": fact.what} for fact in check.missing],
         "assumptions": [*ASSUMPTIONS, *((ASSUMED_HOSTS,) if forwarding.assumes_hosts else ())],
         "switches": len(plane.index.fabric.devices),
         "dscps": list(check.traffic.kinds),
@@ -122,7 +123,7 @@ def _lines(facts: Facts) -> Iterator[str]:
         yield ""
         yield "Unknown facts that decide it:"
         for fact in facts["missing"][:_SHOWN_MISSING]:
-            yield f"  {'/'.join(fact['part'])}: {fact['fact']}"
+            yield f"  {fact['part']}: {fact['fact']}"
         if len(facts["missing"]) > _SHOWN_MISSING:
             yield f"  and {len(facts['missing']) - _SHOWN_MISSING} more"
     yield ""

@@ -11,6 +11,7 @@ from nodrop.model.fabric import End, Interface
 from nodrop.model.index import Index
 from nodrop.model.qos import PfcWatchdog, QosProfile
 from nodrop.model.states import Unknown, UnknownFact
+from nodrop.model.subject import text as subject_text
 from nodrop.proofs.storm import FillTime, StoppedPort, Storm, StormModel
 from nodrop.report.escape import terminal
 from nodrop.report.names import count
@@ -37,7 +38,7 @@ def storm_facts(index: Index) -> Facts:
         "version": VERSION,
         "claim": "storm",
         "fabric": index.fabric.name,
-        "missing": [{"part": list(fact.subject), "fact": fact.what} for fact in check.missing],
+        "missing": [{"part": subject_text(fact.subject), "fact": fact.what} for fact in check.missing],
         "storms": rows,
     }
 
