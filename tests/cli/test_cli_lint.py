@@ -269,8 +269,8 @@ def test_standard_input_is_a_device_of_the_fabric_of_the_paths() -> None:
     done = nodrop("lint", "small", "-", stdin=config)
     assert (done.code, CLEAN in done.out) == (0, True)
     without = (
-        "unknown[cyclic-buffer-dependency, multipath-missing, path-to-hosts-filtered, route-to-hosts-filtered, switch-drained]: "
-        "1 subject on 1 device (leaf2): needs device.bgp"
+        "unknown[cyclic-buffer-dependency, multipath-missing, path-to-hosts-filtered, route-to-hosts-filtered, "
+        "switch-drained]: 1 subject on 1 device (leaf2): needs device.bgp"
     )
     assert without in done.out, "there is no frr.conf"
 
