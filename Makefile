@@ -72,6 +72,7 @@ else
 	@$(BIN)/python benchmarks/lint.py
 	@$(BIN)/python benchmarks/change.py
 	@$(BIN)/python benchmarks/routing.py
+	@$(BIN)/python benchmarks/prove.py
 	@$(BIN)/python benchmarks/editor.py
 endif
 

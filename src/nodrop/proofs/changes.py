@@ -18,6 +18,8 @@ from nodrop.routing import compute
 
 MOST_TURNS = 100
 """How many turns a change may take away; a circle that needs more has no change that is worth a name."""
+MOST_CHANNELS = 20_000
+"""In how large a fabric, by the directions of its cables, turns are looked for: they are pairs of ports."""
 
 
 class DroppedTurn(NamedTuple):
@@ -58,6 +60,8 @@ def _drop_turns(check: DeadlockCheck) -> tuple[set[tuple[int, int]], tuple[Dropp
     One after another, the turn is taken that most of the edges on circles go through.
     """
     traffic, forwarding = check.traffic, check.traffic.forwarding
+    if len(forwarding.channels) > MOST_CHANNELS:
+        return set(), ()
     graph = DependencyGraph(traffic, exact=True)
     after = {buffer: graph.awaited_by(buffer) for buffer in graph.buffers()}
     numbers = {buffer: number for number, buffer in enumerate(after)}

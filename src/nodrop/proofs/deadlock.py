@@ -15,7 +15,7 @@ from nodrop.proofs.dependencies import Buffer, DependencyGraph, MissingFact, Tra
 from nodrop.proofs.forwarding import Forwarding, bits_of
 from nodrop.routing import ControlPlane
 
-MOST_STARTS = 500
+MOST_STARTS = 100
 """From how many buffers of a set the shortest circle is searched; in a larger set it may not be the shortest."""
 
 

@@ -1,0 +1,92 @@
+"""Proofs about deadlock of three-tier Clos fabrics: the graph of buffers, its order, and the conditions for failures.
+
+Seconds are those of the CPU; memory is the most that the process has had so far, routes included. Storms are computed
+for all ports to hosts of reference-256.
+
+    python benchmarks/prove.py [--switches 12288] [--json FILE]
+"""
+
+import argparse
+import gc
+import json
+import resource
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import nodrop
+from clos import sized
+from nodrop.analyses._plane import control_plane_of
+from nodrop.analyses._targets import targets
+from nodrop.model.fabric import Fabric
+from nodrop.model.index import Index
+from nodrop.model.qos import QosProfile
+from nodrop.model.values import replace_fields
+from nodrop.proofs.circles import order_nodes
+from nodrop.proofs.dependencies import DependencyGraph, Traffic
+from nodrop.proofs.forwarding import Forwarding
+from nodrop.proofs.invariants import check_invariants
+from nodrop.report.storm import storm_facts
+from nodrop.resources import home
+
+_T = TypeVar("_T")
+_CLASSES = tuple(range(8))
+_LOSSLESS = QosProfile(
+    trust="dscp",
+    dscp_to_tc=tuple(3 if dscp == 26 else 0 for dscp in range(64)),
+    tc_to_queue=_CLASSES,
+    tc_to_priority_group=_CLASSES,
+    pfc_rx_priorities=(3,),
+    pfc_tx_priorities=(3,),
+)
+
+
+def main() -> None:
+    """Run the benchmark and print it."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--switches", type=int, default=12288)
+    parser.add_argument("--json", metavar="FILE")
+    options = parser.parse_args()
+    report: dict[str, Any] = {"seconds": {}, "megabytes": {}}
+
+    def measured(name: str, run: Callable[[], _T]) -> _T:
+        begun = time.process_time()
+        made = run()
+        report["seconds"][name] = round(time.process_time() - begun, 2)
+        report["megabytes"][name] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+        print(f"{name}: {report['seconds'][name]} s, {report['megabytes'][name]} MB", flush=True)
+        return made
+
+    storms = Index(nodrop.build(nodrop.load(home("intents") / "reference-256.yaml")))
+    measured("storms of reference-256", lambda: storm_facts(storms))
+    index = Index(lossless(sized(options.switches)))
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(200_000, 50, 50)
+    plane = control_plane_of(index)
+    measured("routes", lambda: (plane.ipv4.state, plane.ipv6.state, targets(index)))
+    forwarding = measured("next hops", lambda: Forwarding(plane))
+    traffic = measured("packets", lambda: Traffic(forwarding))
+    graph = measured("graph", lambda: DependencyGraph(traffic, exact=False))
+    order = measured("order", lambda: order_nodes(graph.after))
+    conditions = measured("conditions for failures", lambda: check_invariants(forwarding))
+    devices = len(index.fabric.devices)
+    print(f"{devices} switches, {len(forwarding.channels)} buffers; free: {order is not None}, {conditions.hold}")
+    if options.json:
+        Path(options.json).write_text(json.dumps(report, indent=2) + "\n")
+
+
+def lossless(fabric: Fabric) -> Fabric:
+    """Return a fabric with one lossless class on every port."""
+    return replace_fields(
+        fabric,
+        devices=tuple(
+            replace_fields(device, interfaces=tuple(replace_fields(one, qos=_LOSSLESS) for one in device.interfaces))
+            for device in fabric.devices
+        ),
+    )
+
+
+if __name__ == "__main__":
+    main()
