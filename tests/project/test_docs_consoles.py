@@ -1,11 +1,13 @@
 """Consoles of README.md and docs/ run as they are: files are written, commands run in order, outputs compared."""
 
+import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from support.certificates import claimed, nested, ring, sealed
 from support.command import built
 from support.documented_commands import blocks, run_page
 from support.places import ROOT
@@ -36,6 +38,15 @@ def stock_switch() -> None:
     shutil.copy(ROOT / "examples/stock-switch/config_db.json", "leaf7.json")
 
 
+def certificates() -> None:
+    """Have the checker, a certificate of a ring, and one whose cycle was changed."""
+    shutil.copy(ROOT / "scripts/check_certificate.py", ".")
+    document = claimed(ring())
+    Path("ring.json").write_text(json.dumps(nested(document)))
+    document["cycle"][0]["dscp"] = 0
+    Path("changed.json").write_text(json.dumps(nested(sealed(document))))
+
+
 def refused() -> None:
     """Have an intent that cannot work."""
     shutil.copy(ROOT / "intents/refused/reference-256-literal.yaml", ".")
@@ -44,6 +55,7 @@ def refused() -> None:
 PREPARED: dict[str, Callable[[], None] | None] = {
     "README.md": None,
     "docs/builds.md": lab,
+    "docs/certificates.md": certificates,
     "docs/drift.md": built_lab,
     "docs/first-fabric.md": None,
     "docs/fixing.md": built_lab,

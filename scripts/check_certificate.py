@@ -1,0 +1,479 @@
+"""Check a certificate of `nodrop prove --certificate` from docs/certificates.md alone, without nodrop.
+
+    python3 check_certificate.py [--files DIR] CERTIFICATE
+
+Exit 0: accepted, and the claim is printed with its conditions. Exit 1: rejected, with the reason.
+Exit 2: the file is no certificate, or it needs too much work for its size.
+
+The premises are taken as they are; `--files` compares the files that they were read from. Sets of destinations are
+bits of integers. DSCPs that every map treats alike are computed once, by the lowest of them.
+"""
+
+import argparse
+import gc
+import hashlib
+import json
+import sys
+from bisect import bisect_right
+from collections import defaultdict, deque
+from pathlib import Path
+
+MAX_BYTES = 1 << 29
+STEPS_PER_BYTE, FEWEST_STEPS = 100, 10_000_000
+"""Work that is allowed for each byte of a certificate, and for a small one: a step handles 4,096 destinations."""
+
+
+class Malformed(Exception):
+    """The file is no certificate, or too large for this checker."""
+
+
+class Rejected(Exception):
+    """The witness does not prove the claim."""
+
+
+# --- Shapes: a type, a range of numbers, None or a text; [all items], (each item,), {each key: value}, or one of these:
+
+
+class Either(list):
+    """One of several shapes of a value."""
+
+
+class Each(list):
+    """An object with names as keys, whose values have a shape."""
+
+
+class Numbered(Each):
+    """An object with numbers below 16 as keys, whose values have a shape."""
+
+
+MAP = {
+    "tc": (range(16),) * 64,
+    "group": (int,) * 16,
+    "queue": (int,) * 16,
+    "dscp": (Either([range(64), None]),) * 16,
+    "pauses": Numbered([[int]]),
+    "stops": Numbered([int]),
+}
+CERTIFICATE = {
+    "version": range(1, 2),
+    "fabric": str,
+    "claim": Either(["deadlock-free", "deadlock-possible"]),
+    "failures": Either(["none", "any", "listed"]),
+    "failed": [(str, str)],
+    "files": [{"path": str, "blake2b": str}],
+    "rests_on": [{"part": [str], "missing": str}],
+    "assumptions": [str],
+    "seal": str,
+    "premises": {
+        "sets": [[(int, int)]],
+        "destinations": [[str]],
+        "outer": int,
+        "maps": [MAP],
+        "channels": [(str, str, str, str, int, int)],
+        "entries": Each([[int]]),
+        "ends": Each([int]),
+        "next_hops": Each([[{"to": int, "over": [int]}]]),
+        "as_numbers": Each([int]),
+        "sessions": [(str, str, int)],
+        "session_kinds": [{"passes": Either([int, None]), "keeps_path": bool, "own_as": int}],
+    },
+    "witness": {
+        "positions": [(int, int, int)],
+        "cycle": [
+            {
+                "channel": int,
+                "group": int,
+                "destination": int,
+                "dscp": range(64),
+                "source": str,
+                "source_dscp": range(64),
+            }
+        ],
+        "levels": Each([int]),
+    },
+}
+
+
+def read(path):
+    """Return the document and its length in bytes; raise Malformed if it is no JSON or of another shape."""
+    with Path(path).open("rb") as file:
+        text = file.read(MAX_BYTES + 1)
+    if len(text) > MAX_BYTES:
+        raise Malformed(f"the file has more than {MAX_BYTES} bytes")
+    try:
+        document = json.loads(text.decode(), object_pairs_hook=unique, parse_float=refuse, parse_constant=refuse)
+    except RecursionError:
+        raise Malformed("the file is nested too deeply") from None
+    except ValueError as error:
+        raise Malformed(f"the file is no JSON of whole numbers: {error}") from None
+    check_shape(document, CERTIFICATE, "the document")
+    return document, len(text)
+
+
+def unique(pairs):
+    """Return the object of these pairs; no key may appear twice."""
+    result = dict(pairs)
+    if len(result) < len(pairs):
+        raise ValueError("an object has a key twice")
+    return result
+
+
+def refuse(number):
+    """Refuse fractions, infinity and NaN."""
+    raise ValueError(f"{number[:20]} is no whole number")
+
+
+def fits(value, shape):
+    """Whether a value without parts has a shape. Numbers are 0 or more."""
+    if isinstance(shape, Either):
+        return any(fits(value, inner) for inner in shape)
+    if isinstance(shape, range):
+        return type(value) is int and value in shape
+    return (type(value) is shape and (shape is not int or value >= 0)) or (value == shape and type(shape) is not type)
+
+
+def check_shape(value, shape, where):
+    """Raise Malformed if a value has another shape. The calls are as deep as the shape, whatever the value is."""
+    if isinstance(shape, Each):
+        if type(value) is not dict or (type(shape) is Numbered and not value.keys() <= set(map(str, range(16)))):
+            raise Malformed(f"{where}: expected an object{' with numbers below 16' * (type(shape) is Numbered)}")
+        parts = ((key, item, shape[0]) for key, item in value.items())
+    elif isinstance(shape, dict):
+        if type(value) is not dict or value.keys() != shape.keys():
+            raise Malformed(f"{where}: expected an object with the keys {', '.join(shape)}")
+        parts = ((key, value[key], inner) for key, inner in shape.items())
+    elif isinstance(shape, list | tuple) and not isinstance(shape, Either):
+        if type(value) is not list or (type(shape) is tuple and len(value) != len(shape)):
+            raise Malformed(f"{where}: expected a list{f' of {len(shape)}' if type(shape) is tuple else ''}")
+        inners = shape if type(shape) is tuple else shape * len(value)
+        parts = ((number, item, inner) for number, (item, inner) in enumerate(zip(value, inners, strict=True)))
+    elif not fits(value, shape):
+        raise Malformed(f"{where}: expected {getattr(shape, '__name__', shape)}")
+    else:
+        return
+    for key, item, inner in parts:
+        if inner not in (int, str) or not fits(item, inner):
+            check_shape(item, inner, f"{where}, {key}")
+
+
+# --- Premises.
+
+
+class Premises:
+    """The premises of a certificate, with all references resolved, and what follows from them."""
+
+    def __init__(self, document, length):
+        self.steps = max(FEWEST_STEPS, STEPS_PER_BYTE * length)
+        self.destinations = len(document["destinations"])
+        self.hosts = int("0" + "".join("1" if prefixes else "0" for prefixes in reversed(document["destinations"])), 2)
+        self.sets = [self.bits(ranges, f"sets, {number}") for number, ranges in enumerate(document["sets"])]
+        self.outer = self.set(document["outer"], "outer")
+        self.maps, self.channels, self.entries = document["maps"], document["channels"], document["entries"]
+        for number, (*_, leaves, enters) in enumerate(self.channels):
+            if max(leaves, enters) >= len(self.maps):
+                raise Rejected(f"channels, {number}: map {max(leaves, enters)} does not exist")
+        if len({tuple(channel[:4]) for channel in self.channels}) < len(self.channels):
+            raise Rejected("channels: two of them have the same ends")
+        for table, maps in self.entries.items():
+            if any(number >= len(self.maps) for number in maps):
+                raise Rejected(f"entries, {table}: map {max(maps)} does not exist")
+        self.ends = {table: self.set(number, f"ends, {table}") for table, number in document["ends"].items()}
+        failed = {tuple(port) for port in document["failed"]}
+        self.rows = defaultdict(list)
+        for table, rows in document["next_hops"].items():
+            for number, row in enumerate(rows):
+                where = f"next_hops, {table}, row {number}"
+                for channel in row["over"]:
+                    if channel >= len(self.channels) or self.channels[channel][0] != table:
+                        raise Rejected(f"{where}: channel {channel} does not begin at the table")
+                    start, port, end, far_port, _, _ = self.channels[channel]
+                    if {(start.split(" VRF ")[0], port), (end.split(" VRF ")[0], far_port)} & failed:
+                        raise Rejected(f"{where}: channel {channel} has a failed port")
+                self.rows[table].append((self.set(row["to"], where) & ~self.ends.get(table, 0), row["over"]))
+        self.group_dscps(exactly=document["claim"] == "deadlock-possible")
+        self.known_groups = {}
+
+    def spend(self, operations):
+        """Count operations on sets; raise Malformed if they exceed what the size of the file allows."""
+        self.steps -= operations * (1 + self.destinations // 4096)
+        if self.steps < 0:
+            raise Malformed("the check needs too much work for a certificate of this size")
+
+    def bits(self, ranges, where):
+        """Return the destinations of some ranges."""
+        self.spend(1 + len(ranges))
+        bits = 0
+        for first, last in ranges:
+            if not first <= last < self.destinations:
+                raise Rejected(f"{where}: {first} to {last} is no range of the {self.destinations} destinations")
+            bits |= (2 << last) - (1 << first)
+        return bits
+
+    def set(self, number, where):
+        """Return the destinations of a set."""
+        if number >= len(self.sets):
+            raise Rejected(f"{where}: set {number} does not exist")
+        return self.sets[number]
+
+    def group_dscps(self, exactly):
+        """Find the DSCPs that all maps treat alike, and those whose packets a buffer holds at once or later."""
+        first = {}
+        keys = [dscp if exactly else tuple(port["tc"][dscp] for port in self.maps) for dscp in range(64)]
+        self.alike = [first.setdefault(key, dscp) for dscp, key in enumerate(keys)]
+        new = [{port["dscp"][tc] for port in self.maps} - {None} for tc in range(16)]
+        becomes = {d: {self.alike[n] for port in self.maps for n in new[port["tc"][d]]} for d in self.alike}
+        self.held = {d for d in becomes if any(str(p["group"][p["tc"][d]]) in p["pauses"] for p in self.maps)}
+        while more := {dscp for dscp in becomes.keys() - self.held if becomes[dscp] & self.held}:
+            self.held |= more
+
+    def begin(self, table, bits, dscps):
+        """Return the states of packets to some destinations that enter the fabric at a table."""
+        bits &= self.hosts & ~self.ends.get(table, 0)
+        return {(table, number, dscp): bits for number in self.entries.get(table, ()) for dscp in dscps if bits}
+
+    def walk(self, begun):
+        """Return the destinations of the packets that cross each channel with each DSCP, from where they begin.
+
+        DSCPs that no buffer ever holds are left out.
+        """
+        crossed, reached, new, queue = {}, dict(begun), dict(begun), deque(begun)
+        while queue:
+            state = queue.popleft()
+            table, number, dscp = state
+            bits, tc = new.pop(state), self.maps[number]["tc"][dscp]
+            self.spend(1 + len(self.rows.get(table, ())))
+            for to, over in self.rows.get(table, ()):
+                sent = bits & to
+                if not sent:
+                    continue
+                self.spend(len(over))
+                for channel in over:
+                    _, _, end, _, leaves, enters = self.channels[channel]
+                    written = self.maps[leaves]["dscp"][tc]
+                    behind = dscp if written is None else self.alike[written]
+                    if behind not in self.held:
+                        continue
+                    before = crossed.get((channel, behind))
+                    crossed[channel, behind] = sent if before is None else before | sent
+                    onward = (end, enters, behind)
+                    if more := sent & ~reached.get(onward, 0):
+                        reached[onward] = reached.get(onward, 0) | more
+                        if onward not in new:
+                            queue.append(onward)
+                        new[onward] = new.get(onward, 0) | more
+        return crossed
+
+    def buffer(self, channel, dscp):
+        """Return the group that holds packets behind a channel (None: no buffer), and their traffic class."""
+        enters = self.maps[self.channels[channel][5]]
+        tc = enters["tc"][dscp]
+        group = enters["group"][tc]
+        return (group if str(group) in enters["pauses"] else None), tc
+
+    def groups(self, tc, channel):
+        """Return the groups behind a channel that stop the packets of a traffic class that are to go over it."""
+        leaves, enters = (self.maps[number] for number in self.channels[channel][4:])
+        key = (tc, *self.channels[channel][4:])
+        if key not in self.known_groups:
+            stopping = {int(priority) for priority, queue in leaves["stops"].items() if queue == leaves["queue"][tc]}
+            self.known_groups[key] = [int(group) for group, sent in enters["pauses"].items() if stopping & set(sent)]
+        return self.known_groups[key]
+
+    def name(self, channel, group):
+        """Return a buffer in words."""
+        start, port, end, far_port, _, _ = self.channels[channel]
+        return f"group {group} of {end} {far_port} (channel {channel}, from {start} {port})"
+
+
+# --- Witnesses.
+
+
+def check_positions(premises, positions):
+    """Raise Rejected unless every buffer that depends on another has a lower position than that one."""
+    place = {(channel, group): position for channel, group, position in positions}
+    if len(place) < len(positions):
+        raise Rejected("positions: a buffer has two of them")
+    begun = {}
+    for table in premises.entries:
+        begun |= premises.begin(table, premises.hosts, premises.held)
+    arrivals = defaultdict(list)
+    for (channel, dscp), bits in premises.walk(begun).items():
+        group, tc = premises.buffer(channel, dscp)
+        if group is not None:
+            arrivals[premises.channels[channel][2], tc].append((channel, group, dscp, bits))
+    for (table, tc), held in arrivals.items():
+        rows = []  # the lowest position that a row needs, its buffer, the destinations of the row
+        for to, over in premises.rows.get(table, ()):
+            needed = [(place.get((c, group), -1), c, group) for c in over for group in premises.groups(tc, c)]
+            if needed:
+                rows.append((*min(needed), to))
+        rows.sort()
+        lowest, below = [row[0] for row in rows], [0]
+        for *_, to in rows:
+            below.append(below[-1] | to)
+        for channel, group, dscp, bits in held:
+            position = place.get((channel, group), float("inf"))
+            if wrong := bits & below[bisect_right(lowest, position)]:
+                other, onward, far_group, to = next(row for row in rows if wrong & row[-1])
+                mine, theirs = place.get((channel, group), "none"), "none" if other < 0 else other
+                raise Rejected(
+                    f"positions: {premises.name(channel, group)} has {mine}, and depends on "
+                    f"{premises.name(onward, far_group)} with {theirs}, by packets with DSCP {dscp} "
+                    f"to destination {(wrong & to & -(wrong & to)).bit_length() - 1}"
+                )
+
+
+def check_cycle(premises, cycle):
+    """Raise Rejected unless each buffer of the cycle depends on the next one, by the packets that are named."""
+    if not cycle:
+        raise Rejected("cycle: it has no buffers")
+    walks = {}
+    for number, entry in enumerate(cycle):
+        where, onward = f"cycle, entry {number}", cycle[(number + 1) % len(cycle)]
+        channel, dscp, destination = entry["channel"], entry["dscp"], entry["destination"]
+        if channel >= len(premises.channels) or destination >= premises.destinations:
+            raise Rejected(f"{where}: the channel or the destination does not exist")
+        key = (entry["source"], entry["source_dscp"], destination)
+        if key not in walks:
+            walks[key] = premises.walk(premises.begin(entry["source"], 1 << destination, [entry["source_dscp"]]))
+        if (channel, dscp) not in walks[key]:
+            raise Rejected(f"{where}: packets of the source do not cross the channel with DSCP {dscp}")
+        group, tc = premises.buffer(channel, dscp)
+        if group != entry["group"]:
+            raise Rejected(f"{where}: group {entry['group']} does not hold the packets")
+        rows = premises.rows.get(premises.channels[channel][2], ())
+        premises.spend(len(rows))
+        over = {after for to, channels in rows if to >> destination & 1 for after in channels}
+        if onward["channel"] not in over or onward["group"] not in premises.groups(tc, onward["channel"]):
+            raise Rejected(f"{where}: the packets do not make the buffer depend on the next one")
+
+
+def check_levels(premises, document):
+    """Raise Rejected unless no table can announce upward what it uses from above, whatever has failed."""
+    levels, numbers, kinds = document["levels"], document["as_numbers"], document["session_kinds"]
+    every = (1 << premises.destinations) - 1
+    passes = [every if k["passes"] is None else premises.set(k["passes"], "session_kinds") for k in kinds]
+    pairs, from_above = set(), defaultdict(set)
+    for number, (announcer, listener, kind) in enumerate(document["sessions"]):
+        if kind >= len(kinds) or any(t not in levels or t not in numbers for t in (announcer, listener)):
+            raise Rejected(f"sessions, {number}: its kind, or a level or AS number of its tables, does not exist")
+        if levels[announcer] == levels[listener]:
+            raise Rejected(f"levels: {announcer} and {listener} have a session and the same level")
+        if levels[announcer] > levels[listener]:
+            from_above[listener].add((numbers[announcer], kinds[kind]["keeps_path"]))
+        pairs.add((announcer, listener))
+    for announcer, listener in pairs:
+        if (listener, announcer) not in pairs:
+            raise Rejected(f"sessions: {announcer} announces to {listener}; expected a session in return")
+    for rows in premises.rows.values():
+        for channel in (channel for _, over in rows for channel in over):
+            if (premises.channels[channel][0], premises.channels[channel][2]) not in pairs:
+                raise Rejected(f"next_hops: channel {channel} joins tables without a session")
+    ending = repeated = 0
+    for bits in premises.ends.values():
+        ending, repeated = ending | bits, repeated | (ending & bits)
+    for announcer, listener, kind in document["sessions"]:
+        if levels[announcer] > levels[listener]:
+            continue
+        premises.spend(1)
+        where = f"sessions: {announcer} up to {listener}"
+        own = premises.ends.get(announcer, 0)
+        if passes[kind] & own & premises.outer:
+            raise Rejected(f"{where}: a prefix with longer ones inside passes, which ends at {announcer}")
+        if not passes[kind] & ~(own & ~repeated):
+            continue
+        if kinds[kind]["own_as"] or not kinds[kind]["keeps_path"]:
+            raise Rejected(f"{where}: prefixes of others pass, and the listener accepts them if it is in their path")
+        if from_above[announcer] - {(numbers[listener], True)}:
+            raise Rejected(f"{where}: prefixes from above pass, with paths that need not have {numbers[listener]}")
+
+
+# --- The whole certificate.
+
+CLAIMS = {
+    ("deadlock-free", "none"): {"positions"},
+    ("deadlock-free", "any"): {"positions", "levels", "sessions", "session_kinds", "as_numbers"},
+    ("deadlock-possible", "listed"): {"failed", "cycle"},
+}
+"""The lists that each claim needs; those that other claims need are empty."""
+
+
+def check(document, length):
+    """Raise Rejected or Malformed unless the certificate proves its claim."""
+    claim = document["claim"], document["failures"]
+    if claim not in CLAIMS:
+        raise Malformed(f"{claim[0]} with failures {claim[1]} is no claim")
+    body = {key: value for key, value in document.items() if key != "seal"}
+    text = json.dumps(body, sort_keys=True, separators=(",", ":"))
+    if hashlib.sha256(text.encode("ascii")).hexdigest() != document["seal"]:
+        raise Rejected("seal: the document was changed after it was sealed")
+    document = document | document["premises"] | document["witness"]
+    for key in set().union(*CLAIMS.values()) - CLAIMS[claim]:
+        if document[key]:
+            raise Rejected(f"{key}: expected nothing for this claim")
+    premises = Premises(document, length)
+    if claim[0] == "deadlock-possible":
+        check_cycle(premises, document["cycle"])
+    else:
+        check_positions(premises, document["positions"])
+    if claim[1] == "any":
+        check_levels(premises, document)
+
+
+def check_files(files, folder):
+    """Raise Rejected unless the files of the certificate are below a folder, with the same digests."""
+    top = Path(folder).resolve()
+    for file in files:
+        try:
+            path = (top / file["path"]).resolve()
+            if not path.is_relative_to(top) or not path.is_file():
+                raise Rejected(f"files: {file['path']} is no file below the folder")
+            with path.open("rb") as stream:
+                digest = hashlib.file_digest(stream, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
+        except (OSError, ValueError):
+            raise Rejected(f"files: {file['path']} cannot be read") from None
+        if digest != file["blake2b"]:
+            raise Rejected(f"files: {file['path']} has another digest")
+
+
+def accepted(document, compared):
+    """Yield the claim and its conditions."""
+    failures = {"none": "", "any": " after any failures", "listed": f" with {len(document['failed'])} failed ports"}
+    yield f"accepted: {document['fabric']} is {document['claim']}{failures[document['failures']]}"
+    yield f"{len(document['premises']['channels'])} channels, {len(document['premises']['destinations'])} destinations"
+    yield f"{len(document['files'])} files, {'with these digests' if compared else 'not compared'}"
+    yield from (f"failed: {switch} {port}" for switch, port in document["failed"])
+    yield from (f"unknown: {' '.join(fact['part'])}: {fact['missing']}" for fact in document["rests_on"])
+    yield from (f"assumption: {sentence}" for sentence in document["assumptions"])
+
+
+def plain(text):
+    """Return a line for a terminal, whatever the certificate has: at most 1,000 printable ASCII characters."""
+    return "".join(c if c.isascii() and c.isprintable() else ascii(c)[1:-1] for c in text[:1000])
+
+
+def main(arguments=None):
+    """Check the certificate that the command line names; return the exit code."""
+    parser = argparse.ArgumentParser(description="Check a certificate of `nodrop prove --certificate`.")
+    parser.add_argument("certificate", help="the file to check")
+    parser.add_argument("--files", metavar="DIR", help="compare the digests of the files below this folder")
+    options = parser.parse_args(arguments)
+    try:
+        document, length = read(options.certificate)
+        check(document, length)
+        if options.files is not None:
+            check_files(document["files"], options.files)
+    except Rejected as error:
+        print(plain(f"rejected: {error}"))
+        return 1
+    except (Malformed, OSError) as error:
+        print(plain(f"no certificate: {error}"), file=sys.stderr)
+        return 2
+    for line in accepted(document, options.files is not None):
+        print(plain(line))
+    return 0
+
+
+if __name__ == "__main__":
+    gc.disable()  # millions of lists, and no circles among them
+    sys.exit(main())

@@ -1,0 +1,399 @@
+"""Certificates of small fabrics, made and checked packet by packet as docs/certificates.md says, without nodrop."""
+
+import copy
+import hashlib
+import json
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise, permutations
+from typing import Any
+
+Document = dict[str, Any]
+Buffer = tuple[int, int]
+Packet = tuple[str, int, int]
+"""Where a packet enters, its DSCP there, and its destination."""
+
+LOSSLESS = (26, 34)
+"""DSCPs of traffic class 3 and 4 in the map of `plain_map`."""
+
+
+PARTS = {
+    "premises": {
+        *("sets", "destinations", "outer", "maps", "channels", "entries", "ends", "next_hops"),
+        *("as_numbers", "sessions", "session_kinds"),
+    },
+    "witness": {"positions", "cycle", "levels"},
+}
+
+
+def nested(document: Document) -> Document:
+    """Return the document of a certificate, whose premises and witness are all on one level here."""
+    parts = {part: {key: document[key] for key in sorted(keys) if key in document} for part, keys in PARTS.items()}
+    return {key: value for key, value in document.items() if key not in set().union(*PARTS.values())} | parts
+
+
+def sealed(document: Document) -> Document:
+    """Return a certificate with the seal that its document needs."""
+    body = {key: value for key, value in document.items() if key != "seal"}
+    text = json.dumps(nested(body), sort_keys=True, separators=(",", ":"))
+    return {**body, "seal": hashlib.sha256(text.encode()).hexdigest()}
+
+
+def plain_map(**changes: Any) -> Document:
+    """Return a map with the lossless classes 3 and 4."""
+    tc = [0] * 64
+    tc[26], tc[34] = 3, 4
+    return {
+        "tc": tc,
+        "group": [0, 0, 0, 3, 4, *[0] * 11],
+        "queue": [0, 0, 0, 3, 4, *[0] * 11],
+        "dscp": [None] * 16,
+        "pauses": {"3": [3], "4": [4]},
+        "stops": {"3": 3, "4": 4},
+    } | changes
+
+
+def host_map() -> Document:
+    """Return the map of a port to hosts, which pauses hosts and obeys nobody."""
+    return plain_map(stops={})
+
+
+class Builder:
+    """A fabric that is given cable by cable and next hop by next hop."""
+
+    def __init__(self, maps: list[Document] | None = None) -> None:
+        self.maps = maps or [plain_map(), host_map()]
+        self.channels: list[list[str | int]] = []
+        self.between: dict[tuple[str, str], list[int]] = {}
+        self.destinations: list[str] = []
+        self.hops: dict[tuple[str, int], list[int]] = {}
+        self.entries: dict[str, list[int]] = {}
+        self.sessions: list[list[str | int]] = []
+        self.levels: dict[str, int] = {}
+        self.numbers: dict[str, int] = {}
+        self.kinds: list[Document] = []
+        self.extra: Document = {}
+
+    def cable(self, left: str, right: str, left_map: int = 0, right_map: int = 0) -> None:
+        """Join two tables by a cable, a channel each way."""
+        ports = [f"p{len(self.channels)}", f"p{len(self.channels) + 1}"]
+        for start, port, end, far, leaves, enters in (
+            (left, ports[0], right, ports[1], left_map, right_map),
+            (right, ports[1], left, ports[0], right_map, left_map),
+        ):
+            self.between.setdefault((start, end), []).append(len(self.channels))
+            self.channels.append([start, port, end, far, leaves, enters])
+
+    def hosts(self, table: str, at: int = 1) -> None:
+        """Put hosts at a table, with a prefix that ends there."""
+        self.entries[table] = [at]
+        self.destinations.append(table)
+
+    def send(self, table: str, destination: int, over: list[int]) -> None:
+        """Let a table send a destination over channels."""
+        self.hops.setdefault((table, destination), []).extend(over)
+
+    def document(self, claim: str, failures: str) -> Document:
+        """Return the certificate of a claim, with the witness that the packets give."""
+        sets: list[list[list[int]]] = [[]]
+        numbers: dict[frozenset[int], int] = {frozenset(): 0}
+
+        def numbered(members: frozenset[int]) -> int:
+            if members not in numbers:
+                numbers[members] = len(sets)
+                sets.append([[member, member] for member in sorted(members)])
+            return numbers[members]
+
+        rows: dict[str, dict[tuple[int, ...], set[int]]] = {}
+        for (table, destination), over in self.hops.items():
+            rows.setdefault(table, {}).setdefault(tuple(sorted(set(over))), set()).add(destination)
+        document: Document = {
+            "version": 1,
+            "fabric": "small",
+            "claim": claim,
+            "failures": failures,
+            "failed": [],
+            "files": [],
+            "rests_on": [],
+            "assumptions": ["Hosts do not pause."],
+            "destinations": [[f"10.0.{number}.0/24"] for number in range(len(self.destinations))],
+            "outer": 0,
+            "maps": self.maps,
+            "channels": self.channels,
+            "entries": self.entries,
+            "ends": {
+                table: numbered(frozenset(n for n, end in enumerate(self.destinations) if end == table))
+                for table in sorted(set(self.destinations))
+            },
+            "next_hops": {
+                table: [{"to": numbered(frozenset(to)), "over": list(over)} for over, to in of_table.items()]
+                for table, of_table in rows.items()
+            },
+            "as_numbers": self.numbers if failures == "any" else {},
+            "sessions": self.sessions if failures == "any" else [],
+            "session_kinds": self.kinds if failures == "any" else [],
+            "sets": sets,
+            "positions": [],
+            "cycle": [],
+            "levels": self.levels if failures == "any" else {},
+            **self.extra,
+        }
+        document = copy.deepcopy(document)
+        if claim == "deadlock-free":
+            document["positions"] = order(document)
+        else:
+            document["cycle"] = circle(document)
+        return sealed(document)
+
+
+def claimed(builder: Builder, failures: str = "none") -> Document:
+    """Return the certificate of what is true: that a fabric is free of deadlocks, or not."""
+    try:
+        return builder.document("deadlock-free", failures)
+    except CycleError:
+        return builder.document("deadlock-possible", "listed")
+
+
+def order(document: Document) -> list[list[int]]:
+    """Return positions in which every buffer has a lower one than those it depends on; raise CycleError without."""
+    graph: dict[Buffer, set[Buffer]] = {}
+    for left, right in dependencies(document):
+        graph.setdefault(right, set()).add(left)
+    return [[*buffer, place] for place, buffer in enumerate(TopologicalSorter(graph).static_order())]
+
+
+def circle(document: Document) -> list[Document]:
+    """Return a circle of buffers, with the packets of each dependency."""
+    made = dependencies(document)
+    graph: dict[Buffer, set[Buffer]] = {}
+    for left, right in made:
+        graph.setdefault(right, set()).add(left)
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        cycle = error.args[1]
+    else:
+        raise AssertionError("there is no circle")
+    entries = []
+    for left, right in pairwise(cycle):
+        (source, source_dscp, destination), dscp = made[left, right]
+        entries.append(
+            {
+                "channel": left[0],
+                "group": left[1],
+                "destination": destination,
+                "dscp": dscp,
+                "source": source,
+                "source_dscp": source_dscp,
+            }
+        )
+    return entries
+
+
+def members(document: Document, number: int) -> set[int]:
+    """Return the destinations of a set."""
+    return {member for first, last in document["sets"][number] for member in range(first, last + 1)}
+
+
+def beginnings(document: Document) -> Iterator[Packet]:
+    """Yield where each kind of packet enters the fabric."""
+    for table in document["entries"]:
+        ending = members(document, document["ends"][table]) if table in document["ends"] else set()
+        for destination, prefixes in enumerate(document["destinations"]):
+            if prefixes and destination not in ending:
+                yield from ((table, dscp, destination) for dscp in range(64))
+
+
+def steps(document: Document, packet: Packet) -> Iterator[tuple[Buffer, Buffer, int]]:
+    """Yield the dependencies that a packet makes: the two buffers, and its DSCP in the first."""
+    source, source_dscp, destination = packet
+    states: list[tuple[str, int, int, int | None]] = [
+        (source, number, source_dscp, None) for number in document["entries"][source]
+    ]
+    seen = set(states)
+    for table, number, dscp, over in states:
+        if table in document["ends"] and destination in members(document, document["ends"][table]):
+            continue
+        enters = document["maps"][number]
+        tc = enters["tc"][dscp]
+        group = enters["group"][tc]
+        for row in document["next_hops"].get(table, []):
+            if destination not in members(document, row["to"]):
+                continue
+            for onward in row["over"]:
+                _, _, end, _, leaves, far = document["channels"][onward]
+                leaving = document["maps"][leaves]
+                if over is not None and str(group) in enters["pauses"]:
+                    for held, priorities in document["maps"][far]["pauses"].items():
+                        if any(leaving["stops"].get(str(p)) == leaving["queue"][tc] for p in priorities):
+                            yield (over, group), (onward, int(held)), dscp
+                written = leaving["dscp"][tc]
+                state = (end, far, dscp if written is None else written, onward)
+                if state not in seen:
+                    seen.add(state)
+                    states.append(state)
+
+
+def dependencies(document: Document) -> dict[tuple[Buffer, Buffer], tuple[Packet, int]]:
+    """Return each dependency with a packet that makes it, and the DSCP of the packet in the first buffer."""
+    result: dict[tuple[Buffer, Buffer], tuple[Packet, int]] = {}
+    for packet in beginnings(document):
+        for left, right, dscp in steps(document, packet):
+            result.setdefault((left, right), (packet, dscp))
+    return result
+
+
+def is_proof(document: Document) -> bool:
+    """Whether the witness proves the claim: each condition of the page, packet by packet."""
+    claim = document["claim"], document["failures"]
+    if claim == ("deadlock-possible", "listed"):
+        return bool(document["cycle"]) and all(_is_step(document, n) for n in range(len(document["cycle"])))
+    if claim not in {("deadlock-free", "none"), ("deadlock-free", "any")} or document["cycle"]:
+        return False
+    places: dict[Buffer, list[int]] = {}
+    for channel, group, position in document["positions"]:
+        places.setdefault((channel, group), []).append(position)
+    if any(len(of_buffer) > 1 for of_buffer in places.values()):
+        return False
+    for left, right in dependencies(document):
+        if left not in places or right not in places or places[left] >= places[right]:
+            return False
+    if claim[1] == "none":
+        return not document["levels"] and not document["sessions"]
+    return _levels_prove(document)
+
+
+def _is_step(document: Document, number: int) -> bool:
+    entry = document["cycle"][number]
+    onward = document["cycle"][(number + 1) % len(document["cycle"])]
+    packet = (entry["source"], entry["source_dscp"], entry["destination"])
+    if packet not in set(beginnings(document)):
+        return False
+    wanted = ((entry["channel"], entry["group"]), (onward["channel"], onward["group"]), entry["dscp"])
+    return wanted in set(steps(document, packet))
+
+
+def _levels_prove(document: Document) -> bool:
+    levels, numbers = document["levels"], document["as_numbers"]
+    sessions = [(a, b, document["session_kinds"][kind]) for a, b, kind in document["sessions"]]
+    pairs = {(a, b) for a, b, _ in sessions}
+    if pairs != {(b, a) for a, b in pairs} or any(levels[a] == levels[b] for a, b in pairs):
+        return False
+    used = {channel for rows in document["next_hops"].values() for row in rows for channel in row["over"]}
+    if any((document["channels"][c][0], document["channels"][c][2]) not in pairs for c in used):
+        return False
+    ends = {table: members(document, number) for table, number in document["ends"].items()}
+    for v, u, kind in sessions:
+        if levels[v] > levels[u]:
+            continue
+        everything = set(range(len(document["destinations"])))
+        passing = everything if kind["passes"] is None else members(document, kind["passes"])
+        own = ends.get(v, set())
+        if passing & own & members(document, document["outer"]):
+            return False
+        only_own = all(d in own and not any(d in ends[t] for t in ends if t != v) for d in passing)
+        refused = kind["own_as"] == 0 and kind["keeps_path"]
+        for w, listener, other in sessions:
+            if listener == v and levels[w] > levels[v]:
+                refused = refused and numbers[w] == numbers[u] and other["keeps_path"]
+        if not only_own and not refused:
+            return False
+    return True
+
+
+def ring(tables: int = 5, *, clockwise: bool = True, maps: list[Document] | None = None) -> Builder:
+    """Return a ring of switches; packets go clockwise, or by the shortest way."""
+    fabric = Builder(maps)
+    names = [f"r{number}" for number in range(tables)]
+    for number, name in enumerate(names):
+        fabric.cable(name, names[(number + 1) % tables])
+        fabric.hosts(name)
+    for number, name in enumerate(names):
+        for destination in range(tables):
+            ahead = (destination - number) % tables
+            step = 1 if clockwise or ahead <= tables / 2 else -1
+            if ahead:
+                fabric.send(name, destination, fabric.between[name, names[(number + step) % tables]])
+    return fabric
+
+
+def line(tables: int = 4) -> Builder:
+    """Return switches in a line."""
+    fabric = Builder()
+    names = [f"l{number}" for number in range(tables)]
+    for name in names:
+        fabric.hosts(name)
+    for left, right in pairwise(names):
+        fabric.cable(left, right)
+    for (number, name), (destination, _) in permutations(enumerate(names), 2):
+        onward = names[number + (1 if destination > number else -1)]
+        fabric.send(name, destination, fabric.between[name, onward])
+    return fabric
+
+
+def clos(leaves: int = 4, spines: int = 2, suffix: str = "", maps: list[Document] | None = None) -> Builder:
+    """Return leaves and spines with sessions in which leaves announce only their own prefixes."""
+    fabric = Builder(maps)
+    low = [f"leaf{number}{suffix}" for number in range(leaves)]
+    high = [f"spine{number}{suffix}" for number in range(spines)]
+    for number, leaf in enumerate(low):
+        fabric.hosts(leaf)
+        for spine in high:
+            fabric.cable(leaf, spine)
+        fabric.numbers[leaf], fabric.levels[leaf] = 65100 + number, 0
+    for spine in high:
+        fabric.numbers[spine], fabric.levels[spine] = 65000, 1
+    for (_, leaf), (destination, other) in permutations(enumerate(low), 2):
+        for spine in high:
+            fabric.send(leaf, destination, fabric.between[leaf, spine])
+            if (spine, destination) not in fabric.hops:
+                fabric.send(spine, destination, fabric.between[spine, other])
+    fabric.kinds = [{"passes": None, "keeps_path": True, "own_as": 0}]
+    for leaf in low:
+        for spine in high:
+            fabric.sessions += [[leaf, spine, 0], [spine, leaf, 0]]
+    return fabric
+
+
+def clos_with_policies(leaves: int = 3, spines: int = 2) -> Builder:
+    """Return leaves and spines of different AS numbers, where a policy lets only the leaf's prefixes pass upward."""
+    fabric = clos(leaves, spines)
+    for number in range(spines):
+        fabric.numbers[f"spine{number}"] = 65000 + number
+    fabric.kinds = [{"passes": None, "keeps_path": False, "own_as": 3}]
+    passing = {}
+    for number in range(leaves):
+        passing[f"leaf{number}"] = len(fabric.kinds)
+        fabric.kinds.append({"passes": number + 1, "keeps_path": True, "own_as": 1})
+    for session in fabric.sessions:
+        session[2] = passing.get(str(session[0]), 0)
+    return fabric
+
+
+def pods(count: int = 2, width: int = 2) -> Builder:
+    """Return pods of leaves and spines below cores; the spines of a pod share an AS number, as all cores do."""
+    fabric = Builder()
+    cores = [f"core{number}" for number in range(width)]
+    low, high = ([f"pod{p}-{tier}{n}" for p in range(count) for n in range(width)] for tier in ("leaf", "spine"))
+    for name in low:
+        fabric.hosts(name)
+    for number in range(count * width):
+        pod = number // width
+        fabric.numbers |= {low[number]: 65200 + number, high[number]: 65100 + pod}
+        fabric.levels |= {low[number]: 0, high[number]: 1}
+        for spine in high[pod * width : (pod + 1) * width]:
+            fabric.cable(low[number], spine)
+        for core in cores:
+            fabric.cable(high[number], core)
+    fabric.numbers |= dict.fromkeys(cores, 65000)
+    fabric.levels |= dict.fromkeys(cores, 2)
+    for (start, end), over in fabric.between.items():
+        for destination, leaf in enumerate(low):
+            up, at_home = fabric.levels[end] > fabric.levels[start], leaf[:4] == start[:4]
+            if (not up and leaf[:4] == end[:4] and end in (leaf, *high)) or (
+                up and leaf != start and (start in low or not at_home)
+            ):
+                fabric.send(start, destination, over)
+    fabric.kinds = [{"passes": None, "keeps_path": True, "own_as": 0}]
+    fabric.sessions = [[start, end, 0] for start, end in fabric.between]
+    return fabric
