@@ -36,7 +36,7 @@ NOTES = TESTS / "design" / "notes"
 @cache
 def read_back(name: str, leaves: str, spines: str, release: int = -1) -> Reading:
     fabric = build(on(name, leaves, spines, release))
-    return nodrop.read_back(list(nodrop.write(fabric)), fabric)
+    return nodrop.read_back([*nodrop.write(fabric), *nodrop.host_files(fabric)], fabric)
 
 
 @cache

@@ -129,9 +129,10 @@ def owner(name: str, intent: str) -> str:
 
 @cache
 def smallest_first() -> tuple[str, ...]:
-    """Return the intents, those of fabrics with fewer lines of configuration first."""
+    """Return the intents of two tiers, then the others, those of fabrics with fewer lines of configuration first."""
+    others = {one for one in INTENTS if nodrop.load(home("intents") / f"{one}.yaml").topology.kind != "leaf-spine"}
     lines = {one: sum(len(text.splitlines()) for text in configurations(one).values()) for one in INTENTS}
-    return tuple(sorted(INTENTS, key=lambda one: lines[one]))
+    return tuple(sorted(INTENTS, key=lambda one: (one in others, lines[one])))
 
 
 @cache

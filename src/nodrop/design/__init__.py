@@ -110,8 +110,9 @@ def adaptations(intent: Intent) -> tuple[Adaptation, ...]:
     """Return the platform deviations of an intent that builds: the wanted value, the substitute, and the reason."""
     layout, _, _, _, cables, make = _make_draft(intent)
     adapted = compare_adapted_devices(
-        (make.build_unadapted_device(node, cables[node.name]), make.build_device(node, cables[node.name]))
+        (node.group.name, make.build_unadapted_device(node, wires), make.build_device(node, wires))
         for node in layout.switches.all
+        for wires in (cables[node.name],)
     )
     return tuple(sorted((*adapted, *make.notes)))
 

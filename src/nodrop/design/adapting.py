@@ -29,7 +29,7 @@ from nodrop.platforms.kit.traits import Traits, traits
 
 
 class Adaptation(NamedTuple):
-    """A deviation of the switches of a role: the wanted value, the substitute, and the reason.
+    """A deviation of the switches of a group: the wanted value, the substitute, and the reason.
 
     `path` is a glob of subjects: `leaf*/*/qos/pfc_watchdog` is that of every port of every leaf.
     """
@@ -244,14 +244,14 @@ def _without_trimming(queue: Queue) -> Queue:
     return replace_fields(queue, buffer=replace_fields(queue.buffer, discard=None)) if trims else queue
 
 
-def compare_adapted_devices(pairs: Iterable[tuple[Device, Device]]) -> tuple[Adaptation, ...]:
-    """Return what differs between the switches as they were wanted and as they were made, each kind once."""
+def compare_adapted_devices(made: Iterable[tuple[str, Device, Device]]) -> tuple[Adaptation, ...]:
+    """Return what differs between the switches of groups as they were wanted and as they were made, each kind once."""
     values_of_path: dict[tuple[str, str], tuple[set[str], set[str]]] = {}
-    for wanted_device, device in pairs:
+    for group, wanted_device, device in made:
         reasons = traits(device.platform).reasons
         for difference in differences(wanted_device, device):
             path = _find_covering_path(reasons, subject_below_device(difference.path))
-            was, new_values = values_of_path.setdefault((f"{device.role}*/{path}", reasons[path]), (set(), set()))
+            was, new_values = values_of_path.setdefault((f"{group}*/{path}", reasons[path]), (set(), set()))
             is_row = is_dataclass(difference.a) or is_dataclass(difference.b)
             for values, value in ((was, difference.a), (new_values, difference.b)):
                 values |= set() if is_row and value is None else {_format_value(value)}

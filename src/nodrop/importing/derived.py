@@ -15,6 +15,7 @@ from nodrop.importing.intent_comparison import compare_intent, find_accepted_add
 from nodrop.importing.losses import of_names, render_differences
 from nodrop.importing.naming import can_be_kept, derive_names
 from nodrop.importing.omitted_keys import without_defaults
+from nodrop.importing.one_tier import as_one_tier, has_one_tier
 from nodrop.importing.parts import Found, Tree, find_value, merge_trees, together
 from nodrop.importing.settings import buffers, fabric, hosts, routing, services, trimming, watchdog
 from nodrop.importing.shared_headroom import ratio
@@ -63,6 +64,7 @@ def derive(imported: Fabric, *, source: str, files: Files | None = None) -> Impo
     """
     sight = see(imported)
     draft = _derive_all_parts(sight)
+    draft = as_one_tier(draft) if has_one_tier(sight) else draft
     draft = replace(draft, keys=without_defaults(draft.keys, lambda keys: spell(replace(draft, keys=keys))))
     intent, problems = _load_intent_or_problems(spell(draft))
     if intent is not None and (shared := ratio(sight, intent)):

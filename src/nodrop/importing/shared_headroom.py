@@ -12,12 +12,12 @@ from nodrop.model.states import known_rows
 def ratio(tier_view: TierView, intent: Intent) -> int | None:
     """Return the ratio that gives an intent without a stated ratio the existing shared headroom.
 
-    It is seen on spines, whose ports follow from their model; None where none is needed, or none fits.
+    It is read from the highest tier, whose ports follow from their model; None where none is needed, or none fits.
     """
     group = topology_of(intent).groups[-1]
-    if not has_pfc(intent) or group.tier == 0 or not is_static(model_of(group)):
+    if not has_pfc(intent) or not is_static(model_of(group)):
         return None
-    pools = (known_rows(box.device.buffer_pools) for box in tier_view.spines)
+    pools = (known_rows(box.device.buffer_pools) for box in tier_view.tier(group.role))
     target_bytes = usual(size for own_pools in pools if (size := _shared_headroom_bytes(own_pools)))
     ratios: tuple[int | None, ...] = (None, *range(2, MOST_SHARING + 1))
     for candidate in ratios:

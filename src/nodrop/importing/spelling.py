@@ -17,15 +17,16 @@ _ORDER = (
     "routing", "addressing", "services", "names", "devices", "extra",
 )  # fmt: skip
 _WITHIN: Mapping[Keys, tuple[str, ...]] = {
-    ("topology",): ("kind", "spines", "leaves", "uplinks", "max_oversubscription", "slots_per_device"),
+    ("topology",): ("kind", "groups", "spines", "leaves", "uplinks", "max_oversubscription", "slots_per_device"),
     ("topology", "spines"): ("ids", "model", "platform", "version"),
     ("topology", "leaves"): ("ids", "model", "platform", "version", "ports"),
+    ("topology", "groups", "leaf"): ("tier", "ids", "model", "platform", "version", "ports"),
     ("topology", "leaves", "ports"): ("endpoints", "uplinks", "dead"),
     ("routing",): ("protocol", "sessions", "asn"),
     ("routing", "asn"): ("spines", "leaves"),
     ("addressing",): ("loopbacks", "links", "endpoints", "oob"),
 }
-_BLOCKS = ("topology", "endpoints", "classes", "pfc", "pfc.watchdog", "devices")
+_BLOCKS = ("topology", "topology.groups", "endpoints", "classes", "pfc", "pfc.watchdog", "devices")
 _DEEP = "extra"
 _WIDTH = 160
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/+-]*")

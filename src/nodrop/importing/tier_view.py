@@ -201,13 +201,17 @@ def usual(values: Iterable[_T]) -> _T | None:
 
 
 def see(fabric: Fabric, known: Mapping[str, Identity] | None = None) -> TierView:
-    """Return a fabric as two tiers: by stated roles, else by names, else by cables.
+    """Return a fabric as two tiers, hosts' and others: by stated roles, else by names, else by cables.
 
-    `known` are the identities of switches and hosts by their names, where an intent states them.
+    `known` are the identities of switches and hosts by their names, where an intent states them, of any tier.
     """
     known = known or {}
     roles, guessed = _find_tier_roles(fabric)
-    roles |= {name: known[name].role for name in roles if name in known and known[name].role in ROLES}
+    roles |= {
+        device.name: LEAF if known[device.name].role == LEAF else SPINE
+        for device in fabric.devices
+        if device.name in known
+    }
     names: dict[str, str] = {}
     numbers: dict[str, int] = {}
     for role in ROLES:
@@ -215,13 +219,18 @@ def see(fabric: Fabric, known: Mapping[str, Identity] | None = None) -> TierView
         own_devices = [fabric.device(name) for name in own_names]
         own_numbers = number_switches(own_devices, _numbers(own_names, role))
         for name, number in zip(own_names, _replace_known_numbers(own_names, own_numbers, known), strict=True):
-            names[name], numbers[name] = f"{role}{number}", number
+            names[name] = str(known[name]) if name in known else f"{role}{number}"
+            numbers[name] = number
     seen = _rename_switches(fabric, names)
     hosts = number_stated_hosts(seen, known)
     seen = rename_hosts(seen, {name: str(identity) for name, identity in hosts.items()})
     devices = {device.name: device for device in seen.devices}
     tiers = {
-        role: tuple(sorted(Box(numbers[name], devices[names[name]], name) for name, of in roles.items() if of == role))
+        role: tuple(
+            Box(numbers[name], devices[names[name]], name)
+            for name in sorted(names, key=lambda name: (numbers[name], natural(name)))
+            if roles[name] == role
+        )
         for role in ROLES
     }
     return TierView(

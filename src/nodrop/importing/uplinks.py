@@ -266,6 +266,8 @@ def _find_slots(
     """Return the number of slots that gives each peer, placed by its number, its ports; None if there is none."""
     at = {jack.port: place for place, jack in enumerate(ports)}
     last = ids[-1]
+    if not blocks[last] <= at.keys():
+        return None
     start = min(at[port] for port in blocks[last])
     widths = {start // (last - 1)} if last > 1 else {link_count, *range(link_count, len(ports) + 1)}
     slot_counts = {len(ports) // width for width in widths if width}
