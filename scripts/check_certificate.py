@@ -61,7 +61,7 @@ CERTIFICATE = {
     "failures": Either(["none", "any", "listed"]),
     "failed": [(str, str)],
     "files": [{"path": str, "blake2b": str}],
-    "rests_on": [{"part": [str], "missing": str}],
+    "rests_on": [{"part": str, "missing": str}],
     "assumptions": [str],
     "seal": str,
     "premises": {
@@ -443,7 +443,7 @@ def accepted(document, compared):
     yield f"{len(document['premises']['channels'])} channels, {len(document['premises']['destinations'])} destinations"
     yield f"{len(document['files'])} files, {'with these digests' if compared else 'not compared'}"
     yield from (f"failed: {switch} {port}" for switch, port in document["failed"])
-    yield from (f"unknown: {' '.join(fact['part'])}: {fact['missing']}" for fact in document["rests_on"])
+    yield from (f"unknown: {fact['part']}: {fact['missing']}" for fact in document["rests_on"])
     yield from (f"assumption: {sentence}" for sentence in document["assumptions"])
 
 

@@ -13,6 +13,11 @@ from typing import Any
 
 import pytest
 
+from nodrop.model.index import Index
+from nodrop.proofs.certificate import build_certificate
+from nodrop.proofs.deadlock import check_deadlock
+from nodrop.proofs.invariants import check_invariants
+from nodrop.routing import compute
 from support.certificate_mutants import (
     CHANGES,
     change_class,
@@ -28,6 +33,7 @@ from support.certificates import (
     claimed,
     clos,
     clos_with_policies,
+    flat,
     host_map,
     is_proof,
     line,
@@ -37,7 +43,10 @@ from support.certificates import (
     ring,
     sealed,
 )
+from support.command import nodrop
+from support.lossless_fabrics import with_random_qos
 from support.places import ROOT
+from support.random_routed import routed
 
 SCRIPT = ROOT / "scripts/check_certificate.py"
 
@@ -130,6 +139,48 @@ def random_fabric(rng: random.Random) -> Document:
     return claimed(fabric)
 
 
+INTENTS = sorted(path.stem for path in (ROOT / "intents").glob("*.yaml"))
+SMALL = ("storage-vlan", "two-by-two", "unnumbered")
+
+
+def proved(intent: str, folder: Path) -> Document:
+    """Return the certificate that nodrop writes of a shipped intent."""
+    path = folder / "proved.json"
+    done = nodrop("prove", ROOT / f"intents/{intent}.yaml", "--certificate", path)
+    assert done.code == 0
+    return flat(json.loads(path.read_text()))
+
+
+@pytest.mark.parametrize("intent", SMALL)
+def test_certificates_of_nodrop_are_accepted_and_changed_ones_rejected(intent: str, tmp_path: Path) -> None:
+    document = proved(intent, tmp_path)
+    assert is_proof(document)
+    assert verdict(document, tmp_path) == 0
+    rng, rejected = random.Random(4), 0
+    while rejected < 20:
+        change, changed = mutant(document, rng)
+        proof = is_proof(changed)
+        assert verdict(changed, tmp_path) == (0 if proof else 1), change
+        rejected += not proof
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("intent", sorted({*INTENTS} - {*SMALL}))
+def test_certificates_of_all_intents_are_accepted(intent: str, tmp_path: Path) -> None:
+    assert verdict(proved(intent, tmp_path), tmp_path) == 0
+
+
+def test_certificates_of_nodrop_for_random_fabrics_are_accepted(tmp_path: Path) -> None:
+    claims = Counter[tuple[str, bool]]()
+    for seed in range(40):
+        rng = random.Random(seed)
+        check = check_deadlock(compute(Index(with_random_qos(routed(rng), rng))))
+        document = flat(build_certificate(check, check_invariants(check.traffic.forwarding), [], ()))
+        assert verdict(document, tmp_path) == 0, seed
+        claims[document["claim"], bool(document["rests_on"])] += 1
+    assert len(claims) > 2
+
+
 def test_certificates_of_random_fabrics_are_accepted(tmp_path: Path) -> None:
     rng, claims = random.Random(3), Counter[str]()
     for _ in range(150):
@@ -214,9 +265,9 @@ def test_next_hops_use_no_failed_port(tmp_path: Path, capsys: pytest.CaptureFixt
 
 
 def test_conditions_are_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    facts = [{"part": ["leaf1", "Ethernet0\x1b[2J"], "missing": "which priorities it pauses"}]
+    facts = [{"part": "leaf1/Ethernet0\x1b[2J", "missing": "which priorities it pauses"}]
     assert verdict(sealed(PROOFS["line"] | {"rests_on": facts}), tmp_path) == 0
-    assert "unknown: leaf1 Ethernet0\\x1b[2J: which priorities it pauses\n" in capsys.readouterr().out
+    assert "unknown: leaf1/Ethernet0\\x1b[2J: which priorities it pauses\n" in capsys.readouterr().out
 
 
 def test_files_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

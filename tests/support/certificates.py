@@ -32,6 +32,12 @@ def nested(document: Document) -> Document:
     return {key: value for key, value in document.items() if key not in set().union(*PARTS.values())} | parts
 
 
+def flat(document: Document) -> Document:
+    """Return a certificate with its premises and witness on one level, from its document."""
+    rest = {key: value for key, value in document.items() if key not in PARTS}
+    return rest | document["premises"] | document["witness"]
+
+
 def sealed(document: Document) -> Document:
     """Return a certificate with the seal that its document needs."""
     body = {key: value for key, value in document.items() if key != "seal"}
