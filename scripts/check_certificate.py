@@ -166,6 +166,7 @@ class Premises:
         self.steps = max(FEWEST_STEPS, STEPS_PER_BYTE * length)
         self.destinations = len(document["destinations"])
         self.hosts = int("0" + "".join("1" if prefixes else "0" for prefixes in reversed(document["destinations"])), 2)
+        self.free_bits = 8 * MAX_BYTES
         self.sets = [self.bits(ranges, f"sets, {number}") for number, ranges in enumerate(document["sets"])]
         self.outer = self.set(document["outer"], "outer")
         self.maps, self.channels, self.entries = document["maps"], document["channels"], document["entries"]
@@ -207,6 +208,9 @@ class Premises:
             if not first <= last < self.destinations:
                 raise Rejected(f"{where}: {first} to {last} is no range of the {self.destinations} destinations")
             bits |= (2 << last) - (1 << first)
+        self.free_bits -= bits.bit_length()
+        if self.free_bits < 0:
+            raise Malformed(f"{where}: the sets need more than {MAX_BYTES} bytes of memory")
         return bits
 
     def set(self, number, where):
