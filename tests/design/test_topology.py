@@ -12,6 +12,7 @@ from nodrop.judging import built
 from nodrop.model.fabric import Device, Fabric
 from nodrop.model.routing import Bgp
 from nodrop.model.states import Unknown
+from nodrop.report.bandwidth import FabricBandwidth
 from support.designs import Data, build, changed, load, shipped
 
 PLATFORMS = {"sonic": "202505", "nvue": "5.16"}
@@ -210,6 +211,48 @@ def test_rails_without_spines_are_isolated_and_have_no_sessions() -> None:
     assert fabric.policy.fabric_watchdog is None
     assert {bgp(fabric, device.name).neighbors for device in fabric.devices} == {()}
     assert isinstance(build(shipped("rail-256")).policy.rails, Unknown)
+
+
+def ratios(capacity: FabricBandwidth) -> Mapping[str, float | None]:
+    """The oversubscription of every level, by its roles."""
+    return {" ".join(row["roles"]): row["oversubscription"] for row in capacity.tiers()}
+
+
+def test_leaves_without_hosts_are_leaves_and_change_neither_oversubscription_nor_bisection() -> None:
+    """16 servers of 2 × 400G on the leaves and 8 on the storage leaves are 19.2T; the third storage leaf is idle."""
+    data = storage_leaves()
+    capacity = FabricBandwidth(build(data))
+    idle = FabricBandwidth(build(changed(data, {"topology.groups.store.ids": "1-3"})))
+    assert idle.level["store3"] == 1
+    assert ratios(idle) == ratios(capacity) == {"leaf": 1.0, "spine": None}
+    assert idle.bisection_mbps() == capacity.bisection_mbps() == 9_600_000
+
+
+def test_uplinks_of_a_pod_without_hosts_are_no_bisection() -> None:
+    """Spines of 4 × 4 × 400G up to the cores: two in each pod, those of the first pod alone are below servers."""
+    narrow = {"topology.groups.spine.uplinks.core.links": "2", "topology.max_oversubscription": "2"}
+    both, first = (
+        FabricBandwidth(build(changed(three_tiers(), narrow | more))) for more in ({}, {"endpoints.gpu.ids": "1-16"})
+    )
+    assert ratios(both) == ratios(first) == {"leaf": 1.0, "spine": 2.0, "superspine": None}
+    assert (both.bisection_mbps(), first.bisection_mbps()) == (6_400_000, 3_200_000)
+
+
+def test_the_bisection_of_rails_without_spines_is_half_of_what_each_rail_carries() -> None:
+    """32 servers of 4 × 400G; every rail switch has a port of each. Servers on other rail switches are not reached."""
+    assert FabricBandwidth(build(rails())).bisection_mbps() == 32 * 4 * 400_000 // 2
+    apart = {"topology.groups.rail.ids": "1-8", "endpoints.gpu.leaf_group": "16"}
+    assert FabricBandwidth(build(changed(rails(), apart))).bisection_mbps() == 0
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "ratio"),
+    [(storage_leaves(), "leaf", "0.5"), (storage_leaves(), "store", "1"), (three_tiers(), "spine", "1")],
+)
+def test_the_limit_of_oversubscription_holds_for_every_group(data: Data, name: str, ratio: str) -> None:
+    with pytest.raises(InputProblems) as refused:
+        build(changed(data, {f"topology.groups.{name}.max_oversubscription": "0.4"}))
+    assert f"topology.groups.{name}.max_oversubscription: {name}1 is {ratio}:1 oversubscribed" in str(refused.value)
 
 
 def written(data: Data) -> Mapping[str, Mapping[str, str]]:

@@ -1,17 +1,21 @@
 """The capacity of a fabric, from its links alone: injection, bandwidth per GPU, oversubscription, bisection.
 
-A switch's level is its distance from the hosts: 1 if a host is cabled to it. Nothing here reads roles or port
-numbers. Split ports, several groups of hosts and more tiers therefore count correctly. Rates are in Mb/s.
+A switch's level is the tier of its role, with or without hosts; without such a role it is the distance from the hosts,
+1 if a host is cabled to it. Nothing here reads port numbers. Split ports, several groups of hosts and more tiers
+therefore count correctly. Rates are in Mb/s.
 """
 
+import heapq
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from functools import cached_property
 from typing import Any
 
 from nodrop.model.fabric import End, Fabric, Host, Link
 from nodrop.model.index import Index
+from nodrop.model.modes import find_components
 from nodrop.model.subject import natural
+from nodrop.routing.tiers import rank
 
 Facts = dict[str, Any]
 
@@ -41,7 +45,7 @@ class FabricBandwidth:
     def tiers(self) -> list[Facts]:
         """Return the levels of switches from the hosts upwards: capacities up and down, and the worst ratio."""
         found_tiers = []
-        up, down, _ = self._speed_sums
+        up, down = self._speed_sums
         for level in sorted(set(self.level.values())):
             own_devices = [device for device in self._fabric.devices if self.level.get(device.name) == level]
             names = [device.name for device in own_devices]
@@ -63,16 +67,57 @@ class FabricBandwidth:
         return sum(map(_host_mbps, self._fabric.hosts))
 
     def bisection_mbps(self) -> int:
-        """Return the bisection bandwidth: half of the least of injection and any tier's uplinks.
+        """Return the bisection bandwidth: half of the least of injection and any tier's uplinks, over all planes.
 
-        That is the cut of an even split of the switches of every tier. It counts one direction.
+        A plane is switches that cables between tiers join, such as one rail without spines. The cut splits every group
+        of hosts, and the switches of every tier, evenly. It counts one direction. A plane without some hosts of its
+        groups adds nothing, for it does not join each half of a group to the other.
         """
-        levels = set(self.level.values())
-        *_, between = self._speed_sums
-        crossings = [between[level] for level in levels if level + 1 in levels]
-        if not crossings and sum(level == 1 for level in self.level.values()) > 1:
-            return 0
-        return min([self.injection_mbps(), *crossings]) // 2
+        level_of = self.level.get
+        climbing = [link for link in self._fabric.links if level_of(link.a.node) != level_of(link.b.node)]
+        plane_of = find_components(self.level, climbing)
+        hosts_of: dict[str, set[str]] = defaultdict(set)
+        crossings: dict[str, Counter[int]] = defaultdict(Counter)
+        top_level: Counter[str] = Counter()
+        for name, level in self.level.items():
+            top_level[plane_of[name]] = max(top_level[plane_of[name]], level)
+        for link, near, far in self._links_from_both_ends():
+            if near.node not in self._devices_above_hosts:
+                continue
+            plane, speed = plane_of[near.node], self.speed_mbps(link) or 0
+            level, far_level = self.level[near.node], self.level.get(far.node, 0)
+            if far.node not in self.index.devices:
+                hosts_of[plane].add(far.node)
+                crossings[plane][0] += speed
+            elif level < top_level[plane]:
+                crossings[plane][level] += speed if far_level > level else 0
+        hosts_by_group = self._group_host_names(set().union(*hosts_of.values()))
+        return (
+            sum(
+                min(crossings[plane].values())
+                for plane, hosts in hosts_of.items()
+                if all(group <= hosts or group.isdisjoint(hosts) for group in hosts_by_group)
+            )
+            // 2
+        )
+
+    def _group_host_names(self, names: Iterable[str]) -> list[set[str]]:
+        """Return hosts by group; a cabled node that is no known host makes a separate group."""
+        by_group: dict[str, set[str]] = defaultdict(set)
+        for name in names:
+            host = self.index.hosts.get(name)
+            by_group[name if host is None else host.group].add(name)
+        return list(by_group.values())
+
+    @cached_property
+    def _devices_above_hosts(self) -> Set[str]:
+        """The devices from which cables lead down to a host; uplinks of others carry nothing."""
+        above_hosts: set[str] = set()
+        ends = [(near.node, far.node) for _, near, far in self._links_from_both_ends() if near.node in self.level]
+        for near, far in sorted(ends, key=lambda pair: self.level[pair[0]]):
+            if far not in self.index.devices or (far in above_hosts and self.level[far] < self.level[near]):
+                above_hosts.add(near)
+        return above_hosts
 
     def _links_from_both_ends(self) -> Iterator[tuple[Link, End, End]]:
         for link in self._fabric.links:
@@ -81,23 +126,29 @@ class FabricBandwidth:
 
     def _compute_levels(self) -> Mapping[str, int]:
         peers: dict[str, set[str]] = defaultdict(set)
-        level: dict[str, int] = {}
+        reached: list[tuple[int, str]] = []
         for _, near, far in self._links_from_both_ends():
-            if near.node in self.index.devices and far.node in self.index.devices:
+            device = self.index.devices.get(near.node)
+            if device is None:
+                continue
+            tier = rank(device)
+            if far.node in self.index.devices:
                 peers[near.node].add(far.node)
-            elif near.node in self.index.devices:
-                level[near.node] = 1
-        reached = list(level)
-        for name in reached:  # grows while it is gone through
+            if tier is not None or far.node not in self.index.devices:
+                reached.append((1 if tier is None else tier + 1, near.node))
+        level = {name: tier for tier, name in reached}
+        heapq.heapify(reached)
+        while reached:
+            tier, name = heapq.heappop(reached)
             for peer in sorted(peers[name] - level.keys()):
-                level[peer] = level[name] + 1
-                reached.append(peer)
+                level[peer] = tier + 1
+                heapq.heappush(reached, (tier + 1, peer))
         return level
 
     @cached_property
-    def _speed_sums(self) -> tuple[Counter[str], Counter[str], Counter[int]]:
-        """What switches send upwards and downwards, by switch, and what levels send upwards."""
-        up, down, between = Counter[str](), Counter[str](), Counter[int]()
+    def _speed_sums(self) -> tuple[Counter[str], Counter[str]]:
+        """What switches send upwards and downwards, by switch."""
+        up, down = Counter[str](), Counter[str]()
         for link, near, far in self._links_from_both_ends():
             near_level, far_level = self.level.get(near.node), self.level.get(far.node, 0)
             if near_level is None:
@@ -107,8 +158,7 @@ class FabricBandwidth:
                 down[near.node] += speed
             elif far_level > near_level:
                 up[near.node] += speed
-                between[near_level] += speed
-        return up, down, between
+        return up, down
 
     def _leaves_by_host(self) -> Mapping[str, set[str]]:
         leaves_of_host: dict[str, set[str]] = defaultdict(set)
