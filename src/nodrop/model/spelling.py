@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import is_dataclass
 from typing import Any
 
 from nodrop.model.fabric import End, Link
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import cable_ends
-from nodrop.model.types import KEYS, Owner, Type, fields, key_of, label, nearest
+from nodrop.model.types import KEYS, Owner, Type, fields, key_name, key_of, label, nearest
 
 _INTEGER = re.compile(r"-?\d{1,19}")
 _DECIMAL = re.compile(r"-?\d{1,19}(\.\d{1,9})?")
@@ -41,11 +42,14 @@ def row(owner: Owner, value: object, key: str) -> Any:
 
 
 def describe_value(value: object) -> str:
-    """Render a value for a message."""
+    """Render a value for a message; a part of the model by its kind, and its key if it has one."""
     if isinstance(value, Mapping):
         return "a mapping"
     if isinstance(value, list | tuple):
         return "a list"
+    if is_dataclass(value) and not isinstance(value, type | End | Unknown):
+        name = key_name(type(value))
+        return f"{label(type(value))} `{getattr(value, name)}`" if name else f"{label(type(value))}"
     return {"None": "none", "UNKNOWN": "unknown"}.get(text := str(value), f"`{text[:60]}`")
 
 

@@ -317,6 +317,22 @@ def test_a_field_of_later_releases_is_refused_with_the_release_that_has_it() -> 
     ]
 
 
+def test_a_part_of_the_model_that_differs_is_named_with_its_fields() -> None:
+    document = dumped(watched())
+    port = next(interface for interface in read(watched()).device.interfaces if interface.name == PORT)
+    one = made(document, (PORT, None), old=replace(port, mtu_bytes=1500, side="host"))
+    assert [item.line for item in one.by_hand] == [
+        f"{NAME}/{PORT}: it is Interface `{PORT}` with mtu_bytes `9100`, not `1500`, for which the change was made"
+    ]
+
+
+def test_fields_that_no_file_states_do_not_contradict_a_change() -> None:
+    port = next(interface for interface in read(watched()).device.interfaces if interface.name == PORT)
+    assert port.side is UNKNOWN
+    (refused,) = made(dumped(watched()), (PORT, None), old=replace(port, side=None)).by_hand
+    assert refused.line.endswith("ports come and go with their breakout, and get all of their settings again")
+
+
 def test_a_document_that_says_something_else_than_was_thought_is_left_alone() -> None:
     one = made(dumped(stock()), (f"{PORT}/mtu_bytes", 9216), old=1500)
     assert [item.line for item in one.by_hand] == [

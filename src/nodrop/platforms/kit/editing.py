@@ -7,6 +7,7 @@ follow, and are reported.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from nodrop.errors import InputProblems
@@ -26,6 +27,9 @@ from nodrop.model.values import replace_fields
 from nodrop.platforms.kit.entry_order import in_order
 
 Bundle = Mapping[str, bytes]
+
+MOST_FIELDS_SHOWN = 2
+"""Fields of a part of the model, of which a message says how they differ."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,10 +221,24 @@ def _check_old(fabric: Fabric, change: Change) -> None:
     if isinstance(change.old, Unknown):
         return
     current_value = _value_or_none(fabric, change.subject)
-    if not same(current_value, change.old):
-        raise ValueError(
-            f"it is {describe_value(current_value)}, not {describe_value(change.old)}, for which the change was made"
-        )
+    rows = list(islice(filter(_contradicts, differences(current_value, change.old)), MOST_FIELDS_SHOWN + 1))
+    if rows:
+        contrast = _describe_contrast(current_value, change.old, rows)
+        raise ValueError(f"it is {contrast}, for which the change was made")
+
+
+def _contradicts(difference: Difference) -> bool:
+    """Whether a difference is of the whole value, or of fields in it that both sides know."""
+    return not difference.path or not any(isinstance(side, Unknown) for side in (difference.a, difference.b))
+
+
+def _describe_contrast(found: object, expected: object, rows: Sequence[Difference]) -> str:
+    """Return a value and the expected one; of parts of the model of one kind, the first fields that differ."""
+    if not all(row.path for row in rows):
+        return f"{describe_value(found)}, not {describe_value(expected)}"
+    shown = rows[:MOST_FIELDS_SHOWN]
+    texts = [f"{'/'.join(row.path)} {describe_value(row.a)}, not {describe_value(row.b)}" for row in shown]
+    return f"{describe_value(found)} with {'; '.join(texts)}{'; and more' if len(rows) > len(shown) else ''}"
 
 
 def _value_or_none(fabric: Fabric, subject: Subject) -> object:
