@@ -74,6 +74,17 @@ def test_a_cable_that_is_taken_away_is_not_gone_over() -> None:
     assert [(way["switches"][1], way["paths"]) for way in found["traces"]] == [("spine1", 2), ("spine2", 4)]  # type: ignore[attr-defined]
 
 
+def test_hosts_on_isolated_rails_reach_each_other_rail_by_rail() -> None:
+    """The design wants no way between rails, so pairs of ports of two rails are no failure."""
+    rails = str(home("intents") / "rail-only.yaml")
+    code, found = shown("gpu1", "gpu2", rails)
+    pairs = [(pair["source"], pair["destination"], pair["outcome"]) for pair in found["pairs"]]  # type: ignore[attr-defined]
+    assert (code, pairs) == (0, [(f"gpu1:nic{n}", f"gpu2:nic{n}", "delivered") for n in range(1, 9)])
+    across = nodrop("path", "gpu1:nic1", "gpu2:nic2", rails)
+    assert across.code == 1
+    assert across.out.splitlines()[0].endswith("DSCP 26: 0 of 1 equal paths arrive")
+
+
 def test_a_way_that_ends_nowhere_is_told_and_fails() -> None:
     code, found = shown("gpu1", "storage2", TWO, "--without", "spine1", "--without", "spine2")
     assert (code, found["traces"]) == (1, [{"switches": ["leaf1"], "paths": 1, "outcome": "no route"}])

@@ -1,5 +1,6 @@
 """`nodrop path`: the way of a packet through a fabric."""
 
+from itertools import product
 from typing import TYPE_CHECKING
 
 import click
@@ -37,7 +38,7 @@ def command(src: str, dst: str, path: str, dscp: int | None, without: tuple[str,
 
     Each hop is shown with its route and with the traffic class, priority group and queue of the packet. Access
     lists are evaluated for a RoCE packet (UDP 4791); the entries that match are shown. Between two hosts, every pair
-    of ports is traced, and the first is shown in full.
+    of ports is traced, of isolated rails every pair of a rail, and the first is shown in full.
 
     Exit 1 if packets of any pair do not arrive on all paths.
 
@@ -63,8 +64,7 @@ def command(src: str, dst: str, path: str, dscp: int | None, without: tuple[str,
     walk = PathWalk(plane, start, to)
     shown = hops.facts(plane, walk, marked, own_address)
     pairs = _trace_port_pairs(plane, src, dst, marked)
-    count = shown["paths"]
-    title = f"{src} to {dst} ({to}), DSCP {marked}: {count} equal path{'s' if count != 1 else ''}"
+    title = f"{src} to {dst} ({to}), DSCP {marked}: {_count_paths(shown)}"
     query = {"source": src, "destination": dst, "address": str(to), "dscp": marked}
     shown = {"version": 2, **query, **shown, "pairs": pairs}
     if form == "json":
@@ -74,8 +74,18 @@ def command(src: str, dst: str, path: str, dscp: int | None, without: tuple[str,
     return 0 if shown["delivered"] and all(pair["delivered"] for pair in pairs) else FOUND
 
 
+def _count_paths(shown: "Facts") -> str:
+    """Return how many equal paths there are and, where packets are lost on some, how many arrive."""
+    count = shown["paths"]
+    arriving = sum(trace["paths"] for trace in shown["traces"] if trace["outcome"] == "delivered")
+    if arriving < count:
+        return f"{arriving} of {count} equal paths arrive"
+    return f"{count} equal path{'s' if count != 1 else ''}"
+
+
 def _trace_port_pairs(plane: "ControlPlane", src: str, dst: str, dscp: int) -> "list[Facts]":
     """Return for every pair of ports of two hosts how packets get from one to the other; nothing of a single pair."""
+    from nodrop.report.buffering import known_or_none
     from nodrop.routing.hop_filters import find_dropping_filter
     from nodrop.routing.paths import PathWalk, find_start_at_host
     from nodrop.routing.roce_packets import roce_packet
@@ -109,7 +119,10 @@ def _trace_port_pairs(plane: "ControlPlane", src: str, dst: str, dscp: int) -> "
     sources, targets = ([f"{host}:{port.name}" for port in hosts[host].ports] for host in (src, dst))
     if len(sources) * len(targets) == 1:
         return []
-    every = (trace_pair(near, far) for near in sources for far in targets)
+    facts = (plane.index.fabric.policy.rails, hosts[src].spread, hosts[dst].spread)
+    isolated = tuple(map(known_or_none, facts)) == ("isolated", "rails", "rails")
+    wanted = zip(sources, targets, strict=False) if isolated else product(sources, targets)
+    every = (trace_pair(near, far) for near, far in wanted)
     return [pair for pair in every if pair is not None]
 
 
