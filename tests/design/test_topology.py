@@ -311,6 +311,17 @@ def test_the_order_of_groups_decides_nothing() -> None:
         (storage_leaves(), {"routing.asn.store": None}, "routing.asn: store is missing; expected a number with +"),
         (storage_leaves(), {"topology.groups.store.uplinks.spine.links": "5"},
          "2 spine switches × 5 uplinks are 10 ports of every store; expected at most its 8 uplink ports"),
+        (storage_leaves(), {"topology.groups.spine.tier": "3"},
+         "topology.groups.spine.tier: spine is in tier 3, and no group in tier 2; expected tiers without a gap "
+         "(tier: 2)"),
+        (storage_leaves(), {"routing.asn.spine": "4200000000+pod"},
+         "routing.asn.spine: +pod, but spine switches have no pods; expected one number for all "
+         "(spine: 4200000000)"),
+        (shipped("two-by-two"), {"routing.asn.spines": "4200000000+pod"},
+         "routing.asn.spines: +pod, but spines have no pods; expected one number for all (spines: 4200000000)"),
+        (three_tiers(), {"endpoints.gpu.ports": "4", "endpoints.gpu.spread": "rails"},
+         "topology.groups.leaf.per_pod: the 4 rails of a gpu are in pods 1-2; expected all rails of a host in one pod "
+         "(per_pod: 4)"),
         (storage_leaves(), {"topology.groups.spine.tier": "1"}, "spine is in tier 1, and leaf in tier 1"),
         (three_tiers(), {"topology.groups.spine.ids": "1-2"},
          "pod 2 of leaf has no spine; expected a spine in every pod"),

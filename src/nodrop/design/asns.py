@@ -13,7 +13,7 @@ from nodrop.intent.types import MAX_ASN
 
 def as_numbers(intent: Intent, switches: Boxes, problems: list[Problem]) -> Mapping[str, int]:
     """Return every device's AS number; those that overflow, or that loop detection would reject, are problems."""
-    faults = list(_missing_rules(intent))
+    faults = [*_missing_rules(intent), *_pod_rules_without_pods(intent)]
     if faults:
         problems += faults
         return {}
@@ -35,6 +35,15 @@ def _missing_rules(intent: Intent) -> Iterator[Problem]:
     for name in rules:
         if name not in known:
             yield intent.problem(("routing", "asn", name), f"no switches are called {name}", "", nearest(name, known))
+
+
+def _pod_rules_without_pods(intent: Intent) -> Iterator[Problem]:
+    """Yield rules that add the number of the pod for groups that have no pods, with the rule without it."""
+    for group in topology_of(intent).groups:
+        base, counted = intent.routing.asn.get(group.asn_keys[-1], (0, ""))
+        if counted == "pod" and group.per_pod is None:
+            hint = f"{group.asn_keys[-1]}: {base}{'' if group.tier else '+'}"
+            yield intent.problem(group.asn_keys, f"+pod, but {group.label} have no pods", _expected_rule(group), hint)
 
 
 def _expected_rule(group: Group) -> str:

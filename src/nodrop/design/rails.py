@@ -6,7 +6,7 @@ A set of leaves has one for each rail: leaf k of the set is rail k's.
 from collections.abc import Callable, Iterator, Set
 from typing import Literal
 
-from nodrop.design.topology import endpoints_of_group, group_of_endpoints, topology_of
+from nodrop.design.topology import Group, endpoints_of_group, group_of_endpoints, topology_of
 from nodrop.errors import Problem
 from nodrop.intent.schema import Intent
 from nodrop.model.states import UNKNOWN, Unknown
@@ -59,6 +59,20 @@ def rail_faults(
         fault = f"{_format_leaves(leaves)} are no whole sets of {rails} rails"
         hint = f"ids: {show_ids(wanted_numbers)}"
         yield intent.problem((*switches.keys, "ids"), fault, f"a leaf for each of the {rails} ports", hint)
+    yield from _parted_rails(intent, name, switches, wanted_numbers)
+
+
+def _parted_rails(intent: Intent, name: str, switches: Group, leaves: Set[int]) -> Iterator[Problem]:
+    """Yield a pod size that parts the rails of a host, with the next one that holds whole sets of rails."""
+    rails = intent.endpoints[name].ports
+    pods_by_set: dict[int, set[int]] = {}
+    for leaf in sorted(leaves):
+        pods_by_set.setdefault((leaf - 1) // rails, set()).add(switches.pod(leaf))
+    parted = next((pods for pods in pods_by_set.values() if len(pods) > 1), None)
+    if parted is not None and switches.per_pod is not None:
+        fault = f"the {rails} rails of a {name} are in pods {show_ids(parted)}"
+        hint = f"per_pod: {-(-switches.per_pod // rails) * rails}"
+        yield intent.problem((*switches.keys, "per_pod"), fault, "all rails of a host in one pod", hint)
 
 
 def _format_leaves(leaves: Set[int]) -> str:

@@ -295,7 +295,8 @@ def topology_faults(intent: Intent) -> Iterator[Problem]:
 
 def _group_faults(intent: Intent, wanted: Tiers) -> Iterator[Problem]:
     linked = {upper for group in wanted.groups.values() for upper in group.uplinks}
-    if all(group.tier != 1 for group in wanted.groups.values()):
+    tiers = {group.tier for group in wanted.groups.values()}
+    if 1 not in tiers:
         yield intent.problem(("topology", "groups"), "no group of tier 1", "a group next to the hosts")
     for name, group in wanted.groups.items():
         keys = ("topology", "groups", name)
@@ -303,6 +304,10 @@ def _group_faults(intent: Intent, wanted: Tiers) -> Iterator[Problem]:
             yield intent.problem(keys, f"{name} ends in a digit", "a name that ids can be added to")
         if group.tier > 1 and name not in linked:
             yield intent.problem(keys, f"no group has uplinks to {name}", f"uplinks: {{{name}: ...}} of a lower group")
+        below = max((tier for tier in tiers if tier < group.tier), default=group.tier - 1)
+        if below < group.tier - 1:
+            fault = f"{name} is in tier {group.tier}, and no group in tier {group.tier - 1}"
+            yield intent.problem((*keys, "tier"), fault, "tiers without a gap", f"tier: {below + 1}")
         if group.tier > 1 and group.ports.endpoints:
             fault = f"endpoint ports in tier {group.tier}"
             yield intent.problem((*keys, "ports", "endpoints"), fault, "hosts at tier 1 alone")
