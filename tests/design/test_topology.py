@@ -325,6 +325,10 @@ def test_the_order_of_groups_decides_nothing() -> None:
         (storage_leaves(), {"topology.groups.spine.tier": "1"}, "spine is in tier 1, and leaf in tier 1"),
         (three_tiers(), {"topology.groups.spine.ids": "1-2"},
          "pod 2 of leaf has no spine; expected a spine in every pod"),
+        (three_tiers(), {"topology.groups.spine.per_pod": None}, "(topology.groups.spine.per_pod: 2, or links: 4)"),
+        (three_tiers(), {"routing.asn.spine": "4200200000+pods"}, "(or one with +pod for each pod)"),
+        (three_tiers(), {"topology.groups": {}}, "topology.groups: an empty mapping; expected at least one entry"),
+        (storage_leaves(), {"topology.groups.store.ids": "3-4"}, "expected store 3-4 (ids: 9-16)"),
         (three_tiers(), {"routing.asn.spine": "4200200000"},
          "spine1 and spine3 would both be AS 4200200000"),
         (three_tiers(), {"topology.groups.spine.uplinks.core.links": "2"},
@@ -338,6 +342,14 @@ def test_what_makes_no_topology_is_refused(data: Data, changes: dict[str, Any], 
     with pytest.raises(InputProblems) as refused:
         build(changed(data, changes))
     assert said in "\n".join(map(str, refused.value.problems))
+
+
+@pytest.mark.parametrize("kind", ["tier", "mesh", None])
+def test_a_kind_that_is_not_known_is_the_only_fault(kind: str | None) -> None:
+    with pytest.raises(InputProblems) as refused:
+        build(changed(three_tiers(), {"topology.kind": kind}))
+    (problem,) = refused.value.problems
+    assert "kind" in str(problem)
 
 
 def test_2048_gpus_in_three_tiers_have_as_many_links_up_as_down() -> None:

@@ -1,6 +1,7 @@
 """The links between leaves and hosts: which host sits on which leaf and port, by ids alone."""
 
 from collections.abc import Callable, Iterator, Set
+from itertools import islice
 from typing import NamedTuple
 
 from nodrop.design.boxes import Boxes, format_panel_ports
@@ -213,8 +214,10 @@ def _placement_faults(
     if missing and not of_rails:
         lost = {place.host for place in spots if place.leaf in missing}
         fault = f"{name} {show_ids(lost)} would be on {box.name} {show_ids(missing)}"
-        change_hint = _join_alternatives(
-            _render_change_with_leaves(intent, name, "", missing), _render_host_ids(set(group.ids) - lost)
+        change_hint = (lost == set(group.ids) and _render_host_ids(_ids_on_leaves(group, leaves))) or (
+            _join_alternatives(
+                _render_change_with_leaves(intent, name, "", missing), _render_host_ids(set(group.ids) - lost)
+            )
         )
         hint = change_hint or "more spine ports, and leaves"
         yield intent.problem((*keys, "ids"), fault, f"{box.name} {show_ids(leaves)}", hint)
@@ -234,6 +237,16 @@ def _placement_faults(
             or _MORE_PORTS
         )
         yield intent.problem((*keys, "leaf_group"), fault, f"at most the {port_count} it has, {where}", hint)
+
+
+def _ids_on_leaves(group: Endpoints, leaves: Set[int]) -> set[int]:
+    """Return the lowest ids for as many hosts on leaves that there are; empty if these take fewer."""
+    width = 1 if group.spread == "one-leaf" else group.ports
+    blocks = sorted({(leaf - 1) // width for leaf in leaves})
+    whole = (block for block in blocks if leaves.issuperset(range(block * width + 1, (block + 1) * width + 1)))
+    hosts = (block * group.leaf_group + host for block in whole for host in range(1, group.leaf_group + 1))
+    ids = set(islice(hosts, len(group.ids)))
+    return ids if len(ids) == len(group.ids) else set()
 
 
 def _leaf_hint_function(intent: Intent, name: str) -> Callable[[Set[int]], str]:

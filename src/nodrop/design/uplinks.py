@@ -92,9 +92,30 @@ def _port_faults(intent: Intent, choice: Choice, splits: Iterable[int]) -> list[
     ]
     if not port_words:
         return []
-    changes = filter(None, (*(f"split: {into}" for into in islice(splits, 1)), ways_to_fit(choice)))
+    by_pods = _suggest_pods(intent, choice)
+    changes = filter(None, (by_pods, *(f"split: {into}" for into in islice(splits, 1)), ways_to_fit(choice)))
     hint = ", or ".join(changes) or suggest_smallest_fabric(intent) or "a model with more ports, or fewer switches"
     return [intent.problem((*join.keys, join.words.links), fault, expected, hint) for fault, expected in port_words]
+
+
+def _suggest_pods(intent: Intent, choice: Choice) -> str:
+    """Return the `per_pod` with which links stay in pods, and fit, if only the other group has pods; else empty.
+
+    The top tier has no pods, for these would not reach each other.
+    """
+    join = choice.join
+    if (join.lower.per_pod is None) == (join.upper.per_pod is None) or not topology_of(intent).joins_above(join.upper):
+        return ""
+    lacking, other = (join.lower, join.upper) if join.lower.per_pod is None else (join.upper, join.lower)
+    pods = max(map(other.pod, other.wanted.ids))
+    group = replace(lacking, per_pod=-(-max(lacking.wanted.ids) // pods))
+    changed = replace(join, **{"lower" if lacking is join.lower else "upper": group})
+    lower_pods, upper_pods = (set(map(end.pod, end.wanted.ids)) for end in (changed.lower, changed.upper))
+    if not lower_pods <= upper_pods:
+        return ""
+    option = Choice.of(changed, choice.down_mbps, choice.beside_mbps)
+    keys = ".".join((*lacking.keys, "per_pod"))
+    return f"{keys}: {group.per_pod}" if option.fits and not option.exceeds_ratio else ""
 
 
 def _port_shortage_texts(peers: Peers, far: Group, near: Group, links: int, kind: str) -> Iterator[tuple[str, str]]:

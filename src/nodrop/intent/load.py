@@ -69,11 +69,26 @@ def problems_of(document: Document, error: ValidationError, schema: type[BaseMod
     details = (
         error.errors(include_url=False) if count <= MAX_DETAILED else _first_validation_errors(document.data, schema)
     )
+    kept = _without_guessed_keys(details)
+    details, count = kept, count - len(details) + len(kept)
     listed = details[:MAX_REMARKS]
     yield from (_problem_from_detail(document, detail, schema) for detail in listed)
     if count > len(listed):
         fault_text = f"{count - len(listed):,} {'more ' if listed else ''}faults"
         yield Problem(path=document.path, found=fault_text, hint="correct the listed ones first" if listed else "")
+
+
+def _without_guessed_keys(details: Sequence[Any]) -> list[Any]:
+    """Return faults without unknown and missing keys of mappings whose kind, which decides their keys, is wrong."""
+    wrong = [detail["loc"] for detail in details if detail["type"] in ("missing", "literal_error")]
+    unclear = {loc[:-1] for loc in wrong if loc[-1:] == ("kind",)}
+    return [
+        detail
+        for detail in details
+        if detail["type"] not in ("missing", "extra_forbidden")
+        or detail["loc"][-1:] == ("kind",)
+        or detail["loc"][:-1] not in unclear
+    ]
 
 
 def _first_validation_errors(data: Any, schema: type[BaseModel]) -> list[Any]:
@@ -216,7 +231,7 @@ def _format_known_keys(model: type[BaseModel] | None) -> str:
 def _format_value(value: Any) -> str:
     """Return a value of a document as a message may hold it."""
     if isinstance(value, dict):
-        return "a mapping"
+        return "a mapping" if value else "an empty mapping"
     if isinstance(value, list):
         return "a list" if value else "an empty list"
     if isinstance(value, bool):

@@ -208,7 +208,8 @@ def _parse_collector(text: str) -> tuple[str, int]:
 def _parse_asn_rule(text: str) -> tuple[int, str]:
     match = re.fullmatch(r"([0-9]{1,10})(|\+|\+pod)", text)
     if not match or not 1 <= int(match[1]) <= MAX_ASN:
-        raise Misread("an AS number, or one with + to which each device's id is added")
+        expected = "an AS number, or one with + to which each device's id is added"
+        raise Misread(expected, hint="or one with +pod for each pod" if "+" in text else "")
     return int(match[1]), {"": "", "+": "id", "+pod": "pod"}[match[2]]
 
 
