@@ -184,3 +184,12 @@ def test_two_fabrics_of_one_name_are_refused(other: Path) -> None:
         Path("twice", f"{name}.yaml").write_text(INTENT.read_text())
     done = nodrop("plan", INTENT, "twice")
     assert (done.code, "two fabrics called two-by-two" in done.err) == (2, True)
+
+
+def test_switches_below_the_same_spines_are_in_no_pod_of_the_first(tmp_path: Path) -> None:
+    text = (home("intents") / "storage-leaves.yaml").read_text()
+    old, new = tmp_path / "old.yaml", tmp_path / "new.yaml"
+    old.write_text(text)
+    new.write_text(text.replace("min: 150kB", "min: 200kB"))
+    order = nodrop("plan", old, new).out.partition("\norder\n")[2]
+    assert "2. leaf[2-8], store1, store2: share a switch above them with leaf1\n" in order

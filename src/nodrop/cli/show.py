@@ -23,6 +23,7 @@ def command(intent: str, headroom: bool, form: str) -> None:
     import nodrop
     from nodrop.cli.output import say
     from nodrop.design import adaptations
+    from nodrop.design.boxes import groups_by_switch
     from nodrop.design.classes import keep_one_lossless_class
     from nodrop.design.defaults import applied_defaults
     from nodrop.inputs import find_named_file
@@ -41,6 +42,6 @@ def command(intent: str, headroom: bool, form: str) -> None:
     else:
         first_intent = keep_one_lossless_class(loaded)
         alone = nodrop.build(first_intent) if first_intent else None
-        shown = facts(fabric, applied_defaults(loaded), adaptations(loaded), alone)
+        shown = facts(fabric, applied_defaults(loaded), adaptations(loaded), alone, groups_by_switch(loaded))
         text = page.text(shown)
     say(encode_json_document(shown).decode() if form == "json" else text)

@@ -118,6 +118,11 @@ def switch_identities(intent: Intent) -> Iterator[Identity]:
         yield from _identities_of_group(group)
 
 
+def groups_by_switch(intent: Intent) -> dict[str, str]:
+    """Return the name of each switch's group, by the switch's name."""
+    return {name_of(intent, identity): identity.group for identity in switch_identities(intent)}
+
+
 def _identities_of_group(group: Group) -> Iterator[Identity]:
     return (switch_identity(group.role, group.name, number, max(group.pod(number), 1)) for number in group.wanted.ids)
 

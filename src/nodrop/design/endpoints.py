@@ -243,7 +243,7 @@ def _ids_on_leaves(group: Endpoints, leaves: Set[int]) -> set[int]:
     """Return the lowest ids for as many hosts on leaves that there are; empty if these take fewer."""
     width = 1 if group.spread == "one-leaf" else group.ports
     blocks = sorted({(leaf - 1) // width for leaf in leaves})
-    whole = (block for block in blocks if leaves.issuperset(range(block * width + 1, (block + 1) * width + 1)))
+    whole = (block for block in blocks if set(range(block * width + 1, (block + 1) * width + 1)) <= leaves)
     hosts = (block * group.leaf_group + host for block in whole for host in range(1, group.leaf_group + 1))
     ids = set(islice(hosts, len(group.ids)))
     return ids if len(ids) == len(group.ids) else set()

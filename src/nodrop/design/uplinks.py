@@ -109,7 +109,7 @@ def _suggest_pods(intent: Intent, choice: Choice) -> str:
     lacking, other = (join.lower, join.upper) if join.lower.per_pod is None else (join.upper, join.lower)
     pods = max(map(other.pod, other.wanted.ids))
     group = replace(lacking, per_pod=-(-max(lacking.wanted.ids) // pods))
-    changed = replace(join, **{"lower" if lacking is join.lower else "upper": group})
+    changed = replace(join, lower=group) if lacking is join.lower else replace(join, upper=group)
     lower_pods, upper_pods = (set(map(end.pod, end.wanted.ids)) for end in (changed.lower, changed.upper))
     if not lower_pods <= upper_pods:
         return ""

@@ -219,7 +219,7 @@ def _canary_first_stages(names: Sequence[str], beside: Mapping[str, Set[str]]) -
     pod = tuple(name for name in other_devices if beside.get(name, set()) & above)
     remaining_devices = tuple(name for name in other_devices if name not in pod)
     if pod:
-        yield Stage(devices=pod, why=f"in the pod of {first_device}, which share a switch above it")
+        yield Stage(devices=pod, why=f"share a switch above them with {first_device}")
     if remaining_devices:
         yield Stage(devices=remaining_devices, why="the rest of the tier")
 

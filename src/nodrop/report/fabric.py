@@ -1,7 +1,7 @@
 """A fabric as facts: what there is to show of it, as plain data."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from nodrop import platforms
@@ -26,11 +26,13 @@ def facts(
     defaults: Sequence[tuple[str, str, str]],
     adapted: Iterable[tuple[str, str, str, str]] = (),
     alone: Fabric | None = None,
+    groups: Mapping[str, str] | None = None,
 ) -> Facts:
     """Return the facts to show of a fabric, as plain data; rates in Mb/s, sizes in bytes, times in ms.
 
     `defaults` are (key, value, source), `adapted` (path, the intended value, the platform's value instead, the reason).
-    `alone` is the fabric with its first lossless class only, if it has several.
+    `alone` is the fabric with its first lossless class only, if it has several. `groups` has the group of each switch
+    of an intent; without it, links name the roles of their ends.
     """
     capacity = FabricBandwidth(fabric)
     return {
@@ -40,7 +42,7 @@ def facts(
         "devices": [_device(device) for device in fabric.devices],
         "endpoints": capacity.groups(),
         "bandwidth": _bandwidth_facts(fabric, capacity),
-        "links": _links(fabric, capacity),
+        "links": _links(fabric, capacity, groups or {}),
         "classes": _classes(fabric),
         "watchdogs": list(_distinct_watchdogs(fabric)),
         "headroom": headroom(fabric),
@@ -97,8 +99,8 @@ def _bandwidth_facts(fabric: Fabric, capacity: FabricBandwidth) -> Facts:
     }
 
 
-def _links(fabric: Fabric, capacity: FabricBandwidth) -> list[Facts]:
-    roles: dict[str, str] = {device.name: str(device.role) for device in fabric.devices}
+def _links(fabric: Fabric, capacity: FabricBandwidth, switch_groups: Mapping[str, str]) -> list[Facts]:
+    roles: dict[str, str] = {device.name: str(device.role) for device in fabric.devices} | dict(switch_groups)
     roles |= {host.name: host.group for host in fabric.hosts}
     groups: Counter[tuple[Any, ...]] = Counter()
     for link in fabric.links:

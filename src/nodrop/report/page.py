@@ -7,7 +7,7 @@ from nodrop.report import headroom_page, lossless_memory
 from nodrop.report.escape import terminal
 from nodrop.report.fabric import Facts
 from nodrop.report.headroom_page import format_cable_length
-from nodrop.report.names import format_name_list
+from nodrop.report.names import count, format_name_list
 from nodrop.report.table import TABLE_COLUMNS, format_table_section
 from nodrop.units import show_bytes, show_ids, show_speed, show_us
 
@@ -21,7 +21,8 @@ def text(facts: Facts) -> str:
 
 def _page_lines(facts: Facts) -> Iterator[str]:
     wide = facts["bandwidth"]
-    yield f"{facts['fabric']}: {facts['mode']} fabric of {len(facts['devices'])} switches and {wide['hosts']} hosts"
+    size = f"{count(len(facts['devices']), 'switch')} and {count(wide['hosts'], 'host')}"
+    yield f"{facts['fabric']}: {facts['mode']} fabric of {size}"
     drained = [row["name"] for row in facts["devices"] if row["drained"]]
     if drained:
         yield f"drained, routed around by all others: {terminal(', '.join(drained))}"
