@@ -4,8 +4,11 @@ from typing import Any
 
 import pytest
 
+from nodrop.engine.rules import shipped
+from nodrop.engine.verdicts import judge
 from nodrop.model.fabric import End, Fabric, Link
 from nodrop.model.nics import Nic
+from nodrop.model.reading import Reading
 from nodrop.model.states import UNKNOWN
 from nodrop.model.values import replace_fields
 from support.analysis_results import say, with_changes
@@ -67,3 +70,14 @@ def test_a_switch_that_was_not_read_joins_what_is_cabled_to_it_and_may_join_more
     assert say("joined_rails", replace_fields(fabric, links=(*fabric.links, *cables))) == {}
     one_cable = replace_fields(fabric, links=(*fabric.links, *cables[:1]))
     assert say("joined_rails", one_cable) == {"leaf1": "the other end of a link"}
+
+
+@pytest.mark.parametrize(("policy", "severity"), [("isolated", "note"), (UNKNOWN, "warning")])
+def test_rails_that_the_owner_calls_isolated_are_a_note(policy: Any, severity: str) -> None:
+    fabric = parted(pxn=False)
+    reading = Reading(fabric=replace_fields(fabric, policy=replace_fields(fabric.policy, rails=policy)))
+    verdict = judge(reading, [rule for rule in shipped() if rule.name == "rails-not-joined"])
+    assert {(finding.subject[-1], finding.severity) for finding in verdict.findings} == {
+        ("gpu1", severity),
+        ("gpu2", severity),
+    }

@@ -74,6 +74,12 @@ def test_room_thresholds_pause_and_shut_ports_are_left_to_others() -> None:
     assert unlike(shut) == {}
 
 
+def test_the_one_port_with_headroom_is_not_blamed_for_it() -> None:
+    """A lossless group without a buffer is reported by rules about headroom, on the ports that lack it."""
+    others = [f"leaf{leaf}/Ethernet{lane}" for leaf in (1, 2) for lane in (224, 232, 240, 248)][1:]
+    assert unlike({f"{port}/qos/priority_groups/3": None for port in others}) == {}
+
+
 def test_each_aspect_is_a_fault_of_its_own() -> None:
     changes = {
         "leaf1/Ethernet224/qos/queues/2/scheduler": WEIGHT,

@@ -70,7 +70,7 @@ def test_settings_that_no_fact_of_the_model_is_about_are_told(two_by_two: Path, 
     tables["PORT"]["Ethernet0"]["alias"] = "first"
     at.write_text(json.dumps(tables, indent=4))
     done = run("import", site)
-    assert f"#   leaf1: PORT Ethernet0 alias is first, this intent comes to {alias}\n" in done.out
+    assert f"#   leaf1: PORT Ethernet0 alias is first, this intent gives {alias}\n" in done.out
     assert done.code == 1
 
 
@@ -187,8 +187,8 @@ def test_a_filled_in_import_is_held_against_the_files(habits: Path, tmp_path: Pa
     assert not any(": links is " in line or ": role is " in line or "asn" in line for line in lines)
     (addresses,) = (line for line in lines if ": addresses/0 is otherwise" in line)
     assert addresses.startswith("leaf01, leaf02 swp51, swp52; spine01, spine02 swp1, swp2: ")
-    assert "such as 10.1.1.2/31, where this intent comes to 10.1." in addresses
-    assert f"{intent}: {len(lines)} kinds of facts are otherwise\n" == done.err
+    assert "such as 10.1.1.2/31, where this intent gives 10.1." in addresses
+    assert f"{intent}: {len(lines)} kinds of facts differ\n" == done.err
     for words in (("-o", tmp_path / "new.yaml"), ("--model", "SN2100")):
         assert "expected no -o and --model" in run("import", habits, "--against", intent, *words).err
     assert run("import", habits, "--against", tmp_path / "none.yaml").code == 2
@@ -206,7 +206,7 @@ def test_an_intent_held_against_its_build_comes_to_it(two_by_two: Path, tmp_path
     intent = home("intents") / "two-by-two.yaml"
     done = run("import", two_by_two, "--against", intent)
     assert (done.code, done.out) == (0, "")
-    assert done.err.endswith("two-by-two.yaml: it comes to what was read\n")
+    assert done.err.endswith("two-by-two.yaml: equal to the files\n")
     site = tmp_path / "site"
     shutil.copytree(two_by_two, site)
     at = site / "leaf1" / "config_db.json"
@@ -223,7 +223,7 @@ def test_an_intent_held_against_its_build_comes_to_it(two_by_two: Path, tmp_path
     odd = run("import", site, "--against", carrying)
     assert "leaf1: 1 setting of its files that goes with what is told above\n" in odd.out
     assert odd.out.endswith("extra:\n  leaf1:\n    tables:\n      LOGGER:\n        orchagent: {}\n")
-    assert more.err.endswith("two-by-two.yaml: it comes to what was read, and there are settings beside the model\n")
+    assert more.err.endswith("two-by-two.yaml: equal to the files, and there are settings beside the model\n")
     assert more.code == 1
 
 
@@ -260,5 +260,5 @@ def test_an_import_keeps_names_and_other_names_are_listed_once(leaves: str, tmp_
     at = site / "dc1-spine1-eu" / "frr.conf"
     at.write_text(at.read_text().replace("description dc1-leaf1-eu port 29", "description dc1-leaf2-eu port 29"))
     odd = run("import", site, "--against", intent)
-    assert "/description is dc1-leaf2-eu port 29, this intent comes to dc1-leaf1-eu port 29" in odd.out
+    assert "/description is dc1-leaf2-eu port 29, this intent gives dc1-leaf1-eu port 29" in odd.out
     assert odd.code == 1

@@ -24,8 +24,8 @@ def test_what_one_switch_has_otherwise_is_told_by_the_names_of_the_files() -> No
     assert not found.equal
     told = "\n".join(found.left)
     assert "routing.asn.spines: most have it, and not core-sp2" in found.guessed
-    assert "rack-b Ethernet8: qos/pfc_watchdog is none, this intent comes to there" in told
-    assert "core-sp2: ntp_servers is 192.0.2.1, this intent comes to none (services.ntp decides it)" in told
+    assert "rack-b Ethernet8: qos/pfc_watchdog is none, this intent gives there" in told
+    assert "core-sp2: ntp_servers is 192.0.2.1, this intent gives none (services.ntp decides it)" in told
 
 
 def test_without_stated_context_a_build_comes_back_with_guesses() -> None:
@@ -87,7 +87,7 @@ def test_ports_that_are_described_otherwise_are_one_line() -> None:
     fabric = replace(whole, devices=tuple(replace(one, interfaces=ports[one.name]) for one in whole.devices))
     found = derive(fabric, source="site")
     (told,) = (one for one in found.left if ": description is " in one)
-    assert told.partition(": description is ")[2].startswith("none, this intent comes to the name of the other end (")
+    assert told.partition(": description is ")[2].startswith("none, this intent gives the name of the other end (")
 
 
 def test_facts_that_are_otherwise_in_many_ways_are_one_line() -> None:
@@ -103,7 +103,7 @@ def test_facts_that_are_otherwise_in_many_ways_are_one_line() -> None:
 
     assert len(moved(3)) == 3
     assert moved(4) == (
-        "leaf1 Ethernet[0-24 by 8]: addresses is otherwise, such as 10.9.0.0, where this intent comes to none "
+        "leaf1 Ethernet[0-24 by 8]: addresses is otherwise, such as 10.9.0.0, where this intent gives none "
         "(addressing.links decides it)",
     )
 

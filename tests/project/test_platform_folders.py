@@ -139,7 +139,7 @@ fabric = nodrop.build(loads(on("madeup"), "intent.yaml"))
 print(json.dumps({
     "written": platforms.default_first(),
     "written_as": platforms.written_as("onlyread"),
-    "enum": Intent.model_json_schema()["$defs"]["Tier"]["properties"]["platform"]["enum"],
+    "enum": Intent.model_json_schema()["$defs"]["SwitchGroup"]["properties"]["platform"]["enum"],
     "misspelt": problem("madup"),
     "only read": problem("onlyread"),
     "ports": [port.name for port in fabric.devices[0].interfaces][:2],

@@ -12,10 +12,10 @@ MIXES = (("sonic", "sonic"), ("sonic", "nvue"), ("nvue", "sonic"), ("nvue", "nvu
 
 
 def on(name: str, leaves: str, spines: str, release: int = -1) -> Data:
-    """An intent on a mix of platforms, each by its last release or another."""
+    """An intent on a mix of platforms, each by its last release or another; its switches are named by their groups."""
     groups = shipped(name)["topology"].get("groups", {})
     tiers = {f"groups.{key}": leaves if group["tier"] == "1" else spines for key, group in groups.items()}
     tiers = tiers or {"leaves": leaves, "spines": spines}
     changes = {f"topology.{tier}.platform": platform for tier, platform in tiers.items()}
     releases = {f"topology.{tier}.version": RELEASES[platform][release] for tier, platform in tiers.items()}
-    return shipped(name, changes | releases)
+    return shipped(name, changes | releases | {"names": None})

@@ -92,8 +92,8 @@ def test_what_one_of_them_sees_otherwise_is_found_and_shown_side_by_side(
         "check": "sessions",
         "items": 16,
         "columns": [
-            {"validator": "nodrop", "sound": 16, "seen": 16, "unseen": 0, "differs": 0, "because": []},
-            {"validator": "Batfish", "sound": 15, "seen": 16, "unseen": 0, "differs": 1, "because": []},
+            {"validator": "nodrop", "correct": 16, "observed": 16, "not_observable": 0, "different": 0, "reasons": []},
+            {"validator": "Batfish", "correct": 15, "observed": 16, "not_observable": 0, "different": 1, "reasons": []},
         ],
     }
 
@@ -118,7 +118,7 @@ def test_the_rules_about_validators_are_judged_only_where_one_was_asked(two_by_t
 def test_another_build_is_compared_by_batfish(
     two_by_two: Path, asked: list[object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lost = {"port": "", "to": "10.2.2.1", "before": "ACCEPTED", "after": "NO_ROUTE"}
+    lost = {"port": "", "destination": "10.2.2.1", "old": "ACCEPTED", "new": "NO_ROUTE"}
     flows = (
         Flow(source="leaf1", prefix="10.2.2.0/24", lost=True, **lost),
         Flow(source="leaf2", prefix="10.2.1.0/24", lost=False, **lost),

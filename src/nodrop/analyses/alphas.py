@@ -20,8 +20,8 @@ REPAIRS = True
 GROUP, QUEUE = "priority group", "queue"
 _ROWS = {GROUP: "priority_groups", QUEUE: "queues"}
 
-AlphaKey = tuple[str, int, bool]
-"""A priority group or a queue, by its number, and whether it is lossless."""
+AlphaKey = tuple[str, int, str, bool]
+"""A priority group or a queue, by its number, its pool, and whether it has headroom."""
 
 
 def find(index: Index) -> Iterator[Hit | Unsettled]:
@@ -59,7 +59,10 @@ def _dynamic_thresholds(member: FamilyPort) -> Iterator[tuple[AlphaKey, int]]:
     for row_kind, rows in ((GROUP, member.qos.priority_groups), (QUEUE, member.qos.queues)):
         for row in () if isinstance(rows, Unknown) else rows:
             if isinstance(row.buffer, BufferProfile) and row.buffer.dynamic_th is not None:
-                yield (row_kind, row.index, isinstance(row.buffer.headroom, Headroom)), row.buffer.dynamic_th
+                yield (
+                    (row_kind, row.index, row.buffer.pool or "", isinstance(row.buffer.headroom, Headroom)),
+                    row.buffer.dynamic_th,
+                )
 
 
 def _has_only_zero_buffers(qos: QosProfile) -> bool:
@@ -82,7 +85,7 @@ def _is_zero(buffer: BufferProfile) -> bool:
 def _build_hit(
     member: FamilyPort, key: AlphaKey, own_threshold: int, expected: int, sibling: FamilyPort, count: int
 ) -> Hit:
-    row_kind, number, _ = key
+    row_kind, number, *_ = key
     device, port = member.device.name, member.port.name
     row = ("qos", _ROWS[row_kind], str(number))
     is_computed = _is_computed_threshold(member, key)
@@ -114,7 +117,7 @@ def _build_hit(
 
 def _is_computed_threshold(member: FamilyPort, key: AlphaKey) -> bool:
     """Whether a threshold is that of all profiles which the switch computes."""
-    row_kind, number, _ = key
+    row_kind, number, *_ = key
     groups = known_rows(member.qos.priority_groups)
     buffer = next((group.buffer for group in groups if row_kind == GROUP and group.index == number), None)
     headroom = buffer.headroom if isinstance(buffer, BufferProfile) else None

@@ -212,7 +212,10 @@ def _buffer_traits(qos: QosProfile) -> Iterator[PortTrait]:
         for index, buffer in rows:
             buffer_profile = require_fact(buffer, f"{kind.replace(' ', '_')}.buffer")
             room = "has no buffer" if buffer_profile is None else _format_buffer_pool(buffer_profile)
-            yield PortTrait(f"{kind} {index}", room, ("qos", name, str(index), "buffer"), optional=name == "queues")
+            has_headroom = buffer_profile is not None and bool(buffer_profile.headroom)
+            yield PortTrait(
+                f"{kind} {index}", room, ("qos", name, str(index), "buffer"), optional=name == "queues" or has_headroom
+            )
 
 
 def _format_buffer_pool(buffer: BufferProfile) -> str:

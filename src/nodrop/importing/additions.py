@@ -158,7 +158,7 @@ def otherwise(
                 continue
             hidden = actual is not None and _may_hold_secret(platform, actual, files.secret.get(box.was, ()))
             has = "missing" if actual is None else "a secret" if hidden else _value(actual)
-            by_remark.setdefault(f"{' '.join(path)} is {has}, this intent comes to {_value(extra)}", []).append(box.was)
+            by_remark.setdefault(f"{' '.join(path)} is {has}, this intent gives {_value(extra)}", []).append(box.was)
     return tuple(f"{format_name_list(names)}: {remark}" for remark, names in sorted(by_remark.items()))
 
 

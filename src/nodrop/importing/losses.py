@@ -32,12 +32,12 @@ def _format_loss_lines(unlikes: Iterable[Unlike], sight: TierView) -> Iterator[s
         decides = f" ({key} decides it)" if key else ""
         for has, built, places in variants if len(variants) <= _WAYS else ():
             if path:
-                yield f"{_places(places, sight)}: {path} is {has}, this intent comes to {built}{decides}"
+                yield f"{_places(places, sight)}: {path} is {has}, this intent gives {built}{decides}"
             else:
-                yield f"{_places(places, sight)}: {has} here, {built} in what this intent comes to"
+                yield f"{_places(places, sight)}: {has} here, {built} in the build of this intent"
         if len(variants) > _WAYS:
             has, built, _ = variants[0]
-            example = f"such as {has}, where this intent comes to {built}"
+            example = f"such as {has}, where this intent gives {built}"
             place_text = _places(_merge_device_parts(part for *_, part in variants), sight)
             yield f"{place_text}: {path} is otherwise, {example}{decides}"
 

@@ -12,9 +12,9 @@ from nodrop.routing.observation import OBSERVATION_CHECKS, Observation, Observat
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """A validator's results for a check, in items: `sound` of the `seen` are correct.
+    """A validator's results for a check, in items: `correct` of the `observed` are as expected.
 
-    `differs` are seen differently from nodrop's computation, `unseen` it cannot see; `because` gives most reasons.
+    `different` are seen differently from nodrop's computation; `reasons` are the most frequent reasons for the rest.
     """
 
     validator: str

@@ -32,9 +32,8 @@ class Ruling:
 
 ROLLOUT_HAZARD = Ruling(
     name="rollout-hazard",
-    why="Switches are changed one after the other. In an intermediate state, with some switches changed and the others "
-    "not, the fabric has an error that is absent both before and after the change. No order that was tried avoids it, "
-    "so the rollout loses or stops traffic.",
+    why="Switches are changed one after the other. With some of them changed, the fabric has an error that it has "
+    "neither before nor after the change. No order that was tried avoids it, so the rollout loses or stops traffic.",
     fix="split the change into two that are each safe, or drain the affected switches until all of them are changed; "
     "`nodrop explain RULE` explains the error, and `--rollout report` does not fail the check",
 )
@@ -51,21 +50,20 @@ RISK = Ruling(
 )
 POLICY_CHANGED = Ruling(
     name="policy-changed",
-    why="A check uses the policy of the base: nodrop.yaml or [tool.nodrop], the rules, profile and baseline that it "
-    "names, comments that allow findings, and mode, classes, roles and policy of a fabric.yaml. This change alters "
-    "that policy. It is an error if findings that fail under the policy of the base would pass under the new one, or "
-    "if switches would no longer be checked; else it is a note.",
+    why="A check uses the policy of the base. That is nodrop.yaml or [tool.nodrop] with its rules, profile and "
+    "baseline, comments that allow findings, and mode, classes, roles and policy of a fabric.yaml. This change "
+    "alters that policy. It is an error if it hides findings that fail under the policy of the base, or if "
+    "switches would no longer be checked; else it is a note.",
     fix="change the policy in a separate pull request that its owners approve, then make the change; "
     "`--config-from work` checks both states with the policy of the working tree",
 )
 DEVICE_NOT_CHECKED = Ruling(
     name="device-not-checked",
-    why="A switch that was checked in the base is not checked in the new state. It is an error where a file that looks "
-    "like its configuration is still there and is not read, where a file or a table of it is gone and what was known "
-    "of the switch is not known any more, or where tables now come from a file that the switch may never load; a note "
-    "where all its files are deleted.",
-    fix="put the files and tables back where they are read, or delete all files of a switch that is taken out of the "
-    "fabric",
+    why="A switch that was checked in the base is not checked in the new state. It is an error in three "
+    "cases: a file that looks like its configuration is there and is not read; a file or table is gone, and with it "
+    "facts of the switch; tables now come from a file that the switch may never load. It is a note where all its files "
+    "are deleted.",
+    fix="put the files and tables back where they are read, or delete all files of a switch that leaves the fabric",
 )
 UNKNOWN_LINES = Ruling(
     name=UNKNOWN_LINE,

@@ -118,6 +118,12 @@ def test_links_and_addresses() -> None:
     )
 
 
+def test_a_bond_with_the_word_none_has_no_members() -> None:
+    reading = read("cumulus", interfaces=f"{STANZAS}auto bond1\niface bond1\n  bond-slaves none\n  mtu 9000\n")
+    assert [remark.kind for remark in reading.remarks] == []
+    assert "none" not in [port.name for port in reading.device.interfaces]
+
+
 def test_bonds_and_the_vlans_of_a_bridge_are_read() -> None:
     reading = read(
         "cumulus",

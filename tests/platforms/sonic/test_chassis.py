@@ -7,6 +7,7 @@ import pytest
 
 from nodrop import platforms
 from nodrop.model.fabric import Device
+from nodrop.model.states import Unknown
 from nodrop.model.subject import parse
 from support.sonic_configs import NAME, read, remarks, stock
 
@@ -38,6 +39,23 @@ def test_queues_of_this_asic_alone_are_read() -> None:
     assert weights(reading.device) == {3: 15, 4: 15}
     assert [one.name for one in reading.device.interfaces] == ["Ethernet0", "Ethernet8"]
     assert remarks(reading) == []
+
+
+def test_each_asic_of_a_chassis_has_its_queues_though_their_tables_are_equal() -> None:
+    first, second = line_card(), line_card()
+    second["DEVICE_METADATA"]["localhost"]["asic_name"] = "asic1"
+    assert [weights(read(config).device) for config in (first, second, first)] == [
+        {3: 15, 4: 15},
+        {3: 14, 4: 14},
+        {3: 15, 4: 15},
+    ]
+
+
+def test_queues_by_asic_are_unknown_where_the_file_does_not_say_which_asic_it_is_of() -> None:
+    config = line_card()
+    for key in ("hostname", "asic_name"):
+        del config["DEVICE_METADATA"]["localhost"][key]
+    assert all(isinstance(port.qos.queues, Unknown) for port in read(config).device.interfaces)
 
 
 @pytest.mark.parametrize("subject", ["Ethernet0/qos/queues/3", "Ethernet0/qos/queues/3/scheduler"])

@@ -96,7 +96,6 @@ FAULTS: dict[str, Fault] = {
     "lossless queue on a lossy buffer": fault(
         {("BUFFER_QUEUE", f"{PORT}|3", "profile"): "q_lossy_profile"},
         "lossless-queue-on-lossy-buffer", f"{PORT}/qos/queues/3", ("BUFFER_QUEUE", f"{PORT}|3"),
-        "alpha-outlier",
     ),
     "overlapping PG ranges": fault(
         {("BUFFER_PG", f"{PORT}|3-4"): {"profile": "ingress_lossy_profile"}},

@@ -152,7 +152,7 @@ class Interfaces:
         if key not in _ATTRIBUTES and (meant := slip(key, _ATTRIBUTES)):
             self._found.unknown(place, " ".join(words), "ifupdown2", f"`{words[0]}`: did you mean `{meant}`?")
         elif key == "bond-slaves":
-            for member in words[1:]:
+            for member in words[1:] if words[1:] != ["none"] else ():
                 self._found.add(f"{head} bond member {word_of(member)}", place, origin)
         elif key in _BRIDGING:
             pass

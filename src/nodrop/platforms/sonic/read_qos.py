@@ -19,7 +19,7 @@ from nodrop.model.qos import (
 )
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import Subject
-from nodrop.platforms.sonic.config import Config, Row, bare
+from nodrop.platforms.sonic.config import Config, Row, bare, own_asic
 from nodrop.platforms.sonic.read_buffers import buffer_profile, dynamic_buffers
 from nodrop.platforms.sonic.read_faults import rejected, remark_qos
 from nodrop.platforms.sonic.tables import ALL_PRIORITIES, COMPUTED, ECN_COLORS, ENABLED, MAPS, TARGETS
@@ -51,7 +51,8 @@ TABLES = (
 )
 """All tables that are read here and nowhere else."""
 
-_RECENT: deque[tuple[tuple[bool, bool], dict[str, Any], "QosReader"]] = deque(maxlen=8)
+_ReadingKey = tuple[bool, bool, tuple[str, str] | None]
+_RECENT: deque[tuple[_ReadingKey, dict[str, Any], "QosReader"]] = deque(maxlen=8)
 
 
 def qos_reader(config: Config) -> "QosReader":
@@ -66,9 +67,18 @@ def qos_reader(config: Config) -> "QosReader":
     return QosReader(config)
 
 
-def _reading_key(config: Config) -> tuple[bool, bool]:
-    """Return the facts that make equal QoS tables read differently: whole or part, and the grammar."""
-    return config.whole, config.database.writes(_MASK)
+def _reading_key(config: Config) -> _ReadingKey:
+    """Return the facts that make equal QoS tables read differently: whole or part, the grammar, and the ASIC."""
+    return config.whole, config.database.writes(_MASK), _asic_of_rows(config)
+
+
+def _asic_of_rows(config: Config) -> tuple[str, str] | None:
+    """Return the host and ASIC of the tables where keys name these, as in a chassis; None where no key does."""
+    keys = (key for table in ("QUEUE", "BUFFER_QUEUE") for key in config.rows(table))
+    return own_asic(config.data) if any(key.count("|") == _BARS_OF_A_CHASSIS for key in keys) else None
+
+
+_BARS_OF_A_CHASSIS = 3
 
 
 class QosReader:
@@ -92,6 +102,8 @@ class QosReader:
         for slot, table in enumerate(INDEXED, len(BINDINGS)):
             for port, index, key, row in config.port_rows(table):
                 by_port[port][slot].append((index, key, row))
+        asic = _asic_of_rows(config)
+        self._has_unplaced_rows = asic is not None and not all(asic)
         by_port.pop("GLOBAL", None)
         self.switch_row: Row | None = (by_port.pop("global", None) or [None])[0]
         by_port.pop("CPU", None)
@@ -235,6 +247,8 @@ class QosReader:
     def _queues(self, port: str, rows: list[Any], buffers: list[Any]) -> tuple[Queue, ...] | Unknown:
         config = self._config
         if not config.covers("QUEUE") and not config.covers("BUFFER_QUEUE"):
+            return UNKNOWN
+        if not rows and not buffers and self._has_unplaced_rows:
             return UNKNOWN
         queue_fields: dict[int, dict[str, Any]] = defaultdict(dict)
         for index, key, row in rows:
