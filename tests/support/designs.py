@@ -31,6 +31,14 @@ def shipped(name: str, changes: dict[str, Any] | None = None) -> Data:
     return changed(_shipped(name), changes or {})
 
 
+def tiers_of(name: str) -> dict[str, int]:
+    """Where a shipped intent describes its switches, as dotted paths, with the tier of each."""
+    groups = _shipped(name)["topology"].get("groups")
+    if groups is None:
+        return {"topology.leaves": 1, "topology.spines": 2}
+    return {f"topology.groups.{group}": int(facts["tier"]) for group, facts in groups.items()}
+
+
 def changed(data: Data, changes: dict[str, Any]) -> Data:
     """The data with the values at dotted paths set, or removed where None; all else is left as it was."""
     result = deepcopy(data)

@@ -1,7 +1,7 @@
 """Intents on SONiC, on NVUE and on both."""
 
 from nodrop.resources import home
-from support.designs import Data, shipped
+from support.designs import Data, shipped, tiers_of
 
 OTHERS = ("reference-256-", "broadcom", "adaptive")
 INTENTS = sorted(path.stem for path in home("intents").glob("*.yaml") if not path.stem.startswith(OTHERS))
@@ -13,9 +13,7 @@ MIXES = (("sonic", "sonic"), ("sonic", "nvue"), ("nvue", "sonic"), ("nvue", "nvu
 
 def on(name: str, leaves: str, spines: str, release: int = -1) -> Data:
     """An intent on a mix of platforms, each by its last release or another; its switches are named by their groups."""
-    groups = shipped(name)["topology"].get("groups", {})
-    tiers = {f"groups.{key}": leaves if group["tier"] == "1" else spines for key, group in groups.items()}
-    tiers = tiers or {"leaves": leaves, "spines": spines}
-    changes = {f"topology.{tier}.platform": platform for tier, platform in tiers.items()}
-    releases = {f"topology.{tier}.version": RELEASES[platform][release] for tier, platform in tiers.items()}
+    platforms = {path: leaves if tier == 1 else spines for path, tier in tiers_of(name).items()}
+    changes = {f"{path}.platform": platform for path, platform in platforms.items()}
+    releases = {f"{path}.version": RELEASES[platform][release] for path, platform in platforms.items()}
     return shipped(name, changes | releases | {"names": None})

@@ -114,11 +114,7 @@ def _report_differences(reading: "Reading", against: str) -> int:
     if names:
         say("\n".join(names) + "\n")
     kinds = len(comparison.left)
-    text = (
-        f"{kinds} kind{' of fact differs' if kinds == 1 else 's of facts differ'}"
-        if kinds
-        else "equal to the files"
-    )
+    text = f"{kinds} kind{' of fact differs' if kinds == 1 else 's of facts differ'}" if kinds else "equal to the files"
     tell(f"{against}: {text}{', and there are settings beside the model' if comparison.extra else ''}")
     return 0 if comparison.equal else FOUND
 

@@ -18,7 +18,7 @@ from nodrop.design.routing import RESTART_S
 from nodrop.design.static_buffers import is_static
 from nodrop.design.styles import qos_style
 from nodrop.design.topology import model_of, topology_of
-from nodrop.design.watchdog import BASE_DETECTION_MS, FABRIC_FACTOR, SideTimers, derive_timers, timer_scale
+from nodrop.design.watchdog import BASE_DETECTION_MS, FABRIC_FACTOR, SideTimers, Timers, derive_timers, timer_scale
 from nodrop.intent.schema import Intent, WatchdogTimers
 from nodrop.model.timeouts import QP_TIMEOUT_MS
 from nodrop.platforms.kit.traits import Traits
@@ -162,20 +162,26 @@ def _watchdog_defaults(intent: Intent) -> Iterator[AppliedDefault]:
     if timers.hosts.detection_ms < BASE_DETECTION_MS * timer_scale(ports):
         first_source = f"{_IN_TIME}, for {first_source} is longer"
     yield from _watchdog_side_defaults("hosts", timers.hosts, wanted_watchdog.hosts, first_source)
-    if wanted_watchdog.fabric != "off" and timers.fabric:
-        later = f"{FABRIC_FACTOR} × hosts, so that the nearest hop acts first"
-        if timers.fabric.detection_ms < FABRIC_FACTOR * timers.hosts.detection_ms:
-            later = f"{_IN_TIME}, for {FABRIC_FACTOR} × hosts is longer"
-        yield from _watchdog_side_defaults("fabric", timers.fabric, wanted_watchdog.fabric, later)
-    elif wanted_watchdog.fabric != "off":
-        source = f"none is later than the hosts' side and acts before queue pairs time out ({QP_TIMEOUT_MS} ms)"
-        yield AppliedDefault("pfc.watchdog.fabric", "off", source)
+    if topology_of(intent).joins and wanted_watchdog.fabric != "off":
+        yield from _fabric_watchdog_defaults(timers, wanted_watchdog.fabric)
     if wanted_watchdog.polling is None:
         polling_ms = timers.polling_ms
         value = f"{timers.wanted_polling_ms}ms"
         if set(polling_ms.values()) != {timers.wanted_polling_ms}:
             value = ", ".join(f"{group.label} {polling}ms" for group, polling in polling_ms.items())
         yield AppliedDefault("pfc.watchdog.polling", value, "half the smallest detection")
+
+
+def _fabric_watchdog_defaults(timers: Timers, wanted_timers: WatchdogTimers) -> Iterator[AppliedDefault]:
+    """Yield the defaults of the watchdogs of links between switches."""
+    if timers.fabric is None:
+        source = f"none is later than the hosts' side and acts before queue pairs time out ({QP_TIMEOUT_MS} ms)"
+        yield AppliedDefault("pfc.watchdog.fabric", "off", source)
+        return
+    source = f"{FABRIC_FACTOR} × hosts, so that the nearest hop acts first"
+    if timers.fabric.detection_ms < FABRIC_FACTOR * timers.hosts.detection_ms:
+        source = f"{_IN_TIME}, for {FABRIC_FACTOR} × hosts is longer"
+    yield from _watchdog_side_defaults("fabric", timers.fabric, wanted_timers, source)
 
 
 def _watchdog_side_defaults(

@@ -20,12 +20,11 @@ from nodrop.platforms import unsupported_paths
 from nodrop.platforms.kit.traits import traits
 from nodrop.platforms.nvue.releases import RELEASES
 from nodrop.resources import home
-from support.designs import Data, build, changed, load, shipped
+from support.designs import Data, build, changed, load, shipped, tiers_of
 from support.nvue_devices import as_nvue, fabric, profile
 from support.nvue_startup import read
 
 STYLES: tuple[QosStyle, ...] = ("macro", "explicit")
-TIERS = ("leaves", "spines")
 ABLE = sorted(path.stem for path in home("intents").glob("*.yaml") if path.stem != "broadcom")
 """The intents with switches that run NVUE."""
 TWO_LOSSLESS: Data = {
@@ -40,7 +39,7 @@ TWO_LOSSLESS: Data = {
 
 def on_nvue(name: str, release: str, style: QosStyle | None, **changes: Any) -> Data:
     values = {"platform": "nvue", "version": release, "style": style}
-    return shipped(name, {f"topology.{tier}.{key}": value for tier in TIERS for key, value in values.items()} | changes)
+    return shipped(name, {f"{path}.{key}": value for path in tiers_of(name) for key, value in values.items()} | changes)
 
 
 def two_lossless(style: QosStyle | None) -> Data:
