@@ -337,8 +337,8 @@ def test_a_change_that_breaks_a_fabric_is_told_everywhere_and_stopped(fabrics: H
     told, _, commands = job.log.partition(f"\n::{key[1]}::\n")
     assert "error[pfc-without-watchdog]" in told
     first, second, *_ = commands.splitlines()
-    assert first.startswith("::error title=build-unlike-intent,file=build/pod1/leaf1/config_db.json,")
-    assert second.startswith("::error title=pfc-without-watchdog,file=build/pod1/leaf1/config_db.json,")
+    assert first.startswith("::error title=pfc-without-watchdog,file=build/pod1/leaf1/config_db.json,")
+    assert second.startswith("::error title=build-unlike-intent,file=build/pod1/leaf1/config_db.json,")
     listing, writing = calls(job)
     assert {listing["host"], writing["host"]} == {"github.example.com"}
     assert (listing["fields"]["owner"], listing["fields"]["name"]) == ("a-site", "fabrics")

@@ -3,20 +3,18 @@
 Refused designs are as much a part of it: which intent a platform does not take, and the word that says why.
 """
 
-from typing import Any
-
 import pytest
 
 import nodrop
-from nodrop.engine.example_setup import merge_overlay
 from nodrop.engine.finding import Verdict
 from nodrop.engine.rule import STRICTNESSES
 from nodrop.engine.rules import shipped
 from nodrop.engine.verdicts import judge
 from nodrop.errors import InputProblems
-from nodrop.intent.schema import Intent
 from nodrop.resources import home
 from nodrop.syntax.yaml import parse
+from support.designs import build, tiers_of
+from support.designs import shipped as shipped_intent
 from support.places import TESTS
 
 INTENTS = sorted(path.stem for path in home("intents").glob("*.yaml"))
@@ -27,10 +25,9 @@ REFUSED = parse((TESTS / "rules" / "no_noise.yaml").read_bytes(), "no_noise.yaml
 
 def verdict(intent: str, platform: str, version: str, strictness: str = "regular") -> Verdict:
     """Build an intent for a release of a platform, as it is where none is named, read it back and judge it."""
-    path = home("intents") / f"{intent}.yaml"
-    tiers: dict[str, Any] = {tier: {"platform": platform, "version": version} for tier in ("spines", "leaves")}
-    data = merge_overlay(parse(path.read_bytes(), path.name).data, {"topology": tiers} if platform else {})
-    fabric = nodrop.build(Intent.model_validate(data))
+    values = {"platform": platform, "version": version} if platform else {}
+    changes = {f"{path}.{key}": value for path in tiers_of(intent) for key, value in values.items()}
+    fabric = build(shipped_intent(intent, changes))
     reading = nodrop.read_back([*nodrop.write(fabric), *nodrop.host_files(fabric)], fabric)
     return judge(reading, shipped(), strictness=strictness)  # type: ignore[arg-type]
 
