@@ -56,7 +56,7 @@ def assert_same_in_both(of: dict[QosStyle, Data]) -> None:
     for style, data in of.items():
         built = build(data)
         assert {device.qos_style for device in built.devices} == {style}
-        reading = nodrop.read_back(list(nodrop.write(built)), built)
+        reading = nodrop.read_back([*nodrop.write(built), *nodrop.host_files(built)], built)
         assert (reading.problems, reading.remarks, reading.notes) == ((), (), ())
         assert [(one.rule, str(one.subject)) for one in nodrop.lint(reading).findings] == []
         for device, back in zip(built.devices, reading.fabric.devices, strict=True):
