@@ -9,7 +9,7 @@ import pytest
 import nodrop
 from nodrop.errors import InputProblems
 from nodrop.judging import built
-from nodrop.model.fabric import Device, Fabric
+from nodrop.model.fabric import Fabric
 from nodrop.model.routing import Bgp
 from nodrop.model.states import Unknown
 from nodrop.report.bandwidth import FabricBandwidth
@@ -350,29 +350,3 @@ def test_a_kind_that_is_not_known_is_the_only_fault(kind: str | None) -> None:
         build(changed(three_tiers(), {"topology.kind": kind}))
     (problem,) = refused.value.problems
     assert "kind" in str(problem)
-
-
-def test_2048_gpus_in_three_tiers_have_as_many_links_up_as_down() -> None:
-    pods, leaves, servers = 4, 8, 256
-    data = intent(
-        {
-            "leaf": group(
-                1, f"1-{pods * leaves}", "SN5600", per_pod=str(leaves), ports={"endpoints": "1-32"},
-                uplinks={"spine": links("33-64", 8, split="2", peer_ports="1-32")},
-            ),
-            "spine": group(
-                2, f"1-{pods * leaves}", "SN5600", per_pod=str(leaves),
-                uplinks={"core": links("33-64", 4, split="2")},
-            ),
-            "core": group(3, "1-16", "SN5600"),
-        },
-        {"gpu": hosts(ids=f"1-{servers}", ports="8", spread="rails", leaf_group=str(servers // pods), split="2")},
-        {"leaf": "4200100000+", "spine": "4200200000+pod", "core": "4200000000"},
-    )  # fmt: skip
-    fabric = build(data)
-    tiers = Counter(
-        frozenset(end.node.rstrip("0123456789") for end in (link.a, link.b)) for link in fabric.links
-    )  # fmt: skip
-    assert tiers == {frozenset(pair): 2048 for pair in (("gpu", "leaf"), ("leaf", "spine"), ("spine", "core"))}
-    assert len(fabric.devices) == 80
-    assert all(isinstance(device, Device) for device in fabric.devices)

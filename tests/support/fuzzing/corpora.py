@@ -282,7 +282,9 @@ def _hosts() -> Iterator[Files]:
 
 
 def _intents() -> Iterator[Files]:
-    paths = [*sorted((ROOT / "intents").rglob("*.yaml")), *sorted((TESTS / "design" / "errors").glob("*.yaml"))]
+    """Yield the shipped intents and those that are refused; one of `intents/large` takes seconds to build."""
+    shipped = (path for path in (ROOT / "intents").rglob("*.yaml") if path.parent.name != "large")
+    paths = [*sorted(shipped), *sorted((TESTS / "design" / "errors").glob("*.yaml"))]
     for path in paths:
         raw = path.read_bytes()
         if is_intent(raw) and len(raw) < 8_000:
