@@ -97,7 +97,7 @@ def test_the_rack_is_told_the_bond_and_its_gateway(changes: dict[str, Any], port
         ({"endpoints.storage.ports": 1}, "hosts with one port", "ports: 2 or more, or no bond"),
         (
             {"endpoints.storage.spread": "leaves"},
-            "ports on 2 leaves, and a bond ends on one switch",
+            "ports on 2 switches, and a bond ends on one switch",
             "spread: one-leaf, or no bond",
         ),
     ],

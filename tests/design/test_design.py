@@ -243,7 +243,7 @@ def test_blocks_halve_the_largest_gap() -> None:
 def test_places_follow_from_ids(changes: dict[str, str], expected: str) -> None:
     """`host:leaf:slot` for every port."""
     data = shipped("two-by-two", {f"endpoints.gpu.{key}": value for key, value in changes.items()})
-    found = (f"{place.host}:{place.leaf}:{place.slot}" for place in host_port_places(load(data).endpoints["gpu"]))
+    found = (f"{place.host}:{place.switch}:{place.slot}" for place in host_port_places(load(data).endpoints["gpu"]))
     assert " ".join(found) == expected
 
 

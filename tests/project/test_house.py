@@ -67,6 +67,16 @@ Docstrings and comments may name a source; a string or name in the code may not.
 MAY_SPEAK = ("platforms", "hardware")
 
 
+TIER_NAMES = re.compile(r"(?<![a-z])(super)?spines?(?![a-z])|(?<![a-z])leaf(?![a-z])", re.IGNORECASE)
+"""What people call the tiers of a fabric of two or three; code that works for any number of tiers has no such word."""
+
+TIER_KEYS = re.compile(r"\bleaf_(?:ports|group)\b|\bone-leaf\b")
+"""Keys and values of hosts in any intent, whatever its topology."""
+
+SHORT_FORM_HOMES = ("design/topology",)
+"""The modules that translate between `kind: leaf-spine` and groups in tiers."""
+
+
 def layer_of(part: str) -> int:
     return next(number for number, names in enumerate(LAYERS) if part in names)
 
@@ -142,6 +152,60 @@ def said(path: Path) -> Iterator[tuple[int, str]]:
 SPOKEN = {
     ("design/defaults.py", "pfcwd"),  # the source of a default, shown to the user
 }
+
+
+def words_of_code(source: str) -> Iterator[tuple[int, str]]:
+    """Names and texts of a module with their lines, docstrings left out."""
+    tree = ast.parse(source)
+    docstrings = {
+        id(after.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+        for after in node.body
+        if isinstance(after, ast.Expr)
+    }
+    for node in ast.walk(tree):
+        line = getattr(node, "lineno", 0)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+            yield line, node.value
+        for name in ("id", "attr", "name", "arg"):
+            if isinstance(word := getattr(node, name, None), str):
+                yield line, word
+
+
+def tier_names(source: str) -> list[str]:
+    return [
+        f"{line}: {word}"
+        for line, word in words_of_code(source)
+        if TIER_NAMES.search(TIER_KEYS.sub("", word).replace("_", " ").replace("leaves ", ""))
+    ]
+
+
+def test_design_knows_no_names_of_tiers() -> None:
+    found = [
+        f"{path}:{word}"
+        for path in MODULES
+        if path.parts[0] == "design" and str(path.with_suffix("")) not in SHORT_FORM_HOMES
+        for word in tier_names((SOURCE / path).read_text())
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("line", "is_found"),
+    [
+        ("leaf = 1", True),
+        ("def count_leaf_slots(): pass", True),
+        ("x = f'{n} superspine{s}'", True),
+        ("x.spine_slots", True),
+        ("group.leaf_ports", False),
+        ("x = 'one-leaf'", False),
+        ("x = f'{ratio} leaves too little'", False),
+        ('def leaflet(): """Return a leaf."""', False),
+    ],
+)
+def test_names_of_tiers_are_found_in_code(line: str, is_found: bool) -> None:
+    assert bool(tier_names(line)) is is_found
 
 
 def test_modules_are_short() -> None:

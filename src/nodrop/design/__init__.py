@@ -179,7 +179,7 @@ def _links(layout: Layout) -> tuple[Link, ...]:
     ]
     joined += [
         (
-            _end(host_cable.leaf, host_cable.leaf_port),
+            _end(host_cable.switch, host_cable.switch_port),
             End(host_cable.host, host_port_name(host_cable)),
             host_cable.cabling,
         )

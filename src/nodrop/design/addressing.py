@@ -32,7 +32,7 @@ _POOLS = ("loopbacks", "links", "endpoints", "oob")
 _LONGEST_POOL = {"ipv4": 8, "ipv6": 16}
 """The shortest prefix that a hint offers: IPv4 has no larger pool for private use, and nobody has one of IPv6."""
 _BLOCK = 2**64
-"""Addresses of IPv6 that a leaf has for its links of a kind."""
+"""Addresses of IPv6 that a switch has for its links of a kind."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,10 +69,10 @@ class Pool:
 
 
 class LinkAddresses(NamedTuple):
-    """The addresses of a link's ends: the leaf's, then the other's, which are a /31 or a /127."""
+    """The addresses of a link's ends: the lower switch's, then the other's, which are a /31 or a /127."""
 
     family: Family
-    leaf: str
+    lower: str
     far: str
 
     @property
@@ -96,9 +96,9 @@ class Plan:
     endpoints: tuple[Pool, ...]
     oob: Pool
     vlans: Mapping[str, tuple[Pool, ...]]
-    """Pools of the groups whose ports share a VLAN on each leaf, by group."""
+    """Pools of the groups whose ports share a VLAN on each switch, by group."""
     slots: int
-    """Links to hosts, and as many to spines, for which a leaf has IPv4 addresses."""
+    """Links to hosts, and as many upwards, for which a switch has IPv4 addresses."""
 
     @property
     def families(self) -> tuple[Family, ...]:
@@ -133,37 +133,37 @@ class Plan:
     def host(self, cable: HostCable) -> tuple[str, ...]:
         """Return the addresses of a host's port with their prefix lengths: of its link, or in its group's VLAN.
 
-        In a VLAN the gateway has the first address of the leaf's subnet, and a port that of its slot behind it.
+        In a VLAN the gateway has the first address of the switch's subnet, and a port that of its slot behind it.
         """
         if cable.group not in self.vlans:
             return tuple(f"{pair.far}/{pair.length}" for pair in self.endpoint(cable))
         port = cable.address_port
-        slot = (port.panel - 1) * cable.leaf.model.max_split + port.split
-        blocks = self.vlan_blocks(cable.group, cable.leaf)
+        slot = (port.panel - 1) * cable.switch.model.max_split + port.split
+        blocks = self.vlan_blocks(cable.group, cable.switch)
         return tuple(f"{block.spell(block.first + 2 + slot)}/{block.prefix_length}" for block in blocks)
 
     def endpoint(self, cable: HostCable) -> tuple[LinkAddresses, ...]:
         """Return the addresses of an endpoint link: the host has the upper one; none where it is in a VLAN."""
         if cable.group in self.vlans:
             return ()
-        return tuple(self._pair(pool, pool.first, cable.leaf, cable.address_port) for pool in self.endpoints)
+        return tuple(self._pair(pool, pool.first, cable.switch, cable.address_port) for pool in self.endpoints)
 
-    def endpoint_blocks(self, leaf: Node) -> tuple[Pool, ...]:
-        """Return the blocks that hold all endpoint links of a leaf."""
-        return self._blocks_of_leaf(self.endpoints, leaf)
+    def endpoint_blocks(self, switch: Node) -> tuple[Pool, ...]:
+        """Return the blocks that hold all endpoint links of a switch."""
+        return self._blocks_of_switch(self.endpoints, switch)
 
-    def vlan_blocks(self, group: str, leaf: Node) -> tuple[Pool, ...]:
-        """Return the subnets of a group's VLAN on a leaf."""
-        return self._blocks_of_leaf(self.vlans[group], leaf)
+    def vlan_blocks(self, group: str, switch: Node) -> tuple[Pool, ...]:
+        """Return the subnets of a group's VLAN on a switch."""
+        return self._blocks_of_switch(self.vlans[group], switch)
 
-    def gateway_addresses(self, group: str, leaf: Node) -> tuple[str, ...]:
-        """Return a leaf's own addresses in a group's VLAN with their prefix lengths."""
-        blocks = self.vlan_blocks(group, leaf)
+    def gateway_addresses(self, group: str, switch: Node) -> tuple[str, ...]:
+        """Return a switch's own addresses in a group's VLAN with their prefix lengths."""
+        blocks = self.vlan_blocks(group, switch)
         return tuple(f"{block.spell(block.first + 1)}/{block.prefix_length}" for block in blocks)
 
-    def _blocks_of_leaf(self, pools: tuple[Pool, ...], leaf: Node) -> tuple[Pool, ...]:
+    def _blocks_of_switch(self, pools: tuple[Pool, ...], switch: Node) -> tuple[Pool, ...]:
         return tuple(
-            Pool(first=pool.first + size * leaf.number, size=size, family=pool.family)
+            Pool(first=pool.first + size * switch.number, size=size, family=pool.family)
             for pool in pools
             for size in (self._block(pool),)
         )
@@ -171,14 +171,14 @@ class Plan:
     def _block(self, pool: Pool) -> int:
         return 2 * self.slots if pool.family == "ipv4" else _BLOCK
 
-    def _pair(self, pool: Pool, base_address: int, leaf: Node, port: SplitPort) -> LinkAddresses:
+    def _pair(self, pool: Pool, base_address: int, switch: Node, port: SplitPort) -> LinkAddresses:
         panel = port.panel - 1 if pool.family == "ipv4" else port.panel
-        low = base_address + leaf.number * self._block(pool) + 2 * (panel * leaf.model.max_split + port.split)
+        low = base_address + switch.number * self._block(pool) + 2 * (panel * switch.model.max_split + port.split)
         return LinkAddresses(pool.family, pool.spell(low), pool.spell(low + 1))
 
 
 def port_slots_of(switch_model: Switch) -> int:
-    """Return the smallest power of two that holds the ports times splits of a leaf's model."""
+    """Return the smallest power of two that holds the ports times splits of a switch's model."""
     return 1 << (_port_slots(switch_model) - 1).bit_length()
 
 

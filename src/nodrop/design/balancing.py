@@ -1,7 +1,7 @@
 """Distribution of flows over equal paths: by their hash, or by load, packet by packet, if all switches can.
 
 Adaptive routing is for the ports of all equal paths alike: traffic over a port without it is spread by its hash. Those
-are the ports between switches; a host has one path from its leaf.
+are the ports between switches; a host has one path from its switch.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Bonds of hosts: the ports of each are one port channel (IEEE 802.1AX) of their leaf, which has the addresses.
+"""Bonds of hosts: the ports of each are one port channel (IEEE 802.1AX) of their switch, which has the addresses.
 
 PFC, headroom and queues stay those of each port.
 """
@@ -34,7 +34,7 @@ def port_channels(intent: Intent, node: Node, cables: PortCables) -> tuple[PortC
 
 
 def bond_faults(intent: Intent) -> Iterator[Problem]:
-    """Yield bonds of one port, and those of ports on several leaves."""
+    """Yield bonds of one port, and those of ports on several switches."""
     for name, group in intent.endpoints.items():
         if not group.bond:
             continue
@@ -42,5 +42,5 @@ def bond_faults(intent: Intent) -> Iterator[Problem]:
         if group.ports == 1:
             yield intent.problem(keys, "hosts with one port", "ports: 2 or more, or no bond")
         elif group.spread != "one-leaf":
-            fault = f"ports on {group.ports} leaves, and a bond ends on one switch"
+            fault = f"ports on {group.ports} switches, and a bond ends on one switch"
             yield intent.problem(keys, fault, "spread: one-leaf, or no bond")

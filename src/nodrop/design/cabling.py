@@ -53,22 +53,22 @@ class FabricCable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostCable:
-    """A link from a leaf to a port (numbered from 1) of a host."""
+    """A link from a switch to a port (numbered from 1) of a host."""
 
-    leaf: Node
-    leaf_port: SplitPort
+    switch: Node
+    switch_port: SplitPort
     host: str
     host_port: int
     host_lanes: int
     bond: SplitPort | None
-    """The leaf's port of the host's first, where all of them are one bond."""
+    """The switch's port of the host's first, where all of them are one bond."""
     group: str
     cabling: Cabling
 
     @property
     def address_port(self) -> SplitPort:
-        """Return the leaf's port that carries the addresses of the link."""
-        return self.bond or self.leaf_port
+        """Return the switch's port that carries the addresses of the link."""
+        return self.bond or self.switch_port
 
 
 class LinkEnd(NamedTuple):

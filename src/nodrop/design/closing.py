@@ -43,7 +43,7 @@ def suggest_smallest_fabric(intent: Intent) -> str:
     uplinks = closed.links * len(join.upper.wanted.ids)
     of_links = _uplink_speed_keys(intent, join, speed, ends)
     links = f"{join.words.links}: {closed.links}"
-    keys = ", ".join((links, *slots_keys(closed.joined), *of_links, *_leaf_group_keys(intent, closed)))
+    keys = ", ".join((links, *slots_keys(closed.joined), *of_links, *_sharing_keys(intent, closed)))
     load = f"{_count_host_ports(intent)} host ports at {join.lower.limit:g}:1"
     ports = f"{closed.endpoint_ports} endpoint ports and {uplinks} uplinks"
     return f"{closed.switches} {join.lower.label} of {ports} carry {load}, {keys}"
@@ -70,8 +70,8 @@ def _uplink_speed_keys(intent: Intent, join: Join, speed: int, ends: Sequence[Li
     return [f"speed: {show_speed(speed)}", *([f"media: {name}"] if name != uplinks.media else [])]
 
 
-def _leaf_group_keys(intent: Intent, closed: _Closed) -> list[str]:
-    """Return how many hosts share a leaf, or a set of leaves, where there is one group and that changes."""
+def _sharing_keys(intent: Intent, closed: _Closed) -> list[str]:
+    """Return how many hosts share a switch, or a set of them, where there is one group and that changes."""
     group = next(iter(intent.endpoints.values()))
     share = closed.endpoint_ports // (group.ports if group.spread == "one-leaf" else 1)
     return [f"leaf_group: {share}"] if len(intent.endpoints) == 1 and share < group.leaf_group else []

@@ -154,10 +154,10 @@ class _Deciding:
                 links[node.name, platform_port_name(node, jack)] = cable.cabling.keys
         for link in layout.host_cables:
             keys = ("endpoints", link.group)
-            links[link.leaf.name, platform_port_name(link.leaf, link.leaf_port)] = keys
+            links[link.switch.name, platform_port_name(link.switch, link.switch_port)] = keys
             links[link.host, host_port_name(link)] = keys
             if link.bond:
-                links[link.leaf.name, bond_name(link, link.bond)] = keys
+                links[link.switch.name, bond_name(link, link.bond)] = keys
         return links
 
     def _words_of_neighbor(self, node: Node, neighbor: str) -> _Words:

@@ -143,7 +143,7 @@ def _endpoint_defaults(intent: Intent) -> Iterator[AppliedDefault]:
         if "ports" not in group.model_fields_set:
             yield AppliedDefault(f"endpoints.{name}.ports", str(group.ports), "one network port of each host")
         if "spread" not in group.model_fields_set and group.ports > 1:
-            source = "a leaf may fail without cutting a host off"
+            source = "a switch may fail without cutting a host off"
             yield AppliedDefault(f"endpoints.{name}.spread", group.spread, source)
 
 
@@ -266,7 +266,7 @@ def _render_wait_faults(by_tier: Mapping[str, Traits]) -> str:
 
 
 def _bgp_defaults(intent: Intent) -> Iterator[AppliedDefault]:
-    """Yield when BGP announces routes, by tier where tiers differ, and how long neighbors wait for a leaf's."""
+    """Yield when BGP announces routes, by tier where tiers differ, and how long neighbors wait."""
     by_tier = {group.label: traits for group, traits in traits_by_group(intent).items()}
     waits = {name: traits.announces_installed for name, traits in by_tier.items()}
     for value, on in (("once installed", True), ("at once", False)):
@@ -275,6 +275,6 @@ def _bgp_defaults(intent: Intent) -> Iterator[AppliedDefault]:
         source = f"{_WAIT}{_render_wait_faults(by_tier)}" if on else "the release cannot wait"
         if tiers:
             yield AppliedDefault(key, value, source)
-    source = "a leaf is the only way to its hosts (SONiC's bgpd.main.conf.j2, ToRRouter)"
+    source = "a switch is the only way to its hosts (SONiC's bgpd.main.conf.j2, ToRRouter)"
     key = " and ".join(group.label for group in topology_of(intent).host_groups)
     yield AppliedDefault(f"graceful restart of {key}", f"{RESTART_S}s", source)

@@ -1,4 +1,4 @@
-"""The links between leaves and hosts: which host sits on which leaf and port, by ids alone."""
+"""The links between switches and hosts: which host is on which switch and port, by ids alone."""
 
 from collections.abc import Callable, Iterator, Set
 from itertools import islice
@@ -7,7 +7,7 @@ from typing import NamedTuple
 from nodrop.design.boxes import Boxes, format_panel_ports
 from nodrop.design.cabling import HostCable, LinkEnd, cabling, joining_splits
 from nodrop.design.naming import host_identity, name_of
-from nodrop.design.rails import rail_faults
+from nodrop.design.rails import rail_faults, suggest_more_switches
 from nodrop.design.splits import SplitPort, group_panels, split_ports
 from nodrop.design.topology import endpoints_of_group, group_of_endpoints, model_of, topology_of
 from nodrop.design.uplinks import can_uppers_hold
@@ -24,11 +24,11 @@ _MORE_PORTS = "more endpoint ports"
 
 
 class HostPortPlace(NamedTuple):
-    """The destination of a host's port: the leaf, and the position among the group's ports there, from 0."""
+    """The destination of a host's port: the switch, and the position among the group's ports there, from 0."""
 
     host: int
     host_port: int
-    leaf: int
+    switch: int
     slot: int
 
 
@@ -80,12 +80,12 @@ def _cables_of_group(
     if count > MAX_HOST_PORTS:
         problems.append(intent.problem((*keys, "ids"), f"{count:,} host ports", f"at most {MAX_HOST_PORTS:,}"))
         return
-    leaves = {node.id: node for node in switches.of_endpoints(intent, name)}
+    present = {node.id: node for node in switches.of_endpoints(intent, name)}
     model = model_of(group_of_endpoints(intent, name))
     card = _find_nic(intent, keys, group, problems)
     panels = _panels_of_group(intent, name, problems)
     ends = [LinkEnd.of(model, group.split, panels, group.lanes), *([LinkEnd.of_nic(card)] if card else [])]
-    needed = _count_leaf_slots(group)
+    needed = _count_slots(group)
     link = cabling(intent, keys, group, ends, problems, lambda n: needed <= len(panels) * n) if card else None
     ports = split_ports(panels, group.split)
     spots = tuple(host_port_places(group))
@@ -96,20 +96,20 @@ def _cables_of_group(
     )
     problems += _placement_faults(intent, name, switches, spots, panels, finer)
     for place in spots:
-        if not ports or place.leaf not in leaves or place.slot >= len(ports):
+        if not ports or place.switch not in present or place.slot >= len(ports):
             continue
         host, jack = name_of(intent, host_identity(name, place.host)), ports[place.slot]
-        leaf = leaves[place.leaf]
-        host_of_jack = taken.setdefault((leaf.name, jack.panel), {})
-        clash = _describe_jack_clash(host_of_jack, jack, host, leaf.name)
+        switch = present[place.switch]
+        host_of_jack = taken.setdefault((switch.name, jack.panel), {})
+        clash = _describe_jack_clash(host_of_jack, jack, host, switch.name)
         if clash:
-            hint = _suggest_leaf_ports(intent, name) or _MORE_PORTS
+            hint = _suggest_ports(intent, name) or _MORE_PORTS
             problems.append(intent.problem((*keys, "leaf_ports"), clash, "leaf_ports of its own", hint))
             return
         if link is not None:
             yield HostCable(
-                leaf=leaf,
-                leaf_port=jack,
+                switch=switch,
+                switch_port=jack,
                 host=host,
                 host_port=place.host_port,
                 host_lanes=link.lanes or ends[1].lanes[group.speed],
@@ -135,43 +135,43 @@ def _find_nic(intent: Intent, keys: tuple[str, ...], group: Endpoints, problems:
     return card
 
 
-def _describe_jack_clash(host_of_jack: dict[SplitPort, str], jack: SplitPort, host: str, leaf: str) -> str:
+def _describe_jack_clash(host_of_jack: dict[SplitPort, str], jack: SplitPort, host: str, switch: str) -> str:
     """Return why a host cannot have a part of a panel port, empty if it can; `host_of_jack` is kept up."""
     for other_jack, owner in host_of_jack.items():
         if other_jack.splits != jack.splits:
             splits = f"{jack.splits} for {host} and into {other_jack.splits} for {owner}"
-            return f"port {jack.panel} of {leaf} would be split into {splits}"
+            return f"port {jack.panel} of {switch} would be split into {splits}"
     owner = host_of_jack.setdefault(jack, host)
-    return f"{host} and {owner} would both get port {jack} of {leaf}" if owner != host else ""
+    return f"{host} and {owner} would both get port {jack} of {switch}" if owner != host else ""
 
 
 def _panels_of_group(intent: Intent, name: str, problems: list[Problem]) -> tuple[int, ...]:
-    """Return the panel ports that a group has on every leaf; none if the group should state them and does not."""
+    """Return the panel ports that a group has on every switch; none if the group should state them and does not."""
     group, switches = intent.endpoints[name], group_of_endpoints(intent, name)
-    of_leaf = switches.endpoints
+    of_switch = switches.endpoints
     if group.leaf_ports is None:
         if len(endpoints_of_group(intent, switches)) == 1:
-            return of_leaf
+            return of_switch
         fault = f"several groups share the {switches.label}' endpoint ports"
-        hint = _suggest_leaf_ports(intent, name) or _MORE_PORTS
+        hint = _suggest_ports(intent, name) or _MORE_PORTS
         problems.append(intent.problem(("endpoints", name), fault, "leaf_ports of its own", hint))
         return ()
-    foreign = set(group.leaf_ports) - set(of_leaf)
+    foreign = set(group.leaf_ports) - set(of_switch)
     if foreign:
         fault = f"{format_panel_ports(foreign)} of the {switches.label}, not for endpoints"
-        expected = f"some of {show_ids(of_leaf)}"
+        expected = f"some of {show_ids(of_switch)}"
         problems.append(intent.problem(("endpoints", name, "leaf_ports"), fault, expected))
     return group.leaf_ports
 
 
-def _suggest_leaf_ports(intent: Intent, name: str) -> str:
+def _suggest_ports(intent: Intent, name: str) -> str:
     """Return `leaf_ports` that are enough for a group and nobody else's; empty if there are too few."""
     switches = group_of_endpoints(intent, name)
     groups = {key: intent.endpoints[key] for key in endpoints_of_group(intent, switches)}
     stated = {panel for key, group in groups.items() if key != name for panel in group.leaf_ports or ()}
     free = [panel for panel in switches.endpoints if panel not in stated]
     for key, group in groups.items():
-        needed = -(-_count_leaf_slots(group) // group.split)
+        needed = -(-_count_slots(group) // group.split)
         if key == name:
             break
         if group.leaf_ports is None:
@@ -179,8 +179,8 @@ def _suggest_leaf_ports(intent: Intent, name: str) -> str:
     return f"leaf_ports: {show_ids(free[:needed])}" if needed <= len(free) else ""
 
 
-def _count_leaf_slots(group: Endpoints) -> int:
-    """Return how many ports of a leaf a group needs."""
+def _count_slots(group: Endpoints) -> int:
+    """Return how many ports of a switch a group needs."""
     hosts = 1 + max((host - 1) % group.leaf_group for host in group.ids)
     return hosts * group.ports if group.spread == "one-leaf" else hosts
 
@@ -205,63 +205,65 @@ def _placement_faults(
 ) -> Iterator[Problem]:
     """Yield the faults in the placement of a group's hosts, with the right values; `finer` are other splits."""
     group, keys = intent.endpoints[name], ("endpoints", name)
-    box, leaves = group_of_endpoints(intent, name), {node.id for node in switches.of_endpoints(intent, name)}
-    missing = {place.leaf for place in spots} - leaves
+    box, present = group_of_endpoints(intent, name), {node.id for node in switches.of_endpoints(intent, name)}
+    missing = {place.switch for place in spots} - present
     of_rails = list(
-        rail_faults(intent, name, leaves, {place.leaf for place in spots}, _leaf_hint_function(intent, name))
+        rail_faults(intent, name, present, {place.switch for place in spots}, _switch_hint_function(intent, name))
     )
     yield from of_rails
     if missing and not of_rails:
-        lost = {place.host for place in spots if place.leaf in missing}
+        lost = {place.host for place in spots if place.switch in missing}
         fault = f"{name} {show_ids(lost)} would be on {box.name} {show_ids(missing)}"
-        change_hint = (lost == set(group.ids) and _render_host_ids(_ids_on_leaves(group, leaves))) or (
+        change_hint = (lost == set(group.ids) and _render_host_ids(_ids_on_switches(group, present))) or (
             _join_alternatives(
-                _render_change_with_leaves(intent, name, "", missing), _render_host_ids(set(group.ids) - lost)
+                _render_change_with_switches(intent, name, "", missing), _render_host_ids(set(group.ids) - lost)
             )
         )
-        hint = change_hint or "more spine ports, and leaves"
-        yield intent.problem((*keys, "ids"), fault, f"{box.name} {show_ids(leaves)}", hint)
-    needed, port_count = _count_leaf_slots(group), len(panels) * group.split
+        hint = change_hint or suggest_more_switches(intent, box)
+        yield intent.problem((*keys, "ids"), fault, f"{box.name} {show_ids(present)}", hint)
+    needed, port_count = _count_slots(group), len(panels) * group.split
     if panels and needed > port_count:
         most = port_count // (group.ports if group.spread == "one-leaf" else 1)
         smaller = (
-            {place.leaf for place in host_port_places(group.model_copy(update={"leaf_group": most}))} if most else set()
+            {place.switch for place in host_port_places(group.model_copy(update={"leaf_group": most}))}
+            if most
+            else set()
         )
-        lost = {place.host for place in spots if place.leaf in missing or place.slot >= port_count}
+        lost = {place.host for place in spots if place.switch in missing or place.slot >= port_count}
         where = show_ids(panels) + (f" split into {group.split}" if group.split > 1 else "")
         fault = f"{name} needs {needed} ports of a {box.name}"
-        fewer = _render_change_with_leaves(intent, name, f"leaf_group: {most}", smaller - leaves) if most else ""
+        fewer = _render_change_with_switches(intent, name, f"leaf_group: {most}", smaller - present) if most else ""
         split = next((f"split: {into}" for into in finer if needed <= len(panels) * into), "")
         hint = (
-            _join_alternatives(split, _suggest_leaf_ports(intent, name), fewer, _render_host_ids(set(group.ids) - lost))
+            _join_alternatives(split, _suggest_ports(intent, name), fewer, _render_host_ids(set(group.ids) - lost))
             or _MORE_PORTS
         )
         yield intent.problem((*keys, "leaf_group"), fault, f"at most the {port_count} it has, {where}", hint)
 
 
-def _ids_on_leaves(group: Endpoints, leaves: Set[int]) -> set[int]:
-    """Return the lowest ids for as many hosts on leaves that there are; empty if these take fewer."""
+def _ids_on_switches(group: Endpoints, present: Set[int]) -> set[int]:
+    """Return the lowest ids for as many hosts on switches that exist; empty if these take fewer."""
     width = 1 if group.spread == "one-leaf" else group.ports
-    blocks = sorted({(leaf - 1) // width for leaf in leaves})
-    whole = (block for block in blocks if set(range(block * width + 1, (block + 1) * width + 1)) <= leaves)
+    blocks = sorted({(switch - 1) // width for switch in present})
+    whole = (block for block in blocks if set(range(block * width + 1, (block + 1) * width + 1)) <= present)
     hosts = (block * group.leaf_group + host for block in whole for host in range(1, group.leaf_group + 1))
     ids = set(islice(hosts, len(group.ids)))
     return ids if len(ids) == len(group.ids) else set()
 
 
-def _leaf_hint_function(intent: Intent, name: str) -> Callable[[Set[int]], str]:
+def _switch_hint_function(intent: Intent, name: str) -> Callable[[Set[int]], str]:
     """Return a function that names the switches of a group of hosts with some more; "" if they do not fit."""
-    return lambda missing: _render_change_with_leaves(intent, name, "", missing)
+    return lambda missing: _render_change_with_switches(intent, name, "", missing)
 
 
-def _render_change_with_leaves(intent: Intent, name: str, change: str, missing: Set[int]) -> str:
+def _render_change_with_switches(intent: Intent, name: str, change: str, missing: Set[int]) -> str:
     """Return a change together with the switches that it needs besides; empty if those above cannot take them."""
     group = group_of_endpoints(intent, name)
-    leaves = missing | set(group.wanted.ids)
-    if missing and not can_uppers_hold(intent, group, leaves):
+    present = missing | set(group.wanted.ids)
+    if missing and not can_uppers_hold(intent, group, present):
         return ""
     keys = ".".join((*group.keys, "ids"))
-    return " and ".join(filter(None, (change, f"{keys}: {show_ids(leaves)}" if missing else "")))
+    return " and ".join(filter(None, (change, f"{keys}: {show_ids(present)}" if missing else "")))
 
 
 def _render_host_ids(kept_numbers: Set[int]) -> str:

@@ -39,7 +39,7 @@ def lay_out(intent: Intent, switches: Boxes, problems: list[Problem]) -> Layout:
     down: Counter[str] = Counter()
     if len(faults) == fault_count:
         for cable in hosts:
-            down[cable.leaf.name] += cable.cabling.speed_mbps
+            down[cable.switch.name] += cable.cabling.speed_mbps
     faults += _port_faults(intent, hosts)
     uplinks = fabric_cables(intent, switches, down, faults)
     problems += faults
@@ -58,7 +58,7 @@ def _port_faults(intent: Intent, hosts: tuple[HostCable, ...]) -> Iterator[Probl
             if lacking:
                 fault = f"{model.name} has no {format_panel_ports(lacking)} for the fabric"
                 if use.leads_up:
-                    fault += _describe_full_leaf(model, hosts)
+                    fault += _describe_full_switch(model, hosts)
                 yield intent.problem(use.keys, fault, f"some of {show_ids(model.panels)}", hint)
         for first_use, second_use in combinations(uses, 2):
             both_panels = set(first_use.panels) & set(second_use.panels)
@@ -89,13 +89,13 @@ def _port_uses(topology: Topology, group: Group) -> Iterator[_PortUse]:
     yield _PortUse("dead", (*group.ports_keys, "dead"), group.dead)
 
 
-def _describe_full_leaf(model: Switch, hosts: tuple[HostCable, ...]) -> str:
-    """Return, in words, that some leaf has all its ports taken by hosts; empty if none has."""
-    leaves: dict[str, list[HostCable]] = {}
+def _describe_full_switch(model: Switch, hosts: tuple[HostCable, ...]) -> str:
+    """Return, in words, that some switch has all its ports taken by hosts; empty if none has."""
+    cables_by_switch: dict[str, list[HostCable]] = {}
     for cable in hosts:
-        leaves.setdefault(cable.leaf.name, []).append(cable)
-    for cables in leaves.values():
-        if {cable.leaf_port.panel for cable in cables} == set(model.panels):
+        cables_by_switch.setdefault(cable.switch.name, []).append(cable)
+    for cables in cables_by_switch.values():
+        if {cable.switch_port.panel for cable in cables} == set(model.panels):
             speeds = Counter(cable.cabling.speed_mbps for cable in cables)
             count = ", ".join(f"{number} × {show_speed(speed)}" for speed, number in sorted(speeds.items()))
             return f", and {count} host ports leave none for uplinks"

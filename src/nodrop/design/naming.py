@@ -91,7 +91,7 @@ def _unknown_words(intent: Intent, identities: Iterable[Identity]) -> Iterator[P
     """Yield keys of names that mean no switch, host, role or group."""
     known = {str(identity): None for identity in identities}
     roles = {identity.group: None for identity in identities if identity.role != HOST}
-    example = next(iter(known), "leaf1")
+    example = next(iter(known))
     for key, words, thing, expected in (
         ("devices", known, "switch or host", f"an identity, such as {example}"),
         ("racks", known, "switch or host", f"an identity, such as {example}"),

@@ -31,7 +31,7 @@ RS_FEC_FROM_LANE_MBPS = 50_000
 
 @dataclass(frozen=True, slots=True)
 class Bond:
-    """The port channel of a host's ports on a leaf: its name, its addresses with prefix lengths, and the host."""
+    """The port channel of a host's ports on a switch: its name, its addresses with prefix lengths, and the host."""
 
     name: str
     addresses: tuple[str, ...]
@@ -69,7 +69,7 @@ def cables_by_port(layout: Layout, address_plan: Plan) -> dict[str, dict[Port, W
     result: dict[str, dict[Port, Wire]] = {node.name: {} for node in layout.switches.all}
     for cable in layout.fabric_cables:
         pairs = address_plan.link(cable)
-        lower, upper = [pair.leaf for pair in pairs], [pair.far for pair in pairs]
+        lower, upper = [pair.lower for pair in pairs], [pair.far for pair in pairs]
         ends = ((cable.lower, cable.lower_port, lower), (cable.upper, cable.upper_port, upper))
         for (node, jack, own_addresses), (peer, peer_port, peer_addresses) in (ends, ends[::-1]):
             result[node.name][jack.port] = Wire(
@@ -84,10 +84,10 @@ def cables_by_port(layout: Layout, address_plan: Plan) -> dict[str, dict[Port, W
             )
     for host_cable in layout.host_cables:
         pairs = address_plan.endpoint(host_cable)
-        jack = host_cable.leaf_port
-        addresses = _append_prefix_lengths([pair.leaf for pair in pairs], pairs)
+        jack = host_cable.switch_port
+        addresses = _append_prefix_lengths([pair.lower for pair in pairs], pairs)
         bond = _bond_of_cable(host_cable, addresses)
-        result[host_cable.leaf.name][jack.port] = Wire(
+        result[host_cable.switch.name][jack.port] = Wire(
             port=jack.port,
             splits=jack.splits,
             side="host",
@@ -111,8 +111,8 @@ def _bond_of_cable(cable: HostCable, addresses: tuple[str, ...]) -> Bond | None:
 
 def bond_name(cable: HostCable, first_jack: SplitPort) -> str:
     """Return the name of a cable's port channel: derived from its first port, to keep its name stable."""
-    name = traits(cable.leaf.declaration.platform, cable.leaf.declaration.version).port_channel
-    number = (first_jack.port.panel - 1) * cable.leaf.model.max_split + first_jack.port.split + 1
+    name = traits(cable.switch.declaration.platform, cable.switch.declaration.version).port_channel
+    number = (first_jack.port.panel - 1) * cable.switch.model.max_split + first_jack.port.split + 1
     return name.format(number)
 
 

@@ -1,6 +1,6 @@
-"""Rails: port k of every host is on the leaf of rail k, so rail-by-rail traffic crosses one switch.
+"""Rails: port k of every host is on the switch of rail k, so rail-by-rail traffic crosses one switch.
 
-A set of leaves has one for each rail: leaf k of the set is rail k's.
+A set of switches has one for each rail: switch k of the set is rail k's.
 """
 
 from collections.abc import Callable, Iterator, Set
@@ -23,12 +23,12 @@ def rails_policy(intent: Intent) -> Literal["isolated"] | Unknown:
 
 
 def rail_faults(
-    intent: Intent, name: str, leaves: Set[int], wanted_numbers: Set[int], explain_addition: Callable[[Set[int]], str]
+    intent: Intent, name: str, present: Set[int], wanted_numbers: Set[int], explain_addition: Callable[[Set[int]], str]
 ) -> Iterator[Problem]:
-    """Yield why a group cannot be laid out in rails on the leaves there are.
+    """Yield why a group cannot be laid out in rails on the switches that exist.
 
-    `wanted_numbers` are the leaves that its hosts have ports on, `explain_addition` renders the change that brings
-    missing ones.
+    `wanted_numbers` are the ids of switches that its hosts have ports on, `explain_addition` renders the change that
+    brings missing ones.
     """
     group, keys = intent.endpoints[name], ("endpoints", name)
     switches = group_of_endpoints(intent, name)
@@ -42,32 +42,32 @@ def rail_faults(
     rail_group = next(key for key, endpoint in beside.items() if endpoint.spread == RAILS)
     rails = beside[rail_group].ports
     if group.ports != rails:
-        fault = f"{name} has {group.ports} rails and {rail_group} has {rails} on the same leaves"
+        fault = f"{name} has {group.ports} rails and {rail_group} has {rails} on the same {switches.label}"
         yield intent.problem((*keys, "ports"), fault, "as many for each", f"ports: {rails}, or spread: leaves")
         return
-    missing = wanted_numbers - leaves
-    sets = {(leaf - 1) // rails for leaf in missing}
-    if any((leaf - 1) // rails in sets for leaf in leaves):
-        fault = f"{name} has {rails} ports for {_format_leaves(leaves)}"
+    missing = wanted_numbers - present
+    sets = {(number - 1) // rails for number in missing}
+    if any((number - 1) // rails in sets for number in present):
+        fault = f"{name} has {rails} ports for {_format_numbers(switches, present)}"
         changes = [
             explain_addition(missing),
-            f"ports: {len(leaves)}" if _can_use_leaf_count(intent, name, leaves) else "",
+            f"ports: {len(present)}" if _can_use_count(intent, name, present) else "",
         ]
-        hint = ", or ".join(filter(None, changes)) or "more spine ports, and leaves"
-        yield intent.problem((*keys, "ports"), fault, "a leaf for each rail", hint)
-    elif len(leaves) % rails and len(beside) == 1 and leaves > wanted_numbers:
-        fault = f"{_format_leaves(leaves)} are no whole sets of {rails} rails"
+        hint = ", or ".join(filter(None, changes)) or suggest_more_switches(intent, switches)
+        yield intent.problem((*keys, "ports"), fault, f"a {switches.name} for each rail", hint)
+    elif len(present) % rails and len(beside) == 1 and present > wanted_numbers:
+        fault = f"{_format_numbers(switches, present)} are no whole sets of {rails} rails"
         hint = f"ids: {show_ids(wanted_numbers)}"
-        yield intent.problem((*switches.keys, "ids"), fault, f"a leaf for each of the {rails} ports", hint)
+        yield intent.problem((*switches.keys, "ids"), fault, f"a {switches.name} for each of the {rails} ports", hint)
     yield from _parted_rails(intent, name, switches, wanted_numbers)
 
 
-def _parted_rails(intent: Intent, name: str, switches: Group, leaves: Set[int]) -> Iterator[Problem]:
+def _parted_rails(intent: Intent, name: str, switches: Group, present: Set[int]) -> Iterator[Problem]:
     """Yield a pod size that parts the rails of a host, with the next one that holds whole sets of rails."""
     rails = intent.endpoints[name].ports
     pods_by_set: dict[int, set[int]] = {}
-    for leaf in sorted(leaves):
-        pods_by_set.setdefault((leaf - 1) // rails, set()).add(switches.pod(leaf))
+    for number in sorted(present):
+        pods_by_set.setdefault((number - 1) // rails, set()).add(switches.pod(number))
     parted = next((pods for pods in pods_by_set.values() if len(pods) > 1), None)
     if parted is not None and switches.per_pod is not None:
         fault = f"the {rails} rails of a {name} are in pods {show_ids(parted)}"
@@ -75,14 +75,21 @@ def _parted_rails(intent: Intent, name: str, switches: Group, leaves: Set[int]) 
         yield intent.problem((*switches.keys, "per_pod"), fault, "all rails of a host in one pod", hint)
 
 
-def _format_leaves(leaves: Set[int]) -> str:
-    return f"leaves {show_ids(leaves)}" if len(leaves) > 1 else f"leaf {show_ids(leaves)} alone"
+def _format_numbers(switches: Group, present: Set[int]) -> str:
+    ids = show_ids(present)
+    return f"{switches.label} {ids}" if len(present) > 1 else f"{switches.name} {ids} alone"
 
 
-def _can_use_leaf_count(intent: Intent, name: str, leaves: Set[int]) -> bool:
-    """Whether hosts of fewer ports would have exactly the leaves there are, as rails of one set."""
+def suggest_more_switches(intent: Intent, switches: Group) -> str:
+    """Return in words that a group needs more switches, and those above it more ports."""
+    above = [f"{join.upper.name} ports" for join in topology_of(intent).joins_above(switches)]
+    return f"more {', '.join([*above, ''])}and {switches.label}" if above else f"more {switches.label}"
+
+
+def _can_use_count(intent: Intent, name: str, present: Set[int]) -> bool:
+    """Whether hosts of fewer ports would have exactly the switches that exist, as rails of one set."""
     group = intent.endpoints[name]
     beside = endpoints_of_group(intent, group_of_endpoints(intent, name))
     alone = sum(intent.endpoints[key].spread == RAILS for key in beside) == 1
     one_set = max(group.ids) <= group.leaf_group
-    return alone and one_set and len(leaves) > 1 and leaves == set(range(1, len(leaves) + 1))
+    return alone and one_set and len(present) > 1 and present == set(range(1, len(present) + 1))

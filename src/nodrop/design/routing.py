@@ -2,8 +2,9 @@
 
 A session uses a link's addresses and carries their family, or uses the interface and carries both (RFC 8950); either
 names the neighbor's AS number, so a cable in a wrong port brings up none. bgpd has router advertisements sent for
-the sessions over interfaces by itself (FRR, bgpd/bgp_zebra.c, bgp_zebra_initiate_radv). Spines share one AS number, so
-a path down and up again (a valley, where lossless traffic can deadlock) is rejected as a loop (RFC 7938 §5.2).
+the sessions over interfaces by itself (FRR, bgpd/bgp_zebra.c, bgp_zebra_initiate_radv). Switches of the top tier share
+one AS number, so a path down and up again (a valley, where lossless traffic can deadlock) is rejected as a loop
+(RFC 7938 §5.2).
 Every import honours GRACEFUL_SHUTDOWN (RFC 8326).
 """
 

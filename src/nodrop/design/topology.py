@@ -274,7 +274,7 @@ def _join(lower: Group, upper: Group, links: GroupUplinks) -> Join:
 def topology_faults(intent: Intent) -> Iterator[Problem]:
     """Yield names, tiers, numbers and links that make no topology, and hosts at no group of switches."""
     if isinstance(intent.topology, LeafSpine):
-        yield from _attachment_faults(intent, {"leaf": 0})
+        yield from _attachment_faults(intent, {group.name: group.tier for group in topology_of(intent).groups})
         return
     groups = intent.topology.groups
     yield from _group_faults(intent, intent.topology)

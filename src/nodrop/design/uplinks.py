@@ -139,9 +139,9 @@ def _ways(intent: Intent, choice: Choice, problems: list[Problem]) -> str:
 def _bandwidth_faults(intent: Intent, choice: Choice, down_mbps: Mapping[str, int], hint: str) -> Iterator[Problem]:
     """Yield a fault if a switch has too little uplink bandwidth, with the bandwidth between two halves of its group."""
     if choice.exceeds_ratio:
-        leaf = max(down_mbps, key=down_mbps.__getitem__)
+        worst = max(down_mbps, key=down_mbps.__getitem__)
         down, up = choice.down_mbps, choice.up_mbps
-        fault = f"{leaf} is {down / up:.4g}:1 oversubscribed, {show_speed(down)} down and {show_speed(up)} up"
+        fault = f"{worst} is {down / up:.4g}:1 oversubscribed, {show_speed(down)} down and {show_speed(up)} up"
         total = up * len(choice.join.lower.wanted.ids)
         if total < sum(down_mbps.values()):
             count = total // choice.speed_mbps

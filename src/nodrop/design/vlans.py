@@ -1,6 +1,6 @@
-"""VLANs of host groups: on each of its leaves a group's ports share one, and the leaf is their gateway there.
+"""VLANs of host groups: on each of its switches a group's ports share one, and the switch is their gateway there.
 
-Routed traffic stays the leaf's alone: a VLAN ends at its leaf, and the same number on another leaf is another subnet.
+Routed traffic stays the switch's alone: a VLAN ends at its switch, and the same number elsewhere is another subnet.
 """
 
 from collections.abc import Iterator

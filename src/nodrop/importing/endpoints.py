@@ -322,7 +322,7 @@ def _find_host_layout(group: Group, ports: int) -> tuple[str, int, tuple[int, ..
     for hosts_per_leaf in range(1, min(most, 4096) + 1):
         shape = _make_endpoint_shape(group.ids, ports, spread, hosts_per_leaf)
         if all(
-            (host_plug := spots.get(place[:2])) is None or host_plug.leaf == place.leaf
+            (host_plug := spots.get(place[:2])) is None or host_plug.leaf == place.switch
             for place in host_port_places(shape)
         ):
             panels = _panels_of_hosts(spots, list(host_port_places(shape)))
