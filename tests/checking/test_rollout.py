@@ -118,6 +118,16 @@ def test_no_order_moves_rdma_to_another_dscp() -> None:
     assert hazards(plan) == [("between leaf1 and leaf2", "rdma-dscp-in-lossy-class")]
 
 
+@pytest.mark.slow
+def test_leaves_that_are_added_to_a_pod_of_three_tiers_are_no_hazard() -> None:
+    """While spine 4 has no sessions with a new leaf yet, spine 3 leads the leaf nowhere but to spine 4's AS number."""
+    grown = {"topology.groups.leaf.ids": "1-8", "endpoints.gpu.ids": "1-16"}
+    old, new = (reading(name="uneven-pods", changes=changes) for changes in ((), tuple(grown.items())))
+    plan = made(old, new)
+    assert devices(plan) == [("leaf7", "leaf8"), ("spine3",), ("spine4",)]
+    assert hazards(plan) == []
+
+
 @pytest.mark.parametrize(
     ("changes", "rule"),
     [

@@ -11,7 +11,7 @@ from nodrop.judging import built
 from nodrop.model.fabric import Device
 from nodrop.model.reading import Reading, Source
 from nodrop.plan.effects import unchanged_files
-from support.designs import load, shipped
+from support.designs import load, shipped, tiers_of
 
 NAME = "two-by-two"
 RELEASES = {"sonic": "202505", "nvue": "5.14"}
@@ -39,7 +39,7 @@ KNOBS: dict[str, tuple[Any, ...]] = {
 def reading(platform: str = "sonic", changes: tuple[tuple[str, Any], ...] = (), name: str = NAME) -> Reading:
     """Return what switches would be given by a shipped intent with some values changed."""
     tiers = {"platform": platform, "version": RELEASES[platform]}
-    ours = {f"topology.{tier}.{key}": value for tier in ("spines", "leaves") for key, value in tiers.items()}
+    ours = {f"{path}.{key}": value for path in tiers_of(name) for key, value in tiers.items()}
     return built(load(shipped(name, ours | dict(changes))), "intent.yaml", "build")[1]
 
 

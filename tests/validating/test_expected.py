@@ -174,6 +174,18 @@ def test_a_spine_that_asks_to_be_routed_around_is_not_missed() -> None:
     assert told({"spine1/@bgp/graceful_shutdown": True}) == []
 
 
+def test_no_path_to_a_switch_leads_through_the_others_of_its_pod_which_have_its_as_number() -> None:
+    """Leaf 5 has links to spine 3 and 4, which share an AS number; those of spine 3 are shut."""
+    shut = {f"leaf5/{port}/enabled": False for port in ("Ethernet224", "Ethernet232")}
+    found = index(shut, of=build(shipped("uneven-pods")))
+    observation = compute_observation(found)
+    ports = {item[3]: ports for item, ports in expected_routes(found, observation).items() if item[0] == "leaf5"}
+    spine_4 = frozenset({"Ethernet240", "Ethernet248"})
+    assert {to: ports.get(f"10.0.64.{to}/32") for to in (1, 2, 3, 4)} == {1: spine_4, 2: spine_4, 3: None, 4: spine_4}
+    assert ports["10.0.0.1/32"] == ports["10.0.0.6/32"] == spine_4
+    assert {fault.check for fault in faults(found, observation)} <= {"sessions", "links", "addresses"}
+
+
 def test_a_failure_tells_what_it_loses_where_cables_alone_would_not() -> None:
     found = Index(build(shipped("two-by-two", {"topology.spines.ids": "1-1", "topology.max_oversubscription": 2})))
     (lost, *more) = faults(found, compute_observation(found))

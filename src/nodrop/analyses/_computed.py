@@ -285,6 +285,10 @@ def destinations(index: Index) -> Mapping[str, frozenset[str]]:
     Leaves announce them. A failure loses those of them that a leaf had a route to and has none to any more, except the
     failed device's own. A spine's own loopback is no loss: the only cable to it may fail.
     """
+    return index.keep("destinations of leaves", lambda: _find_destinations(index))
+
+
+def _find_destinations(index: Index) -> Mapping[str, frozenset[str]]:
     plane = control_plane_of(index)
     devices_by_prefix: defaultdict[str, set[str]] = defaultdict(set)
     for aim in aims(index):

@@ -4,7 +4,7 @@ A fault explained by one check is not reported again by the next: if a session w
 """
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Container, Hashable, Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from nodrop.analyses._aims import LongestPrefixLookup, aims, leaf
@@ -13,6 +13,7 @@ from nodrop.analyses._plane import control_plane_of
 from nodrop.model.index import Index
 from nodrop.model.subject import Subject, cable_ends
 from nodrop.model.subject import link as link_subject
+from nodrop.routing import ControlPlane
 from nodrop.routing.observation import OBSERVATION_CHECKS, Observation, ObservationCheck, route_item
 from nodrop.routing.prefixes import Address, Prefix, prefix
 from nodrop.routing.tiers import rank
@@ -104,6 +105,9 @@ def _devices(check: ObservationCheck, checked_subject: Subject) -> set[str]:
 def expected_routes(index: Index, observation: Observation) -> Mapping[Subject, frozenset[str]]:
     """Return the ports that leaves should use towards their destinations: all shortest paths without valley.
 
+    To a switch above the leaves no path leads through its siblings, which are those of its tier with a switch below in
+    common: they have its AS number (RFC 7938, section 5.2.1), so that BGP rejects such a path as a loop.
+
     Cables over which the observation has no session, or whose ends it does not see as neighbors, carry nothing; nothing
     goes through a switch that asks to be routed around. A key is an item of the observation: the target's route, or the
     target itself.
@@ -124,8 +128,9 @@ class LegToNeighbor(NamedTuple):
 def _expected_routes(index: Index, observation: Observation) -> dict[Subject, frozenset[str]]:
     plane = control_plane_of(index)
     links: defaultdict[int, list[LegToNeighbor]] = defaultdict(list)
+    sessions_down = _find_sessions_down(plane, observation)
     for joint in joints(index, plane):
-        if joint.a.bgp is None or joint.b.bgp is None or not _carries_session(joint, observation):
+        if joint.a.bgp is None or joint.b.bgp is None or not _carries_session(joint, observation, sessions_down):
             continue
         for near, leg, far in ((joint.a, joint.at_a, joint.b), (joint.b, joint.at_b, joint.a)):
             own_rank, far_rank = rank(near.device), rank(far.device)
@@ -143,13 +148,15 @@ def _expected_routes(index: Index, observation: Observation) -> dict[Subject, fr
     found_expected_routes: dict[Subject, frozenset[str]] = {}
     tables = _build_route_tables(observation)
     legs_by_group: dict[tuple[int, ...], dict[int, frozenset[str]]] = {}
+    siblings = _find_siblings(joints(index, plane))
     samples: defaultdict[Prefix, set[Address]] = defaultdict(set)
     for aim in aims(index):
         samples[aim.prefix].update(aim.samples)
     for to, holders in owners.items():
         group = tuple(sorted(holders))
         if group not in legs_by_group:
-            legs_by_group[group] = legs_to_owners(group, links, passing)
+            beside = dict.fromkeys((far for holder in group for far in siblings.get(holder, ())), False)
+            legs_by_group[group] = legs_to_owners(group, links, {**passing, **beside})
         for router in leaves:
             legs = legs_by_group[group].get(router.number)
             if legs is None or router.number in group or plane.routers[group[0]].vrf != router.vrf:
@@ -165,18 +172,45 @@ def _expected_routes(index: Index, observation: Observation) -> dict[Subject, fr
     return found_expected_routes
 
 
-def _carries_session(joint: RoutedCable, seen: Observation) -> bool:
-    links, sessions = seen.seen.get("links", {}), seen.seen.get("sessions", {})
+def _find_siblings(cables: Iterable[RoutedCable]) -> dict[int, set[int]]:
+    """Return the routers of each router's tier that have a router below in common with it, itself included."""
+    uppers_by_lower: defaultdict[int, dict[int, int]] = defaultdict(dict)
+    for cable in cables:
+        for low, high in ((cable.a, cable.b), (cable.b, cable.a)):
+            low_rank, high_rank = rank(low.device), rank(high.device)
+            if low_rank is not None and high_rank is not None and low_rank < high_rank:
+                uppers_by_lower[low.number][high.number] = high_rank
+    siblings: defaultdict[int, set[int]] = defaultdict(set)
+    for alike in {tuple(sorted(uppers.items())) for uppers in uppers_by_lower.values()}:
+        for number, own_rank in alike:
+            siblings[number].update(far for far, far_rank in alike if far_rank == own_rank)
+    return siblings
+
+
+def _find_sessions_down(plane: ControlPlane, seen: Observation) -> set[tuple[int, str]]:
+    """Return the interfaces and addresses of neighbors whose sessions are down, each with the number of its router."""
+    down = {subject for subject, state in seen.seen.get("sessions", {}).items() if state == "down"}
+    return {
+        (router.number, text)
+        for router in (plane.routers if down else ())
+        for neighbor in router.neighbors
+        if router.at(neighbor) in down
+        for text in (neighbor.interface, neighbor.address)
+        if text is not None
+    }
+
+
+def _carries_session(joint: RoutedCable, seen: Observation, sessions_down: Container[tuple[int, str]]) -> bool:
+    links = seen.seen.get("links", {})
     if all(links.get(link_subject(link.a, link.b)) == "down" for link in joint.links):
         return False
-    for router, leg, far_leg in ((joint.a, joint.at_a, joint.at_b), (joint.b, joint.at_b, joint.at_a)):
-        for neighbor in router.neighbors:
-            over = neighbor.interface == leg.name
-            if not over and neighbor.address is not None:
-                over = any(str(address) == neighbor.address for address in far_leg.addresses)
-            if over and sessions.get(router.at(neighbor)) == "down":
-                return False
-    return True
+    if not sessions_down:
+        return True
+    return not any(
+        (router.number, text) in sessions_down
+        for router, leg, far_leg in ((joint.a, joint.at_a, joint.at_b), (joint.b, joint.at_b, joint.at_a))
+        for text in (leg.name, *map(str, far_leg.addresses))
+    )
 
 
 def _build_route_tables(seen: Observation) -> Mapping[tuple[str, str], LongestPrefixLookup]:

@@ -145,7 +145,8 @@ class _Fates:
         if route.source == "connected" or any(hop.router is None for hop in route.hops):
             return self._filter_last_leg(number, route, to)
         ends: list[PacketFate] = []
-        for hop in route.hops:
+        alike = route.hops if self._filtered else {hop.router: hop for hop in route.hops}.values()
+        for hop in alike:
             if hop.router is None:
                 continue
             leaves = self._filter_at_legs(number, (hop.leg,), "egress", to)

@@ -22,8 +22,7 @@ class Prefix(NamedTuple):
     length: int
 
     def __str__(self) -> str:
-        address = ip_address(self.first) if self.family == "ipv4" else IPv6Address(self.first)
-        return f"{address}/{self.length}"
+        return _format_prefix(self.family, self.first, self.length)
 
     @property
     def link_local(self) -> bool:
@@ -56,6 +55,11 @@ class Address(NamedTuple):
     def link_local(self) -> bool:
         """Whether it means something on one link only (RFC 4291, section 2.5.6)."""
         return _LINK_LOCAL.has(self)
+
+
+@lru_cache(maxsize=1 << 18)
+def _format_prefix(family: AddressFamily, first: int, length: int) -> str:
+    return f"{Address(family, first)}/{length}"
 
 
 _LINK_LOCAL = Prefix("ipv6", 0xFE80 << 112, 10)

@@ -14,7 +14,7 @@ from nodrop.errors import InputProblems
 from nodrop.limits import MAX_TRIALS, MAX_TRIED_BYTES, MIN_TRIALS
 from nodrop.model.change import ByHand, Change, Edit
 from nodrop.model.compare import Difference, differences
-from nodrop.model.edit import get_value, set_value
+from nodrop.model.edit import ABSENT, find_value, get_value, set_value
 from nodrop.model.fabric import Device, Fabric, Interface
 from nodrop.model.fields import field_names
 from nodrop.model.qos import QosProfile
@@ -242,10 +242,8 @@ def _describe_contrast(found: object, expected: object, rows: Sequence[Differenc
 
 
 def _value_or_none(fabric: Fabric, subject: Subject) -> object:
-    try:
-        return get_value(fabric, subject)
-    except ValueError:
-        return None
+    value = find_value(fabric, subject)
+    return None if value is ABSENT else value
 
 
 def same(old_value: object, new_value: object) -> bool:
