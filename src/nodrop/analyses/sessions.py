@@ -12,6 +12,7 @@ from nodrop.routing.routers import DownSession
 
 RESTS_ON = frozenset({"cables"})
 ROUTED = True
+REPAIRS = frozenset({"shutdown"})
 
 _AT = {"shutdown": ("enabled",), "families": ("active",)}
 """The part of a statement that is at fault, where it is not the whole."""
@@ -41,6 +42,7 @@ def find(index: Index, *, reason: str) -> Iterator[Hit | Unsettled]:
                 at=(*subject, *_AT.get(reason, ())),
                 facts={**facts, **down.facts},
                 related=tuple((place, _RELATION.get(reason, "the other end")) for place in down.related),
+                changes=(((*subject, "enabled"), True),) if reason == "shutdown" else (),
             )
     for down in by_reason.get("unread", ()) if reason == "nobody" else ():
         unread_nodes = frozenset({str(node)} if (node := down.facts["node"]) else ())

@@ -6,11 +6,13 @@ from typing import Any
 import pytest
 
 from nodrop import platforms
+from nodrop.model.change import Change
 from nodrop.model.compare import differences
 from nodrop.model.routing import Aggregate, Bgp, BgpNeighbor, Ipv6Unicast, Redistribution, StaticRoute
 from nodrop.model.states import UNKNOWN
 from nodrop.model.subject import parse
 from nodrop.platforms.frr.words import password_digest
+from nodrop.platforms.sonic.edit import edit
 from support.sonic_configs import NAME, read, read_bundle, stock
 
 PEERS = {
@@ -98,6 +100,33 @@ def test_what_the_switch_says_of_sessions(localhost: dict[str, str], enabled: An
     assert tuple(one.enabled for one in neighbors) == enabled
     assert [one.allowas_in for one in neighbors] == [allowas_in, allowas_in, None]
     assert [one.ipv6.allowas_in for one in neighbors] == [None, None, allowas_in]
+
+
+def test_a_session_that_the_default_shuts_names_it_and_is_started_in_its_row() -> None:
+    """sonic-buildimage bgpd/templates: general and voq_chassis look at default_bgp_status, internal does not."""
+    inner = {"10.8.0.1": {"asn": "65001", "name": "ASIC1"}}
+    reading = read(switch({"default_bgp_status": "down"}, BGP_INTERNAL_NEIGHBOR=inner))
+    states = {one.key: one.enabled for one in reading.device.bgp.neighbors}  # type: ignore[union-attr]
+    assert states == {"10.0.0.0": False, "10.0.0.2": False, "fc00::2": False, "10.8.0.1": True}
+    derived = {subject[2]: reason for subject, reason in reading.derived.items() if subject[-1] == "enabled"}
+    assert set(derived) == {"10.0.0.0", "fc00::2"}
+    assert "DEVICE_METADATA has default_bgp_status down" in derived["fc00::2"]
+
+
+def test_a_session_of_bgpcfgd_is_started_and_shut_in_its_row() -> None:
+    subjects = {"10.0.0.0": False, "10.0.0.2": True}
+    changes = [
+        Change(subject=(NAME, "@neighbors", key, "enabled"), old=not value, new=value)
+        for key, value in subjects.items()
+    ]
+    made = edit({"config_db.json": json.dumps(switch()).encode()}, changes, name=NAME)
+    rows = json.loads(made.files["config_db.json"])["BGP_NEIGHBOR"]
+    assert {key: row.get("admin_status") for key, row in rows.items()} == {
+        "10.0.0.0": "down",
+        "10.0.0.2": "up",
+        "fc00::2": None,
+    }
+    assert made.by_hand == ()
 
 
 def test_sessions_between_asics_and_line_cards_count() -> None:

@@ -25,7 +25,7 @@ from nodrop.platforms.sonic.draft import Draft
 from nodrop.platforms.sonic.edit_frr import BY_HAND, change_frr
 from nodrop.platforms.sonic.edit_qos import change_qos
 from nodrop.platforms.sonic.edit_rows import change_rows
-from nodrop.platforms.sonic.edit_tables import change_tables
+from nodrop.platforms.sonic.edit_tables import change_tables, start_sessions
 from nodrop.platforms.sonic.gcu import annotate_steps
 from nodrop.platforms.sonic.patch import operations
 from nodrop.platforms.sonic.reader import read_device
@@ -156,7 +156,9 @@ def _rewrite_bundle(
     if device_reading.device.routing_tables is True:
         change_tables(draft, device_reading.device, new_device)
     else:
-        routing = change_frr(routing, device_reading.device, new_device)
+        from_rows = routing is None
+        old_device = start_sessions(draft, device_reading.device, new_device) if from_rows else device_reading.device
+        routing = change_frr(routing, old_device, new_device)
     yield {**config_files, FILE: rewrite(config_files[FILE], draft.data)} | (
         {} if routing is None else {FRR_FILE: routing}
     )

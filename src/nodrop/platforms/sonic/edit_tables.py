@@ -1,10 +1,13 @@
-"""Changes of BGP and static routes in the tables of the management framework, by the rows of the writer."""
+"""Changes of BGP in tables: those of the management framework by the rows of the writer, and bgpcfgd's sessions."""
 
 from nodrop.errors import Unsupported
 from nodrop.model.fabric import Device
-from nodrop.model.states import UnknownFact
+from nodrop.model.routing import Bgp
+from nodrop.model.states import Unknown, UnknownFact
+from nodrop.model.values import replace_fields
 from nodrop.platforms.kit.editing import same
 from nodrop.platforms.sonic.draft import Draft
+from nodrop.platforms.sonic.read_bgp import SESSIONS
 from nodrop.platforms.sonic.routing_tables import tables
 
 
@@ -26,3 +29,26 @@ def change_tables(draft: Draft, old_device: Device, new_device: Device) -> None:
             columns = {**dict.fromkeys(was.get(key, {})), **row}
             changed = {name: value for name, value in columns.items() if was.get(key, {}).get(name) != value}
             draft.update(table, key, changed)
+
+
+def start_sessions(draft: Draft, old_device: Device, new_device: Device) -> Device:
+    """Start and shut the sessions of bgpcfgd's tables as in `new`; return `old` with what the tables then state.
+
+    bgpcfgd takes `admin_status` of a row at any time (sonic-buildimage src/sonic-bgpcfgd/bgpcfgd/managers_bgp.py).
+    """
+    old, new = old_device.bgp, new_device.bgp
+    if not isinstance(old, Bgp) or not isinstance(new, Bgp):
+        return old_device
+    if isinstance(old.neighbors, Unknown) or isinstance(new.neighbors, Unknown):
+        return old_device
+    states = {neighbor.key: neighbor.enabled for neighbor in new.neighbors}
+    neighbors = []
+    for neighbor in old.neighbors:
+        enabled = states.get(neighbor.key, neighbor.enabled)
+        table = next((name for name in SESSIONS if neighbor.key in draft.rows(name)), None)
+        if table is None or isinstance(enabled, Unknown) or enabled == neighbor.enabled:
+            neighbors.append(neighbor)
+            continue
+        draft.update(table, neighbor.key, {"admin_status": "up" if enabled else "down"})
+        neighbors.append(replace_fields(neighbor, enabled=enabled))
+    return replace_fields(old_device, bgp=replace_fields(old, neighbors=tuple(neighbors)))

@@ -55,6 +55,10 @@ _HOLD_SOURCES = {
     "BGP_INTERNAL_NEIGHBOR": "bgpcfgd's templates have 10 s (bgpd/templates/internal/instance.conf.j2)",
 }
 
+_SHUT_BY_DEFAULT = frozenset({"BGP_NEIGHBOR", "BGP_VOQ_CHASSIS_NEIGHBOR"})
+"""Tables whose template shuts a row without admin_status if `default_bgp_status` of DEVICE_METADATA is down."""
+_SHUT_SOURCE = "DEVICE_METADATA has default_bgp_status down, and the row has no admin_status (general/instance.conf.j2)"
+
 
 def routing(
     config: Config, localhost: Row, text: FrrText | None, frr_routing: Routing | None
@@ -177,6 +181,8 @@ def _derived_reasons(config: Config, bgp: Bgp) -> dict[Subject, str]:
         if neighbor.allowas_in or neighbor.ipv6.allowas_in:
             place = ("allowas_in",) if neighbor.allowas_in else ("ipv6", "allowas_in")
             reasons["@neighbors", neighbor.key, *place] = _ALLOWED_SOURCE
+        if neighbor.enabled is False and "admin_status" not in config.rows(table).get(neighbor.key, {}):
+            reasons["@neighbors", neighbor.key, "enabled"] = _SHUT_SOURCE
         if table in _HOLD_S and not _states_hold_time(config, table, neighbor.key):
             reasons["@neighbors", neighbor.key, "hold_s"] = _HOLD_SOURCES[table]
     return reasons
@@ -225,8 +231,9 @@ def _bgpcfgd_bgp(config: Config, localhost: Row) -> Bgp | None:
 
 def _bgpcfgd_sessions(config: Config, localhost: Row) -> Iterator[BgpNeighbor]:
     """Yield the sessions, without the policies that the templates bind, because those permit all routes."""
-    usual, own_as_count = localhost.get("default_bgp_status", "up"), ALLOWED_OWN.get(localhost.get("type", ""))
+    own_as_count = ALLOWED_OWN.get(localhost.get("type", ""))
     for table in SESSIONS:
+        usual = localhost.get("default_bgp_status", "up") if table in _SHUT_BY_DEFAULT else "up"
         for address, row in config.rows(table).items():
             if is_address(address):
                 family = "ipv6" if ":" in address else "ipv4"
