@@ -251,3 +251,10 @@ def test_a_value_of_any_shape_can_be_searched_for(value: Any) -> None:
     config = edited({("VLAN_MEMBER", "Vlan9|Ethernet0"): {"port": value, "tagging_mode": value}})
     config["VERSIONS"] = {"DATABASE": {"VERSION": "version_202505_01"}}
     assert "unknown-field" in list(schema_check.invalid(config))
+
+
+def test_a_null_in_a_field_that_does_not_exist_is_one_fault() -> None:
+    config = stock(DEVICE_NEIGHBOR={"Ethernet0": {"name": "spine1", "port": "Ethernet0", "lo_addr": None}})
+    reported = [(remark.kind, remark.facts["path"]) for remark in read(config).remarks if remark.kind in TOLD]
+    assert ("unknown-field", "DEVICE_NEIGHBOR/Ethernet0/lo_addr") in reported
+    assert not [path for kind, path in reported if kind == "malformed-value"]

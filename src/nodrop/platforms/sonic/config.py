@@ -217,6 +217,14 @@ class Config:
             remark = Remark(kind=kind, subject=(self.device, *subject), place=place, facts=facts, names=names)
             self.remarks.append(remark)
 
+    def forget_malformed(self, keys: tuple[str, ...]) -> bool:
+        """Take back that the value at `keys` is malformed, whose field does not exist; False if it was not said."""
+        path, count = "/".join(keys), len(self.remarks)
+        self.remarks = [
+            remark for remark in self.remarks if remark.kind != "malformed-value" or remark.facts.get("path") != path
+        ]
+        return len(self.remarks) < count
+
     def rename(self, device: str) -> str:
         """Name the device, also in earlier remarks, and return the name."""
         self.device = device

@@ -44,6 +44,8 @@ def check(config: Config) -> None:
             continue
         if remarked_paths is None:
             remarked_paths = set(config.remarked())
+        if fault.kind == "unknown-field" and config.forget_malformed(fault.path):
+            remarked_paths.discard(fault.path)
         if not any(fault.path[:length] in remarked_paths for length in range(1, len(fault.path) + 1)):
             facts = without(config, fault.path[0], fault.facts)
             config.remark(fault.kind, _port_subject(config, fault.path), fault.path, **facts)
