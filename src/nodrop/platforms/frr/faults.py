@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from nodrop.model.fabric import Device
+from nodrop.model.routing import Bgp
 from nodrop.model.states import known_rows, surely_off
 from nodrop.platforms.frr.text_reader import Routing
 from nodrop.syntax.frr import Statement
@@ -21,10 +22,11 @@ class Fault(NamedTuple):
 
 
 def faults(routing: Routing, device: Device) -> Iterator[Fault]:
-    """Yield the interfaces of a device that zebra shuts and nothing else does, and families that it does not forward.
+    """Yield the interfaces of a device that only zebra shuts, and the families that it routes and does not forward.
 
     zebra takes the interface down in the kernel as it reads the line (FRR, zebra/interface.c, if_shutdown), and stops
-    the kernel's forwarding (zebra/ipforward_proc.c).
+    the kernel's forwarding (zebra/ipforward_proc.c). FRR writes the kernel's state of forwarding into its file, also
+    of a family that the device does not use.
     """
     off = _disabled_interface_names(device)
     names = {interface.name for interface in device.interfaces}
@@ -32,9 +34,11 @@ def faults(routing: Routing, device: Device) -> Iterator[Fault]:
         if name not in off:
             subject = (device.name, name) if name in names else (device.name,)
             yield Fault(SHUT, statement, subject, {"interface": name})
+    routed_families = _find_routed_families(device) if routing.forwards_not else frozenset()
     for statement in routing.forwards_not:
         family = "IPv6" if "ipv6" in statement.words else "IPv4"
-        yield Fault(FORWARDS_NOT, statement, (device.name,), {"family": family})
+        if family in routed_families:
+            yield Fault(FORWARDS_NOT, statement, (device.name,), {"family": family})
 
 
 def unknown_statements(routing: Routing, device: Device) -> list[Statement]:
@@ -48,3 +52,15 @@ def _disabled_interface_names(device: Device) -> set[str]:
     return off | {
         port_channel.name for port_channel in known_rows(device.port_channels) if surely_off(port_channel.enabled)
     }
+
+
+def _find_routed_families(device: Device) -> frozenset[str]:
+    """Return the families that a device has a session, a static route or an address of a port for."""
+    ports = (device.interfaces, known_rows(device.port_channels), known_rows(device.vlans))
+    texts = [text for rows in ports for row in rows for text in known_rows(row.addresses)]
+    texts += [route.prefix for route in known_rows(device.static_routes)]
+    families = {"IPv6" if ":" in text else "IPv4" for text in texts}
+    for neighbor in known_rows(device.bgp.neighbors) if isinstance(device.bgp, Bgp) else ():
+        families |= {"IPv4"} if neighbor.active else set()
+        families |= {"IPv6"} if neighbor.ipv6.active else set()
+    return frozenset(families)
