@@ -55,10 +55,10 @@ def test_rows_of_a_table_and_models_without_one() -> None:
     assert has_headroom_row(box, 400_000, 40)
     assert not has_headroom_row(box, 400_000, 41)
     assert not has_headroom_row(box, 800_000, 40)
-    assert rows_there_are(box, 400_000) == "5 m, 40 m and 300 m"
+    assert rows_there_are(box, 400_000) == "only 5 m, 40 m and 300 m"
     assert rows_there_are(box, 800_000) == "none at 800G"
     other = replace(box, hwsku="Mellanox-SN4700-O32")
-    assert rows_there_are(other, 400_000) == "5 m, 40 m, 300 m, 1500 m and 2000 m"
+    assert rows_there_are(other, 400_000) == "only 5 m, 40 m, 300 m, 1500 m and 2000 m"
     for unknown in (replace(box, model="7060X6"), replace(box, hwsku=UNKNOWN)):
         with pytest.raises(UnknownFact):
             has_headroom_row(unknown, 400_000, 40)

@@ -41,10 +41,24 @@ def has_headroom_row(device: Device, mbps: int | None, metres: int | None) -> bo
 
 
 @word("function")
+def lacks_headroom_row(device: Device, mbps: int | None | Unknown, metres: int | None | Unknown) -> bool:
+    """Whether a device looks headroom up in a table that is known to have no row for a speed and a cable length.
+
+    A port there stays without headroom if PFC is enabled on it.
+    """
+    if not by_table(device.buffer_model) or not isinstance(mbps, int) or not isinstance(metres, int):
+        return False
+    try:
+        return metres not in _headroom_cable_lengths(device, mbps)
+    except UnknownFact:
+        return False
+
+
+@word("function")
 def rows_there_are(device: Device, mbps: int | None) -> str:
-    """Return the cable lengths that a device's headroom table has at a speed, as a sentence lists them."""
+    """Return the cable lengths that a device's headroom table has at a speed: `only 5 m and 40 m`, `none at 10G`."""
     lengths = _headroom_cable_lengths(device, mbps)
-    return listed(tuple(map(length, lengths))) if lengths else f"none at {speed(mbps)}"
+    return f"only {listed(tuple(map(length, lengths)))}" if lengths else f"none at {speed(mbps)}"
 
 
 def _headroom_cable_lengths(device: Device, mbps: int | None) -> tuple[int, ...]:

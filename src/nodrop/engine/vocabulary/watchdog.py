@@ -32,7 +32,7 @@ def restores_never(platform: str, watchdog: PfcWatchdog) -> bool:
 
 @word("function")
 def polls_too_slowly(platform: str, polling_ms: int, watchdog: PfcWatchdog) -> bool:
-    """Whether a detection time is less than two pollings, where every port has a detection time of its own.
+    """Whether a detection time is less than two pollings, where every port has a separate detection time.
 
     Of one that is too short for any polling of the platform, `watchdog-detects-too-soon` tells.
     """
@@ -72,7 +72,7 @@ def watches_hosts_only(device: Device) -> bool:
 def acts_after_ms(platform: str, polling_ms: int, watchdog: PfcWatchdog) -> int | None:
     """When a watchdog acts, ms after the first polling that finds a queue stuck: its detection time in whole pollings.
 
-    It is what is stated where detection is made of pollings, and where there are less than two: other rules tell that.
+    It is what is stated where detection is made of pollings, and where there are less than two: see other rules.
     """
     settings, stated_ms = _watchdog_traits(platform), require_fact(watchdog.detection_ms)
     if settings is None or settings.robustness is not None or stated_ms is None or stated_ms < POLLS * polling_ms:
@@ -82,9 +82,16 @@ def acts_after_ms(platform: str, polling_ms: int, watchdog: PfcWatchdog) -> int 
 
 @word("function")
 def times_each_port(platform: str) -> bool:
-    """Whether every port has timers of its own, and each of them has to be stated."""
+    """Whether every port has separate timers, and each of them has to be stated."""
     settings = _watchdog_traits(platform)
     return settings is not None and settings.robustness is None
+
+
+@word("filter")
+def fabric_timers(platform: str) -> str:
+    """Return which timers a watchdog between switches gets on a platform: its own, or those of the whole switch."""
+    timed = times_each_port(platform)
+    return "three times the detection time of host ports" if timed else "the timers of the switch"
 
 
 @word("function", rests_on=("policy", "cables"))
@@ -148,7 +155,7 @@ def drops_by_watchdog(device: Device) -> bool:
 
 @word("function")
 def counts_for_watchdog(counters: tuple[Counter, ...]) -> bool:
-    """Whether the counters that the watchdog looks at are not turned off; those that are not named are on."""
+    """Whether the counters that the watchdog checks are not turned off; those that are not named are on."""
     return all(counter.enabled for counter in counters if counter.group == WATCHDOG_COUNTERS)
 
 
