@@ -30,7 +30,8 @@ from nodrop.design.settings import is_drained, settings_faults
 from nodrop.design.splits import SplitPort
 from nodrop.design.static_buffers import static_faults
 from nodrop.design.styles import style_faults
-from nodrop.design.topology import topology_faults, topology_of
+from nodrop.design.topology import topology_of
+from nodrop.design.topology_faults import topology_faults
 from nodrop.design.vlans import vlan_faults
 from nodrop.design.watchdog import Timers, derive_timers, watchdog_faults
 from nodrop.errors import InputProblems, Problem

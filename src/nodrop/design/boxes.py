@@ -3,9 +3,9 @@
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
-from nodrop.design.naming import Identity, key_words, name_of, switch_identity
+from nodrop.design.naming import Identity, key_words, name_of
 from nodrop.design.splits import declared_splits, most_ports
-from nodrop.design.topology import Group, group_of_endpoints, topology_of
+from nodrop.design.topology import Group, group_of_endpoints, identities_of_group, topology_of
 from nodrop.errors import Problem
 from nodrop.hardware import nearest, obstacle, switch, switches
 from nodrop.hardware.schema import Switch
@@ -115,16 +115,12 @@ def resolve_switches(intent: Intent, problems: list[Problem]) -> Boxes:
 def switch_identities(intent: Intent) -> Iterator[Identity]:
     """Yield the identities of all switches, from the hosts upwards."""
     for group in topology_of(intent).groups:
-        yield from _identities_of_group(group)
+        yield from identities_of_group(group)
 
 
 def groups_by_switch(intent: Intent) -> dict[str, str]:
     """Return the name of each switch's group, by the switch's name."""
     return {name_of(intent, identity): identity.group for identity in switch_identities(intent)}
-
-
-def _identities_of_group(group: Group) -> Iterator[Identity]:
-    return (switch_identity(group.role, group.name, number, max(group.pod(number), 1)) for number in group.wanted.ids)
 
 
 def _nodes_of_group(
@@ -141,7 +137,7 @@ def _nodes_of_group(
         return ()
     topology = topology_of(intent)
     ports = most_ports(model, declared_splits(intent, group, model))
-    up = sum(len(join.lower_ports) * join.split for join in topology.joins_above(group))
+    up = sum({panel: join.split for join in topology.joins_above(group) for panel in join.lower_ports}.values())
     down = min(ports, MOST_LINKS) if topology.joins_below(group) else 0
     paths = max(len(model.panels), up, down)
     taken = frozenset(names.values())
@@ -156,5 +152,5 @@ def _nodes_of_group(
             ports=ports,
             paths=paths,
         )
-        for identity in _identities_of_group(group)
+        for identity in identities_of_group(group)
     )

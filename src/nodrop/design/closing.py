@@ -52,7 +52,7 @@ def suggest_smallest_fabric(intent: Intent) -> str:
 def _only_join(intent: Intent) -> Join | None:
     """Return the join of a topology of two groups without pods; None for others."""
     topology = topology_of(intent)
-    joins = topology.joins if len(topology.groups) == 2 else ()
+    joins = topology.joins if len(topology.groups) == 2 and not topology.sheet else ()
     return next((join for join in joins if not join.by_pod), None)
 
 

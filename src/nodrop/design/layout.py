@@ -14,6 +14,7 @@ from nodrop.design.cabling import FabricCable, HostCable
 from nodrop.design.closing import suggest_smallest_fabric
 from nodrop.design.endpoints import host_cables
 from nodrop.design.splits import split_faults
+from nodrop.design.stated_cables import host_row_faults, stated_cables
 from nodrop.design.topology import Group, Topology, model_of, topology_of
 from nodrop.design.uplinks import fabric_cables
 from nodrop.errors import Problem
@@ -41,7 +42,11 @@ def lay_out(intent: Intent, switches: Boxes, problems: list[Problem]) -> Layout:
         for cable in hosts:
             down[cable.switch.name] += cable.cabling.speed_mbps
     faults += _port_faults(intent, hosts)
-    uplinks = fabric_cables(intent, switches, down, faults)
+    if sheet := topology_of(intent).sheet:
+        uplinks = stated_cables(intent, switches, down, faults)
+        faults += host_row_faults(sheet, hosts)
+    else:
+        uplinks = fabric_cables(intent, switches, down, faults)
     problems += faults
     return Layout(switches=switches, fabric_cables=uplinks, host_cables=hosts)
 
@@ -80,11 +85,11 @@ def _port_uses(topology: Topology, group: Group) -> Iterator[_PortUse]:
     """Yield the lists of a group's panel ports."""
     if group.tier == 0:
         yield _PortUse("endpoints", (*group.ports_keys, "endpoints"), group.endpoints)
-    for join in topology.joins_above(group):
+    for join in () if topology.sheet else topology.joins_above(group):
         name = ".".join(join.ports_keys[len(group.keys) :]).removeprefix("ports.")
         yield _PortUse(name, join.ports_keys, join.lower_ports, leads_up=True)
     for join in topology.joins_below(group):
-        if join.upper_ports is not None:
+        if join.upper_ports is not None and not topology.sheet:
             yield _PortUse(f"peer_ports of {join.lower.name}", join.upper_ports_keys, join.upper_ports)
     yield _PortUse("dead", (*group.ports_keys, "dead"), group.dead)
 

@@ -52,9 +52,11 @@ def declared_splits(intent: Intent, group: Group, switch_model: Switch) -> dict[
     """Return into how many ports every panel port of a group's switches that faces something would be split."""
     topology, splits = topology_of(intent), dict[int, int]()
     for join in topology.joins_below(group):
-        splits |= dict.fromkeys(join.upper_panels(switch_model), join.upper_split_factor)
+        for panel in join.upper_panels(switch_model):
+            splits[panel] = max(join.upper_split_factor, splits.get(panel, 1))
     for join in topology.joins_above(group):
-        splits |= dict.fromkeys(join.lower_ports, join.split)
+        for panel in join.lower_ports:
+            splits[panel] = max(join.split, splits.get(panel, 1))
     for name in endpoints_of_group(intent, group):
         for panel in group_panels(intent, name):
             splits[panel] = max(intent.endpoints[name].split, splits.get(panel, 1))
@@ -132,6 +134,8 @@ def _supports_platform(breakout: Split, platform: str) -> bool:
 
 def _split_uses(intent: Intent) -> Iterator[_Use]:
     for join in topology_of(intent).joins:
+        if join.cables:  # each port was checked with its row
+            continue
         lanes, model = join.wanted.lanes, model_of(join.lower)
         yield _Use(join.lower, model, (*join.keys, "split"), join.split, join.lower_ports, join.ports_keys, lanes)
         stated = (*join.keys, "split" if join.stated_upper_split is None else join.words.upper_split)

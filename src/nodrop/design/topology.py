@@ -5,14 +5,15 @@ numbers follow from these, ports from ids. Switches of a pod have consecutive id
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from nodrop.errors import Problem
-from nodrop.hardware import nearest, switch
+from nodrop.design.naming import Identity, name_of, switch_identity
+from nodrop.design.sheet import Sheet, SheetSwitch, StatedCable, resolve_sheet
+from nodrop.hardware import switch
 from nodrop.hardware.schema import Switch
 from nodrop.intent.schema import Intent
-from nodrop.intent.topology import GroupUplinks, LeafSpine, Switches, Tiers, Uplinks
+from nodrop.intent.topology import CableSheet, GroupUplinks, LeafSpine, Switches, Tiers, Uplinks
 from nodrop.routing.tiers import RANK_BY_ROLE
 from nodrop.units import show_ids
 
@@ -21,6 +22,7 @@ ROLES = tuple(sorted(RANK_BY_ROLE, key=RANK_BY_ROLE.__getitem__))
 
 Keys = tuple[str, ...]
 _LIMIT = ("topology", "max_oversubscription")
+_SHEET = ("topology", "cables")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +97,8 @@ class Join:
     keys: Keys
     ports_keys: Keys
     words: JoinKeys
+    cables: tuple[StatedCable, ...] = ()
+    """Those that a sheet states one by one; they are all of the join, and `links` is of no meaning then."""
 
     @property
     def upper_split_factor(self) -> int:
@@ -146,6 +150,8 @@ class Topology:
 
     groups: tuple[Group, ...]
     joins: tuple[Join, ...]
+    sheet: Sheet | None = None
+    """Where every cable is stated; a join is the cables that are alike then."""
 
     @property
     def host_groups(self) -> tuple[Group, ...]:
@@ -169,10 +175,17 @@ def topology_of(intent: Intent) -> Topology:
     """Return the topology of an intent; links to groups that do not exist are left out."""
     wanted, made = intent.topology, intent.cache.get(__name__)
     if made is None or made[0] is not wanted:
-        made = wanted, _of_two_tiers(wanted) if isinstance(wanted, LeafSpine) else _of_tiers(wanted)
+        made = wanted, _make_topology(intent)
         intent.cache[__name__] = made
     topology: Topology = made[1]
     return topology
+
+
+def _make_topology(intent: Intent) -> Topology:
+    wanted = intent.topology
+    if isinstance(wanted, LeafSpine):
+        return _of_two_tiers(wanted)
+    return _of_tiers(wanted) if isinstance(wanted, Tiers) else _of_sheet(intent, wanted)
 
 
 def group_of_endpoints(intent: Intent, name: str) -> Group:
@@ -225,9 +238,10 @@ def _of_two_tiers(wanted: LeafSpine) -> Topology:
     return Topology(groups=(lower, upper), joins=(join,))
 
 
-def _of_tiers(wanted: Tiers) -> Topology:
-    groups = {
-        name: Group(
+def _make_groups(wanted: Tiers | CableSheet) -> dict[str, Group]:
+    """Return the groups by name, the lowest tier first."""
+    groups = (
+        Group(
             name=name,
             label=f"{name} switches",
             tier=switches.tier - 1,
@@ -242,14 +256,77 @@ def _of_tiers(wanted: Tiers) -> Topology:
             asn_keys=("routing", "asn", name),
         )
         for name, switches in wanted.groups.items()
-    }
+    )
+    return {group.name: group for group in sorted(groups, key=lambda group: group.tier)}
+
+
+def _of_tiers(wanted: Tiers) -> Topology:
+    groups = _make_groups(wanted)
     joins = (
         _join(groups[name], groups[upper], links)
         for name, switches in wanted.groups.items()
         for upper, links in switches.uplinks.items()
         if upper in groups
     )
-    return Topology(groups=tuple(sorted(groups.values(), key=lambda group: group.tier)), joins=tuple(joins))
+    return Topology(groups=tuple(groups.values()), joins=tuple(joins))
+
+
+def _of_sheet(intent: Intent, wanted: CableSheet) -> Topology:
+    groups = _make_groups(wanted)
+    sheet = resolve_sheet(intent, wanted, _switches_by_word(intent, groups.values()))
+    alike: dict[tuple[object, ...], list[StatedCable]] = {}
+    for cable in sheet.cables:
+        ends = (cable.lower, cable.upper)
+        kinds = (model_of(groups[end.group]).group(end.part.panel) for end in ends)
+        key = (
+            *(end.group for end in ends),
+            *(end.part.splits for end in ends),
+            *(kind and kind.panels for kind in kinds),
+        )
+        alike.setdefault((*key, cable.speed_mbps, cable.media, cable.length_m), []).append(cable)
+    joins = (_join_of_cables(groups, tuple(cables)) for cables in alike.values())
+    return Topology(groups=tuple(groups.values()), joins=tuple(joins), sheet=sheet)
+
+
+def _switches_by_word(intent: Intent, groups: Iterable[Group]) -> dict[str, SheetSwitch]:
+    """Return the switches by the words that a sheet can have for them: their names, then their identities."""
+    by_name, by_identity = dict[str, SheetSwitch](), dict[str, SheetSwitch]()
+    for group in groups:
+        uses = dict.fromkeys(group.endpoints, "hosts") | dict.fromkeys(group.dead, "nothing: it is dead")
+        for identity in identities_of_group(group):
+            name = name_of(intent, identity)
+            by_name[name] = by_identity[str(identity)] = SheetSwitch(
+                name=name,
+                group=group.name,
+                id=identity.id,
+                tier=group.tier,
+                model=group.wanted.model,
+                platform=group.wanted.platform,
+                other_uses=uses,
+            )
+    return by_identity | by_name
+
+
+def _join_of_cables(groups: Mapping[str, Group], cables: tuple[StatedCable, ...]) -> Join:
+    """Return the join of cables that are alike, whose panel ports are those of all switches of its groups."""
+    first = cables[0]
+    wanted = GroupUplinks.model_construct(
+        ports=tuple(sorted({cable.lower.part.panel for cable in cables})),
+        peer_ports=tuple(sorted({cable.upper.part.panel for cable in cables})),
+        links=1,
+        speed=first.speed_mbps,
+        media=first.media,
+        length=first.length_m,
+        split=first.lower.part.splits,
+        peer_split=first.upper.part.splits,
+    )
+    join = _join(groups[first.lower.group], groups[first.upper.group], wanted)
+    return replace(join, keys=_SHEET, ports_keys=_SHEET, cables=cables)
+
+
+def identities_of_group(group: Group) -> Iterator[Identity]:
+    """Yield the identities of a group's switches."""
+    return (switch_identity(group.role, group.name, number, max(group.pod(number), 1)) for number in group.wanted.ids)
 
 
 def _join(lower: Group, upper: Group, links: GroupUplinks) -> Join:
@@ -269,96 +346,6 @@ def _join(lower: Group, upper: Group, links: GroupUplinks) -> Join:
         ports_keys=(*keys, "ports"),
         words=_ANY_TIERS,
     )
-
-
-def topology_faults(intent: Intent) -> Iterator[Problem]:
-    """Yield names, tiers, numbers and links that make no topology, and hosts at no group of switches."""
-    if isinstance(intent.topology, LeafSpine):
-        yield from _attachment_faults(intent, {group.name: group.tier for group in topology_of(intent).groups})
-        return
-    groups = intent.topology.groups
-    yield from _group_faults(intent, intent.topology)
-    yield from _number_clashes(intent)
-    for name, group in groups.items():
-        for upper in group.uplinks:
-            keys = ("topology", "groups", name, "uplinks", upper)
-            if upper not in groups:
-                hint = nearest(upper, tuple(groups))
-                yield intent.problem(keys, f"no group {upper}", "a group of the topology", hint)
-            elif groups[upper].tier <= group.tier:
-                fault = f"{upper} is in tier {groups[upper].tier}, and {name} in tier {group.tier}"
-                yield intent.problem(keys, fault, "a group of a higher tier")
-    yield from _shared_peer_ports(intent)
-    yield from _pods_without_peers(intent)
-    yield from _attachment_faults(intent, {name: group.tier - 1 for name, group in groups.items()})
-
-
-def _group_faults(intent: Intent, wanted: Tiers) -> Iterator[Problem]:
-    linked = {upper for group in wanted.groups.values() for upper in group.uplinks}
-    tiers = {group.tier for group in wanted.groups.values()}
-    if 1 not in tiers:
-        yield intent.problem(("topology", "groups"), "no group of tier 1", "a group next to the hosts")
-    for name, group in wanted.groups.items():
-        keys = ("topology", "groups", name)
-        if name[-1].isdigit():
-            yield intent.problem(keys, f"{name} ends in a digit", "a name that ids can be added to")
-        if group.tier > 1 and name not in linked:
-            yield intent.problem(keys, f"no group has uplinks to {name}", f"uplinks: {{{name}: ...}} of a lower group")
-        below = max((tier for tier in tiers if tier < group.tier), default=group.tier - 1)
-        if below < group.tier - 1:
-            fault = f"{name} is in tier {group.tier}, and no group in tier {group.tier - 1}"
-            yield intent.problem((*keys, "tier"), fault, "tiers without a gap", f"tier: {below + 1}")
-        if group.tier > 1 and group.ports.endpoints:
-            fault = f"endpoint ports in tier {group.tier}"
-            yield intent.problem((*keys, "ports", "endpoints"), fault, "hosts at tier 1 alone")
-
-
-def _number_clashes(intent: Intent) -> Iterator[Problem]:
-    """Yield groups that have a number of their tier in common, with an offset that keeps them apart."""
-    taken: dict[tuple[int, int], str] = {}
-    for group in topology_of(intent).groups:
-        numbers = [(group.tier, group.offset + number) for number in group.wanted.ids]
-        clash = next((number for number in numbers if number in taken), None)
-        if clash is not None:
-            last = max(number for tier, number in taken if tier == group.tier)
-            fault = f"{group.name}{clash[1] - group.offset} and {taken[clash]} are both number {clash[1]} of their tier"
-            yield intent.problem((*group.keys, "offset"), fault, "numbers of no other group", f"offset: {last}")
-        taken |= {key: f"{group.name}{number}" for key, number in zip(numbers, group.wanted.ids, strict=True)}
-
-
-def _shared_peer_ports(intent: Intent) -> Iterator[Problem]:
-    """Yield links without ports on upper switches that have links to several groups."""
-    topology = topology_of(intent)
-    for group in topology.groups:
-        joins = topology.joins_below(group)
-        if len(joins) + len(topology.joins_above(group)) > 1:
-            for join in joins:
-                if join.upper_ports is None:
-                    fault = f"{group.name} has links to several groups"
-                    yield intent.problem((*join.keys, "peer_ports"), fault, f"panel ports of {group.name} for these")
-
-
-def _pods_without_peers(intent: Intent) -> Iterator[Problem]:
-    """Yield pods of a group in which a group above it has no switch."""
-    for join in topology_of(intent).joins:
-        pods = {join.lower.pod(number) for number in join.lower.wanted.ids}
-        lacking = pods - {join.upper.pod(number) for number in join.upper.wanted.ids}
-        if join.by_pod and lacking:
-            fault = f"pod {show_ids(lacking)} of {join.lower.name} has no {join.upper.name}"
-            yield intent.problem((*join.upper.keys, "ids"), fault, f"a {join.upper.name} in every pod")
-
-
-def _attachment_faults(intent: Intent, tiers: Mapping[str, int]) -> Iterator[Problem]:
-    """Yield groups of hosts whose group of switches is not known, not stated, or not next to hosts."""
-    lowest = [name for name, tier in tiers.items() if tier == 0]
-    for name, group in intent.endpoints.items():
-        keys, expected = ("endpoints", name, "leaves"), f"one of {', '.join(lowest)}"
-        if group.leaves is None and len(lowest) > 1:
-            yield intent.problem(keys, f"{len(lowest)} groups of switches are next to hosts", expected)
-        elif group.leaves is not None and group.leaves not in tiers:
-            yield intent.problem(keys, f"no group {group.leaves}", expected, nearest(group.leaves, tuple(lowest)))
-        elif group.leaves is not None and group.leaves not in lowest:
-            yield intent.problem(keys, f"{group.leaves} is in tier {tiers[group.leaves] + 1}", expected)
 
 
 def model_of(group: Group) -> Switch:

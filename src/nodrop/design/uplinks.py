@@ -31,12 +31,12 @@ def fabric_cables(
         beside = [other for other in topology.joins_above(join.lower) if other is not join]
         of_join = _cables_of_join(intent, switches, join, beside, down, problems)
         if down_mbps:
-            down.update(_count_down_mbps(of_join))
+            down.update(count_down_mbps(of_join))
         cables += of_join
     return tuple(cables)
 
 
-def _count_down_mbps(cables: Iterable[FabricCable]) -> Counter[str]:
+def count_down_mbps(cables: Iterable[FabricCable]) -> Counter[str]:
     """Return the bandwidth of upper switches over some links, in Mb/s."""
     down: Counter[str] = Counter()
     for cable in cables:
@@ -69,7 +69,9 @@ def _cables_of_join(
 
 
 def can_uppers_hold(intent: Intent, group: Group, ids: Iterable[int]) -> bool:
-    """Whether the switches above a group have ports for those with these ids."""
+    """Whether the switches above a group surely have ports for those with these ids."""
+    if topology_of(intent).sheet:
+        return False
     for join in topology_of(intent).joins_above(group):
         positions = tuple(sorted(set(map(join.lower_position, ids))))
         if replace(Choice.of(join, 0).lowers, ids=positions).explain_clash(join.links):

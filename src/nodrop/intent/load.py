@@ -19,7 +19,7 @@ from nodrop.units import Misread
 MAX_BYTES = MAX_TEXT_BYTES
 
 LATER_VALUES: Mapping[str, Sequence[str]] = {
-    "kind": ("dragonfly", "torus", "cabling"),
+    "kind": ("dragonfly", "torus"),
     "platform": tuple(name for name in platforms.names() if name not in platforms.writable_names()),
     "protocol": ("ebgp-unnumbered",),
     "balancing": ("dlb",),
@@ -137,13 +137,17 @@ def _words(detail: Any, schema: type[BaseModel]) -> _Words:
     if kind == "literal_error":
         kinds = _kinds_at(schema, detail["loc"][:-2]) if last == "kind" else ()
         return _describe_wrong_value(
-            last, _format_value(value), " or ".join(kinds) or context["expected"].replace("'", "")
+            last, _format_value(value), _join_words(kinds) or context["expected"].replace("'", "")
         )
     if kind == "value_error" and isinstance(context["error"], Misread):
         wrong = context["error"]
         return on_one_line(wrong.found) or _format_value(value), wrong.expected, wrong.hint
     expected = _EXPECTED.get(kind) or detail["msg"].removeprefix("Value error, ").removeprefix("expected ")
     return _format_value(value), expected, _format_known_keys(_model_at(schema, detail["loc"]))
+
+
+def _join_words(words: Sequence[str]) -> str:
+    return " or ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
 
 def _describe_missing_key(key: str, model: type[BaseModel] | None) -> _Words:

@@ -1,6 +1,7 @@
 """The switches of an intent and the links between them: `leaf-spine` for two tiers, `tiers` for any number.
 
 `tiers` is the general form: groups of equal switches, each in a tier, and the links of each group to groups above.
+`cabling` states each cable, of any graph, in place of links between whole groups.
 """
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -8,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Discriminator, Field, Tag
 
 from nodrop.intent.part import Part
-from nodrop.intent.types import Ids, Length, Name, Speed, Text, number, numbers, one_of, whole
+from nodrop.intent.types import Ids, Length, Name, Speed, Text, number, numbers, one_of, texts, whole
 from nodrop.model.fabric import QosStyle
 from nodrop.platforms import default_first
 
@@ -142,8 +143,8 @@ class GroupUplinks(Part):
     )
 
 
-class SwitchGroup(Switches):
-    """A group of equal switches of a tier."""
+class TierSwitches(Switches):
+    """Equal switches of a tier."""
 
     tier: Annotated[int, whole(1, MOST_TIERS)] = Field(description="1 next to the hosts, 2 above it, 3 on top")
     ids: Ids = Field(
@@ -158,11 +159,16 @@ class SwitchGroup(Switches):
         None, description="ids of a pod: 8 has 1-8 in the first, 9-16 in the second; default: no pods"
     )
     ports: GroupPorts = Field(default_factory=GroupPorts, description="endpoints and dead: which panel ports face what")
-    uplinks: dict[Name, GroupUplinks] = Field(
-        default_factory=dict, description="links to groups above, by the name of the group"
-    )
     max_oversubscription: _Ratio | None = Field(
         None, description="the same for this group; default: that of the topology"
+    )
+
+
+class SwitchGroup(TierSwitches):
+    """A group of equal switches of a tier."""
+
+    uplinks: dict[Name, GroupUplinks] = Field(
+        default_factory=dict, description="links to groups above, by the name of the group"
     )
 
 
@@ -183,13 +189,40 @@ class Tiers(Part):
     )
 
 
+class CableSheet(Part):
+    """Groups of equal switches, and every cable between them: any graph, each switch with separate ports."""
+
+    kind: Literal["cabling"] = Field(description="cabling: every cable between switches is stated")
+    groups: dict[Name, TierSwitches] = Field(
+        min_length=1, description="groups of switches by name, such as leaf, storage and spine"
+    )
+    cables: Annotated[str | tuple[str, ...], texts()] = Field(
+        description="the cables between switches: CSV with the columns device, port, device, port, length, media and "
+        "speed, or a list of `leaf1:swp1--spine1:swp1 30m DR4 400G`; ports by any usual name"
+    )
+    speed: Speed | None = Field(None, description="speed of cables that state none, such as 400G")
+    media: Text | None = Field(None, description="medium of cables that state none, such as DR4")
+    length: Length | None = Field(None, description="length of cables that state none, such as 30m")
+    max_oversubscription: _Ratio = Field(
+        1.0, description="downlink bandwidth of a switch over its uplink bandwidth, at most"
+    )
+    slots_per_device: SlotsPerDevice | None = Field(
+        None,
+        description=_SLOTS.format("switch")
+        + "default: the smallest that holds the ports times splits of every model with hosts or uplinks",
+    )
+
+
+_KINDS = ("leaf-spine", "tiers", "cabling")
+
+
 def _kind(topology: Any) -> str:
     """Return the kind by which a topology is read; one that is missing or not known is read as leaf-spine."""
     kind = topology.get("kind") if isinstance(topology, dict) else getattr(topology, "kind", None)
-    return "tiers" if kind == "tiers" else "leaf-spine"
+    return kind if isinstance(kind, str) and kind in _KINDS else _KINDS[0]
 
 
 Topology = Annotated[
-    Annotated[LeafSpine, Tag("leaf-spine")] | Annotated[Tiers, Tag("tiers")],
+    Annotated[LeafSpine, Tag("leaf-spine")] | Annotated[Tiers, Tag("tiers")] | Annotated[CableSheet, Tag("cabling")],
     Discriminator(_kind),
 ]

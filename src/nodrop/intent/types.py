@@ -254,6 +254,20 @@ def _parse_routing_line(text: str) -> str:
     return text
 
 
+def texts() -> Scalar:
+    """Return the type of a text of any number of lines, or a list of texts."""
+
+    def read_texts(value: Any) -> object:
+        if isinstance(value, str):
+            return value
+        if isinstance(value, list) and value and all(isinstance(entry, str) for entry in value):
+            return tuple(value)
+        raise Misread("a text, or a list of texts")
+
+    strings: _Json = {"type": "array", "items": {"type": "string"}, "minItems": 1}
+    return Scalar(read_texts, {"anyOf": [{"type": "string"}, strings]})
+
+
 Line = Annotated[str, _text(_parse_routing_line, "[^\\x00-\\x1f\\x7f]*[^\\x00-\\x20\\x7f]")]
 Name = Annotated[str, _text(_name, NAME_PATTERN)]
 Text = Annotated[str, _text(_read_printable_text, "[^\\x00-\\x1f\\x7f]+")]

@@ -1,0 +1,115 @@
+"""Why groups, cables and hosts of an intent make no topology: names, tiers, numbers and links that cannot be."""
+
+from collections.abc import Iterator, Mapping
+
+from nodrop.design.topology import topology_of
+from nodrop.errors import Problem
+from nodrop.hardware import nearest, switches
+from nodrop.intent.schema import Intent
+from nodrop.intent.topology import CableSheet, LeafSpine, SwitchGroup, Tiers
+from nodrop.units import show_ids
+
+
+def topology_faults(intent: Intent) -> Iterator[Problem]:
+    """Yield names, tiers, numbers and links that make no topology, and hosts at no group of switches."""
+    wanted, topology = intent.topology, topology_of(intent)
+    if not isinstance(wanted, LeafSpine):
+        yield from _group_faults(intent, wanted)
+        yield from _number_clashes(intent)
+    if isinstance(wanted, Tiers):
+        yield from _uplink_faults(intent, wanted.groups)
+    if topology.sheet:
+        yield from topology.sheet.problems
+    yield from _attachment_faults(intent, {group.name: group.tier for group in topology.groups})
+
+
+def _uplink_faults(intent: Intent, groups: Mapping[str, SwitchGroup]) -> Iterator[Problem]:
+    """Yield uplinks to no group, to one that is not higher, to one in fewer pods, and uplinks without ports there."""
+    for name, group in groups.items():
+        for upper in group.uplinks:
+            keys = ("topology", "groups", name, "uplinks", upper)
+            if upper not in groups:
+                hint = nearest(upper, tuple(groups))
+                yield intent.problem(keys, f"no group {upper}", "a group of the topology", hint)
+            elif groups[upper].tier <= group.tier:
+                fault = f"{upper} is in tier {groups[upper].tier}, and {name} in tier {group.tier}"
+                yield intent.problem(keys, fault, "a group of a higher tier")
+    yield from _shared_peer_ports(intent)
+    yield from _pods_without_peers(intent)
+
+
+def _group_faults(intent: Intent, wanted: Tiers | CableSheet) -> Iterator[Problem]:
+    linked, sheet = _groups_with_links_from_below(intent, wanted), topology_of(intent).sheet
+    linking = "a cable of a lower group" if sheet else "uplinks: {{{}: ...}} of a lower group"
+    tiers = {group.tier for group in wanted.groups.values()}
+    if 1 not in tiers:
+        yield intent.problem(("topology", "groups"), "no group of tier 1", "a group next to the hosts")
+    for name, group in wanted.groups.items():
+        keys = ("topology", "groups", name)
+        if name[-1].isdigit():
+            yield intent.problem(keys, f"{name} ends in a digit", "a name that ids can be added to")
+        if group.tier > 1 and name not in linked and not (sheet and sheet.problems):
+            yield intent.problem(keys, f"no group has uplinks to {name}", linking.format(name))
+        below = max((tier for tier in tiers if tier < group.tier), default=group.tier - 1)
+        if below < group.tier - 1:
+            fault = f"{name} is in tier {group.tier}, and no group in tier {group.tier - 1}"
+            yield intent.problem((*keys, "tier"), fault, "tiers without a gap", f"tier: {below + 1}")
+        if group.tier > 1 and group.ports.endpoints:
+            fault = f"endpoint ports in tier {group.tier}"
+            yield intent.problem((*keys, "ports", "endpoints"), fault, "hosts at tier 1 alone")
+
+
+def _groups_with_links_from_below(intent: Intent, wanted: Tiers | CableSheet) -> set[str]:
+    if isinstance(wanted, Tiers):
+        return {upper for group in wanted.groups.values() for upper in group.uplinks}
+    if any(group.model not in switches() for group in wanted.groups.values()):
+        return set(wanted.groups)  # cables at ports of an unknown model are not known
+    return {join.upper.name for join in topology_of(intent).joins}
+
+
+def _number_clashes(intent: Intent) -> Iterator[Problem]:
+    """Yield groups that have a number of their tier in common, with an offset that keeps them apart."""
+    taken: dict[tuple[int, int], str] = {}
+    for group in topology_of(intent).groups:
+        numbers = [(group.tier, group.offset + number) for number in group.wanted.ids]
+        clash = next((number for number in numbers if number in taken), None)
+        if clash is not None:
+            last = max(number for tier, number in taken if tier == group.tier)
+            fault = f"{group.name}{clash[1] - group.offset} and {taken[clash]} are both number {clash[1]} of their tier"
+            yield intent.problem((*group.keys, "offset"), fault, "numbers of no other group", f"offset: {last}")
+        taken |= {key: f"{group.name}{number}" for key, number in zip(numbers, group.wanted.ids, strict=True)}
+
+
+def _shared_peer_ports(intent: Intent) -> Iterator[Problem]:
+    """Yield links without ports on upper switches that have links to several groups."""
+    topology = topology_of(intent)
+    for group in topology.groups:
+        joins = topology.joins_below(group)
+        if len(joins) + len(topology.joins_above(group)) > 1:
+            for join in joins:
+                if join.upper_ports is None:
+                    fault = f"{group.name} has links to several groups"
+                    yield intent.problem((*join.keys, "peer_ports"), fault, f"panel ports of {group.name} for these")
+
+
+def _pods_without_peers(intent: Intent) -> Iterator[Problem]:
+    """Yield pods of a group in which a group above it has no switch."""
+    for join in topology_of(intent).joins:
+        pods = {join.lower.pod(number) for number in join.lower.wanted.ids}
+        lacking = pods - {join.upper.pod(number) for number in join.upper.wanted.ids}
+        if join.by_pod and lacking:
+            fault = f"pod {show_ids(lacking)} of {join.lower.name} has no {join.upper.name}"
+            yield intent.problem((*join.upper.keys, "ids"), fault, f"a {join.upper.name} in every pod")
+
+
+def _attachment_faults(intent: Intent, tiers: Mapping[str, int]) -> Iterator[Problem]:
+    """Yield groups of hosts whose group of switches is not known, not stated, or not next to hosts."""
+    lowest = [name for name, tier in tiers.items() if tier == 0]
+    for name, group in intent.endpoints.items():
+        keys, expected = ("endpoints", name, "leaves"), f"one of {', '.join(lowest)}"
+        if group.leaves is None and len(lowest) > 1:
+            yield intent.problem(keys, f"{len(lowest)} groups of switches are next to hosts", expected)
+        elif group.leaves is not None and group.leaves not in tiers:
+            yield intent.problem(keys, f"no group {group.leaves}", expected, nearest(group.leaves, tuple(lowest)))
+        elif group.leaves is not None and group.leaves not in lowest:
+            yield intent.problem(keys, f"{group.leaves} is in tier {tiers[group.leaves] + 1}", expected)

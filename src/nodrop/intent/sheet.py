@@ -1,0 +1,222 @@
+"""A cabling sheet: the cables of an intent row by row, as its text has them.
+
+As CSV it has a line of column names: two times `device` and `port`, and `length`, `media` and `speed` where rows state
+them. `a_` and `b_` before a name, and columns of panel ports, are allowed, so that plan/cabling.csv of a build is a
+sheet too. As a list it has one text for each cable, as `cables` of a fabric.yaml.
+"""
+
+import csv
+import io
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from nodrop import units
+from nodrop.errors import Problem
+from nodrop.hardware import nearest
+from nodrop.intent.schema import Intent
+from nodrop.intent.topology import CableSheet
+from nodrop.syntax.places import on_one_line
+from nodrop.units import Misread, whole_number
+
+MAX_CABLES = 200_000
+"""Rows of a sheet: twice the cables of 1,000 switches of 128 ports, each with a switch at both ends."""
+MOST_LENGTH_M = 100_000
+
+_KEYS = ("topology", "cables")
+_COLUMNS = ("device", "port", "length", "media", "speed", "panel")
+_SIDE = re.compile("[ab]_")
+_ENDS = re.compile(r"([^\s:]{1,255}):(\S{1,255}?)(?:--| -- )([^\s:]{1,255}):(\S{1,255})")
+_EXAMPLE = "leaf1:swp1--spine1:swp1 30m DR4 400G"
+
+
+class SheetEnd(NamedTuple):
+    """An end of a cable, in the words of the sheet."""
+
+    device: str
+    port: str
+
+    def __str__(self) -> str:
+        return f"{self.device}:{self.port}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SheetRow:
+    """A cable of a sheet; what its row leaves out has the default of the topology, or is None."""
+
+    a: SheetEnd
+    b: SheetEnd
+    length_m: int | None = None
+    media: str | None = None
+    speed_mbps: int | None = None
+    index: int = field(compare=False)
+    """Of its text in the list, or of its line in the CSV, from 0."""
+
+
+class SheetPlaces:
+    """Where the rows of an intent's sheet stand."""
+
+    def __init__(self, intent: Intent, cables: str | tuple[str, ...]) -> None:
+        self._intent, self._listed = intent, not isinstance(cables, str)
+        self._first_line = None if self._listed else self._line_below_block_mark()
+
+    def problem(self, index: int, fault: str, expected: str = "", hint: str = "") -> Problem:
+        """Return a problem of a row, at its line."""
+        if self._listed:
+            return self._intent.problem((*_KEYS, index), fault, expected, hint)
+        problem = self._intent.problem(_KEYS, fault, expected, hint)
+        if self._first_line is None:
+            return replace(problem, found=f"row {index + 1}: {fault}")
+        return replace(problem, line=self._first_line + index, column=1)
+
+    def line(self, index: int) -> str:
+        """Return where a row stands, in words."""
+        line = self.problem(index, "").line
+        return f"row {index + 1}" if line is None else f"line {line}"
+
+    def _line_below_block_mark(self) -> int | None:
+        """Return the line of the first row of a literal block (`cables: |`); None for other texts."""
+        line = self._intent.problem(_KEYS, "").line
+        if line is None:
+            return None
+        lines = self._intent.text.split("\n", line)
+        return line + 1 if re.search(r"\|[-+0-9]*[ \t]*(?:#.*)?\r?$", lines[line - 1]) else None
+
+
+def read_sheet(intent: Intent, sheet: CableSheet, problems: list[Problem]) -> tuple[SheetRow, ...]:
+    """Return the cables of a sheet; rows that are none are added to `problems`."""
+    places = SheetPlaces(intent, sheet.cables)
+    rows = (
+        _read_csv(sheet.cables, places, problems)
+        if isinstance(sheet.cables, str)
+        else _read_list(sheet.cables, places, problems)
+    )
+    result: list[SheetRow] = []
+    for row in rows:
+        if len(result) == MAX_CABLES:
+            problems.append(places.problem(row.index, f"more than {MAX_CABLES:,} cables", f"at most {MAX_CABLES:,}"))
+            break
+        result.append(
+            replace(
+                row,
+                length_m=sheet.length if row.length_m is None else row.length_m,
+                media=sheet.media if row.media is None else row.media,
+                speed_mbps=sheet.speed if row.speed_mbps is None else row.speed_mbps,
+            )
+        )
+    return tuple(result)
+
+
+def _read_list(texts: Sequence[str], places: SheetPlaces, problems: list[Problem]) -> Iterator[SheetRow]:
+    for index, text in enumerate(texts):
+        ends, *words = text.replace(" -- ", "--").split()
+        match = _ENDS.fullmatch(ends)
+        if match is None:
+            problems.append(places.problem(index, on_one_line(text), _EXAMPLE))
+            continue
+        values: dict[str, str] = {}
+        for word in words:
+            values[_column_of_word(word)] = word
+        row = _make_row(SheetEnd(match[1], match[2]), SheetEnd(match[3], match[4]), values, index, places, problems)
+        if row is not None:
+            yield row
+
+
+def _column_of_word(word: str) -> str:
+    """Return the column that a word behind the ends of a cable belongs to."""
+    for column, read in _READERS:
+        try:
+            read(word)
+        except Misread:
+            continue
+        return column
+    return "media"
+
+
+def _read_csv(text: str, places: SheetPlaces, problems: list[Problem]) -> Iterator[SheetRow]:
+    head = text.partition("\n")[0]
+    delimiter = next((mark for mark in ",;\t" if mark in head), ",")
+    lines = csv.reader(io.StringIO(text), delimiter=delimiter, strict=True, skipinitialspace=True)
+    columns: list[str] | None = None
+    try:
+        for cells in lines:
+            index = lines.line_num - 1
+            row = [cell.strip() for cell in cells]
+            if not any(row) or row[0].startswith("#"):
+                continue
+            if columns is None:
+                columns = _columns(row, index, places, problems)
+                if columns is None:
+                    return
+            elif len(row) != len(columns):
+                fault = f"{len(row)} columns"
+                problems.append(places.problem(index, fault, f"{len(columns)}, as the first line has"))
+            elif (cable := _row_of_cells(columns, row, index, places, problems)) is not None:
+                yield cable
+    except csv.Error as error:
+        problems.append(places.problem(max(lines.line_num - 1, 0), on_one_line(str(error)), "CSV"))
+    if columns is None:
+        problems.append(places.problem(0, "no line of column names", "device, port, device, port, length, media"))
+
+
+def _columns(cells: Sequence[str], index: int, places: SheetPlaces, problems: list[Problem]) -> list[str] | None:
+    """Return what each column is; None where the first line does not say which are the devices and ports."""
+    columns = [_SIDE.sub("", cell.lower()).removesuffix("_m") for cell in cells]
+    for cell, column in zip(cells, columns, strict=True):
+        if column not in _COLUMNS:
+            expected = f"one of {', '.join(_COLUMNS)}"
+            problems.append(places.problem(index, f"column {on_one_line(cell)}", expected, nearest(column, _COLUMNS)))
+            return None
+    for column, count in (("device", 2), ("port", 2)):
+        if columns.count(column) != count:
+            fault = f"{columns.count(column)} columns called {column}"
+            problems.append(places.problem(index, fault, "device, port, device, port, length, media"))
+            return None
+    return columns
+
+
+def _row_of_cells(
+    columns: Sequence[str], cells: Sequence[str], index: int, places: SheetPlaces, problems: list[Problem]
+) -> SheetRow | None:
+    devices, ports = (
+        [cell for column, cell in zip(columns, cells, strict=True) if column == name] for name in ("device", "port")
+    )
+    if not all((*devices, *ports)):
+        problems.append(places.problem(index, "an end without device or port", "a device and a port at both ends"))
+        return None
+    values = {column: cell for column, cell in zip(columns, cells, strict=True) if cell}
+    a, b = map(SheetEnd, devices, ports)
+    return _make_row(a, b, values, index, places, problems)
+
+
+def _make_row(
+    a: SheetEnd, b: SheetEnd, values: Mapping[str, str], index: int, places: SheetPlaces, problems: list[Problem]
+) -> SheetRow | None:
+    numbers: dict[str, int] = {}
+    for column, read in _READERS:
+        try:
+            if column in values:
+                numbers[column] = read(values[column])
+        except Misread as wrong:
+            problems.append(places.problem(index, on_one_line(values[column]), wrong.expected))
+            return None
+    return SheetRow(
+        a=a,
+        b=b,
+        length_m=numbers.get("length"),
+        media=values.get("media"),
+        speed_mbps=numbers.get("speed"),
+        index=index,
+    )
+
+
+def _length_m(text: str) -> int:
+    length_m = whole_number(text.removesuffix("m"), MOST_LENGTH_M)
+    if not length_m:
+        raise Misread(f"a length in whole metres, 1m to {MOST_LENGTH_M}m")
+    return length_m
+
+
+_READERS: tuple[tuple[str, Callable[[str], int]], ...] = (("length", _length_m), ("speed", units.speed_mbps))
+"""How cells of columns with numbers are read."""

@@ -1,0 +1,70 @@
+"""Ports of a switch by the names that people use: those of every network OS, SONiC's aliases, front panel numbers."""
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import NamedTuple
+
+from nodrop import platforms
+from nodrop.hardware import switch
+from nodrop.hardware.ports import PortGroup, Split
+from nodrop.model.fabric import Port
+
+_LETTERS = "abcdefgh"
+
+
+class PanelPart(NamedTuple):
+    """A panel port, or one of the `splits` parts that it is broken out into."""
+
+    panel: int
+    split: int = 0
+    splits: int = 1
+
+
+def find_parts(model: str, name: str) -> tuple[PanelPart, ...]:
+    """Return what a name can mean on a model, the fewest parts first; nothing where the model has no such port."""
+    return parts_by_name(model).get(name.casefold(), ())
+
+
+@lru_cache(maxsize=64)
+def parts_by_name(model: str) -> Mapping[str, tuple[PanelPart, ...]]:
+    """Return all names of a model's ports in lower case; a name of a network OS hides an alias, and that a number.
+
+    KeyError for an unknown model.
+    """
+    result: dict[str, tuple[PanelPart, ...]] = {}
+    for spell in (_names_of_platforms, _aliases, _usual_names):
+        names: dict[str, list[PanelPart]] = {}
+        for group in switch(model).ports:
+            for way in () if group.service else group.ways:
+                for part in (PanelPart(panel, split, way.into) for panel in group.panels for split in range(way.into)):
+                    for name in spell(model, group, way, part):
+                        names.setdefault(name.casefold(), []).append(part)
+        result = {name: tuple(sorted(set(parts), key=_by_splits)) for name, parts in names.items()} | result
+    return result
+
+
+def _by_splits(part: PanelPart) -> tuple[int, int, int]:
+    return part.splits, part.panel, part.split
+
+
+def _names_of_platforms(model: str, group: PortGroup, way: Split, part: PanelPart) -> Iterator[str]:
+    for platform in platforms.writable_names():
+        try:
+            yield platforms.port_name(platform, model, Port(part.panel, part.split), part.splits)
+        except KeyError:  # a network OS that does not run on the model names none of its ports
+            continue
+
+
+def _aliases(model: str, group: PortGroup, way: Split, part: PanelPart) -> Iterator[str]:
+    port = switch(model).sonic_ports.get(part.panel)
+    if port is not None:
+        lane = port.part(part.split, part.splits).start
+        yield port.alias_of(part.panel, lane, part.split if part.splits > 1 else None)
+
+
+def _usual_names(model: str, group: PortGroup, way: Split, part: PanelPart) -> Iterator[str]:
+    """Yield `3`, `Eth1/3`, `etp3` and `swp3` of a whole port, `3/1`, `Eth1/3/1`, `etp3a` and `swp3s0` of a part."""
+    number, letter = f"/{part.split + 1}", _LETTERS[part.split]
+    numbered, lettered, counted = (number, letter, f"s{part.split}") if part.splits > 1 else ("", "", "")
+    yield from (f"{part.panel}{numbered}", f"eth1/{part.panel}{numbered}", f"ethernet1/{part.panel}{numbered}")
+    yield from (f"etp{part.panel}{lettered}", f"swp{part.panel}{counted}")
