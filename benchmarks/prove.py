@@ -29,6 +29,8 @@ from nodrop.proofs.forwarding import Forwarding
 from nodrop.proofs.invariants import check_invariants
 from nodrop.report.storm import storm_facts
 from nodrop.resources import home
+from nodrop.routing import ControlPlane
+from nodrop.routing.decision import LearnedTable
 
 _T = TypeVar("_T")
 _CLASSES = tuple(range(8))
@@ -65,7 +67,7 @@ def main() -> None:
     gc.freeze()
     gc.set_threshold(200_000, 50, 50)
     plane = control_plane_of(index)
-    measured("routes", lambda: (plane.ipv4.state, plane.ipv6.state, targets(index)))
+    measured("routes", lambda: (tables_of(plane), targets(index)))
     forwarding = measured("next hops", lambda: Forwarding(plane))
     traffic = measured("packets", lambda: Traffic(forwarding))
     graph = measured("graph", lambda: DependencyGraph(traffic, exact=False))
@@ -75,6 +77,12 @@ def main() -> None:
     print(f"{devices} switches, {len(forwarding.channels)} buffers; free: {order is not None}, {conditions.hold}")
     if options.json:
         Path(options.json).write_text(json.dumps(report, indent=2) + "\n")
+
+
+def tables_of(plane: ControlPlane) -> list[LearnedTable]:
+    """Return the learned routes of all routers."""
+    families = [plane.of(family) for family in plane.families]
+    return [routes.state.table(number) for routes in families for number in routes.world.speakers]
 
 
 def lossless(fabric: Fabric) -> Fabric:

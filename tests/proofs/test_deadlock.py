@@ -1,6 +1,9 @@
 """Circles of buffers: known cases by hand, rates of the literature, and a naive walk of every packet as the oracle."""
 
+from collections import deque
 from collections.abc import Iterator
+from itertools import count
+from math import sqrt
 from random import Random
 
 import networkx
@@ -94,14 +97,54 @@ def test_a_port_whose_qos_is_unknown_is_named() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("k", "samples", "least", "most"), [(4, 1000, 0.07, 0.13), (8, 200, 0.0, 0.06)])
-def test_random_failures_of_fat_trees_under_shortest_paths(k: int, samples: int, least: float, most: float) -> None:
-    """About 9.9 % (k = 4) and 2.3 % (k = 8) of fat trees with 5 % of links down are circular (GFC, SIGCOMM 2019)."""
+@pytest.mark.parametrize(("k", "samples"), [(4, 300), (8, 20)])
+def test_random_failures_of_fat_trees_under_shortest_paths(k: int, samples: int) -> None:
+    """BGP with an AS number for each switch takes the shortest paths: sample by sample, the same are circular."""
     fabric = fat_tree(k, shared=False)
-    rate = (
-        sum(not checked(fabric, sampled_failures(fabric, 0.05, chance)).is_free for chance in seeds(samples)) / samples
-    )
-    assert least <= rate <= most
+    for chance in seeds(samples):
+        failed = sampled_failures(fabric, 0.05, chance)
+        assert checked(fabric, failed).is_free is not is_circular(fabric, failed)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(("k", "samples", "rate"), [(4, 20_000, 0.099), (8, 3_000, 0.023)])
+def test_rates_of_fat_trees_under_shortest_paths(k: int, samples: int, rate: float) -> None:
+    """With 5 % of links down, 9.9 % (k = 4) and 2.3 % (k = 8) are circular, within three standard errors.
+
+    Each link fails with the same chance, independent of the others (after GFC, SIGCOMM 2019). By these seeds: 9.85 %
+    (95 % confidence 9.4 to 10.3 %) and 2.3 % (1.8 to 2.9 %).
+    """
+    fabric = fat_tree(k, shared=False)
+    number = sum(is_circular(fabric, sampled_failures(fabric, 0.05, chance)) for chance in seeds(samples))
+    assert abs(number / samples - rate) < 3 * sqrt(rate * (1 - rate) / samples)
+
+
+def is_circular(fabric: Fabric, failed: frozenset[End]) -> bool:
+    """Whether shortest paths between edge switches make a circle of channels, by a search from each destination."""
+    near: dict[str, list[str]] = {device.name: [] for device in fabric.devices}
+    for link in fabric.links:
+        if link.a not in failed:
+            near[link.a.node].append(link.b.node)
+            near[link.b.node].append(link.a.node)
+    graph: networkx.DiGraph[tuple[str, str]] = networkx.DiGraph()
+    edge = [name for name in near if name.startswith("edge")]
+    for destination in edge:
+        distance, waiting = {destination: 0}, deque([destination])
+        while waiting:
+            name = waiting.popleft()
+            for far in near[name]:
+                if far not in distance:
+                    distance[far] = distance[name] + 1
+                    waiting.append(far)
+        busy = {name for name in edge if name in distance}
+        for name in sorted(distance, key=lambda one: -distance[one]):
+            onward = [far for far in near[name] if distance[far] < distance[name]] if name in busy else []
+            busy.update(onward)
+            for far in onward:
+                graph.add_edges_from(
+                    ((name, far), (far, after)) for after in near[far] if distance[after] < distance[far]
+                )
+    return not networkx.is_directed_acyclic_graph(graph)
 
 
 @pytest.mark.slow
@@ -194,16 +237,21 @@ def test_random_fabrics_against_the_walk_of_every_packet(seed: int) -> None:
 @pytest.mark.nightly
 @pytest.mark.parametrize("tenth", range(10))
 def test_more_random_fabrics_against_the_walk_of_every_packet(tenth: int) -> None:
-    for seed in range(100 + 50 * tenth, 150 + 50 * tenth):
-        compare_with_walk(seed)
+    """50 fabrics each, 500 together; those whose routes never settle have no graph, and do not count."""
+    compared = 0
+    for seed in count(1000 * (tenth + 1)):
+        compared += compare_with_walk(seed)
+        if compared == 50:
+            break
 
 
-def compare_with_walk(seed: int) -> None:
+def compare_with_walk(seed: int) -> bool:
+    """Whether routes settle; if they do, the graph of buffers is compared with the walk of every packet."""
     chance = Random(seed)
     fabric = with_random_qos(routed(chance), chance)
     plane = compute(Index(fabric))
     if any(plane.of(family).state.unstable for family in ADDRESS_FAMILIES):
-        return
+        return False
     check = check_deadlock(plane)
     graph = walked(plane, check)
     names = Names(check.traffic)
@@ -218,7 +266,7 @@ def compare_with_walk(seed: int) -> None:
     if check.positions is not None:
         places = {node(buffer): place for buffer, place in check.positions.items()}
         assert all(places[one] < places[other] for one, other in graph.edges)
-        return
+        return True
     sets = [found for found in networkx.strongly_connected_components(graph) if len(found) > 1]
     assert check.buffers_on_circles == sum(map(len, sets))
     for circle in check.circles:
@@ -227,3 +275,4 @@ def compare_with_walk(seed: int) -> None:
         (around,) = (found for found in sets if nodes[0] in found)
         shortest = min(map(len, networkx.simple_cycles(graph.subgraph(around), length_bound=len(nodes))))
         assert len(nodes) == shortest
+    return True

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 
 from nodrop.model.index import Index
-from nodrop.model.modes import find_components
+from nodrop.model.modes import find_connected_components
 
 
 def group_cabled_devices(index: Index) -> Mapping[str, str]:
     """By device, one device of all that cables join, itself included."""
-    return find_components(index.devices, index.fabric.links)
+    return find_connected_components(index.devices, index.fabric.links)

@@ -12,7 +12,7 @@ from nodrop.analyses._hosts import CabledHostPort, cabled_hosts
 from nodrop.analyses._pairs import UNREAD_END, is_in_service
 from nodrop.model.fabric import Host, Interface
 from nodrop.model.index import Index
-from nodrop.model.modes import find_components
+from nodrop.model.modes import find_connected_components
 from nodrop.model.nics import value_or_none
 from nodrop.model.states import Unknown, surely_off
 from nodrop.model.subject import FABRIC, Subject
@@ -69,7 +69,9 @@ def _switch_group_by_name(index: Index) -> Mapping[str, str]:
     hosts = index.hosts.keys()
     links = [link for link in index.fabric.links if not (link.a.node in hosts or link.b.node in hosts)]
     names = [*index.devices, *(end.node for link in links for end in (link.a, link.b))]
-    return find_components(dict.fromkeys(names), [link for link in links if is_in_service(index, link.a, link.b)])
+    return find_connected_components(
+        dict.fromkeys(names), [link for link in links if is_in_service(index, link.a, link.b)]
+    )
 
 
 def _ports_on_unjoined_leaves(

@@ -65,7 +65,7 @@ def as_before(reading: Reading, former_reading: Reading) -> Reading:
     return replace(reading, fabric=fabric, possible=())
 
 
-def find_components(names: Iterable[str], links: Iterable[Link]) -> Mapping[str, str]:
+def find_connected_components(names: Iterable[str], links: Iterable[Link]) -> Mapping[str, str]:
     """Return for each name one of all names that cables join to it; other nodes join nothing, their names may clash."""
     root = {name: name for name in names}
 
@@ -92,7 +92,7 @@ def cabled_groups(names: Sequence[str], links: Iterable[Link], hosts: Iterable[s
 
 
 def _connected_device_groups(names: Sequence[str], links: Iterable[Link], hosts: Iterable[str]) -> list[list[str]]:
-    root = find_components([*names, *hosts], links)
+    root = find_connected_components([*names, *hosts], links)
     names_by_root: dict[str, list[str]] = {}
     for name in names:
         names_by_root.setdefault(root[name], []).append(name)

@@ -9,7 +9,7 @@ from nodrop.model.fabric import Device, Fabric
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown, known_rows
 from nodrop.model.values import replace_fields
-from nodrop.proofs.circles import find_components
+from nodrop.proofs.circles import find_strongly_connected_components
 from nodrop.proofs.deadlock import DeadlockCheck, check_deadlock
 from nodrop.proofs.dependencies import Buffer, DependencyGraph
 from nodrop.proofs.forwarding import Forwarding
@@ -71,7 +71,7 @@ def _drop_turns(check: DeadlockCheck) -> tuple[set[tuple[int, int]], tuple[Dropp
     }
     dropped: set[tuple[int, int]] = set()
     turns: list[DroppedTurn] = []
-    while components := find_components(edges):
+    while components := find_strongly_connected_components(edges):
         if len(turns) == MOST_TURNS:
             return set(), ()
         inside = {node: place for place, nodes in enumerate(components) for node in nodes}

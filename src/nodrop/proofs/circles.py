@@ -1,7 +1,8 @@
 """Orders and circles of a directed graph of numbers, in time linear in its edges."""
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 
 Graph = Mapping[int, Sequence[int]]
 
@@ -11,10 +12,7 @@ def order_nodes(after: Graph) -> dict[int, int] | None:
 
     The depth is the length of the longest way that leads to the node (Kahn, Communications of the ACM 1962).
     """
-    waits: dict[int, int] = {}
-    for nodes in after.values():
-        for node in nodes:
-            waits[node] = waits.get(node, 0) + 1
+    waits = Counter(chain.from_iterable(after.values()))
     depth = {node: 0 for node in after if node not in waits}
     level = list(depth)
     count = 0
@@ -31,7 +29,7 @@ def order_nodes(after: Graph) -> dict[int, int] | None:
     return None if any(waits.values()) else depth
 
 
-def find_components(after: Graph) -> list[list[int]]:
+def find_strongly_connected_components(after: Graph) -> list[list[int]]:
     """Return the sets of nodes that lie on a common circle, each sorted (Tarjan, SIAM Journal on Computing 1972)."""
     index: dict[int, int] = {}
     low: dict[int, int] = {}

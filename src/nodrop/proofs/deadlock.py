@@ -10,7 +10,7 @@ from nodrop.model.fabric import End
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown, known_rows
 from nodrop.model.subject import FABRIC
-from nodrop.proofs.circles import find_components, find_shortest_circle, order_nodes
+from nodrop.proofs.circles import find_shortest_circle, find_strongly_connected_components, order_nodes
 from nodrop.proofs.dependencies import Buffer, DependencyGraph, MissingFact, Traffic
 from nodrop.proofs.forwarding import Forwarding, bits_of
 from nodrop.routing import ControlPlane
@@ -62,10 +62,10 @@ def check_deadlock(plane: ControlPlane) -> DeadlockCheck:
     graph = DependencyGraph(traffic, exact=False)
     depths = order_nodes(graph.after)
     if depths is None:
-        suspects = find_components(graph.after)
+        suspects = find_strongly_connected_components(graph.after)
         routers = frozenset(graph.hub(node).router for nodes in suspects for node in nodes if not graph.is_buffer(node))
         exact = DependencyGraph(traffic, exact=True, routers=routers)
-        if components := find_components(exact.after):
+        if components := find_strongly_connected_components(exact.after):
             circles = sorted(
                 (_find_circle(exact, component) for component in components), key=lambda circle: (len(circle), circle)
             )

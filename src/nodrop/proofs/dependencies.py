@@ -64,12 +64,11 @@ class Traffic:
         self.left = array("i")
         self.entered = array("i")
         """The behaviors of the two ports of each channel, where packets leave a router and enter the next."""
-        for channel in forwarding.channels:
-            for ends, number, port in (
-                (self.left, channel.near, channel.near_port),
-                (self.entered, channel.far, channel.far_port),
-            ):
-                ends.append(self._behavior_of_port(routers[number].device.name, port))
+        names = [router.device.name for router in routers]
+        for near, near_port, far, far_port in forwarding.channels:
+            self.left.append(self._behavior_of_port(names[near], near_port))
+            self.entered.append(self._behavior_of_port(names[far], far_port))
+        self._all_entered = frozenset(self.entered)
         self.entries: dict[int, tuple[int, ...]] = {
             number: tuple(self._entry_behaviors(number, ports)) for number, ports in forwarding.entries.items()
         }
@@ -146,6 +145,9 @@ class Traffic:
 
     def _split_row(self, row: Row, stream: Stream) -> Mapping[tuple[int, int], tuple[int, ...]]:
         """Return the channels of a row by what packets are behind them: behavior of the port, DSCP."""
+        if stream.dscp is None and len(self._all_entered) == 1:
+            (entered,) = self._all_entered
+            return {(entered, dscp): row.channels for dscp in self.kinds}
         parts: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
         for channel in row.channels:
             entered = self.entered[channel]
@@ -204,24 +206,28 @@ class DependencyGraph:
                         key = (far, entered, dscp, bits)
                         members.setdefault(key, []).append(some)
                         carried[key] = carried.get(key, 0) | present
-        before: dict[int, list[int]] = {}
+        before: dict[int, tuple[int, ...]] = {}
+        groups = len(self._groups)
         for key, lists in members.items():
             far, entered, dscp, _ = key
             behavior = traffic.behaviors.all[entered]
             if not behavior.is_lossless(dscp):
                 continue
-            group = behavior.group_of(dscp)
-            hub = self._add_hub(Hub(far, entered, dscp, carried[key]))
+            place = self._place[behavior.group_of(dscp)]
+            hub = (self._add_hub(Hub(far, entered, dscp, carried[key])),)
             for some in lists:
                 for channel in some:
-                    before.setdefault(self.node(Buffer(channel, group)), []).append(hub)
+                    node = channel * groups + place
+                    known = before.get(node)
+                    before[node] = hub if known is None else known + hub
         shared: dict[tuple[int, ...], tuple[int, ...]] = {}
         for node, nodes in before.items():
-            found = tuple(nodes)
-            self.after[node] = shared.setdefault(found, found)
+            self.after[node] = shared.setdefault(nodes, nodes)
 
-    def _by_far_router(self, channels: Sequence[int]) -> Mapping[int, tuple[int, ...]]:
+    def _by_far_router(self, channels: tuple[int, ...]) -> Mapping[int, tuple[int, ...]]:
         every = self.traffic.forwarding.channels
+        if len(channels) == 1:
+            return {every[channels[0]].far: channels}
         parts: dict[int, list[int]] = {}
         for channel in channels:
             parts.setdefault(every[channel].far, []).append(channel)

@@ -1,5 +1,6 @@
 """Where every router sends packets to every destination of hosts, as cables: the routes that the graph follows."""
 
+import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
@@ -54,7 +55,7 @@ class Forwarding:
     def __init__(self, plane: ControlPlane) -> None:
         self.plane, self.index = plane, plane.index
         self.channels: list[Channel] = []
-        self._numbers: dict[tuple[int, str, int, str], int] = {}
+        self._numbers: dict[Channel, int] = {}
         self._cabling = CablingState(plane.index)
         self.rows: list[list[Row]] = [[] for _ in plane.routers]
         self.own: list[int] = [0] * len(plane.routers)
@@ -91,34 +92,34 @@ class Forwarding:
 
     def channel(self, near: int, near_port: str, far: int, far_port: str) -> int:
         """Return the number of a channel."""
-        key = (near, near_port, far, far_port)
-        number = self._numbers.get(key)
-        if number is None:
-            number = self._numbers[key] = len(self.channels)
-            self.channels.append(Channel(*key))
+        channel = Channel(near, near_port, far, far_port)
+        number = self._numbers.setdefault(channel, len(self.channels))
+        if number == len(self.channels):
+            self.channels.append(channel)
         return number
 
     def channels_of_hop(
         self, number: int, leg: RoutedInterface, far: int, far_leg: RoutedInterface | None
-    ) -> Iterator[int]:
-        """Yield the channels of a next hop: one for each cable of its leg that works and leads to the router."""
+    ) -> tuple[int, ...]:
+        """Return the channels of a next hop: one for each cable of its leg that works and leads to the router."""
         device, far_device = self.plane.routers[number].device.name, self.plane.routers[far].device.name
         ends = self.index.far_ends.get(device, {})
+        channels = []
         for port in leg.ports:
             if len(leg.ports) > 1 and not self._cabling.is_port_working(device, port, self.plane.failed):
                 continue
             end = ends.get(port)
             if end is not None and end.node == far_device:
-                yield self.channel(number, port, far, end.port)
+                channels.append(self.channel(number, port, far, end.port))
             elif end is None and far_leg is not None and len(far_leg.ports) == 1:
-                yield self.channel(number, port, far, far_leg.ports[0])
+                channels.append(self.channel(number, port, far, far_leg.ports[0]))
+        return tuple(channels)
 
 
 class _Way(NamedTuple):
-    """Destinations that a router sends the same way: all of them, those of hosts, and these as bits of destinations."""
+    """Destinations that a router sends the same way: all of them, and those of hosts as bits of destinations."""
 
     bits: int
-    hosts: int
     packed: int
     entry: TableEntry
 
@@ -213,10 +214,9 @@ class _FamilyForwarding:
         if speaker.summaries:
             own |= state.summed(number)
         ways = self._ways(speaker, state.table(number))
+        rows += [Row(way.packed, self._channels_of_way(number, way)) for way in ways if way.packed]
         has = own
-        for way in ways:
-            if way.hosts:
-                rows.append(Row(way.packed, self._channels_of_way(number, way)))
+        for way in ways if self._wider else ():
             has |= way.bits
         for wider, inner in self._wider.items():
             missing = inner & ~has & self.mask
@@ -247,11 +247,12 @@ class _FamilyForwarding:
                 if bits := entry.bits & speaker.installed(entry) & self._wanted:
                     place = (entry.hops, entry.vias)
                     merged[place] = merged.get(place, (0,))[0] | bits, entry
-            self._ways_of[key] = tuple(
-                _Way(bits, bits & self.mask, (bits & self.mask) << self._first, entry)
-                for bits, entry in merged.values()
-            )
+            self._ways_of[key] = tuple(itertools.starmap(self._way, merged.values()))
         return self._ways_of[key]
+
+    def _way(self, bits: int, entry: TableEntry) -> "_Way":
+        hosts = bits & self.mask if self._wider else bits
+        return _Way(bits, hosts << self._first if self._first else hosts, entry)
 
     def _channels_of_way(self, number: int, way: "_Way") -> tuple[int, ...]:
         whole, plane = self._whole, self._whole.plane
@@ -263,15 +264,16 @@ class _FamilyForwarding:
             links = self._world.speakers[number].links
             for position in way.entry.hops:
                 link = links[position]
-                session = plane.sessions[link.session]
-                near, far = (session.a, session.b) if session.a.router == number else (session.b, session.a)
+                near, far, *_ = plane.sessions[link.session]
+                if near.router != number:
+                    near, far = far, near
                 channels += whole.channels_of_hop(number, near.leg, link.far, far.leg)
         return tuple(channels)
 
-    def _channels_of(self, number: int, hop: NextHop) -> Iterator[int]:
+    def _channels_of(self, number: int, hop: NextHop) -> tuple[int, ...]:
         leg = self._whole.plane.routers[number].by_name.get(hop.leg)
         if hop.router is None or leg is None:
-            return iter(())
+            return ()
         return self._whole.channels_of_hop(number, leg, hop.router, None)
 
     def _follow_static_routes(self, number: int) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from nodrop.model.fabric import End, Fabric, Host, Link
 from nodrop.model.index import Index
-from nodrop.model.modes import find_components
+from nodrop.model.modes import find_connected_components
 from nodrop.model.subject import natural
 from nodrop.routing.tiers import rank
 
@@ -75,7 +75,7 @@ class FabricBandwidth:
         """
         level_of = self.level.get
         climbing = [link for link in self._fabric.links if level_of(link.a.node) != level_of(link.b.node)]
-        plane_of = find_components(self.level, climbing)
+        plane_of = find_connected_components(self.level, climbing)
         hosts_of: dict[str, set[str]] = defaultdict(set)
         crossings: dict[str, Counter[int]] = defaultdict(Counter)
         top_level: Counter[str] = Counter()
