@@ -32,6 +32,24 @@ def test_a_new_finding_of_files_that_nobody_has_committed(configurations: Git) -
     assert done.out.splitlines()[-1].endswith(": 1 new warning; 1 switch changed; no traffic impact expected")
 
 
+def test_what_a_change_does_to_the_reach_of_a_pause(configurations: Git) -> None:
+    """Without PFC on its two uplinks a leaf takes no pause from the spines, nor sends any; with it again, it does."""
+    file = Path("build/leaf1/config_db.json")
+    tables = json.loads(file.read_text())
+    for port in ("Ethernet224", "Ethernet232", "Ethernet240", "Ethernet248"):
+        tables["PORT_QOS_MAP"].get(port, {}).pop("pfc_enable", None)
+    file.write_text(json.dumps(tables))
+    lines = nodrop("check", "--base", "main").out.splitlines()
+    assert "  one NIC that pauses for ever freezes 3 fewer host ports (2, before: 5)" in lines
+    commit(configurations)
+    configurations("checkout", "-q", "main", "--", "build")
+    back = nodrop("check", "--base", "HEAD").out.splitlines()
+    assert back[back.index("proofs") + 1] == "  one NIC that pauses for ever freezes 3 more host ports (5, before: 2)"
+    (fabric,) = of_json("--base", "HEAD")["fabrics"]
+    assert (fabric["claims"]["old"]["frozen_host_ports"], fabric["claims"]["new"]["frozen_gpus"]) == (2, 16)
+    assert "freezes 3 more host ports" in nodrop("check", "--base", "HEAD", "--format", "markdown").out
+
+
 def test_what_was_found_before_is_counted_and_what_is_mended_is_told(configurations: Git) -> None:
     unwatched("Ethernet224", "Ethernet232")
     commit(configurations)

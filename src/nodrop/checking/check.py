@@ -30,7 +30,8 @@ from nodrop.model.modes import as_before
 from nodrop.model.reading import Reading
 from nodrop.plan.model import Plan
 from nodrop.plan.planning import plan
-from nodrop.results.checked import Changed, Checked, OutdatedBuild, Routing
+from nodrop.report.claims import prove_claims
+from nodrop.results.checked import Changed, Checked, Claims, OutdatedBuild, Routing
 from nodrop.results.merged import merge_outcomes
 from nodrop.results.outcome import Outcome
 from nodrop.revisions import Former
@@ -236,6 +237,7 @@ def _check_pair(
         plan=new_plan,
         findings=findings,
         routing=routing,
+        claims=_compare_claims(new_plan, before, after, indices, check_run),
         removed=pair.new is None,
     )
     return changed, reported_outcome, (before, after)
@@ -266,6 +268,20 @@ def _compare_routing(new_plan: Plan, old: Reading, new: Reading, indices: tuple[
 
     found_difference = difference(old, new, run.ask.batfish, progress=run.progress)
     return Routing(changes=changes, flows=found_difference.flows, notes=found_difference.told)
+
+
+def _compare_claims(
+    new_plan: Plan, old: Reading, new: Reading, indices: tuple[Index, Index], run: Run
+) -> tuple[Claims, Claims] | None:
+    """Return what is proved of both states; None if no change affects it, or where routing is not computed."""
+    fabrics = [reading.fabric for reading in (old, new)]
+    sizes = [len(fabric.devices) for fabric in fabrics]
+    if run.ask.routing is False or not min(sizes) or (run.ask.routing is None and max(sizes) > MOST_DEVICES):
+        return None
+    qos = [[port.qos for device in fabric.devices for port in device.interfaces] for fabric in fabrics]
+    if not may_reroute(new_plan) and qos[0] == qos[1] and fabrics[0].hosts == fabrics[1].hosts:
+        return None
+    return prove_claims(indices[0]), prove_claims(indices[1])
 
 
 def _counterpart_source_ids(both_sides: Sides, run: Run) -> Iterator[int]:

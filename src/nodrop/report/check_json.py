@@ -1,5 +1,6 @@
 """A check as JSON; `report.schema` has the schema."""
 
+from dataclasses import asdict
 from typing import Any
 
 from nodrop.model import subject
@@ -55,6 +56,9 @@ def _fabric_document(fabric_change: Changed) -> dict[str, Any]:
             "flows": [_flow_document(flow) for flow in fabric_change.routing.flows],
             "notes": list(fabric_change.routing.notes),
         },
+        "claims": None
+        if fabric_change.claims is None
+        else dict(zip(("old", "new"), map(asdict, fabric_change.claims), strict=True)),
     }
 
 

@@ -15,6 +15,7 @@ from nodrop.report.check_page import (
     format_unchanged_fabrics,
     select_check_findings,
 )
+from nodrop.report.claims import describe_claim_changes
 from nodrop.report.escape import escape_markdown
 from nodrop.report.names import count, format_name_list, name
 from nodrop.results.checked import Changed, Checked
@@ -84,6 +85,8 @@ def _fabric_sections(fabric_change: Changed, *, summed: bool) -> Iterator[str]:
     yield _render_fold("Routing", list(format_other_reroutes(fabric_change.routing)))
     if fabric_change.routing.wanted and fabric_change.routing.not_computed:
         yield f"Routing was not computed: {escape_markdown(fabric_change.routing.not_computed)}"
+    if fabric_change.claims is not None:
+        yield "\n".join(f"- {escape_markdown(line)}" for line in describe_claim_changes(*fabric_change.claims))
     yield _render_fold("Fixed", list(format_findings_by_rule(fabric_change.findings.fixed)))
     yield _render_fold("Suppressed now", list(format_findings_by_rule(fabric_change.findings.suppressed)))
 

@@ -13,6 +13,7 @@ from nodrop.report.check_page import (
     select_check_findings,
     summarize_check,
 )
+from nodrop.report.claims import describe_claim_changes
 from nodrop.report.escape import terminal
 from nodrop.report.links import TerminalLinks
 from nodrop.report.paint import paint
@@ -63,6 +64,8 @@ def _fabric_sections(change: Changed, head: str, *, color: bool, verbose: bool, 
         yield "\n".join((paint("routing", "1", color), *_wrap_lines(rerouted, "  ")))
     elif change.routing.not_computed and change.routing.wanted:
         yield "\n".join(_wrap_lines([f"routing was not computed: {change.routing.not_computed}"]))
+    if change.claims is not None and (lines := list(describe_claim_changes(*change.claims))):
+        yield "\n".join((paint("proofs", "1", color), *_wrap_lines(lines, "  ")))
     for title, findings in (("fixed", change.findings.fixed), ("suppressed now", change.findings.suppressed)):
         if findings:
             yield "\n".join((paint(title, "1", color), *_wrap_lines(format_findings_by_rule(findings), "  ")))

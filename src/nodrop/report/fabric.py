@@ -2,23 +2,28 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from nodrop import platforms
 from nodrop.hardware import switch, switches
 from nodrop.model import effects
 from nodrop.model.fabric import Device, Fabric, Interface, Port
+from nodrop.model.index import Index
 from nodrop.model.qos import PfcWatchdog, QosProfile, Queue
 from nodrop.model.routing import Bgp
 from nodrop.model.states import Unknown
 from nodrop.platforms.kit.artifact import FirstApply
 from nodrop.report.bandwidth import FabricBandwidth
 from nodrop.report.buffering import ecn, headroom, known_or_none, marking, pools, profiles
+from nodrop.report.claims import prove_claims
 from nodrop.report.lossless_memory import lossless_memory_costs
 from nodrop.report.streams import streams
 from nodrop.units import show_speed
 
 Facts = dict[str, Any]
+_MOST_PROVED = 500
+"""Up to how many switches claims are proved for a page; `nodrop prove` has no limit."""
 
 
 def facts(
@@ -42,6 +47,7 @@ def facts(
         "devices": [_device(device) for device in fabric.devices],
         "endpoints": capacity.groups(),
         "bandwidth": _bandwidth_facts(fabric, capacity),
+        "claims": asdict(prove_claims(Index(fabric))) if len(fabric.devices) <= _MOST_PROVED else None,
         "links": _links(fabric, capacity, groups or {}),
         "classes": _classes(fabric),
         "watchdogs": list(_distinct_watchdogs(fabric)),

@@ -4,11 +4,13 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from nodrop.report import headroom_page, lossless_memory
+from nodrop.report.claims import describe_deadlock, describe_reach
 from nodrop.report.escape import terminal
 from nodrop.report.fabric import Facts
 from nodrop.report.headroom_page import format_cable_length
 from nodrop.report.names import count, format_name_list
 from nodrop.report.table import TABLE_COLUMNS, format_table_section
+from nodrop.results.checked import Claims
 from nodrop.units import show_bytes, show_ids, show_speed, show_us
 
 TableRows = Iterator[Sequence[str]]
@@ -28,6 +30,7 @@ def _page_lines(facts: Facts) -> Iterator[str]:
         yield f"drained, routed around by all others: {terminal(', '.join(drained))}"
     yield ""
     yield from _bandwidth_lines(facts)
+    yield from _claim_lines(facts)
     yield from format_table_section(
         "Switches", ("name", "role", "model", "platform", "AS", "loopback", "management", "ports"), _device_rows(facts)
     )
@@ -107,6 +110,13 @@ def _bandwidth_lines(facts: Facts) -> Iterator[str]:
             yield f"  oversubscription  {row['oversubscription']:g}:1 at {roles} ({rates}; at the worst switch)"
     bisection = _format_rate(wide["bisection_mbps"])
     yield f"  bisection         {bisection} one way, from one half of the fabric to the other"
+
+
+def _claim_lines(facts: Facts) -> Iterator[str]:
+    if facts["claims"] is not None:
+        claims = Claims(**facts["claims"])
+        yield f"  deadlock          {describe_deadlock(claims)}"
+        yield f"  pause             {describe_reach(claims)}"
 
 
 def _ports(facts: Facts) -> str:

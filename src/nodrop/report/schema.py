@@ -267,6 +267,16 @@ def _fabric_schema() -> Schema:
             flows=list_schema(flow),
             notes=TEXT_LIST_SCHEMA,
         ),
+        claims=nullable_schema(object_schema(old=_claims_schema(), new=_claims_schema())),
+    )
+
+
+def _claims_schema() -> Schema:
+    return object_schema(
+        deadlock={"enum": ["free", "unknown", "possible", "possible-after-failures"]},
+        any_failures=FLAG_SCHEMA,
+        frozen_host_ports=COUNT_SCHEMA,
+        frozen_gpus=COUNT_SCHEMA,
     )
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
+from typing import Literal
 
 from nodrop.engine.finding import Finding
 from nodrop.errors import Problem
@@ -67,6 +68,17 @@ class OutdatedBuild:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Claims:
+    """What is proved of a fabric: whether a deadlock can form, and the farthest reach of one NIC that pauses."""
+
+    deadlock: Literal["free", "unknown", "possible", "possible-after-failures"]
+    any_failures: bool
+    """Whether no deadlock can form after any number of failures."""
+    frozen_host_ports: int
+    frozen_gpus: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Changed:
     """A fabric that changed; `former_name` is its name in the base, None if it is new."""
 
@@ -75,6 +87,8 @@ class Changed:
     plan: Plan
     findings: FindingChanges
     routing: Routing = Routing()
+    claims: tuple[Claims, Claims] | None = None
+    """What is proved before and after; None where the change cannot affect it, or it was not computed."""
     matching_builds: tuple[str, ...] = ()
     """Builds that match it, so that their changes are not repeated."""
     removed: bool = False

@@ -1,0 +1,53 @@
+"""What is proved of a fabric, a line per claim: whether a deadlock can form, and how far a pause of one NIC spreads."""
+
+from collections.abc import Iterator
+
+from nodrop.model.index import Index
+from nodrop.proofs.proving import prove_deadlock
+from nodrop.report.names import count
+from nodrop.report.storm import storm_facts
+from nodrop.results.checked import Claims
+
+_DEADLOCK = {
+    "free": "not possible as cabled",
+    "unknown": "not proved, facts are missing",
+    "possible": "possible",
+    "possible-after-failures": "possible after failures",
+}
+
+
+def prove_claims(index: Index) -> Claims:
+    """Return what is proved of a fabric without a search of failures."""
+    proof = prove_deadlock(index)
+    storms = storm_facts(index)["storms"]
+    return Claims(
+        deadlock=proof.verdict,
+        any_failures=proof.verdict == "free" and proof.invariants.hold,
+        frozen_host_ports=max((row["host_ports"] for row in storms), default=0),
+        frozen_gpus=max((row["gpus"] for row in storms), default=0),
+    )
+
+
+def describe_deadlock(claims: Claims) -> str:
+    """Return whether a deadlock can form, in words."""
+    return "not possible, whatever fails" if claims.any_failures else _DEADLOCK[claims.deadlock]
+
+
+def describe_reach(claims: Claims) -> str:
+    """Return how far the pause of one NIC spreads, in words."""
+    if not claims.frozen_host_ports:
+        return "one NIC freezes no other host port"
+    gpus = f" with {count(claims.frozen_gpus, 'GPU')}" if claims.frozen_gpus else ""
+    return f"one NIC freezes at most {count(claims.frozen_host_ports, 'other host port')}{gpus}"
+
+
+def describe_claim_changes(old: Claims, new: Claims) -> Iterator[str]:
+    """Yield what a change does to each claim that it changes."""
+    was, now = describe_deadlock(old), describe_deadlock(new)
+    if was != now:
+        yield f"deadlock: {now} (before: {was})"
+    more = new.frozen_host_ports - old.frozen_host_ports
+    if more:
+        sides = f"({new.frozen_host_ports}, before: {old.frozen_host_ports})"
+        ports = f"{abs(more)} {'more' if more > 0 else 'fewer'} host port{'' if abs(more) == 1 else 's'}"
+        yield f"one NIC that pauses for ever freezes {ports} {sides}"
