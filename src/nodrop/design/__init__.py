@@ -154,6 +154,10 @@ def _release_faults(intent: Intent) -> Iterator[Problem]:
     for group in topology_of(intent).groups:
         tier = group.wanted
         os_traits = traits(tier.platform)
+        if os_traits.most_tiers is not None and group.tier >= os_traits.most_tiers:
+            fault = f"{os_traits.title} in tier {group.tier + 1}"
+            expected = f"tier 1 to {os_traits.most_tiers}, beyond which it has no type and hash seed for a switch"
+            yield intent.problem((*group.keys, "platform"), fault, expected)
         if tier.version not in os_traits.releases:
             expected = f"a release of {os_traits.title} that is written: {', '.join(os_traits.releases)}"
             yield intent.problem((*group.keys, "version"), tier.version, expected)

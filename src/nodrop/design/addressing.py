@@ -1,7 +1,8 @@
 """Addresses: all follow from a device's id and port and from declared pools, never from an order.
 
-Every tier has a separate quarter of a pool, so a tier added later moves nothing. A link's /31 belongs to its lower
-switch and the slot of its port there, (panel port - 1) × maximum split + split, in the switch's block of slots.
+Every tier has a separate quarter of a pool, the fourth and fifth an eighth, so a tier added later moves nothing. A link's
+/31 belongs to its lower switch and the slot of its port there, (panel port - 1) × maximum split + split, in the
+switch's block of slots.
 
 In IPv6 a switch has a /64 for the links to its hosts and one for those upwards, which keeps routes no longer than
 filters accept (SONiC's own stop at /64, sonic-buildimage files/image_config/constants/constants.yml.j2). Inside it a
@@ -28,6 +29,7 @@ from nodrop.model.routing import FAMILY_NAMES
 Family = Literal["ipv4", "ipv6"]
 _BITS = {"ipv4": 32, "ipv6": 128}
 _TIER_SHARES = 4
+_PARTS = {4: "quarter", 8: "eighth"}
 _POOLS = ("loopbacks", "links", "endpoints", "oob")
 _LONGEST_POOL = {"ipv4": 8, "ipv6": 16}
 """The shortest prefix that a hint offers: IPv4 has no larger pool for private use, and nobody has one of IPv6."""
@@ -44,9 +46,13 @@ class Pool:
     family: Family = "ipv4"
 
     def share(self, index: int) -> "Pool":
-        """Return the part of a tier."""
-        size = self.size // _TIER_SHARES
-        return Pool(first=self.first + index * size, size=size, family=self.family)
+        """Return the part of a tier: a quarter, or half of the last one where a fifth tier may be."""
+        size, last = self.size // _TIER_SHARES, _TIER_SHARES - 1
+        first = self.first + min(index, last) * size
+        if index >= last:
+            size //= 2
+            first += (index - last) * size
+        return Pool(first=first, size=size, family=self.family)
 
     def spell(self, address: int) -> str:
         """Spell an address of the pool's family."""
@@ -256,8 +262,13 @@ def _owners(intent: Intent) -> list[Group]:
     return [group for group in topology.groups if group.tier == 0 or topology.joins_above(group)]
 
 
-def _number_of_node(node: Node) -> int:
-    return node.number
+def _tier_shares(node: Node) -> int:
+    """Return how many parts as large as that of a switch's tier a pool has."""
+    return _TIER_SHARES if node.tier < _TIER_SHARES - 1 else 2 * _TIER_SHARES
+
+
+def _share_needed(node: Node) -> int:
+    return (node.number + 1) * _tier_shares(node)
 
 
 def _slots_per_device(intent: Intent, problems: list[Problem]) -> int:
@@ -315,20 +326,21 @@ def _pool_overlaps(intent: Intent, pools: Mapping[_Keys, tuple[Pool, ...]]) -> I
 
 def _exhausted_pools(intent: Intent, switches: Boxes, plan: Plan) -> Iterator[Problem]:
     """Yield the pools that are too small for the largest id, with the prefix length that is enough."""
-    last = max(switches.all, key=_number_of_node)
-    last_at_hosts = max(switches.lowest, key=_number_of_node)
-    last_below = max((node for group in _owners(intent) for node in switches.groups[group]), key=_number_of_node)
+    last = max(switches.all, key=_share_needed)
+    last_at_hosts = max(switches.lowest, key=_share_needed)
+    last_below = max((node for group in _owners(intent) for node in switches.groups[group]), key=_share_needed)
     for keys, pools in _pools_by_keys(plan).items():
         links = keys[-1] not in ("loopbacks", "oob")
-        shares = 1 if keys[-1] in ("endpoints", "pool") else _TIER_SHARES
-        node = last if not links else last_at_hosts if shares == 1 else last_below
+        whole = keys[-1] in ("endpoints", "pool")
+        node = last if not links else last_at_hosts if whole else last_below
+        shares = 1 if whole else _tier_shares(node)
         for pool in pools:
             blocks = links and pool.family == "ipv6"
             block = _BLOCK if blocks else 2 * plan.slots if links else 1
             needed, size = block * (node.number + 1), pool.size // shares
             if needed > size:
                 share = f"the {pool} pool" if len(pools) > 1 else "the pool"
-                share = share if shares == 1 else f"its tier's quarter of {share}"
+                share = share if whole else f"its tier's {_PARTS[shares]} of {share}"
                 noun, unit = ("/64s", _BLOCK) if blocks else ("addresses", 1)
                 fault = f"{node.name} needs {needed // unit} {noun} from the start of {share}, which has {size // unit}"
                 length = pool.bits - (needed * shares - 1).bit_length()

@@ -38,8 +38,8 @@ from nodrop.model.intern import Interner
 from nodrop.model.qos import QosProfile
 from nodrop.platforms.kit.traits import canonical_release
 
-HASH_SEEDS = (0, 10, 25)
-"""One seed per tier from the hosts up, so that no two tiers hash alike (sonic-buildimage
+HASH_SEEDS = (0, 10, 25, 40, 55)
+"""One seed per tier from the hosts up, so that no two tiers hash alike; the first three are SONiC's (sonic-buildimage
 dockers/docker-orchagent/switch.json.j2)."""
 
 LOOPBACK = "Loopback0"

@@ -97,6 +97,8 @@ class Join:
     keys: Keys
     ports_keys: Keys
     words: JoinKeys
+    pods: int = 1
+    """Pods of the lower group for each of the upper one."""
     cables: tuple[StatedCable, ...] = ()
     """Those that a sheet states one by one; they are all of the join, and `links` is of no meaning then."""
 
@@ -121,11 +123,16 @@ class Join:
         if not self.by_pod:
             return len(self.upper.wanted.ids)
         uppers_by_pod = Counter(map(self.upper.pod, self.upper.wanted.ids))
-        return min(uppers_by_pod[self.lower.pod(number)] for number in self.lower.wanted.ids)
+        return min(uppers_by_pod[self.pod_above(number)] for number in self.lower.wanted.ids)
+
+    def pod_above(self, number: int) -> int:
+        """Return the pod of the upper switches that a lower switch has links to; 0 where these are all."""
+        return (self.lower.pod(number) - 1) // self.pods + 1 if self.by_pod else 0
 
     def lower_position(self, number: int) -> int:
         """Return the place of a lower switch among those that an upper switch has links to."""
-        return self.lower.position(number) if self.by_pod else number
+        per_pod = self.lower.per_pod
+        return number if per_pod is None or not self.by_pod else (number - 1) % (per_pod * self.pods) + 1
 
     def upper_position(self, number: int) -> int:
         """Return the place of an upper switch among those that a lower switch has links to."""
@@ -314,6 +321,7 @@ def _join_of_cables(groups: Mapping[str, Group], cables: tuple[StatedCable, ...]
         ports=tuple(sorted({cable.lower.part.panel for cable in cables})),
         peer_ports=tuple(sorted({cable.upper.part.panel for cable in cables})),
         links=1,
+        pods=1,
         speed=first.speed_mbps,
         media=first.media,
         length=first.length_m,
@@ -345,6 +353,7 @@ def _join(lower: Group, upper: Group, links: GroupUplinks) -> Join:
         keys=keys,
         ports_keys=(*keys, "ports"),
         words=_ANY_TIERS,
+        pods=links.pods,
     )
 
 

@@ -95,8 +95,11 @@ def _shared_peer_ports(intent: Intent) -> Iterator[Problem]:
 def _pods_without_peers(intent: Intent) -> Iterator[Problem]:
     """Yield pods of a group in which a group above it has no switch."""
     for join in topology_of(intent).joins:
-        pods = {join.lower.pod(number) for number in join.lower.wanted.ids}
-        lacking = pods - {join.upper.pod(number) for number in join.upper.wanted.ids}
+        if join.pods > 1 and not join.by_pod:
+            fault = f"pods, but {join.lower.name} or {join.upper.name} has no per_pod"
+            yield intent.problem((*join.keys, "pods"), fault, "per_pod for both groups")
+        pods = {join.pod_above(number): join.lower.pod(number) for number in join.lower.wanted.ids}
+        lacking = {pods[pod] for pod in pods.keys() - {join.upper.pod(number) for number in join.upper.wanted.ids}}
         if join.by_pod and lacking:
             fault = f"pod {show_ids(lacking)} of {join.lower.name} has no {join.upper.name}"
             yield intent.problem((*join.upper.keys, "ids"), fault, f"a {join.upper.name} in every pod")

@@ -162,7 +162,7 @@ def _fabric_cables(switches: Boxes, choice: Choice, link: Cabling) -> Iterator[F
         uppers_by_pod.setdefault(join.upper.pod(upper.id) if join.by_pod else 0, []).append(upper)
     for lower in switches.groups[join.lower]:
         above = upper_ports[join.lower_position(lower.id)]
-        for upper in uppers_by_pod.get(join.lower.pod(lower.id) if join.by_pod else 0, ()):
+        for upper in uppers_by_pod.get(join.pod_above(lower.id), ()):
             below = lower_ports[join.upper_position(upper.id)]
             for lower_port, upper_port in zip(below, above, strict=True):
                 yield FabricCable(lower=lower, lower_port=lower_port, upper=upper, upper_port=upper_port, cabling=link)

@@ -15,7 +15,7 @@ from nodrop.platforms import default_first
 
 MOST_LINKS = 64
 """Links between two switches, at most."""
-MOST_TIERS = 3
+MOST_TIERS = 5
 """Tiers of switches, at most: as many as there are roles."""
 
 Split = Annotated[int, one_of("1", "2", "4", "8", read=int)]
@@ -130,6 +130,9 @@ class GroupUplinks(Part):
     speed: Speed = Field(description="speed of each link, such as 400G")
     media: Text = Field(description=_MEDIA)
     length: Length = Field(description=_LENGTH)
+    pods: Annotated[int, whole(1, 4096)] = Field(
+        1, description="pods of this group that one pod of the upper group is above, which makes a pod of pods"
+    )
     split: Split = Field(1, description="into how many ports the panel ports of these links are broken out")
     lanes: Split | None = Field(None, description=LANES)
     peer_split: Split | None = Field(None, description="the same for the upper group's ports; default: as split")
@@ -146,7 +149,7 @@ class GroupUplinks(Part):
 class TierSwitches(Switches):
     """Equal switches of a tier."""
 
-    tier: Annotated[int, whole(1, MOST_TIERS)] = Field(description="1 next to the hosts, 2 above it, 3 on top")
+    tier: Annotated[int, whole(1, MOST_TIERS)] = Field(description="1 next to the hosts, 2 above it, up to 5")
     ids: Ids = Field(
         description="numbers of the switches; group + number is a switch's identity for life, and its name unless "
         "`names` gives another"
@@ -173,9 +176,9 @@ class SwitchGroup(TierSwitches):
 
 
 class Tiers(Part):
-    """Groups of equal switches in one to three tiers: several kinds of leaves, pods, no spines, a single switch."""
+    """Groups of equal switches in one to five tiers: several kinds of leaves, pods, no spines, a single switch."""
 
-    kind: Literal["tiers"] = Field(description="tiers: groups of switches in one to three tiers; or leaf-spine")
+    kind: Literal["tiers"] = Field(description="tiers: groups of switches in one to five tiers; or leaf-spine")
     groups: dict[Name, SwitchGroup] = Field(
         min_length=1, description="groups of switches by name, such as leaf, storage and spine"
     )

@@ -12,7 +12,7 @@ from nodrop.routing.adverts import AdvertPart, union_of_bits
 from nodrop.routing.decision import LearnedTable
 from nodrop.routing.speakers import FamilyWorld
 
-RANK_BY_ROLE = {"leaf": 0, "spine": 1, "superspine": 2}
+RANK_BY_ROLE = {"leaf": 0, "spine": 1, "superspine": 2, "tier4": 3, "tier5": 4}
 """The tiers of a Clos fabric by their roles, from the hosts up; a device of another role stands in none."""
 
 

@@ -22,7 +22,9 @@ OF_SESSION = frozenset({"address", "interface", "remote_asn", "description", "en
 bgpd/templates/general/instance.conf.j2): one more switch of a tier, with a different number, changes no other session.
 """
 _HELD = attrgetter(*(name for name in fields(BgpNeighbor) if name not in OF_SESSION))
-_NAMES = {"leaf": "LEAVES", "spine": "SPINES", "superspine": "SUPERSPINES", "host": "HOSTS"}
+_NAMES = {"leaf": "LEAVES", "spine": "SPINES", "superspine": "SUPERSPINES", "host": "HOSTS"} | {
+    role: role.upper() for role in ("tier4", "tier5")
+}
 _OTHERS = "PEERS"
 """The name for sessions whose far end is unknown."""
 _OF_IPV6 = "-IPV6"

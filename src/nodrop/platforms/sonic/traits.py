@@ -17,6 +17,7 @@ from nodrop.platforms.sonic.bgp_rows import HOLD_S, MOST_PATHS, supported_fields
 from nodrop.platforms.sonic.policy_rows import SETS, drops_ge
 from nodrop.platforms.sonic.read_bridging import DEFAULT_MTU_BYTES
 from nodrop.platforms.sonic.releases import RELEASES, SAME_AS, SINCE, WAITS
+from nodrop.platforms.sonic.tables import ROLE_OF_TYPE
 
 _LOWERED = (
     "FRR itself gives routes with GRACEFUL_SHUTDOWN preference 0 (bgpd/bgp_route.c, bgp_update), and SONiC's template "
@@ -111,6 +112,7 @@ TRAITS = Traits(
     port_buffers=True,
     most_dns_servers=3,
     hash_fields=frozenset(HASH_FIELDS),
+    most_tiers=len(ROLE_OF_TYPE),  # each has a type with its hash seed (dockers/docker-orchagent/switch.json.j2)
     adaptive_routing=False,
     most_paths=None,
     global_next_hops=True,  # neighsyncd/neighsync.cpp, isLinkLocalEnabled; bgpd/templates/general/policies.conf.j2
