@@ -1,7 +1,7 @@
 """Addresses: all follow from a device's id and port and from declared pools, never from an order.
 
-Every tier has a separate quarter of a pool, the fourth and fifth an eighth, so a tier added later moves nothing. A link's
-/31 belongs to its lower switch and the slot of its port there, (panel port - 1) × maximum split + split, in the
+Every tier has a separate quarter of a pool, the fourth and fifth an eighth, so a tier added later moves nothing. A
+link's /31 belongs to its lower switch and the slot of its port there, (panel port - 1) × maximum split + split, in the
 switch's block of slots.
 
 In IPv6 a switch has a /64 for the links to its hosts and one for those upwards, which keeps routes no longer than
