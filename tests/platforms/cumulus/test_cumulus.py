@@ -483,6 +483,18 @@ def test_frr_is_read_and_its_references_have_lines() -> None:
     assert [line for line, _ in notes(reading)] == [5]
 
 
+def test_routing_behind_the_stanzas_of_one_file_is_read_on_its_lines() -> None:
+    text = "frr version 8.4\nrouter bgp 65001\n neighbor swp1 interface remote-as external\n"
+    reading = read("cumulus", interfaces=f"{STANZAS}# routing\n{text} neighbor swp1 route-map GONE in\n frobnicate\n")
+    bgp = require_fact(reading.device.bgp)
+    assert bgp is not None
+    assert [neighbor.interface for neighbor in require_fact(bgp.neighbors)] == ["swp1"]
+    assert [interface.name for interface in reading.device.interfaces] == ["swp1", "swp2"]
+    before = STANZAS.count("\n") + 1
+    assert remarks(reading) == [("dangling-reference", before + 4)]
+    assert [line for line, _ in notes(reading)] == [before + 5]
+
+
 @pytest.mark.parametrize(
     ("subject", "file", "words"),
     [

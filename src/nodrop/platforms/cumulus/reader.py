@@ -33,6 +33,7 @@ _KEYS = re.compile(
     rb"(?:port_group_list|\w+\.(?:cos_list|port_set))|default_(?:ecn_red_conf|egress_sched)\.|(?:ingress|egress)_service_pool\.[0-9])",
     re.MULTILINE,
 )
+_ROUTING = re.compile(r"^(?:frr (?:version|defaults) |router bgp )", re.MULTILINE)
 _STANZA = re.compile(rb"^(?:auto|iface)[ \t]+swp[0-9\[]", re.MULTILINE)
 
 
@@ -61,9 +62,10 @@ def translated(texts: Mapping[str, str]) -> Translation:
         place = Place(HOSTNAME, Span(1, 1, 1, len(hostname) + 1))
         translation.add(f"system hostname {hostname}", place, HOSTNAME)
     interfaces, features = Interfaces(translation), Features(translation)
+    routing_file, routing_text = find_routing(texts) or ("", "")
     for file, text in texts.items():
         if _is_interfaces_file(file, text):
-            interfaces.take(text, file)
+            interfaces.take(text[: _start_of_routing(text)] if file == routing_file else text, file)
     if PORTS in texts:
         interfaces.ports(texts[PORTS])
     of_rules = in_order(texts)
@@ -80,14 +82,35 @@ def translated(texts: Mapping[str, str]) -> Translation:
     translation.of_5 = FEATURES[0] in of_qos
     if of_rules:
         _add_acl_rules(texts, of_rules, translation)
-    for file in [frr_file for frr_file in FRR if frr_file in texts][:1]:
+    if routing_file:
         translation.routes = True
-        translation.hide(of_frr(texts[file]), file)
-        for number, line in enumerate(texts[file].split("\n"), 1):
-            translation.frr.append((line, Place(file, Span(number, 1, number, max(len(line), 1) + 1))))
+        translation.hide(of_frr(routing_text), routing_file)
+        for number, line in enumerate(routing_text.split("\n"), 1):
+            translation.frr.append((line, Place(routing_file, Span(number, 1, number, max(len(line), 1) + 1))))
         _add_frr_addresses(translation)
         translation.addressed = True
     return translation
+
+
+def find_routing(texts: Mapping[str, str]) -> tuple[str, str] | None:
+    """Return the file with FRR's configuration and that text, on its lines of the file; None where there is none.
+
+    Files of a switch that were put together have it behind the stanzas of interfaces, as Batfish's example files do.
+    """
+    for file in FRR:
+        if file in texts:
+            return file, texts[file]
+    for file, text in texts.items():
+        start = _start_of_routing(text) if _is_interfaces_file(file, text) else len(text)
+        if start < len(text):
+            return file, "\n" * text.count("\n", 0, start) + text[start:]
+    return None
+
+
+def _start_of_routing(text: str) -> int:
+    """Return where FRR's configuration begins in a file of stanzas; its length where there is none."""
+    match = _ROUTING.search(text)
+    return match.start() if match else len(text)
 
 
 def _add_acl_rules(texts: Mapping[str, str], files: Iterable[str], translation: Translation) -> None:

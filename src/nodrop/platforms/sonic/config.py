@@ -270,12 +270,17 @@ def own_asic(data: Mapping[str, object]) -> tuple[str, str]:
     return str(localhost.get("hostname", "")), str(localhost.get("asic_name", "")).lower()
 
 
+def names_asic(key: str) -> bool:
+    """Whether a key of a queue or its buffer names host and ASIC, as in a chassis: `host|asic|port|3`."""
+    return key.count("|") == 3
+
+
 def in_asic(key: str, asic_key: tuple[str, str]) -> str:
     """Return the key of a row about a port of this ASIC; of a chassis' `host|asic|port|3`, the last two parts.
 
     A key about ports of another host or ASIC has no effect here (sonic-swss orchagent/qosorch.cpp).
     """
-    if key.count("|") != 3:
+    if not names_asic(key):
         return key
     host, asic, remainder = key.split("|", 2)
     return remainder if (host, asic.lower()) == asic_key else ""

@@ -19,7 +19,7 @@ from nodrop.model.qos import (
 )
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import Subject
-from nodrop.platforms.sonic.config import Config, Row, bare, own_asic
+from nodrop.platforms.sonic.config import Config, Row, bare, names_asic, own_asic
 from nodrop.platforms.sonic.read_buffers import buffer_profile, dynamic_buffers
 from nodrop.platforms.sonic.read_faults import rejected, remark_qos
 from nodrop.platforms.sonic.tables import ALL_PRIORITIES, COMPUTED, ECN_COLORS, ENABLED, MAPS, TARGETS
@@ -61,8 +61,9 @@ def qos_reader(config: Config) -> "QosReader":
     The switches of one role mostly have equal QoS tables, and comparing them is a tenth of the work of reading them.
     """
     tables = {table: config.data.get(table) for table in TABLES}
-    for kind, known_tables, former in _RECENT:
-        if kind == _reading_key(config) and known_tables == tables:
+    reading_key = _reading_key(config)
+    for known_key, known_tables, former in _RECENT:
+        if known_key == reading_key and known_tables == tables:
             return former
     return QosReader(config)
 
@@ -75,10 +76,7 @@ def _reading_key(config: Config) -> _ReadingKey:
 def _asic_of_rows(config: Config) -> tuple[str, str] | None:
     """Return the host and ASIC of the tables where keys name these, as in a chassis; None where no key does."""
     keys = (key for table in ("QUEUE", "BUFFER_QUEUE") for key in config.rows(table))
-    return own_asic(config.data) if any(key.count("|") == _BARS_OF_A_CHASSIS for key in keys) else None
-
-
-_BARS_OF_A_CHASSIS = 3
+    return own_asic(config.data) if any(map(names_asic, keys)) else None
 
 
 class QosReader:
