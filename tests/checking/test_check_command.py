@@ -396,7 +396,7 @@ def test_batfish_says_which_packets_fare_differently(configurations: Git, monkey
             new="NO_ROUTE",
             lost=True,
         )
-        return Difference(flows=(flow,), told=("as Batfish has it",))
+        return Difference(flows=(flow,), notes=("as Batfish has it",))
 
     monkeypatch.setattr("nodrop.validating.batfish.difference", difference)
     shutil.rmtree("build/spine2")

@@ -445,12 +445,12 @@ def test_the_command_writes_the_lab_and_says_what_is_otherwise(two_by_two: Path,
     files = {path.relative_to(out).as_posix(): path.read_text() for path in out.rglob("*") if path.is_file()}
     assert {name: text for name, text in files.items() if name != ".nodrop.json"} == made.files
     assert done.err.splitlines() == [
-        *made.told,
+        *made.remarks,
         f"{out}: 4 switches, 4 hosts, 14 cables, {len(made.files)} files",
         f"start it with: containerlab deploy -t {out}/two-by-two.clab.yml",
     ]
     head = made.files[made.topology].split("name:")[0]
-    assert all(text.partition(": ")[2] in head for text in made.told)
+    assert all(text.partition(": ")[2] in head for text in made.remarks)
 
 
 def test_what_is_changed_stands_at_the_head_and_is_printed(tmp_path: Path) -> None:

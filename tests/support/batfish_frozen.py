@@ -131,7 +131,7 @@ def _shown(seen: Observation, computed: Observation) -> Iterator[str]:
         line = "no line" if one.place is None else one.place.span.line
         refused.add(f"{one.text}: {one.said}{'' if one.matters else ' (does not matter)'}", f"{one.device}:{line}")
     yield from (f"refused: {line}" for line in refused.lines())
-    for line in seen.told:
+    for line in seen.notes:
         yield "told: " + re.sub(r"[0-9.]+ (s|ms)\b", r"… \1", line)
 
 

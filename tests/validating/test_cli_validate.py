@@ -126,7 +126,7 @@ def test_another_build_is_compared_by_batfish(
 
     def difference(old: Reading, new: Reading, service: str, **_: object) -> batfish.Difference:
         assert (old.fabric, new.fabric, service) == (new.fabric, old.fabric, "here")
-        return batfish.Difference(flows=flows, told=("compared",))
+        return batfish.Difference(flows=flows, notes=("compared",))
 
     monkeypatch.setattr(batfish, "difference", difference)
     done = nodrop("validate", two_by_two, "--batfish", "here", "--against", two_by_two, "--format", "concise")

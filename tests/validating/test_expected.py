@@ -226,7 +226,7 @@ def test_the_table_says_what_each_saw_where_they_differ_and_what_they_cannot_see
         packets=dict.fromkeys(own.seen["packets"]),
         routes={("leaf1", "@routes", "", "10.2.2.0/24"): SPINE_1, ("leaf2", "@routes", "", "10.2.1.0/24"): None},
     )
-    half = replace(half, unseen={"packets": {(): "it has no question for it"}}, told=("version 0",))
+    half = replace(half, unseen={"packets": {(): "it has no question for it"}}, notes=("version 0",))
     found = index()
     shown = render_comparison(validation(found, (half, as_seen("real FRR"))))
     assert [line.rstrip() for line in shown] == [

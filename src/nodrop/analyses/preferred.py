@@ -32,7 +32,7 @@ _ORIGINS = ("IGP", "EGP", "incomplete")
 class _Offer(NamedTuple):
     """The offer of a link: destinations, with the attributes as they were advertised and as they were accepted."""
 
-    told: PathAttributes
+    advertised: PathAttributes
     taken: PathAttributes
     bits: int
 
@@ -169,7 +169,7 @@ class _Unused:
         """Return the cause where a router takes no route over a link for its own AS number in the path."""
         speaker = self._reach.world.speakers[router_number]
         asn = speaker.bgp.asn
-        if offer.told.path.count(asn) <= speaker.links[position].repeats:
+        if offer.advertised.path.count(asn) <= speaker.links[position].repeats:
             return None
         return _Cause("loop", f"its own AS number {asn} is in the path of the others")
 
@@ -200,7 +200,7 @@ class _Unused:
             offer = next(hop_offer for hop_offer in self._offers_of_link(number, position) if hop_offer.bits & bit)
             if cause.kind in ("weight", "preference", "loop") or _attribute_value(
                 offer.taken, cause
-            ) != _attribute_value(offer.told, cause):
+            ) != _attribute_value(offer.advertised, cause):
                 return _Place(number, position, inbound=True)
             link = speakers[number].links[position]
             place = _Place(link.far, link.far_position, inbound=False)
@@ -208,7 +208,7 @@ class _Unused:
             if cause.kind == "med" or entry is None or bit & union_of_bits(state.local(link.far)) or link.far in seen:
                 return place
             grows = 1 if cause.kind == "path" else 0
-            if _attribute_value(offer.told, cause) > _attribute_value(entry.attributes, cause) + grows:
+            if _attribute_value(offer.advertised, cause) > _attribute_value(entry.attributes, cause) + grows:
                 return place
             number, position = link.far, entry.hops[0]
 

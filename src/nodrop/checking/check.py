@@ -267,7 +267,7 @@ def _compare_routing(new_plan: Plan, old: Reading, new: Reading, indices: tuple[
     from nodrop.validating.batfish import difference
 
     found_difference = difference(old, new, run.ask.batfish, progress=run.progress)
-    return Routing(changes=changes, flows=found_difference.flows, notes=found_difference.told)
+    return Routing(changes=changes, flows=found_difference.flows, notes=found_difference.notes)
 
 
 def _compare_claims(

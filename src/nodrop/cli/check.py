@@ -152,7 +152,7 @@ def command(
         if patch is not None and not checked.outcome.problems:
             patched(patch, planned, choices.jobs)
         every = replace(checked.outcome, findings=(*checked.outcome.findings, *checked.blockers))
-        emit(every, choices, kind="check", told=checked, own=_OWN)
+        emit(every, choices, kind="check", result=checked, own=_OWN)
     code = exit_code(checked.outcome, choices.fail_on)
     if code in (0, NOTHING) and any(_is_blocking_finding(stop, choices.fail_on, rollout) for stop in checked.blockers):
         return FOUND

@@ -74,6 +74,6 @@ def command(
             )
         if patch is not None and not drift_report.outcome.problems:
             patched(patch, [(drift_report.drift.plan, before, after)], choices.jobs)
-        emit(drift_report.outcome, choices, kind="drift", told=drift_report, own=DRIFT_FORMATS)
+        emit(drift_report.outcome, choices, kind="drift", result=drift_report, own=DRIFT_FORMATS)
     code = exit_code(drift_report.outcome, choices.fail_on)
     return FOUND if code in (0, NOTHING) and not drift_report.drift.empty else code

@@ -82,7 +82,7 @@ def command(
     output_kind: FixOutput = "diff" if diff else "files" if patch is None else "patches"
     outcome = merge_outcomes([fixed_fabric.outcome for fixed_fabric in fixed])
     aside = ("text",) if diff or stdin_texts else ()
-    emit(outcome, choices, kind="fixes", told=Made(fixed=fixed, what=output_kind), own=("text", "json"), aside=aside)
+    emit(outcome, choices, kind="fixes", result=Made(fixed=fixed, what=output_kind), own=("text", "json"), aside=aside)
     changes = diff and any(fixed_fabric.rewritten for fixed_fabric in fixed)
     return _exit_code_of_fix(outcome, choices, changes=changes)
 

@@ -114,7 +114,7 @@ def emit(
     choices: Choices,
     *,
     kind: str = "",
-    told: object = None,
+    result: object = None,
     own: Sequence[str] = (),
     aside: Sequence[str] = (),
 ) -> None:
@@ -124,7 +124,7 @@ def emit(
     """
 
     def render(name: str, *, terminal: bool) -> bytes:
-        content, module = (told, f"{kind}_{name}") if name in own else (outcome, name)
+        content, module = (result, f"{kind}_{name}") if name in own else (outcome, name)
         return _render_report(content, module, name, choices, terminal=terminal)
 
     write_report(choices.formats, render, aside=aside)

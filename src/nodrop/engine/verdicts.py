@@ -25,7 +25,7 @@ from nodrop.engine.remedies import add_sibling_changes
 from nodrop.engine.rule import STRICTNESSES, FromOption, Rule, Strictness
 from nodrop.engine.scopes import Gap
 from nodrop.engine.unknowns import UnknownFacts, unknown_line_verdicts
-from nodrop.engine.vocabulary import TOLD, Told
+from nodrop.engine.vocabulary import REPORTED, Reported
 from nodrop.errors import InputProblems, Problem
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading, Remark
@@ -94,7 +94,7 @@ def judge(
 
     def judge_in(mode_reading: Reading, own_index: Index) -> Verdict:
         mode_rules = [rule for rule in chosen if rule.name not in same and mode_reading.fabric.mode in rule.modes]
-        return run_session(_Session(mode_reading, counts, own_index, told=alike.told), mode_rules).verdict(len(chosen))
+        return run_session(_Session(mode_reading, counts, own_index, reported=alike.reported), mode_rules).verdict(len(chosen))
 
     found_verdict = judge_each_mode(reading, index, judge_in)
     unknown = (*found_verdict.unknown, *unknown_line_verdicts(reading.notes))
@@ -115,7 +115,7 @@ class _Session:
         evaluations: Counter[str],
         index: Index,
         near: Index | None = None,
-        told: Told | None = None,
+        reported: Reported | None = None,
     ) -> None:
         """Begin with the facts that other sessions have stored in `told` about the fabric, which stays unchanged."""
         self.reading, self.evaluations, self.index = reading, evaluations, index
@@ -125,8 +125,8 @@ class _Session:
         self.findings: list[Finding] = []
         self.unknowns = UnknownFacts()
         self.problems: list[Problem] = []
-        self.told: Told = {place: set(rules) for place, rules in (told or {}).items()}
-        self.index.kept[TOLD] = self.near.kept[TOLD] = self.told
+        self.reported: Reported = {place: set(rules) for place, rules in (reported or {}).items()}
+        self.index.kept[REPORTED] = self.near.kept[REPORTED] = self.reported
 
     @cached_property
     def remarks(self) -> Mapping[str, Sequence[Remark]]:
@@ -166,7 +166,7 @@ class _Session:
             self.findings[before:] = add_sibling_changes(rule, findings, self.index, sick)
         for finding in () if rule.failures or rule.observed else self.findings[before:]:
             place = finding.subject[: 3 if finding.subject[0] == FABRIC else 2]
-            self.told.setdefault(place, set()).add((rule.area, rule.name, finding.severity))
+            self.reported.setdefault(place, set()).add((rule.area, rule.name, finding.severity))
 
     def _run_rule(self, rule: Rule, builder: FindingBuilder) -> None:
         if rule.claim is not None:
@@ -261,7 +261,7 @@ class _Session:
                 elif self._hit_passes_condition(rule, builder, hit):
                     self.findings.append(builder.build_from_hit(hit))
                     for place in hit.also:
-                        self.told.setdefault(place[:2], set()).add((rule.area, rule.name, self.findings[-1].severity))
+                        self.reported.setdefault(place[:2], set()).add((rule.area, rule.name, self.findings[-1].severity))
         except Exception as crash:  # noqa: BLE001 -- as above
             self._crash(rule, subject, crash)
 

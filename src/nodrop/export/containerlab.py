@@ -26,7 +26,7 @@ HOSTS = "hosts"
 _HOST = Kind(
     name="linux",
     image="ghcr.io/srl-labs/network-multitool",
-    told=("hosts have their addresses, and the switches beside them as default gateways instead of Docker's",),
+    remarks=("hosts have their addresses, and the switches beside them as default gateways instead of Docker's",),
 )
 _PREFIX = "clab"
 _LONGEST_NAME = 60
@@ -46,7 +46,7 @@ class Lab:
     files: Mapping[str, str]
     changed: tuple[str, ...]
     """What is otherwise than it was read, or left out."""
-    told: tuple[str, ...]
+    remarks: tuple[str, ...]
     """What is otherwise than on real switches and servers, of each kind."""
     switches: int
     hosts: int
@@ -144,7 +144,7 @@ class _Making:
             topology=self._topology,
             files={self._topology: self._text(links, used, changed), **self._files},
             changed=changed,
-            told=tuple(f"{kind.name}: {text}" for kind in self._kinds.values() for text in kind.told),
+            remarks=tuple(f"{kind.name}: {text}" for kind in self._kinds.values() for text in kind.remarks),
             switches=len(self._nodes) - len(hosts),
             hosts=len(hosts),
             cables=len(links),
@@ -196,7 +196,7 @@ class _Making:
         switch = new_maker.virtual(device, bundle, None if frr is None else frr.text)
         if frr is not None and frr.own:
             self._tell(device.name, "frr.conf is made by nodrop, for the files say routing in other words")
-        for text in (*(frr.missing if frr else ()), *switch.told):
+        for text in (*(frr.missing if frr else ()), *switch.remarks):
             self._tell(device.name, text)
         self._files |= {f"{name}/{file}": text for file, text in switch.files.items()}
         self._nodes[device.name] = _Node(

@@ -18,7 +18,7 @@ from nodrop.model.reading import DeviceReading, Reading
 from nodrop.model.subject import Subject
 from nodrop.model.subject import text as subject_text
 from nodrop.opening import digest, read_bundle
-from nodrop.platforms.kit.editing import told_by_hand
+from nodrop.platforms.kit.editing import as_manual_steps
 from nodrop.reading_cache import Runs
 from nodrop.results.fixed import Patch, Rewritten
 from nodrop.results.outcome import Outcome
@@ -98,14 +98,14 @@ class Files:
         """Return the result of changes in the files of a device, or in these texts of them."""
         editor = platforms.editor(self.inputs.bundles[number].platform)
         if editor is None:
-            return told_by_hand(
+            return as_manual_steps(
                 changes, lambda change: f"{subject_text(change.subject)}: nodrop does not change such files"
             )
         try:
             return editor.edit(texts or self.texts(number), changes, name=self.readings[number].device.name)
         except InputProblems as error:
             reason = str(error.problems[0])
-            return told_by_hand(changes, lambda _: reason)
+            return as_manual_steps(changes, lambda _: reason)
 
     def _apply_file_edits(self, edits_by_number: Mapping[int, tuple[list[Change], Edit]]) -> "Files":
         """Return the files as edits made them, read and judged again."""

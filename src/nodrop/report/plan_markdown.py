@@ -117,7 +117,7 @@ def _format_risk(block: Block) -> str:
 
 def _format_block_place(block: Block) -> str:
     """Return where a block is; of many ports, how many they are."""
-    return "; ".join(map(_format_place, (block.told, *block.same)))
+    return "; ".join(map(_format_place, (block.first, *block.same)))
 
 
 def _format_place(fact_group: FactGroup) -> str:

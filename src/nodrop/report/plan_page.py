@@ -39,7 +39,7 @@ _SIDES = ("absent on the old side", "absent on the new side")
 class Block:
     """Facts of one place, and the other places where the same facts change to other values."""
 
-    told: FactGroup
+    first: FactGroup
     same: tuple[FactGroup, ...] = ()
     """Other places with exactly these facts."""
     alike: tuple[FactGroup, ...] = ()
@@ -47,17 +47,17 @@ class Block:
     @property
     def head(self) -> str:
         """Return where it is."""
-        return "; ".join(map(format_fact_place, (self.told, *self.same)))
+        return "; ".join(map(format_fact_place, (self.first, *self.same)))
 
     @property
     def risk(self) -> Risk:
         """The worst that it does."""
-        return worst_risk(fact.effect.risk for fact in self.told.facts)
+        return worst_risk(fact.effect.risk for fact in self.first.facts)
 
     def groups(self, wording: Wording = PLAN_WORDING) -> Iterator[tuple[list[str], Effect]]:
         """Yield lines of facts that have the same effect, and the effect."""
         together: dict[Effect, list[str]] = {}
-        for fact in self.told.facts:
+        for fact in self.first.facts:
             together.setdefault(fact.effect, []).extend(lines(fact, wording))
         for effect, fact_lines in together.items():
             yield fact_lines, effect
@@ -85,7 +85,7 @@ def group_fact_blocks(fact_groups: Iterable[FactGroup], *, folded: bool = True) 
 def _build_block(places: Sequence[FactGroup]) -> Block:
     first_group, *other_groups = places
     same = [group for group in other_groups if group.facts == first_group.facts]
-    return Block(told=first_group, same=tuple(same), alike=tuple(group for group in other_groups if group not in same))
+    return Block(first=first_group, same=tuple(same), alike=tuple(group for group in other_groups if group not in same))
 
 
 def format_fact_place(fact_group: FactGroup) -> str:

@@ -270,8 +270,8 @@ def _describe_value_origin(asked: Asked, witness: Witness, leaf: Node, value: ob
             for argument in leaf.arguments:
                 for inner in leaves(argument):
                     step = witness.step(inner)
-                    told = "; ".join(_describe_value_origin(asked, witness, inner, step.value))
-                    yield f"from {text(inner)} = {_format_step(step)}; {told}"
+                    origin_text = "; ".join(_describe_value_origin(asked, witness, inner, step.value))
+                    yield f"from {text(inner)} = {_format_step(step)}; {origin_text}"
             for topic in sorted(word.rests_on):
                 yield from (
                     f"from the fabric's {topic}; {line}"

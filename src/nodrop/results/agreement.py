@@ -64,7 +64,7 @@ def validation(index: Index, observations: Sequence[Observation]) -> Validation:
     messages = tuple(
         words if words.startswith(observation.by) else f"{observation.by}: {words}"
         for observation in observations
-        for words in dict.fromkeys(observation.told)
+        for words in dict.fromkeys(observation.notes)
     )
     return Validation(name="", rows=tuple(_rows(index, observations)), notes=messages)
 

@@ -243,7 +243,7 @@ class ConvergedState:
     def __init__(self, makers: Makers) -> None:
         self.makers, self.world = makers, makers.world
         self.tables: dict[int, LearnedTable] = {}
-        self._told: dict[int, dict[int, HeardAdverts]] = {}
+        self._advertised: dict[int, dict[int, HeardAdverts]] = {}
         self.unstable: frozenset[int] = frozenset()
         """Routers that go on changing their mind."""
 
@@ -275,7 +275,7 @@ class ConvergedState:
 
     def tells(self, number: int, outbound: int) -> HeardAdverts:
         """Return the adverts of a router under a policy."""
-        return self._told.get(number, {}).get(outbound, ())
+        return self._advertised.get(number, {}).get(outbound, ())
 
     def up(self, session: int) -> bool:
         """Whether a session is there."""
@@ -324,7 +324,7 @@ class ConvergedState:
                 changed[policy] = self.tells(number, policy) != adverts[policy]
             if changed[policy] and self.up(link.session):
                 hearing[link.far] = None
-        self._told[number] = adverts
+        self._advertised[number] = adverts
         return list(hearing)
 
 
@@ -365,7 +365,7 @@ class CombinedState(ConvergedState):
 
     def tells(self, number: int, outbound: int) -> HeardAdverts:
         """Return the adverts of a router under a policy."""
-        adverts = self._told.setdefault(number, {})
+        adverts = self._advertised.setdefault(number, {})
         found_adverts = adverts.get(outbound)
         if found_adverts is None:
             found_adverts = adverts[outbound] = tuple(

@@ -45,8 +45,8 @@ class KnownChanges:
     def __init__(self, world: FamilyWorld, bits: int) -> None:
         self.bits, self.makers = bits, Makers(world)
         self.within: dict[HeardAdverts, HeardAdverts] = {}
-        self.told: dict[tuple[int, int], HeardAdverts] = {}
-        """What was told before, by router and policy."""
+        self.advertised: dict[tuple[int, int], HeardAdverts] = {}
+        """What was advertised before, by router and policy."""
         self.before: dict[int, LearnedTable] = {}
         self.changes: dict[tuple[int, int], TableChange] = {}
         """By two tables, of which one is in `table_before` and the other in `makers`."""
@@ -98,7 +98,7 @@ class FailedState(ConvergedState):
 
     def tells(self, number: int, outbound: int) -> HeardAdverts:
         """Return the adverts of these destinations that a router sends under a policy."""
-        own_adverts = self._told.get(number)
+        own_adverts = self._advertised.get(number)
         if own_adverts is not None and outbound in own_adverts:
             return own_adverts[outbound]
         base_adverts = self._base.tells(number, outbound)
@@ -115,7 +115,7 @@ class FailedState(ConvergedState):
 
     def _heard(self, speaker: BgpSpeaker) -> tuple[HeardAdverts, ...]:
         """Return the adverts that a router hears, link by link; inlined, as most of the time is spent here."""
-        adverts_by_router, before = self._told, self._known.told
+        adverts_by_router, before = self._advertised, self._known.advertised
         link_adverts = []
         for whom in speaker.hears:
             own_adverts = adverts_by_router.get(whom[0])

@@ -88,7 +88,7 @@ class Observation:
     refused: tuple[Refused, ...] = ()
     flows: tuple[Flow, ...] = ()
     """What differs from another build of the fabric, where it was held against one."""
-    told: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     """What a reader should know of how it was done: the sample that was taken, versions, seconds."""
 
     def blind(self, check: ObservationCheck, checked_subject: Subject) -> str:

@@ -36,7 +36,7 @@ def observations(
         if against is not None:
             other_difference = difference(against, reading, batfish, index=index, progress=progress)
             observation = replace(
-                observation, flows=other_difference.flows, told=(*observation.told, *other_difference.told)
+                observation, flows=other_difference.flows, notes=(*observation.notes, *other_difference.notes)
             )
         yield observation
     if twin is not None:

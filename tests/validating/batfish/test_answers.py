@@ -64,7 +64,7 @@ def test_sound_answers_agree_in_every_item() -> None:
     assert differences(seen) == {}
     assert seen.unseen == {}
     assert seen.refused == ()
-    assert seen.told[0] == "versions"
+    assert seen.notes[0] == "versions"
     assert seen.seen == {
         "configuration": {("leaf1",): "whole", ("spine1",): "whole"},
         "links": {LINK: "up"},
@@ -246,7 +246,7 @@ def test_what_hangs_on_a_skipped_line_is_not_seen() -> None:
     }
     assert ("leaf1",) not in seen.seen["configuration"]
     told = f"Batfish does not read `neighbor 10.1.0.0 shutdown` (leaf1, frr.conf:{line})"
-    assert told in seen.told
+    assert told in seen.notes
     assert [one.matters for one in seen.refused] == [False]
     assert "sessions" not in seen.seen or not seen.seen["sessions"]
     assert differences(seen, fabric) == {}

@@ -176,7 +176,7 @@ def test_a_large_fabric_has_a_part_of_its_failures_tried(fabric: Fabric, monkeyp
     assert list(found.seen) == [FAILED[0], FAILED[2]]
     why = "of 4 failures 2 are tried in a fabric of this size"
     assert found.unseen == {FAILED[1]: why, FAILED[3]: why}
-    assert found.told == ["failures: 2 of 4 were tried"]
+    assert found.notes == ["failures: 2 of 4 were tried"]
 
 
 def test_a_loss_in_ipv6_is_one_that_batfish_cannot_see(fabric: Fabric) -> None:
@@ -196,7 +196,7 @@ def compared(fabric: Fabric, answers: Answers, same: bool = False) -> tuple[tupl
         for one in (old, new)
     ]
     found = compare_reachability(sides[0], sides[1], destinations(Index(fabric)))
-    return found.flows, new, list(found.told)
+    return found.flows, new, list(found.notes)
 
 
 def test_builds_of_the_same_files_are_not_compared(fabric: Fabric) -> None:

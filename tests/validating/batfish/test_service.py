@@ -126,7 +126,7 @@ def said(where: str, **options: Any) -> str:
 def test_a_sound_service_is_asked_and_left_as_it_was() -> None:
     pretender = Pretender(sound)
     with pretender.serving() as where, Service(where) as made:
-        assert made.told.startswith("Batfish 0.36.0, pybatfish 20")
+        assert made.versions.startswith("Batfish 0.36.0, pybatfish 20")
         loaded = made.load({"configs/a.cfg": "text"})
         assert loaded.name == snapshot_name({"configs/a.cfg": "text"})
         assert loaded.ask("ipOwners") == [{"IP": "10.0.0.1"}]

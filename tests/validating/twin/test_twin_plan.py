@@ -69,7 +69,7 @@ def test_a_loop_of_bridges_is_left_open_and_told() -> None:
     vlan = Vlan(id=10, members=tuple(VlanMember(interface=name, tagged=False) for name in ("p1", "p2")))
     made = pair(vlans=(vlan,))
     assert ("a:p1 in Vlan10", "b:p1 in Vlan10") in cables(made)
-    assert made.told == ["the cable a:p2--b:p2 closes a loop of bridges, which the twin leaves open"]
+    assert made.notes == ["the cable a:p2--b:p2 closes a loop of bridges, which the twin leaves open"]
 
 
 def test_a_port_with_an_address_and_no_cable_gets_an_end_where_nobody_is() -> None:
@@ -214,7 +214,7 @@ def test_a_twin_is_waited_for_until_bgpd_has_had_the_time_to_tell_and_nothing_ch
     standing = clock(monkeypatch)
     lab = _Told({"up": 0, "got": 0}, {"up": 1, "got": 0}, {"up": 1, "got": 4})
     told: list[int] = []
-    assert wait_until_settled(lab, {_SESSION}, patience_s=5, told=told.append) == SettledState(True, {}, moving=False)
+    assert wait_until_settled(lab, {_SESSION}, patience_s=5, report_up=told.append) == SettledState(True, {}, moving=False)
     assert told == [0, 1]
     assert COALESCE_S[0] + QUIET_PERIOD_S < standing.monotonic() < 5
 

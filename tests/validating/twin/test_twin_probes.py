@@ -67,7 +67,7 @@ def test_what_a_tree_tells_is_limited() -> None:
     told: list[int] = []
     with pytest.raises(ServiceUnavailable, match="tells more"):
         box.call_in_sandbox(twin_probes.talks, 64, progress=lambda line: told.append(len(line)))
-    assert 0 < sum(told) <= answers.TOLD_BYTES
+    assert 0 < sum(told) <= answers.PROGRESS_BYTES
     assert box.call_in_sandbox(twin_probes.talks, 8) == "done"
 
 

@@ -113,7 +113,7 @@ def test_only_what_is_computed_alike_is_claimed_of_the_whole() -> None:
     for check, items in whole.seen.items():
         assert {item for item in items if item not in found.seen[check]} == found.unseen[check].keys(), check
         assert {item: items[item] for item in found.seen[check]} == found.seen[check], check
-    assert found.told[0] == f"{taken.why}: 2 leaf (leaf1 to leaf2), 2 spine (spine1 to spine2); 2 more were not started"
+    assert found.notes[0] == f"{taken.why}: 2 leaf (leaf1 to leaf2), 2 spine (spine1 to spine2); 2 more were not started"
 
 
 def test_a_sample_that_does_what_is_not_computed_of_it_is_told() -> None:
@@ -141,7 +141,7 @@ def test_a_sample_runs_and_says_so() -> None:
     seen: Observation = observe(reading, index, options=Options(devices=3), progress=lines.append)
     why = "the twin ran a sample of 3 of 4 devices"
     assert lines[0] == why
-    assert seen.told[1].startswith(why)
+    assert seen.notes[1].startswith(why)
     for check, items in whole.seen.items():
         found = {item: value for item, value in seen.seen[check].items() if item in items}
         assert found == {item: items[item] for item in found}, check

@@ -58,7 +58,7 @@ def command(paths: tuple[str, ...], output: str, named: tuple[str, ...], stated:
         return WRONG
     new_lab = lab(reading, chosen)
     write_folder(output, new_lab.files, patterns(), mark=new_lab.topology)
-    for text in (*new_lab.told, *(f"changed: {change}" for change in new_lab.changed)):
+    for text in (*new_lab.remarks, *(f"changed: {change}" for change in new_lab.changed)):
         tell(text)
     tell(
         f"{output}: {new_lab.switches} switches, {new_lab.hosts} hosts, "

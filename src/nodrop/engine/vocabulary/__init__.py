@@ -25,8 +25,8 @@ Kind = Literal["filter", "test", "function"]
 Topic = Literal["mode", "classes", "roles", "cables", "models", "hosts", "policy"]
 """What an owner may state and nodrop may have to assume: the keys of `fabric:` in nodrop.yaml."""
 
-TOLD = "told"
-Told = dict[tuple[str, ...], set[tuple[str, str, str]]]
+REPORTED = "reported"
+Reported = dict[tuple[str, ...], set[tuple[str, str, str]]]
 """What the index keeps under TOLD: by device and port or cable, area, name and severity of the rules that found
 something."""
 

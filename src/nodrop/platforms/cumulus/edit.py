@@ -8,7 +8,7 @@ from nodrop.platforms.cumulus.adaptive_routing import ADAPTIVE
 from nodrop.platforms.cumulus.features import FEATURES, SWITCHD
 from nodrop.platforms.cumulus.interfaces import INTERFACES
 from nodrop.platforms.kit.command_lines import PORT, PORTS
-from nodrop.platforms.kit.editing import Budget, told_by_hand
+from nodrop.platforms.kit.editing import Budget, as_manual_steps
 
 _RELOAD = "systemctl reload switchd"
 _IFRELOAD = "ifreload -a"
@@ -20,7 +20,7 @@ def edit(
 ) -> Edit:
     """Leave the files unchanged, and report for each change which line to write into which of them."""
     features = next((file for file in FEATURES if file in config_files), FEATURES[0])
-    return told_by_hand(
+    return as_manual_steps(
         changes,
         lambda change: _describe_manual_change(change, features),
         lambda change: _lines_for_change(change, features),

@@ -137,7 +137,7 @@ class Features:
                 if name in names:
                     self._group(kind, name, own_groups)
                 else:
-                    self._remark_unused_group(kind, name, own_groups[0].place, told=misspelt)
+                    self._remark_unused_group(kind, name, own_groups[0].place, is_misspelt=misspelt)
                     for setting in own_groups:
                         if (fields := _FIELDS.get(kind)) and setting.parts[-1] not in fields:
                             self._remark_unknown_key(setting)
@@ -148,10 +148,10 @@ class Features:
         self._pools()
         self._add_group_weights()
 
-    def _remark_unused_group(self, kind: str, name: str, place: Place, *, told: bool) -> None:
+    def _remark_unused_group(self, kind: str, name: str, place: Place, *, is_misspelt: bool) -> None:
         """Remark a port group that is not listed; with `told`, report instead that the list names a missing group."""
         reason = f"it is not in {kind}.port_group_list"
-        if told:
+        if is_misspelt:
             self._found.others.append((place, f"port group {quote_text(name)} does nothing: {reason}"))
         else:
             facts = {"kind": "port group", "name": name, "reason": reason}

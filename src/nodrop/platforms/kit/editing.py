@@ -67,7 +67,7 @@ def sources(config_files: Bundle) -> list[tuple[Source, bytes]]:
     return [(Source(name=file, display=file), raw) for file, raw in config_files.items()]
 
 
-def told_by_hand(
+def as_manual_steps(
     changes: Iterable[Change],
     line: Callable[[Change], str],
     commands: Callable[[Change], tuple[str, ...]] = lambda _: (),

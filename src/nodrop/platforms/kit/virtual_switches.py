@@ -36,7 +36,7 @@ class Kind:
     """Whether FRR has to be given its configuration by itself, because the image makes none of the device's files."""
     empty_ports: bool = False
     """Whether a port without a cable has to be there, too."""
-    told: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
     """What is otherwise than on a real switch, whatever is configured."""
 
 
@@ -45,13 +45,13 @@ class Virtual:
     """One switch of a lab: its files by name, with the container path of each, and its ports.
 
     `ports` are the names that the lab's cables have for the model's interfaces; a missing name has no place in the
-    image. `told` are the changes, as a sentence without its subject.
+    image. `remarks` are the changes, as a sentence without its subject.
     """
 
     files: Mapping[str, str]
     binds: Mapping[str, str]
     ports: Mapping[str, str]
-    told: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
 
 
 class Maker(Protocol):

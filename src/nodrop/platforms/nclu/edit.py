@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from nodrop.model.change import Change, Edit
 from nodrop.model.subject import text
 from nodrop.platforms.kit.command_lines import PORT
-from nodrop.platforms.kit.editing import Budget, told_by_hand
+from nodrop.platforms.kit.editing import Budget, as_manual_steps
 
 _FECS = {"rs": "rs", "fc": "baser", "none": "off"}
 
@@ -14,7 +14,7 @@ def edit(
     config_files: Mapping[str, bytes], changes: Iterable[Change], *, name: str = "", budget: Budget | None = None
 ) -> Edit:
     """Leave the files unchanged, and give for each change the commands to type."""
-    return told_by_hand(changes, _describe_manual_change, _slotted_commands)
+    return as_manual_steps(changes, _describe_manual_change, _slotted_commands)
 
 
 def _slotted_commands(change: Change) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ from nodrop.syntax.shapes import value_at
 KIND = Kind(
     name="nvidia_cumulusvx",
     image="vrnetlab/nvidia_cumulus-vx:latest",
-    told=(
+    remarks=(
         "a part swpNsM of a port that is broken out is the ethN of its network card, behind the whole ports",
         "buffers, PFC, ECN and adaptive routing are configured at most: there is no ASIC, and an image of another "
         "release may refuse what it does not know",
@@ -54,7 +54,7 @@ def virtual(device: Device, config_files: Mapping[str, bytes], frr: str | None) 
         files=files,
         binds={name: f"{_FOLDER}/{name}" for name in files},
         ports=ports,
-        told=tuple(remarks),
+        remarks=tuple(remarks),
     )
 
 

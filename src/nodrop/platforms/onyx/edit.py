@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from nodrop.model.change import Change, Edit
 from nodrop.platforms.kit.command_lines import PORT
-from nodrop.platforms.kit.editing import Budget, told_by_hand
+from nodrop.platforms.kit.editing import Budget, as_manual_steps
 from nodrop.platforms.onyx.read_values import KIBIBYTE
 
 _TRUSTS = {"dscp": "L3", "pcp": "L2", "both": "both"}
@@ -14,7 +14,7 @@ def edit(
     config_files: Mapping[str, bytes], changes: Iterable[Change], *, name: str = "", budget: Budget | None = None
 ) -> Edit:
     """Leave the files as they are, and return the commands to type for each change."""
-    return told_by_hand(changes, _describe_manual_change, _slotted_commands)
+    return as_manual_steps(changes, _describe_manual_change, _slotted_commands)
 
 
 def _slotted_commands(change: Change) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ KIND = Kind(
     execute=("bash /nodrop.sh after",),
     takes_frr=True,
     empty_ports=True,
-    told=(
+    remarks=(
         "ethN is the N-th port of the device's PORT table, for which the image gets a lane map of its own",
         "ports without a cable are dummy interfaces",
         "buffers, PFC, ECN, schedulers and watchdogs are configured and do nothing: there is no ASIC",
@@ -62,7 +62,7 @@ def virtual(device: Device, config_files: Mapping[str, bytes], frr: str | None) 
         files=files,
         binds={name: f"{_FOLDER}/{name}" for name in files},
         ports={name: ports[name] for name in ports if name in known_names},
-        told=tuple(remarks),
+        remarks=tuple(remarks),
     )
 
 

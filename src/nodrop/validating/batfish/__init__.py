@@ -29,6 +29,6 @@ def observe(
             progress(f"Batfish reads {len(exported.files)} files")
         loaded = opened.load(exported.files)
         asked = SnapshotObserver(reading, index, exported, loaded, progress)
-        seen = asked.observation(opened.told, *report_omissions(exported), *report_generated_parts(exported))
+        seen = asked.observation(opened.versions, *report_omissions(exported), *report_generated_parts(exported))
         observation = add_failure_observations(seen, index, asked.computed, exported, loaded, progress)
     return replace(observation, refused=(*exported.refused, *observation.refused))

@@ -42,7 +42,7 @@ class Difference:
     """What packets gain and lose from one build to another."""
 
     flows: tuple[Flow, ...]
-    told: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     """What a reader should know of how it was done."""
 
 
@@ -76,7 +76,7 @@ def difference(
             sides.append(Side(loaded=loaded, called=called, fabric=reading.fabric, leaves=leaves, texts=texts))
             prefixes |= destinations(own_index).keys()
         found_difference = compare_reachability(sides[0], sides[1], prefixes, progress)
-    return replace(found_difference, told=(opened.told, *found_difference.told))
+    return replace(found_difference, notes=(opened.versions, *found_difference.notes))
 
 
 def compare_reachability(
@@ -92,14 +92,14 @@ def compare_reachability(
     notes += [f"packets from {leaf} are not compared: only one of the builds has it" for leaf in single]
     starts = list(_start_locations(old_side, new_side))
     if not starts or not ipv4 or old_side.loaded.name == new_side.loaded.name:
-        return Difference(flows=(), told=tuple(notes))
+        return Difference(flows=(), notes=tuple(notes))
     search = _Search(old_side, new_side, ipv4, starts, progress)
     flows = tuple(
         sorted(search.flows(), key=lambda flow: (natural(flow.source), natural(flow.prefix), flow.lost, flow.port))
     )
     if search.left:
         notes.append(f"{len(search.left)} prefixes differ together and were not told apart: {', '.join(search.left)}")
-    return Difference(flows=flows, told=tuple(notes))
+    return Difference(flows=flows, notes=tuple(notes))
 
 
 def _texts_by_device(exported: ExportedSnapshot) -> dict[str, str]:

@@ -59,7 +59,7 @@ class Tried:
     seen: dict[Subject, LostRoutes] = field(default_factory=dict)
     said: dict[Subject, str] = field(default_factory=dict)
     unseen: dict[Subject, str] = field(default_factory=dict)
-    told: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
 
 def add_failure_observations(
@@ -86,7 +86,7 @@ def add_failure_observations(
         seen={**observation.seen, **({"failures": failure.seen} if failure.seen else {})},
         said={**observation.said, **{("failures", item): explanation for item, explanation in failure.said.items()}},
         unseen={**observation.unseen, "failures": failure.unseen, "recoveries": {(): RECOVERIES_REASON}},
-        told=(*observation.told, *failure.told),
+        notes=(*observation.notes, *failure.notes),
     )
 
 
@@ -113,9 +113,9 @@ def try_failures(
         if item not in chosen:
             failure.unseen[item] = f"of {len(failures)} failures {most} are tried in a fabric of this size"
     if any(":" in prefix for prefix in announced):
-        failure.told.append("failures are tried for IPv4 alone: Batfish reads no IPv6 routes")
+        failure.notes.append("failures are tried for IPv4 alone: Batfish reads no IPv6 routes")
     if len(chosen) < len(failures):
-        failure.told.append(f"failures: {len(chosen)} of {len(failures)} were tried")
+        failure.notes.append(f"failures: {len(chosen)} of {len(failures)} were tried")
     for number, item in enumerate(chosen, start=1):
         if progress is not None:
             progress(f"failures: {number} of {len(chosen)}")

@@ -69,7 +69,7 @@ class SnapshotObserver:
         self.unseen: dict[ObservationCheck, dict[Subject, str]] = {check: {} for check in OBSERVATION_CHECKS}
         self.refused: list[Refused] = []
 
-    def observation(self, *told: str) -> Observation:
+    def observation(self, *notes: str) -> Observation:
         """Return all that Batfish sees; except failures and recoveries, which are separate snapshots."""
         started = time.monotonic()
         for step in (
@@ -89,7 +89,7 @@ class SnapshotObserver:
             said=self.said,
             unseen={check: items for check, items in self.unseen.items() if items},
             refused=tuple(self.refused),
-            told=(*told, *self._format_unread_lines(), seconds),
+            notes=(*notes, *self._format_unread_lines(), seconds),
         )
 
     def _ask_batfish(self, question: str, **parameters: Any) -> Sequence[AnswerRow]:

@@ -59,7 +59,7 @@ class _Late(Exception):
 class Service:
     """A service at HOST or HOST:PORT, with a separate network there while it is entered.
 
-    The network is deleted at the end in any case. `told` names the versions of both sides. Raises ServiceUnavailable
+    The network is deleted at the end in any case. `versions` names the versions of both sides. Raises ServiceUnavailable
     if there is no pybatfish, nobody answers, or another program does.
     """
 
@@ -70,7 +70,7 @@ class Service:
         self.limit_s, self._watch = limit_s, ConnectionWatch(progress)
         self._shown = f"[{self.host}]" if ":" in self.host else self.host
         self.network = f"nodrop-{uuid.uuid4()}"
-        self.told = ""
+        self.versions = ""
         self._until: float | None = None
 
     @property
@@ -80,7 +80,7 @@ class Service:
 
     def __enter__(self) -> "Service":
         library = _pybatfish_version()
-        self.told = f"Batfish {self._ask_service_version()}, pybatfish {library}"
+        self.versions = f"Batfish {self._ask_service_version()}, pybatfish {library}"
         self._session = self._connect_session()
         try:
             with self.limit_time("a network"):

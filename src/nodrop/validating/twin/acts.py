@@ -52,7 +52,7 @@ def packets(twin_lab: TwinLab, twin_work: Work, twin_sockets: TwinSockets) -> Pa
         if item not in packet.seen["packets"]:
             packet.unseen["packets"].setdefault(item, "the twin has no such cable")
     crossed = sum(link_crossing.crosses for link_crossing in crossing_by_link.values())
-    packet.told.append(f"packets of the largest size crossed {crossed} of {len(crossing_by_link)} cables, both ways")
+    packet.notes.append(f"packets of the largest size crossed {crossed} of {len(crossing_by_link)} cables, both ways")
     return packet
 
 
@@ -74,7 +74,7 @@ def reach(twin_lab: TwinLab, twin_work: Work, twin_sockets: TwinSockets) -> Part
         else:
             reach_part.seen["reach"][items[item]] = reached.fate
             reach_part.said["reach", items[item]] = reached.said
-    reach_part.told.append(f"{sent.packets} packets were followed from router to router")
+    reach_part.notes.append(f"{sent.packets} packets were followed from router to router")
     return reach_part
 
 
@@ -116,7 +116,7 @@ def failures(
         failure.seen["failures"][item], failure.said["failures", item] = broken.lost, broken.said
         failure.seen["recoveries"][item] = "not as before" if back else "as before"
         failure.said["recoveries", item] = back
-    failure.told.append(f"{len(items)} failures came and went in {time.monotonic() - begun:.0f} s")
+    failure.notes.append(f"{len(items)} failures came and went in {time.monotonic() - begun:.0f} s")
     return failure
 
 

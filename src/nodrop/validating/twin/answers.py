@@ -11,16 +11,16 @@ from typing import IO, Any, Final, Literal, get_args, get_type_hints
 from nodrop.errors import ServiceUnavailable
 from nodrop.syntax.packed import Table, Unreadable, classes_of
 
-MessageKind = Literal["told", "done", "failed", "missing", "work"]
+MessageKind = Literal["progress", "done", "failed", "missing", "work"]
 """A line about what is being done; the value returned; a traceback; why there is no such service; what is to be done.
 """
 MESSAGE_KINDS: Final[tuple[MessageKind, ...]] = get_args(MessageKind)
-ANSWERS: Final[tuple[MessageKind, ...]] = ("told", "done", "failed", "missing")
+ANSWERS: Final[tuple[MessageKind, ...]] = ("progress", "done", "failed", "missing")
 WORK: Final[tuple[MessageKind, ...]] = ("work",)
 """What the caller takes from a tree, and what goes the other way."""
 ANSWER_BYTES: Final = 256 << 20
 """The longest answer: that of 200 switches takes 10 MB."""
-TOLD_BYTES: Final = 16 << 20
+PROGRESS_BYTES: Final = 16 << 20
 """How much a tree may tell in all about what it does; 200 switches take some kB."""
 MESSAGE_HEADER: Final = struct.Struct(">BQ")
 

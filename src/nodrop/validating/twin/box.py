@@ -77,17 +77,17 @@ def call_in_sandbox(
     RuntimeError with its traceback if it fails.
     """
     require_programs({})
-    told_bytes = 0
+    progress_bytes = 0
     with _tree(namespace_command()) as (tree, errors):
         assert tree.stdin is not None and tree.stdout is not None  # noqa: PT018 -- for the type checker
         answers.send(tree.stdin, "work", pickle.dumps((sys.path, processes, function, arguments)))
         while (answer := answers.receive_message(tree.stdout, answers.ANSWERS)) is not None:
             kind, body = answer
-            told_bytes += answers.MESSAGE_HEADER.size + len(body)
-            if kind == "told" and told_bytes > answers.TOLD_BYTES:
+            progress_bytes += answers.MESSAGE_HEADER.size + len(body)
+            if kind == "progress" and progress_bytes > answers.PROGRESS_BYTES:
                 raise ServiceUnavailable("the twin tells more about its work than it can have to tell")
             match kind:
-                case "told" if progress is not None:
+                case "progress" if progress is not None:
                     progress(answers.decode_text(body))
                 case "done":
                     return answers.unpack_result(function, body)  # type: ignore[no-any-return]

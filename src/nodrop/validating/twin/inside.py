@@ -144,7 +144,7 @@ def _run_work(work: bytes) -> None:
         sys.path[:], processes, function, arguments = pickle.loads(work)
         _limit_resources(processes)
         _prepare_namespaces()
-        done = function(lambda line: answer("told", line.encode()), *arguments)
+        done = function(lambda line: answer("progress", line.encode()), *arguments)
         answer("done", answers.pack_result(function, done))
     except ServiceUnavailable as error:
         answer("missing", str(error).encode())

@@ -114,8 +114,8 @@ def observe(
     seconds = time.monotonic() - begun
     notes = (
         f"FRR {version} ran on {len(twin_start.boots)} devices for {seconds:.0f} s",
-        *twin_start.told,
-        *observed_part.told,
+        *twin_start.notes,
+        *observed_part.notes,
         *twin_start.left_out,
     )
     return Observation(
@@ -124,7 +124,7 @@ def observe(
         said=observed_part.said,
         unseen=observed_part.unseen,
         refused=tuple(_list_refusals(twin_start, refused)),
-        told=notes,
+        notes=notes,
     )
 
 
@@ -140,11 +140,11 @@ def run_twin(tell: box.ReportProgress, twin_work: Work) -> tuple[Part, dict[str,
         lab,
         wanted_expected_sessions,
         patience_s=twin_work.options.patience_s,
-        told=lambda up: tell(f"{up} of {len(wanted_expected_sessions)} sessions are up"),
+        report_up=lambda up: tell(f"{up} of {len(wanted_expected_sessions)} sessions are up"),
     )
     if not settled.moving:
         _wait_for_stable_routes(lab, twin_work)
-    observed_part = Part(told=[*lab.plan.told, *lab.filters.rendered_notes])
+    observed_part = Part(notes=[*lab.plan.notes, *lab.filters.rendered_notes])
     for check, look in _LOOKS.items():
         if check in twin_work.options.checks:
             observed_part.take(look(lab, twin_work))
@@ -185,7 +185,7 @@ def _move_checks_to_unsettled(observed_part: Part, settled: SettledState) -> Par
     for check in _THROUGHOUT:
         observed_part.seen.pop(check, None)
         unsettled_part.unseen[check] = {(): why}
-    unsettled_part.told.append(f"the twin did not come to rest: {why}")
+    unsettled_part.notes.append(f"the twin did not come to rest: {why}")
     return unsettled_part
 
 
@@ -193,7 +193,7 @@ def _make_unfiltered_part(lab: TwinLab) -> Part:
     """Return the checks that are not compared because access lists act on switches and not in the twin."""
     unfiltered_part = Part()
     refused = [f"access lists of {name}, for the kernel refuses them: {why}" for name, why in lab.unfiltered.items()]
-    unfiltered_part.told += [f"not applied in the twin: {refusal}" for refusal in refused]
+    unfiltered_part.notes += [f"not applied in the twin: {refusal}" for refusal in refused]
     for why in (*lab.filters.lacking, *refused)[:1]:
         for check in ("sessions", *_THROUGHOUT):
             unfiltered_part.unseen[check] = {(): f"the twin does not apply {why}"}

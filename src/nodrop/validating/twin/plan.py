@@ -70,7 +70,7 @@ class Plan:
     wires: list[Wire] = field(default_factory=list)
     loopbacks: list[tuple[NamespaceKey, tuple[str, ...]]] = field(default_factory=list)
     """Addresses of `lo` itself."""
-    told: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
     """What is otherwise than in the fabric."""
     names: dict[str, dict[str, str]] = field(default_factory=lambda: defaultdict(dict))
     """Of a device, what the kernel calls its interfaces whose names it does not take."""
@@ -277,7 +277,7 @@ class _Planner:
         return vrfs_by_device
 
     def _note_cable(self, links: list[Link], problem: str) -> None:
-        self.made.told.append(f"the cable {links[0].a}--{links[0].b} {problem}")
+        self.made.notes.append(f"the cable {links[0].a}--{links[0].b} {problem}")
 
     def _make_nic(self, point: _Point, tag: int, ends: tuple[End, ...]) -> Nic:
         vlan = dict(point.lanes)[tag]

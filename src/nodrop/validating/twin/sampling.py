@@ -180,7 +180,7 @@ def describe_sample_coverage(
     An item is seen if both have the same computed result for it, or if the sample deviates from its computed result;
     nothing is known of the others.
     """
-    coverage = Part(said=observed_part.said, told=[*observed_part.told], unseen={})
+    coverage = Part(said=observed_part.said, notes=[*observed_part.notes], unseen={})
     for check in OBSERVATION_CHECKS:
         seen, strange = (
             observed_part.seen.get(check),
@@ -203,7 +203,7 @@ def describe_sample_coverage(
                 coverage.unseen[check][item] = fabric_sample.why
     unstarted_count = fabric_sample.of - len(fabric_sample.fabric.devices)
     started = _summarize_roles(fabric_sample.fabric.devices)
-    coverage.told.insert(0, f"{fabric_sample.why}: {started}; {unstarted_count} more were not started")
+    coverage.notes.insert(0, f"{fabric_sample.why}: {started}; {unstarted_count} more were not started")
     return coverage
 
 

@@ -24,7 +24,7 @@ class Start:
     confs: Mapping[str, FrrConf]
     without: Mapping[str, str]
     """Devices that start nothing, and why."""
-    told: tuple[str, ...]
+    notes: tuple[str, ...]
     """Where what starts is not what the device itself would start."""
     left_out: tuple[str, ...]
     """Notes on lines that daemons are not given."""
@@ -50,7 +50,7 @@ def prepare_start(reading: Reading) -> Start:
         boots=boots,
         confs=confs,
         without=without,
-        told=tuple(_list_notes(reading, confs)),
+        notes=tuple(_list_notes(reading, confs)),
         left_out=tuple(_omitted_line_notes(confs, trimmed_lines)),
     )
 

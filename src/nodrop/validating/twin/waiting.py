@@ -43,12 +43,12 @@ def wait_until_settled(
     wanted_subjects: Collection[Subject],
     *,
     patience_s: float,
-    told: Callable[[int], None] | None = None,
+    report_up: Callable[[int], None] | None = None,
 ) -> SettledState:
     """Wait until the wanted sessions are up, all others had their time, and no route changes any more.
 
     Waiting ends after `patience_s` without any change while one was not up, or without a further session up while
-    others went up and down; and in any case after `MAX_SHOWN_MOVING` times as long without a further session. `told`
+    others went up and down; and in any case after `MAX_SHOWN_MOVING` times as long without a further session. `report_up`
     gets the number of sessions that are up, at each change.
     """
     begun = changed = moved = came = time.monotonic()
@@ -72,8 +72,8 @@ def wait_until_settled(
             once_up.update(item for item, up in current_look.states.items() if up)
         if current_look.up != count:
             moved = at
-            if told is not None:
-                told(current_look.up)
+            if report_up is not None:
+                report_up(current_look.up)
         count, all_up = current_look.up, current_look.up == len(wanted_subjects)
         early = (
             current_look.others and at - begun < FIRST_SESSION_S

@@ -51,7 +51,7 @@ class Part:
     seen: dict[ObservationCheck, dict[Subject, Hashable]] = field(default_factory=dict)
     said: dict[tuple[ObservationCheck, Subject], str] = field(default_factory=dict)
     unseen: dict[ObservationCheck, dict[Subject, str]] = field(default_factory=dict)
-    told: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
     def take(self, further_part: "Part") -> None:
         """Add what another brings."""
@@ -60,4 +60,4 @@ class Part:
         for check, reasons in further_part.unseen.items():
             self.unseen.setdefault(check, {}).update(reasons)
         self.said.update(further_part.said)
-        self.told += further_part.told
+        self.notes += further_part.notes
