@@ -112,7 +112,7 @@ def test_lists_of_commands_in_a_folder_are_read_as_when_they_are_named(tmp_path:
     for name in ("core-01.sh", "core-02.txt"):
         (tmp_path / name).write_text("#!/bin/bash\n# made by us\nnv set interface swp1 link mtu 9216\n")
     for paths in ((tmp_path,), (tmp_path / "core-01.sh", tmp_path / "core-02.txt")):
-        assert 'names: {template: {spine: "core-{id:02}"}}' in run("import", *paths).out
+        assert 'names: {template: {leaf: "core-{id:02}"}}' in run("import", *paths).out
 
 
 LEAF = """\
@@ -254,8 +254,8 @@ def test_an_import_keeps_names_and_other_names_are_listed_once(leaves: str, tmp_
     done = run("import", site, "--against", unnamed)
     assert (done.code, done.out) == (
         0,
-        "Names of leaves: leaf1 is dc1-leaf1-eu, leaf2 is dc1-leaf2-eu.\n"
-        "Names of spines: spine1 is dc1-spine1-eu, spine2 is dc1-spine2-eu.\n",
+        "Names of leaf switches: leaf1 is dc1-leaf1-eu, leaf2 is dc1-leaf2-eu.\n"
+        "Names of spine switches: spine1 is dc1-spine1-eu, spine2 is dc1-spine2-eu.\n",
     )
     at = site / "dc1-spine1-eu" / "frr.conf"
     at.write_text(at.read_text().replace("description dc1-leaf1-eu port 29", "description dc1-leaf2-eu port 29"))

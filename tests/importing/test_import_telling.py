@@ -8,8 +8,8 @@ import pytest
 import nodrop
 from nodrop.design.decisions import FabricPart, format_deciding_keys
 from nodrop.importing import derive
+from nodrop.importing.grouping import see
 from nodrop.importing.losses import render_differences
-from nodrop.importing.tier_view import see
 from nodrop.importing.trial_build import Unlike, render_value, unlike
 from nodrop.intent.load import loads
 from nodrop.model.compare import project

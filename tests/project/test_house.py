@@ -73,7 +73,7 @@ TIER_NAMES = re.compile(r"(?<![a-z])(super)?spines?(?![a-z])|(?<![a-z])leaf(?![a
 TIER_KEYS = re.compile(r"\bleaf_(?:ports|group)\b|\bone-leaf\b")
 """Keys and values of hosts in any intent, whatever its topology."""
 
-SHORT_FORM_HOMES = ("design/topology",)
+SHORT_FORM_HOMES = ("design/topology", "importing/short_form")
 """The modules that translate between `kind: leaf-spine` and groups in tiers."""
 
 
@@ -181,11 +181,11 @@ def tier_names(source: str) -> list[str]:
     ]
 
 
-def test_design_knows_no_names_of_tiers() -> None:
+def test_design_and_importing_know_no_names_of_tiers() -> None:
     found = [
         f"{path}:{word}"
         for path in MODULES
-        if path.parts[0] == "design" and str(path.with_suffix("")) not in SHORT_FORM_HOMES
+        if path.parts[0] in ("design", "importing") and str(path.with_suffix("")) not in SHORT_FORM_HOMES
         for word in tier_names((SOURCE / path).read_text())
     ]
     assert found == []

@@ -1,21 +1,36 @@
 """Imports that several tests look at: fabrics as their files alone have them, and builds that come back."""
 
+import random
 from dataclasses import replace
 from functools import cache
 from typing import Any
 
 import nodrop
+from nodrop.design.boxes import switch_identities
 from nodrop.importing import Imported, derive, files_of
 from nodrop.model.fabric import Device, Fabric
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import UNKNOWN
 from nodrop.resources import home
+from support.designs import Data, build, load
 
 
 def imported(fabric: Fabric) -> Imported:
     """What a build of a fabric is imported as."""
     reading = nodrop.read_back(list(nodrop.write(fabric)), fabric)
     return derive(reading.fabric, source="build", files=files_of(reading))
+
+
+def without_names(data: Data) -> Imported:
+    """What the build of an intent is imported as where no name of a switch means anything, and nobody states roles."""
+    numbers = random.Random(1).sample(range(1000, 9000), 2000)
+    switches = map(str, switch_identities(load(data)))
+    fabric = build(
+        data | {"names": {"devices": {one: f"sw{next(draw)}x" for draw in [iter(numbers)] for one in switches}}}
+    )
+    reading = nodrop.read_back(list(nodrop.write(fabric)), fabric)
+    devices = tuple(replace(device, role=UNKNOWN) for device in reading.fabric.devices)
+    return derive(replace(reading.fabric, devices=devices), source="build", files=files_of(reading))
 
 
 @cache

@@ -111,8 +111,10 @@ def find_additions(tier_view: TierView, files: Files, built: Mapping[str, Bundle
         addition, built_files = platforms.additions(platform), built[box.device.name]
         if _has_same_files(own_files, built_files):
             continue
-        built_keys = {leaf.path for leaf in addition.leaves(built_files)}
-        further_extras = [leaf for leaf in addition.leaves(own_files) if leaf.path not in built_keys and all(leaf.path)]
+        built_keys = {setting.path for setting in addition.leaves(built_files)}
+        further_extras = [
+            setting for setting in addition.leaves(own_files) if setting.path not in built_keys and all(setting.path)
+        ]
         secret = files.secret.get(box.was, ())
         hidden = [extra for extra in further_extras if _may_hold_secret(platform, extra, secret)]
         if hidden:
@@ -145,8 +147,8 @@ def otherwise(
         addition, own_files = platforms.additions(platform), files.bundles.get(box.was, {})
         if _has_same_files(own_files, built[name]):
             continue
-        other_extras = {leaf.path: leaf for leaf in addition.leaves(own_files)}
-        own_extras = {leaf.path: leaf for leaf in addition.leaves(built[name])}
+        other_extras = {setting.path: setting for setting in addition.leaves(own_files)}
+        own_extras = {setting.path: setting for setting in addition.leaves(built[name])}
         carried = {carried_extra.path for carried_extra in added.settings.get(name, ())}
         for path, extra in own_extras.items():
             actual = other_extras.get(path)

@@ -1,6 +1,6 @@
 """Pools of addresses: those that policies name, else the least that hold what switches have by the plan's rule."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from ipaddress import IPv4Network
 from itertools import pairwise, repeat
 from typing import Any, NamedTuple
@@ -19,7 +19,7 @@ from nodrop.importing.pools import (
     spanning,
     widened,
 )
-from nodrop.importing.tier_view import LEAF, ROLES, Box, Cables, TierView, faces, usual
+from nodrop.importing.tier_view import Box, Cables, SwitchGroup, TierView, faces, is_isolated, usual
 from nodrop.importing.tiers import likely_model
 from nodrop.model.addresses import network_of
 from nodrop.model.fabric import Device, Management, Port
@@ -35,9 +35,10 @@ _OOB, _LINKS_IPV6 = "192.168.100.0/24", "fd00:1::/48"
 
 
 class _Offset(NamedTuple):
-    """An address of a leaf's link, and where it is behind the beginning of the leaf's block by the plan's rule."""
+    """An address of a switch's link, and where it is behind the beginning of its block by the plan's rule."""
 
-    leaf: int
+    tier: int
+    number: int
     address: int
     behind: int
 
@@ -46,7 +47,7 @@ def addressing(tier_view: TierView, cables: Cables) -> Found:
     """Return the pools, the least blocks of links, and what addresses cannot be had by the plan's rule."""
     named_pools = list(_prefix_list_pools(tier_view))
     slots = _count_ipv4_link_slots(tier_view, cables)
-    least = _default_leaf_slots(tier_view)
+    least = _default_slots(tier_view)
     most = _Most.of(tier_view, slots or least)
     keys: Tree = {}
     guessed: dict[Keys, str] = {}
@@ -65,7 +66,7 @@ def addressing(tier_view: TierView, cables: Cables) -> Found:
             )
         if wide:
             keys[key] = _render_pools(wide)
-        elif key != "links" or not _has_unnumbered_sessions(tier_view):
+        elif key != "links" or not (_has_unnumbered_sessions(tier_view) or is_isolated(tier_view, cables)):
             lacking.append(key)
     vlans, remarks = _vlan_pools(tier_view, named_pools, most)
     topology = {"slots_per_device": slots} if slots is not None and slots != least else {}
@@ -107,29 +108,40 @@ def _unused_pool_candidates(taken: Iterable[str]) -> Iterator[str]:
 
 
 class _Most(NamedTuple):
-    """The largest numbers, and for how many links a leaf has addresses: what pools have to be wide enough for."""
+    """The largest numbers, and for how many links a switch has addresses: what pools have to be wide enough for."""
 
     switch: int
-    leaf: int
+    lowest: int
+    linked: int
     slots: int
 
     @classmethod
     def of(cls, sight: TierView, slots: int) -> "_Most":
-        """Return those of a sight, of two switches at least."""
-        leaf = max((box.id for box in sight.leaves), default=0)
-        return cls(max((2, *(box.id for box in sight.boxes))), leaf, slots)
+        """Return those of a fabric, of two switches at least."""
+        lowest = max((box.number for box in sight.lowest), default=0)
+        linked = max((box.number for group in _groups_with_links(sight) for box in group.boxes), default=0)
+        return cls(max((2, *(box.number for box in sight.boxes))), lowest, linked, slots)
 
     def switches(self, _version: int) -> int:
         """Return how many addresses a pool needs to give each tier a quarter."""
         return _TIER_SHARES * (self.switch + 1)
 
     def hosts(self, version: int) -> int:
-        """Return how many addresses a pool needs to give each leaf a block."""
-        return (_BLOCK if version == 6 else 2 * self.slots) * (self.leaf + 1)
+        """Return how many addresses a pool needs to give each switch next to hosts a block."""
+        return self._block(version) * (self.lowest + 1)
 
     def links(self, version: int) -> int:
-        """Return how many addresses a pool needs to give each tier's share a block for each leaf."""
-        return _TIER_SHARES * self.hosts(version)
+        """Return how many addresses a pool needs to give each tier's share a block for each switch with links up."""
+        return _TIER_SHARES * self._block(version) * (self.linked + 1)
+
+    def _block(self, version: int) -> int:
+        return _BLOCK if version == 6 else 2 * self.slots
+
+
+def _groups_with_links(sight: TierView) -> tuple[SwitchGroup, ...]:
+    """Return the groups whose switches links take their addresses from: all but the top tier, and those at hosts."""
+    top = max((group.tier for group in sight.groups), default=0)
+    return tuple(group for group in sight.groups if group.tier == 0 or group.tier < top)
 
 
 def _has_unnumbered_sessions(sight: TierView) -> bool:
@@ -142,9 +154,10 @@ def _has_unnumbered_sessions(sight: TierView) -> bool:
     return any(neighbor.interface is not None for neighbor in neighbors)
 
 
-def _default_leaf_slots(sight: TierView) -> int:
-    """Return the slots that a leaf has unless an intent states more; of an unknown model, those of one that fits."""
-    return port_slots_of(likely_model(sight.leaves))
+def _default_slots(sight: TierView) -> int:
+    """Return the slots that switches have unless an intent states more; of an unknown model, those of one that fits."""
+    models = [likely_model(group.boxes) for group in _groups_with_links(sight)]
+    return max(map(port_slots_of, models or [likely_model(())]))
 
 
 def _prefix_list_pools(sight: TierView) -> Iterator[tuple[Network, int]]:
@@ -169,48 +182,62 @@ def _own_loopback_address(device: Device, version: int) -> Address | None:
 
 
 def _find_loopback_pool(sight: TierView, named_pools: list[tuple[Network, int]], version: int) -> Network | None:
-    loopbacks = {
-        role: [
-            (box.id, int(interface.ip))
-            for box in sight.tier(role)
+    loopbacks: dict[int, list[tuple[int, int]]] = {}
+    for group in sight.groups:
+        loopbacks.setdefault(group.tier, []).extend(
+            (box.number, int(interface.ip))
+            for box in group.boxes
             if (interface := _own_loopback_address(box.device, version))
-        ]
-        for role in ROLES
-    }
+        )
     every = [address for pairs in loopbacks.values() for _, address in pairs]
     if not every:
         return None
     for pool, longer in named_pools:
         if pool.version == version and longer == bits(version) and holds(pool, every):
             return pool
-    start_by_role = {role: usual(address - number for number, address in pairs) for role, pairs in loopbacks.items()}
-    low, high = start_by_role[LEAF], start_by_role[ROLES[1]]
-    if low is not None and high is not None and high > low:
-        size = (high - low) * _TIER_SHARES
-        if size & (size - 1) == 0:
-            loopback = spanning(low, low + size - 1, version, bits(version) - size.bit_length() + 1)
-            if loopback is not None:
-                return loopback
+    starts = {tier: usual(address - number for number, address in pairs) for tier, pairs in loopbacks.items()}
+    if loopback := _pool_of_quarters({tier: start for tier, start in starts.items() if start is not None}, version):
+        return loopback
     return find_smallest_network(every, version)
 
 
+def _pool_of_quarters(starts: Mapping[int, int], version: int) -> Network | None:
+    """Return the pool of which each tier has a quarter that begins there; None where these are no quarters of one."""
+    for tier, start in starts.items():
+        if tier and 0 in starts and (start - starts[0]) % tier == 0:
+            size = (start - starts[0]) // tier * _TIER_SHARES
+            if size > 0 and size & (size - 1) == 0:
+                length = bits(version) - size.bit_length() + 1
+                if pool := spanning(starts[0], starts[0] + size - 1, version, length):
+                    return pool
+    return None
+
+
 def _link_offsets(sight: TierView, cables: Cables, version: int, *, fabric: bool) -> list[_Offset]:
-    """Return the addresses of leaves' links by the plan's rule: twice the slot of a port behind a block's beginning."""
+    """Return the addresses of links by the plan's rule: twice the slot of a port behind the beginning of a block.
+
+    A link between switches has those of its lower switch, a link to a host those of the switch.
+    """
     offsets = []
-    likely = likely_model(sight.leaves)
-    for box in sight.leaves:
-        width = (box.model or likely).max_split
-        for name, port, texts in _ports_with_addresses(box):
-            if ((box.device.name, name) in cables.switch_link_ends) is fabric:
+    for group in _groups_with_links(sight) if fabric else sight.tier(0):
+        likely = likely_model(group.boxes)
+        for box in group.boxes:
+            width = (box.model or likely).max_split
+            downwards = cables.downward_ports(box.device.name)
+            for name, port, texts in _ports_with_addresses(box):
+                is_link = (box.device.name, name) in cables.switch_link_ends
+                if is_link is not fabric or name in downwards:
+                    continue
                 for address in addresses_of(texts, version):
                     panel = port.panel - 1 if version == 4 else port.panel
                     if address.network.num_addresses == 2:
-                        offsets.append(_Offset(box.id, int(address.ip), 2 * (panel * width + port.split)))
+                        behind = 2 * (panel * width + port.split)
+                        offsets.append(_Offset(group.tier, box.number, int(address.ip), behind))
     return offsets
 
 
 def _ports_with_addresses(box: Box) -> Iterator[tuple[str, Port, tuple[str, ...]]]:
-    """Yield the ports of a leaf with their addresses, or those of the port channel that they are the first of."""
+    """Yield the ports of a switch with their addresses, or those of the port channel that they are the first of."""
     of_channel = {
         channel.members[0]: channel.addresses for channel in known_rows(box.device.port_channels) if channel.members
     }
@@ -221,55 +248,55 @@ def _ports_with_addresses(box: Box) -> Iterator[tuple[str, Port, tuple[str, ...]
 
 
 def _count_ipv4_link_slots(sight: TierView, cables: Cables) -> int | None:
-    """Return the number of links that a leaf has IPv4 addresses for; None where nothing states it."""
-    for box in sight.leaves:
+    """Return the number of links that a switch has IPv4 addresses for; None where nothing states it."""
+    for box in sight.lowest:
         for route in known_rows(box.device.static_routes):
             if route.next_hop == "blackhole" and ":" not in route.prefix:
                 network = network_of(route.prefix, host_bits=False)
                 if network is not None and network.num_addresses >= 2:
                     return network.num_addresses // 2
     for fabric in (True, False):
-        starts: dict[int, set[int]] = {}
+        starts: dict[tuple[int, int], set[int]] = {}
         for offset in _link_offsets(sight, cables, 4, fabric=fabric):
-            starts.setdefault(offset.leaf, set()).add(offset.address - offset.behind)
-        plain = sorted((leaf, found_starts.pop()) for leaf, found_starts in starts.items() if len(found_starts) == 1)
+            starts.setdefault((offset.tier, offset.number), set()).add(offset.address - offset.behind)
+        plain = sorted(
+            (number, found.pop()) for (tier, number), found in starts.items() if not tier and len(found) == 1
+        )
         steps = {
-            (after - before) // (leaf - previous_leaf)
-            for (previous_leaf, before), (leaf, after) in pairwise(plain)
-            if (after - before) % (leaf - previous_leaf) == 0
+            (after - before) // (number - previous)
+            for (previous, before), (number, after) in pairwise(plain)
+            if number > previous and (after - before) % (number - previous) == 0
         }
         if len(steps) == 1 and (step := steps.pop()) >= 64 and step & (step - 1) == 0:
             return step // 2
     return None
 
 
-def _find_pool_span(offsets: list[_Offset], per_leaf: int) -> tuple[int, int] | None:
-    """Return where a pool begins by most of its addresses, and the last address that its leaves need."""
-    first_address = usual(offset.address - offset.behind - offset.leaf * per_leaf for offset in offsets)
-    if first_address is None:
-        return None
-    return first_address, first_address + per_leaf * (max(offset.leaf for offset in offsets) + 1) - 1
-
-
 def _links(tier_view: TierView, cables: Cables, version: int, slots: int | None) -> Network | None:
     offsets = _link_offsets(tier_view, cables, version, fabric=True)
-    block = _BLOCK if version == 6 else 2 * (slots or _default_leaf_slots(tier_view))
-    start = _find_pool_span(offsets, block)
-    if start is None:
-        return None
-    first_address, last = start
-    fits = sum(offset.address - offset.behind - offset.leaf * block == first_address for offset in offsets)
+    block = _BLOCK if version == 6 else 2 * (slots or _default_slots(tier_view))
+    starts = {
+        tier: usual(each.address - each.behind - each.number * block for each in offsets if each.tier == tier)
+        for tier in sorted({offset.tier for offset in offsets})
+    }
+    known = {tier: start for tier, start in starts.items() if start is not None}
+    if 0 not in known:
+        return find_smallest_network([offset.address for offset in offsets], version) if offsets else None
+    if pool := _pool_of_quarters(known, version):
+        return pool
+    last = known[0] + block * (max(offset.number for offset in offsets) + 1) - 1
+    fits = sum(each.address - each.behind - each.number * block == known.get(each.tier) for each in offsets)
     if fits * 2 > len(offsets):
-        pool = spanning(first_address, first_address + (last - first_address + 1) * _TIER_SHARES - 1, version)
-        if pool is not None:
-            return pool
+        wide = spanning(known[0], known[0] + (last - known[0] + 1) * _TIER_SHARES - 1, version)
+        if wide is not None:
+            return wide
     return find_smallest_network([offset.address for offset in offsets], version)
 
 
 def _find_endpoint_pool(sight: TierView, named_pools: list[tuple[Network, int]], version: int) -> Network | None:
     blocks = [
-        (box.id, network)
-        for box in sight.leaves
+        (box.number, network)
+        for box in sight.lowest
         for route in known_rows(box.device.static_routes)
         if route.next_hop == "blackhole"
         and (network := network_of(route.prefix)) is not None
@@ -289,10 +316,10 @@ def _find_endpoint_pool(sight: TierView, named_pools: list[tuple[Network, int]],
 
 
 def _find_host_network(sight: TierView, version: int) -> Network | None:
-    """Return what holds the addresses of leaves towards hosts, where no block is announced."""
+    """Return what holds the addresses of switches towards hosts, where no block is announced."""
     addresses = [
         int(address.ip)
-        for box in sight.leaves
+        for box in sight.lowest
         for port in box.device.interfaces
         if not faces(port, "fabric") and isinstance(port.addresses, tuple)
         for address in addresses_of(port.addresses, version)
@@ -305,21 +332,21 @@ def _vlan_pools(
 ) -> tuple[dict[int, str | list[str]], list[str]]:
     """Return the pools of VLANs by number, and the parts of them that no key expresses.
 
-    Each leaf has a block of a pool, whose first address is its own. They are in the order of the policies that name
+    Each switch has a block of a pool, whose first address is its own. They are in the order of the policies that name
     them, which is that of their groups.
     """
     remarks = []
     gateways: dict[int, list[tuple[int, Address]]] = {}
-    for box in tier_view.leaves:
+    for box in tier_view.lowest:
         for vlan in known_rows(box.device.vlans):
             for version in _FAMILIES:
                 for address in addresses_of(vlan.addresses, version):
-                    gateways.setdefault(vlan.id, []).append((box.id, address))
+                    gateways.setdefault(vlan.id, []).append((box.number, address))
     pools_by_vlan: dict[int, str | list[str]] = {}
     for number, own_gateways in gateways.items():
         pools = []
         for version in _FAMILIES:
-            rows = [(leaf, gateway) for leaf, gateway in own_gateways if gateway.version == version]
+            rows = [(own, gateway) for own, gateway in own_gateways if gateway.version == version]
             if not rows:
                 continue
             networks = [int(gateway.network.network_address) for _, gateway in rows]
@@ -328,13 +355,13 @@ def _vlan_pools(
             pool = next((candidate for candidate in fitting if holds(candidate, networks)), None)
             if pool is None:
                 block_size = rows[0][1].network.num_addresses
-                start = usual(int(gateway.network.network_address) - leaf * block_size for leaf, gateway in rows)
+                start = usual(int(gateway.network.network_address) - own * block_size for own, gateway in rows)
                 assert start is not None
                 ends = [*networks, max(networks) + block_size - 1]
                 pool = spanning(start, max(ends), version) or find_smallest_network(ends, version) or rows[0][1].network
-                if len({leaf for leaf, _ in rows}) > 1 and len(set(networks)) == 1:
+                if len({own for own, _ in rows}) > 1 and len(set(networks)) == 1:
                     pool = rows[0][1].network
-                    remarks.append(f"VLAN {number} is {pool} on several leaves; an intent has a subnet for each")
+                    remarks.append(f"VLAN {number} is {pool} on several switches; an intent has a subnet for each")
             pools.append(str(widened(pool, most.hosts(version))))
         pools_by_vlan[number] = pools[0] if len(pools) == 1 else pools
     order = [str(pool) for pool, _ in named_pools]

@@ -11,16 +11,17 @@ from nodrop.importing.additions import Files
 from nodrop.importing.addressing import addressing
 from nodrop.importing.classes import classes
 from nodrop.importing.endpoints import endpoints
+from nodrop.importing.grouping import DETAILS, Detail, see
 from nodrop.importing.intent_comparison import compare_intent, find_accepted_additions
 from nodrop.importing.losses import of_names, render_differences
 from nodrop.importing.naming import can_be_kept, derive_names
 from nodrop.importing.omitted_keys import without_defaults
-from nodrop.importing.one_tier import as_one_tier, has_one_tier
 from nodrop.importing.parts import Found, Tree, find_value, merge_trees, together
 from nodrop.importing.settings import buffers, fabric, hosts, routing, services, trimming, watchdog
 from nodrop.importing.shared_headroom import ratio
+from nodrop.importing.short_form import shorten
 from nodrop.importing.spelling import spell
-from nodrop.importing.tier_view import ROLES, SPEED_MBPS, Cables, TierView, see
+from nodrop.importing.tier_view import SPEED_MBPS, Cables, SwitchGroup, TierView
 from nodrop.importing.tiers import tiers
 from nodrop.importing.trial_build import Unlike, built
 from nodrop.importing.uplinks import uplinks
@@ -59,12 +60,30 @@ def derive(imported: Fabric, *, source: str, files: Files | None = None) -> Impo
 
     Content of `files` that is not in the model is carried too, as far as an intent can.
 
-    Anything that no key of an intent expresses is reported in `left`; nothing is left out silently, because the intent
-    is built and compared with the fabric.
+    Switches are put into groups by software first, and by more only if the intent would not be exact. Anything that no
+    key of an intent expresses is reported in `left`. Nothing is left out silently, because the intent is built and
+    compared with the fabric.
     """
-    sight = see(imported)
-    draft = _derive_all_parts(sight)
-    draft = as_one_tier(draft) if has_one_tier(sight) else draft
+    results: dict[Detail, Imported] = {}
+    views: list[TierView] = []
+    for detail in DETAILS:
+        view = see(imported, detail=detail)
+        if not any(_has_same_groups(view, other) for other in views):
+            views.append(view)
+            results[detail] = _derive_from_view(view, source, files)
+            if results[detail].equal:
+                return results[detail]
+    return results[DETAILS[0]]
+
+
+def _has_same_groups(view: TierView, other: TierView) -> bool:
+    """Whether two views have the same switches in each group."""
+    return view.switch_names == other.switch_names
+
+
+def _derive_from_view(sight: TierView, source: str, files: Files | None) -> Imported:
+    """Return the intent of a fabric seen as groups of switches."""
+    draft = shorten(_derive_all_parts(sight))
     draft = replace(draft, keys=without_defaults(draft.keys, lambda keys: spell(replace(draft, keys=keys))))
     intent, problems = _load_intent_or_problems(spell(draft))
     if intent is not None and (shared := ratio(sight, intent)):
@@ -120,7 +139,7 @@ def _add_names(draft: Found, names: Mapping[Identity, str]) -> Found:
     if "devices" in keys:
         keys["devices"] = {words.get(key, key): value for key, value in keys["devices"].items()}
     if "extra" in keys:
-        general = {*ROLES, *platforms.names()}
+        general = {*(identity.group for identity in names), *platforms.names()}
         keys["extra"] = {
             key if words.get(key) in general else words.get(key, key): value for key, value in keys["extra"].items()
         }
@@ -143,10 +162,10 @@ def _derive_all_parts(tier_view: TierView) -> Found:
     cables = Cables(tier_view)
     drafts = [
         fabric(tier_view),
-        tiers(tier_view),
+        tiers(tier_view, cables),
         uplinks(tier_view, cables),
         endpoints(tier_view, cables),
-        _oversubscription_limit(tier_view),
+        _oversubscription_limit(tier_view, cables),
     ]
     drafts += [
         classes(tier_view),
@@ -154,7 +173,7 @@ def _derive_all_parts(tier_view: TierView) -> Found:
         buffers(tier_view),
         trimming(tier_view),
         hosts(tier_view),
-        routing(tier_view),
+        routing(tier_view, cables),
     ]
     drafts += [addressing(tier_view, cables), services(tier_view)]
     draft = together(drafts)
@@ -180,19 +199,25 @@ def _add_vlan_pools(groups: Tree, pools: Mapping[int, object]) -> Tree:
     return ordered_groups
 
 
-def _oversubscription_limit(sight: TierView) -> Found:
-    """Return the stated limit of oversubscription, else the highest of any leaf."""
-    limit = sight.fabric.policy.max_oversubscription
+def _oversubscription_limit(tier_view: TierView, cables: Cables) -> Found:
+    """Return the stated limit of oversubscription, else the highest next to hosts; and that of groups above it."""
+    limit = tier_view.fabric.policy.max_oversubscription
     if not isinstance(limit, int | float):
-        limit = max((1.0, *_oversubscription_ratios(sight)))
-    return Found(keys={"topology": {"max_oversubscription": limit}} if limit != 1 else {})
+        limit = max((1.0, *(ratio for group in tier_view.tier(0) for ratio in _oversubscription(group, cables))))
+    topology: Tree = {"max_oversubscription": limit} if limit != 1 else {}
+    for group in tier_view.groups:
+        highest = max((1.0, *_oversubscription(group, cables))) if group.tier else 1.0
+        if highest > limit:
+            topology.setdefault("groups", {})[group.name] = {"max_oversubscription": highest}
+    return Found(keys={"topology": topology})
 
 
-def _oversubscription_ratios(sight: TierView) -> Iterator[float]:
-    cables = Cables(sight)
-    for box in sight.leaves:
+def _oversubscription(group: SwitchGroup, cables: Cables) -> Iterator[float]:
+    """Yield the bandwidth downwards over that upwards, of each switch that has more downwards."""
+    for box in group.boxes:
         name = box.device.name
-        above = {end.port for end in cables.switch_link_ends if end.node == name} | cables.find_external_ports(name)
+        links = {end.port for end in cables.ends_of_switch(name)}
+        above = (links - cables.downward_ports(name)) | cables.find_external_ports(name)
         used = [port for port in box.device.interfaces if port.enabled is not False]
         speeds = [port.speed_mbps if isinstance(port.speed_mbps, int) else SPEED_MBPS for port in used]
         up = sum(speed for port, speed in zip(used, speeds, strict=True) if port.name in above)

@@ -1,38 +1,31 @@
-"""The groups of hosts: from hosts that are stated, else from the leaves' ports that lead to no switch."""
+"""The groups of hosts: from hosts that are stated, else from the ports of switches that lead to no switch."""
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from nodrop.design.endpoints import HostPortPlace, host_port_places
+from nodrop.design.topology import ROLES
 from nodrop.hardware import nic, nics
 from nodrop.importing.hosts import number_of_host
 from nodrop.importing.parts import Found, Keys, Lack, Tree, collect_facts, numbers
-from nodrop.importing.tier_view import SPEED_MBPS, Cables, TierView, faces, usual
+from nodrop.importing.tier_view import SPEED_MBPS, Box, Cables, SwitchGroup, TierView, faces, usual
 from nodrop.importing.uplinks import UNSAID, cable, on_copper
 from nodrop.intent.schema import Endpoints
 from nodrop.model.bridging import Vlan
 from nodrop.model.fabric import Device, End, Host, Interface, Port, Spread
+from nodrop.model.far_ends import UNNAMED, parse_host_name
 from nodrop.model.states import Unknown, known_rows
 from nodrop.model.subject import natural
 from nodrop.report.names import format_name_list
 from nodrop.units import show_speed
 
-_HOST = re.compile(r"(?i)^(?:to[-_ :]+|link to +)?([a-z][a-z0-9_.-]{0,99}?[-_.]?)0{0,9}([0-9]{1,6})$")
-"""A host's name: `gpu3`, `to_server01`, `su-02-node-07`."""
-_PORT = re.compile(r"(?i)[-_.](?:eth|nic|port|p|en[ops]|mlx|bond|hca|rail|roce|if)[a-z0-9_.-]{0,99}$")
-"""What of a description is a port of the host: `-eth0` of `gpu3-eth0`, as is what follows a colon, slash or space."""
-_NOT_HOSTS = re.compile(r"(?i)(leaf|spine|tor|swp|ethernet|eth|etp|port|uplink|router|sw|mlag|peer)[-_]?$")
-UNNAMED = "host"
-"""What a group is called of which nothing says a name."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plug:
-    """A port of a leaf towards a host."""
+    """A port of a switch towards a host."""
 
-    leaf: int
+    box: Box
     port: Port
     splits: int
     interface: Interface
@@ -42,9 +35,10 @@ class Plug:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """Hosts of a kind, with the ports of leaves that they are at."""
+    """Hosts of a kind, with the ports of switches that they are at."""
 
     name: str
+    switches: SwitchGroup
     plugs: tuple[Plug, ...]
     host: Host | None
     """One of them, where hosts are stated."""
@@ -56,30 +50,33 @@ class Group:
 
 
 def endpoints(tier_view: TierView, cables: Cables) -> Found:
-    """Return all groups of hosts, and the leaves' panel ports for them."""
+    """Return all groups of hosts, and the switches' panel ports for them."""
     groups, guess = _find_endpoint_groups(tier_view, cables)
-    unread_peers = list(_ports_to_unread_peers(tier_view, cables))
+    left = list(_ports_to_unread_peers(tier_view, cables))
+    lowest = tier_view.tier(0)
     if not groups:
         why = "no file says which hosts there are"
-        ports: Keys = ("topology", "leaves", "ports", "endpoints")
+        name = lowest[0].name if lowest else ROLES[0]
+        ports: Keys = ("topology", "groups", name, "ports", "endpoints")
         return Found(
             lacking={("endpoints",): Lack(why, _make_example_endpoints(tier_view)), ports: Lack(why, "1-16")},
-            left=tuple(unread_peers),
+            left=tuple(left),
         )
     keys: Tree = {}
     guessed: dict[Keys, str] = {}
-    panels: set[int] = set()
+    panels: dict[str, set[int]] = {}
     for group in groups:
         at: Keys = ("endpoints", group.name)
-        group_keys, group_guesses, group_extras = _group(tier_view, cables, group, at, alone=len(groups) == 1)
-        keys[group.name] = group_keys
-        panels |= set(group_extras.panels)
+        alone = sum(other.switches is group.switches for other in groups) == 1
+        group_keys, group_guesses, group_extras = _group(cables, group, at, alone=alone)
+        keys[group.name] = ({"leaves": group.switches.name} if len(lowest) > 1 else {}) | group_keys
+        panels.setdefault(group.switches.name, set()).update(group_extras.panels)
         guessed |= group_guesses
-        unread_peers += group_extras.left
+        left += group_extras.left
     if guess:
         guessed["endpoints",] = guess
-    ports_of_leaf = {"leaves": {"ports": {"endpoints": numbers(panels)}}}
-    return Found(keys={"topology": ports_of_leaf, "endpoints": keys}, guessed=guessed, left=tuple(unread_peers))
+    ports_of = {name: {"ports": {"endpoints": numbers(own_panels)}} for name, own_panels in panels.items()}
+    return Found(keys={"topology": {"groups": ports_of}, "endpoints": keys}, guessed=guessed, left=tuple(left))
 
 
 def _find_endpoint_groups(sight: TierView, cables: Cables) -> tuple[list[Group], str]:
@@ -89,7 +86,7 @@ def _find_endpoint_groups(sight: TierView, cables: Cables) -> tuple[list[Group],
     plugs: dict[str, list[Plug]] = {}
     unnamed: list[Plug] = []
     far = {end: (link.b if end == link.a else link.a) for link in cables.links for end in (link.a, link.b)}
-    for box in sight.leaves:
+    for box in sight.lowest:
         beyond, described = cables.find_external_ports(box.device.name), _description_getter(box.device)
         for port in box.device.interfaces:
             near_end = End(box.device.name, port.name)
@@ -104,25 +101,47 @@ def _find_endpoint_groups(sight: TierView, cables: Cables) -> tuple[list[Group],
             peer = far.get(near_end)
             host_name = parse_host_name(peer.node if peer else described(port))
             number = host_name[1] if host_name else 0
-            plug = Plug(leaf=box.id, port=port.port, splits=splits, interface=port, host=number, host_port=1)
+            plug = Plug(box=box, port=port.port, splits=splits, interface=port, host=number, host_port=1)
             (plugs.setdefault(host_name[0], []) if host_name else unnamed).append(plug)
     groups = [
-        Group(name=name, plugs=_number_host_ports(own_plugs), host=None) for name, own_plugs in sorted(plugs.items())
+        group
+        for name, own_plugs in sorted(plugs.items())
+        for group in _by_switches(sight, name, _number_host_ports(own_plugs), None)
     ]
     if unnamed and not groups:
         groups = [
-            Group(name=name, plugs=_number_plugs_as_hosts(own_plugs), host=None)
-            for name, own_plugs in _group_plugs_by_kind(sight, unnamed)
+            group
+            for name, own_plugs in _group_plugs_by_kind(unnamed)
+            for group in _by_switches(sight, name, tuple(own_plugs), None)
         ]
+        groups = [replace(group, plugs=_number_plugs_as_hosts(group.plugs)) for group in groups]
         return groups, "no file names hosts: one with one port is taken to be at every port that leads to no switch"
     return groups, "hosts were taken from descriptions and neighbor tables"
 
 
+def _by_switches(sight: TierView, name: str, plugs: tuple[Plug, ...], host: Host | None) -> list[Group]:
+    """Return hosts of a kind as groups, one for each group of switches that they are at."""
+    by_switches: dict[str, list[Plug]] = {}
+    groups = sight.group_of_switch
+    for plug in plugs:
+        by_switches.setdefault(groups[plug.box.device.name].name, []).append(plug)
+    first = next(iter(by_switches), "")
+    return [
+        Group(
+            name=name if switches == first else f"{name}-{switches}",
+            switches=next(group for group in sight.groups if group.name == switches),
+            plugs=tuple(own_plugs),
+            host=host,
+        )
+        for switches, own_plugs in by_switches.items()
+    ]
+
+
 def _make_example_endpoints(sight: TierView) -> Tree:
-    """Return hosts as they may be: sixteen at every pair of leaves, with ports of the leaves' speed."""
-    ports = (port.speed_mbps for box in sight.leaves for port in box.device.interfaces)
+    """Return hosts as they may be: sixteen at every pair of switches, with ports of the switches' speed."""
+    ports = (port.speed_mbps for box in sight.lowest for port in box.device.interfaces)
     speed = usual(port for port in ports if isinstance(port, int)) or SPEED_MBPS
-    last = 16 * max(len(sight.leaves) // 2, 1)
+    last = 16 * max(len(sight.lowest) // 2, 1)
     length, media_name, _ = cable((), (), speed, ())
     return {
         "gpu": {
@@ -133,10 +152,10 @@ def _make_example_endpoints(sight: TierView) -> Tree:
 
 
 def _ports_to_unread_peers(sight: TierView, cables: Cables) -> Iterator[str]:
-    """Yield the ports of leaves with BGP sessions to unread devices, where no other port is taken for an uplink."""
-    if sight.spines or sight.fabric.hosts:
+    """Yield the ports of switches with BGP sessions to unread devices, where no other port is taken for an uplink."""
+    if sight.has_upper_tiers or sight.fabric.hosts:
         return
-    for box in sight.leaves:
+    for box in sight.lowest:
         if names := cables.find_external_ports(box.device.name):
             ports = format_name_list(sorted(names, key=natural))
             yield f"{box.was} {ports}: BGP sessions with switches whose files are not here"
@@ -154,39 +173,23 @@ def _may_face_host(port: Interface) -> bool:
     return faces(port, "host") or isinstance(port.description, str) or port.enabled is True
 
 
-def parse_host_name(text: object) -> tuple[str, int] | None:
-    """Return the group and the number of the host that a description or a neighbor's name means; None for none."""
-    if not isinstance(text, str):
-        return None
-    words = re.sub(r"(?i)^(?:link )?to[ :]+", "", text.strip())
-    match = _HOST.match(_PORT.sub("", re.split(r"[:/ ]", words)[0]))
-    if not match or _NOT_HOSTS.search(match[1]):
-        return None
-    name = re.sub(r"[^A-Za-z0-9._-]+", "-", match[1]).strip("-_.") or UNNAMED
-    return (name, int(match[2])) if int(match[2]) else None
-
-
 def _number_host_ports(plugs: Iterable[Plug]) -> tuple[Plug, ...]:
-    """Return ports of a group with the numbers of the hosts' own ports, by leaf and port."""
+    """Return ports of a group with the numbers of the hosts' own ports, by switch and port."""
     seen: dict[int, int] = {}
     host_ports = []
-    for one in sorted(plugs, key=lambda plug: (plug.host, plug.leaf, plug.port)):
+    for one in sorted(plugs, key=lambda plug: (plug.host, plug.box.number, plug.port)):
         seen[one.host] = seen.get(one.host, 0) + 1
-        host_ports.append(
-            Plug(
-                leaf=one.leaf, port=one.port, splits=one.splits, interface=one.interface, host=one.host,
-                host_port=seen[one.host],
-            )
-        )  # fmt: skip
+        host_ports.append(replace(one, host_port=seen[one.host]))
     return tuple(host_ports)
 
 
-def _group_plugs_by_kind(sight: TierView, plugs: Iterable[Plug]) -> Iterator[tuple[str, list[Plug]]]:
+def _group_plugs_by_kind(plugs: Iterable[Plug]) -> Iterator[tuple[str, list[Plug]]]:
     """Yield groups of ports that are split alike and in the same VLAN, with names that describe them."""
-    vlans = {box.id: _access_vlans(box.device) for box in sight.leaves}
+    plugs = list(plugs)
+    vlans = _vlans_of_plugs(plugs)
     kinds: dict[tuple[int | None, int], list[Plug]] = {}
     for plug in plugs:
-        kinds.setdefault((vlans[plug.leaf].get(plug.interface.name), plug.splits), []).append(plug)
+        kinds.setdefault((vlans[plug.box.device.name].get(plug.interface.name), plug.splits), []).append(plug)
     split = len({into for _, into in kinds}) > 1
     placed = len({vlan for vlan, _ in kinds}) > 1
     for (vlan, splits), own_plugs in sorted(kinds.items(), key=lambda item: min(own_plug.port for own_plug in item[1])):
@@ -206,22 +209,29 @@ def _access_vlans(device: Device) -> dict[str, int]:
     }
 
 
-def _number_plugs_as_hosts(plugs: list[Plug]) -> tuple[Plug, ...]:
-    """Return ports as if a host of one port were at each, as many numbers for each leaf as any has."""
+def _vlans_of_plugs(plugs: Iterable[Plug]) -> dict[str, dict[str, int]]:
+    """Return the access VLAN of each port, of every switch that ports are of."""
+    devices = {plug.box.device.name: plug.box.device for plug in plugs}
+    return {name: _access_vlans(device) for name, device in devices.items()}
+
+
+def _number_plugs_as_hosts(plugs: tuple[Plug, ...]) -> tuple[Plug, ...]:
+    """Return ports as if a host of one port were at each, as many numbers for each switch as any has."""
     slots = sorted({(plug.port.panel, plug.port.split) for plug in plugs})
     slot_count = len(slots)
     return tuple(
-        Plug(
-            leaf=plug.leaf, port=plug.port, splits=plug.splits, interface=plug.interface,
-            host=(plug.leaf - 1) * slot_count + slots.index((plug.port.panel, plug.port.split)) + 1, host_port=1,
+        replace(
+            plug,
+            host=(plug.box.id - 1) * slot_count + slots.index((plug.port.panel, plug.port.split)) + 1,
+            host_port=1,
         )
         for plug in plugs
-    )  # fmt: skip
+    )
 
 
 def _groups_of_stated_hosts(sight: TierView, cables: Cables) -> list[Group]:
     hosts = {host.name: host for host in sight.fabric.hosts}
-    boxes = {box.device.name: box for box in sight.leaves}
+    boxes = {box.device.name: box for box in sight.lowest}
     plugs: dict[str, list[Plug]] = {}
     for link in cables.links:
         for near, far in ((link.a, link.b), (link.b, link.a)):
@@ -232,19 +242,18 @@ def _groups_of_stated_hosts(sight: TierView, cables: Cables) -> list[Group]:
             names = [host_port.name for host_port in host.ports]
             plugs.setdefault(host.group, []).append(
                 Plug(
-                    leaf=box.id, port=port.port, splits=box.parts(port.port.panel), interface=port,
+                    box=box, port=port.port, splits=box.parts(port.port.panel), interface=port,
                     host=number_of_host(host), host_port=names.index(far.port) + 1 if far.port in names else 1,
                 )
             )  # fmt: skip
     first_hosts = {host.group: host for host in reversed(sight.fabric.hosts)}
     return [
-        Group(
-            name=name,
-            plugs=tuple(sorted(own_plugs, key=lambda plug: (plug.host, plug.host_port))),
-            host=first_hosts[name],
-        )
+        group
         for name, own_plugs in sorted(
             plugs.items(), key=lambda item: (min(plug.port for plug in item[1]), natural(item[0]))
+        )
+        for group in _by_switches(
+            sight, name, tuple(sorted(own_plugs, key=lambda plug: (plug.host, plug.host_port))), first_hosts[name]
         )
     ]
 
@@ -255,29 +264,26 @@ class _More:
     left: tuple[str, ...]
 
 
-def _group(
-    tier_view: TierView, cables: Cables, group: Group, key_path: Keys, *, alone: bool
-) -> tuple[Tree, dict[Keys, str], _More]:
+def _group(cables: Cables, group: Group, key_path: Keys, *, alone: bool) -> tuple[Tree, dict[Keys, str], _More]:
     ports = usual(_port_count_by_host(group.plugs).values()) or 1
     spread, leaf_group, panels, fits = _find_host_layout(group, ports)
     split = usual(plug.splits for plug in group.plugs) or 1
-    boxes = {box.id: box for box in tier_view.leaves}
-    lanes = usual([boxes[plug.leaf].fewer_lanes(plug.interface) for plug in group.plugs])
+    lanes = usual([plug.box.fewer_lanes(plug.interface) for plug in group.plugs])
     guessed_speed: dict[Keys, str] = {}
     speed = usual(plug.interface.speed_mbps for plug in group.plugs if isinstance(plug.interface.speed_mbps, int))
     if speed is None:
         speed = SPEED_MBPS
         guessed_speed = {(*key_path, "speed"): UNSAID}
-    ends = {End(f"leaf{plug.leaf}", plug.interface.name) for plug in group.plugs}
+    ends = {End(plug.box.device.name, plug.interface.name) for plug in group.plugs}
     links = [link for link in cables.links if link.a in ends or link.b in ends]
     facing = [plug.interface for plug in group.plugs]
-    length, media_name, guessed = cable(links, facing, speed, key_path, copper=on_copper(tier_view, facing))
+    length, media_name, guessed = cable(links, facing, speed, key_path, copper=on_copper(group.switches.boxes, facing))
     card = group.host.nic if group.host and isinstance(group.host.nic, str) else None
     if card is None:
         card = _choose_nic(speed)
         guessed[(*key_path, "nic")] = UNSAID
     guessed |= guessed_speed
-    vlan = _vlan_of_group(tier_view, group)
+    vlan = _vlan_of_group(group)
     own_facts = collect_facts(
         ids=numbers(group.ids),
         gpus=group.host.gpus or None if group.host else None,
@@ -289,12 +295,12 @@ def _group(
         split=split if split > 1 else None,
         lanes=lanes,
         vlan=vlan,
-        bond=True if ports > 1 and spread == "one-leaf" and _is_group_bonded(tier_view, group) else None,
+        bond=True if ports > 1 and spread == "one-leaf" and _is_group_bonded(group) else None,
         speed=show_speed(speed),
         media=media_name,
         length=f"{length}m",
     )
-    remark = f"on which ports of leaves the hosts of {group.name} are: no rule of an intent gives them out so"
+    remark = f"on which ports of switches the hosts of {group.name} are: no rule of an intent gives them out so"
     return own_facts, guessed, _More(panels=panels, left=() if fits else (remark,))
 
 
@@ -312,22 +318,22 @@ def _port_count_by_host(plugs: Iterable[Plug]) -> Mapping[int, int]:
 
 
 def _find_host_layout(group: Group, ports: int) -> tuple[str, int, tuple[int, ...], bool]:
-    """Return how hosts are spread, how many share a leaf, on which panel ports, and whether all are so."""
+    """Return how hosts are spread, how many share a switch, on which panel ports, and whether all are so."""
     stated_spread = group.host.spread if group.host else None
     first_host, most = min(group.ids), max(group.ids)
-    leaves = {plug.leaf for plug in group.plugs if plug.host == first_host}
-    by_leaf = "one-leaf" if ports == 1 or len(leaves) == 1 else "leaves"
-    spread = by_leaf if stated_spread is None or isinstance(stated_spread, Unknown) else stated_spread
+    switches = {plug.box.id for plug in group.plugs if plug.host == first_host}
+    by_ports = "one-leaf" if ports == 1 or len(switches) == 1 else "leaves"
+    spread = by_ports if stated_spread is None or isinstance(stated_spread, Unknown) else stated_spread
     spots = {(plug.host, plug.host_port): plug for plug in group.plugs}
-    for hosts_per_leaf in range(1, min(most, 4096) + 1):
-        shape = _make_endpoint_shape(group.ids, ports, spread, hosts_per_leaf)
+    for sharing in range(1, min(most, 4096) + 1):
+        shape = _make_endpoint_shape(group.ids, ports, spread, sharing)
         if all(
-            (host_plug := spots.get(place[:2])) is None or host_plug.leaf == place.switch
+            (host_plug := spots.get(place[:2])) is None or host_plug.box.id == place.switch
             for place in host_port_places(shape)
         ):
             panels = _panels_of_hosts(spots, list(host_port_places(shape)))
             if panels is not None:
-                return spread, hosts_per_leaf, panels, True
+                return spread, sharing, panels, True
     return spread, most, tuple(sorted({plug.port.panel for plug in group.plugs})), False
 
 
@@ -372,10 +378,10 @@ def _fill_gaps(panels: Mapping[int, int]) -> tuple[int, ...] | None:
     return tuple(result)
 
 
-def _vlan_of_group(sight: TierView, group: Group) -> Tree | None:
+def _vlan_of_group(group: Group) -> Tree | None:
     """Return the number of a VLAN that the group's ports are in; its pool is found with the other pools."""
-    vlans = {box.id: _access_vlans(box.device) for box in sight.leaves}
-    number = usual(vlan for plug in group.plugs if (vlan := vlans[plug.leaf].get(plug.interface.name)))
+    vlans = _vlans_of_plugs(group.plugs)
+    number = usual(vlan for plug in group.plugs if (vlan := vlans[plug.box.device.name].get(plug.interface.name)))
     return None if number is None else {"id": number}
 
 
@@ -383,13 +389,13 @@ def _untagged_members(vlan: Vlan) -> set[str]:
     return {member.interface for member in vlan.members if not member.tagged}
 
 
-def _is_group_bonded(sight: TierView, group: Group) -> bool:
+def _is_group_bonded(group: Group) -> bool:
     if group.host and any(port.bond for port in group.host.ports):
         return True
     members = {
-        (box.id, member)
-        for box in sight.leaves
-        for channel in (box.device.port_channels if isinstance(box.device.port_channels, tuple) else ())
+        (box.device.name, member)
+        for box in group.switches.boxes
+        for channel in known_rows(box.device.port_channels)
         for member in channel.members
     }
-    return any((plug.leaf, plug.interface.name) in members for plug in group.plugs)
+    return any((plug.box.device.name, plug.interface.name) in members for plug in group.plugs)

@@ -1,4 +1,4 @@
-"""Hosts that are stated, by group and number: as their names have it, and their places at the leaves."""
+"""Hosts that are stated, by group and number: as their names have it, and their places at the switches."""
 
 import re
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ def number_stated_hosts(fabric: Fabric, known: Mapping[str, Identity]) -> dict[s
         groups.setdefault(host.group, []).append(host)
     identities: dict[str, Identity] = {}
     for group, hosts in groups.items():
-        blocks = [_block_of_leaves(host, places[host.name]) for host in hosts if host.name in places]
+        blocks = [_block_of_switches(host, places[host.name]) for host in hosts if host.name in places]
         numbers = number_hosts([host.name for host in hosts], list(map(number_of_host, hosts)), blocks)
         of_group = {host.name: host_identity(group, number) for host, number in zip(hosts, numbers, strict=True)}
         stated = {name: known[name] for name in of_group if name in known and known[name].role == HOST}
@@ -40,8 +40,8 @@ def number_stated_hosts(fabric: Fabric, known: Mapping[str, Identity]) -> dict[s
     return identities
 
 
-def _block_of_leaves(host: Host, place: _Place) -> int:
-    """Return the leaf, or set of as many leaves as a host has ports, that a host is at, from 0 (`host_port_places`)."""
+def _block_of_switches(host: Host, place: _Place) -> int:
+    """Return the switch, or set of as many as a host has ports, that a host is at, from 0 (`host_port_places`)."""
     number = place[1][-1][2] if place[1] else "1"
     return (int(number) - 1) // (1 if host.spread == "one-leaf" else max(len(host.ports), 1))
 

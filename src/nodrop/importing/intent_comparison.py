@@ -7,10 +7,11 @@ from nodrop.design.boxes import Node, resolve_switches
 from nodrop.design.naming import Identity, host_identities, name_of
 from nodrop.errors import InputProblems
 from nodrop.importing.additions import Added, Files, find_additions, otherwise, put
+from nodrop.importing.grouping import see
 from nodrop.importing.losses import of_names, render_differences
 from nodrop.importing.parts import Found, Tree, merge_trees
 from nodrop.importing.spelling import spell
-from nodrop.importing.tier_view import TierView, see
+from nodrop.importing.tier_view import TierView
 from nodrop.importing.trial_build import Unlike, built, unlike
 from nodrop.intent.names import Names
 from nodrop.intent.schema import Additions, Intent

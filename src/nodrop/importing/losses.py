@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from nodrop.importing.tier_view import KEYS, ROLES, TierView
+from nodrop.importing.tier_view import TierView
 from nodrop.importing.trial_build import Unlike, group_differences
 from nodrop.model.subject import natural
 from nodrop.report.names import format_name_list
@@ -71,14 +71,14 @@ def _format_place(names: list[str], parts_text: str) -> str:
 
 
 def of_names(tier_view: TierView, intent_names: Mapping[str, str]) -> Iterator[str]:
-    """Yield the names of a tier's switches in their files where the intent names them differently.
+    """Yield the names of a group's switches in their files where the intent names them differently.
 
     `intent_names` are the intent's names of switches by identity.
     """
-    for role in ROLES:
-        names_by_box = [(intent_names.get(box.device.name, box.device.name), box.was) for box in tier_view.tier(role)]
+    for group in tier_view.groups:
+        names_by_box = [(intent_names.get(box.device.name, box.device.name), box.was) for box in group.boxes]
         own_boxes = [(name, was) for name, was in names_by_box if name != was]
         if own_boxes:
             names = ", ".join(f"{name} is {was}" for name, was in own_boxes[:16])
             remainder = f" and {len(own_boxes) - 16} more" if len(own_boxes) > 16 else ""
-            yield f"Names of {KEYS[role]}: {names}{remainder}."
+            yield f"Names of {group.name} switches: {names}{remainder}."

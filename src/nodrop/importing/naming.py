@@ -31,8 +31,9 @@ def derive_names(names: Names) -> Tree:
     """Return the key `names` of an intent that names switches and hosts so; empty where they have their identities."""
     tree: Tree = {}
     exceptions: dict[str, str] = {}
+    by_role = all(identity.group == identity.role for identity in names if identity.role != HOST)
     kinds: tuple[tuple[str, Literal["role", "group"], bool], ...] = (
-        ("template", "role", False), ("hosts", "group", True),
+        ("template", "role" if by_role else "group", False), ("hosts", "group", True),
     )  # fmt: skip
     for key, word, of_hosts in kinds:
         groups: dict[str, dict[Identity, str]] = {}
@@ -74,7 +75,7 @@ def _template_key(key: str, templates: Mapping[str, NameTemplate], word: str) ->
 
 
 def _fits(template: NameTemplate, identity: Identity, name: str) -> bool:
-    values = {"role": identity.role, "group": identity.group, "id": str(identity.id)}
+    values = {"role": identity.role, "group": identity.group, "id": str(identity.id), "pod": str(identity.pod)}
     return fill_template(template, values) == name
 
 

@@ -20,7 +20,7 @@ _TIER_SHARES = 4
 """Tiers have a quarter each of the out-of-band network, as `design/addressing.py` gives it out."""
 _MOST_ID = 10**6
 _MOST_SHARING = 4096
-"""Hosts that share a leaf, as the key `leaf_group` has it."""
+"""Hosts that share a switch, as the key `leaf_group` has it."""
 
 Numbers = list[int]
 
@@ -33,15 +33,17 @@ def number_switches(devices: Sequence[Device], by_name: Numbers) -> Numbers:
     names = [device.name for device in devices]
     candidates = [by_name, *(column for column in _columns(names) if _are_numbers(column))]
     candidates += [fixed for column in (by_name, *_columns(names)) for fact in facts if (fixed := _fix(column, fact))]
-    by_management = _numbers_by_management(devices)
+    by_management = numbers_by_management(devices)
+    if len(devices) == 1:
+        return by_management or by_name
     best = max(candidates, key=lambda numbers: (_explained(numbers, facts), numbers == by_management))
     return by_management if by_management and _explained(by_management, facts) > _explained(best, facts) else best
 
 
 def number_hosts(names: Sequence[str], by_name: Numbers, blocks: Sequence[int]) -> Numbers:
-    """Return numbers for the hosts of a group, whose names are in the order of their places at the leaves.
+    """Return numbers for the hosts of a group, whose names are in the order of their places at switches.
 
-    `blocks` are the leaves, or sets of leaves, that they are at, from 0. Numbers by which hosts share leaves evenly
+    `blocks` are the switches, or sets of them, that they are at, from 0. Numbers by which hosts share switches evenly
     come first, then those in order.
     """
     columns = [by_name, *_columns(names)]
@@ -51,7 +53,7 @@ def number_hosts(names: Sequence[str], by_name: Numbers, blocks: Sequence[int]) 
 
 
 def _share_evenly(numbers: Numbers, blocks: Sequence[int]) -> bool:
-    """Whether as many hosts share each leaf, or set of leaves, by their numbers."""
+    """Whether as many hosts share each switch, or set of them, by their numbers."""
     if len(numbers) != len(blocks):
         return False
     return any(
@@ -87,7 +89,7 @@ def _management_address(device: Device) -> int | None:
     return int(interface.ip) if interface else None
 
 
-def _numbers_by_management(devices: Sequence[Device]) -> Numbers:
+def numbers_by_management(devices: Sequence[Device]) -> Numbers:
     """Return the numbers by which a plan gives out the addresses of management ports; none where it does not."""
     numbers = []
     for device in devices:

@@ -1,14 +1,16 @@
 """What holds for all switches and hosts: watchdogs, buffers, trimming, NICs, services, drained switches."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from nodrop.design.buffers import ALPHA_EXPONENT
 from nodrop.design.host_settings import ROCE_OVERHEAD_BYTES, tos_of
+from nodrop.design.topology import ROLES
 from nodrop.hardware.shares import lossless_share_percent
 from nodrop.importing.classes import known_classes, size
 from nodrop.importing.parts import Found, Keys, Lack, Tree, collect_facts
-from nodrop.importing.tier_view import Cables, TierView, usual
+from nodrop.importing.tier_view import Cables, SwitchGroup, TierView, is_isolated, usual
+from nodrop.importing.tiers import missing_groups
 from nodrop.model.addresses import address_of
 from nodrop.model.buffers import BufferPool, BufferProfile, DynamicBuffers
 from nodrop.model.fabric import CounterStream, Device, Host, Interface, Side, Trimming
@@ -46,11 +48,14 @@ def watchdog(tier_view: TierView, cables: Cables) -> Found:
         return Found()
     policy = tier_view.fabric.policy
     sides: Tree = {}
+    alone = is_isolated(tier_view, cables)
     wanted_of: dict[str, tuple[Side, PfcWatchdog | None | Unknown]] = {
         "hosts": ("host", policy.host_watchdog),
         "fabric": ("fabric", policy.fabric_watchdog),
     }
     for key, (side, wanted_pfc_watchdog) in wanted_of.items():
+        if alone and side == "fabric":
+            continue
         if isinstance(wanted_pfc_watchdog, Unknown) and not any(_qos_profiles_of_side(tier_view, cables, side)):
             continue
         watched = (
@@ -98,8 +103,9 @@ def _usual_watchdog_of_side(sight: TierView, cables: Cables, side: Side) -> PfcW
 
 def _qos_profiles_of_side(sight: TierView, cables: Cables, side: Side) -> Iterator[QosProfile]:
     """Yield the known QoS profiles of the ports of a side."""
-    for tier, usually in ((sight.leaves, "host"), (sight.spines, "fabric")):
-        for box in tier:
+    for group in sight.groups:
+        usually = "fabric" if group.tier else "host"
+        for box in group.boxes:
             beyond = cables.find_external_ports(box.device.name)
             for port in box.device.interfaces:
                 if isinstance(port.qos, QosProfile) and _side_of_port(port, beyond, usually) == side:
@@ -312,25 +318,24 @@ def _is_switch_drained(device: Device) -> bool:
     return isinstance(device.bgp, Bgp) and device.bgp.graceful_shutdown
 
 
-def routing(tier_view: TierView) -> Found:
+def routing(tier_view: TierView, cables: Cables) -> Found:
     """Return AS numbers, how sessions go, and how flows are spread."""
     processes = {box.device.name: box.device.bgp for box in tier_view.boxes if isinstance(box.device.bgp, Bgp)}
     neighbors = [neighbor for bgp in processes.values() for neighbor in known_rows(bgp.neighbors)]
     asn: Tree = {}
     lacking: dict[Keys, Lack] = {}
     guessed: dict[Keys, str] = {}
-    for key, boxes in (("spines", tier_view.spines), ("leaves", tier_view.leaves)):
-        pairs = [(box.id, bgp.asn) for box in boxes if (bgp := processes.get(box.device.name))]
-        found_asn = _infer_asn_rule(pairs, shared=key == "spines")
+    rules = {group.name: (group.tier > 0, _infer_asn_rule(group, processes)) for group in reversed(tier_view.groups)}
+    rules |= {name: (name != ROLES[0], None) for name in missing_groups(tier_view, cables)}
+    for name, (is_upper, found_asn) in rules.items():
         if found_asn is None:
             beyond = usual(neighbor.remote_asn for neighbor in neighbors if isinstance(neighbor.remote_asn, int))
-            example: object = beyond or 4200000000 if key == "spines" else "4200100000+"
-            lacking["routing", "asn", key] = Lack("no file says AS numbers", example)
+            example: object = beyond or 4200000000 if is_upper else "4200100000+"
+            lacking["routing", "asn", name] = Lack("no file says AS numbers", example)
             continue
-        asn[key], unlike = found_asn
+        asn[name], unlike = found_asn
         if unlike:
-            switch_names = [box.was for box in boxes if box.id in unlike[:8]]
-            guessed["routing", "asn", key] = f"most have it, and not {', '.join(switch_names)}"
+            guessed["routing", "asn", name] = f"most have it, and not {', '.join(unlike[:8])}"
     fields = usual(box.device.hash_fields for box in tier_view.boxes if isinstance(box.device.hash_fields, tuple))
     unnumbered = bool(neighbors) and sum(neighbor.interface is not None for neighbor in neighbors) * 2 > len(neighbors)
     keys = collect_facts(
@@ -344,16 +349,25 @@ def routing(tier_view: TierView) -> Found:
     return Found(keys={"routing": keys}, guessed=guessed, lacking=lacking)
 
 
-def _infer_asn_rule(pairs: list[tuple[int, int]], *, shared: bool) -> tuple[Any, list[int]] | None:
-    """Return the rule of a tier's AS numbers, and the switches that have others."""
+def _infer_asn_rule(group: SwitchGroup, processes: Mapping[str, Bgp]) -> tuple[Any, list[str]] | None:
+    """Return the rule of a group's AS numbers, and the names of the switches that have others; None where none has one.
+
+    Above the hosts, one number for all comes before one for each pod, and this before one for each switch.
+    """
+    pairs = [(box, bgp.asn) for box in group.boxes if (bgp := processes.get(box.device.name))]
     if not pairs:
         return None
-    base = usual(asn - number for number, asn in pairs)
+    ways: dict[str, list[int]] = {"+": [box.number for box, _ in pairs]}
+    if group.tier:
+        pods = {"+pod": [group.pod(box.id) for box, _ in pairs]} if group.per_pod else {}
+        ways = {"": [0] * len(pairs), **pods, **ways}
+    rules: list[tuple[Any, list[str]]] = []
+    for way, numbers in ways.items():
+        base = usual(asn - number for number, (_, asn) in zip(numbers, pairs, strict=True))
+        assert base is not None
+        others = [box.was for number, (box, asn) in zip(numbers, pairs, strict=True) if asn - number != base]
+        if base >= 1:
+            rules.append((base if not way else f"{base}{way}", others))
     same = usual(asn for _, asn in pairs)
-    assert base is not None
-    assert same is not None
-    by_id = sum(asn - number == base for number, asn in pairs)
-    alike = sum(asn == same for _, asn in pairs)
-    if (shared and alike >= by_id) or base < 1:
-        return same, [number for number, asn in pairs if asn != same]
-    return f"{base}+", [number for number, asn in pairs if asn - number != base]
+    rules.append((same, [box.was for box, asn in pairs if asn != same]))
+    return min(rules[:-1] or rules, key=lambda rule: len(rule[1]))

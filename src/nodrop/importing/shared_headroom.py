@@ -17,7 +17,8 @@ def ratio(tier_view: TierView, intent: Intent) -> int | None:
     group = topology_of(intent).groups[-1]
     if not has_pfc(intent) or not is_static(model_of(group)):
         return None
-    pools = (known_rows(box.device.buffer_pools) for box in tier_view.tier(group.role))
+    own_boxes = [box for each in tier_view.tier(group.tier) for box in each.boxes]
+    pools = (known_rows(box.device.buffer_pools) for box in own_boxes)
     target_bytes = usual(size for own_pools in pools if (size := _shared_headroom_bytes(own_pools)))
     ratios: tuple[int | None, ...] = (None, *range(2, MOST_SHARING + 1))
     for candidate in ratios:

@@ -11,19 +11,18 @@ from dataclasses import replace
 from typing import Any
 
 from nodrop.importing.parts import Found, Keys, Lack, Tree
+from nodrop.importing.short_form import ORDER
 
 _ORDER = (
     "nodrop", "fabric", "mode", "mtu", "topology", "endpoints", "classes", "pfc", "buffers", "trimming", "hosts",
     "routing", "addressing", "services", "names", "devices", "extra",
 )  # fmt: skip
+_GROUP: Keys = ("topology", "groups", "*")
 _WITHIN: Mapping[Keys, tuple[str, ...]] = {
-    ("topology",): ("kind", "groups", "spines", "leaves", "uplinks", "max_oversubscription", "slots_per_device"),
-    ("topology", "spines"): ("ids", "model", "platform", "version"),
-    ("topology", "leaves"): ("ids", "model", "platform", "version", "ports"),
-    ("topology", "groups", "leaf"): ("tier", "ids", "model", "platform", "version", "ports"),
-    ("topology", "leaves", "ports"): ("endpoints", "uplinks", "dead"),
+    **ORDER,
+    _GROUP: ("tier", "ids", "offset", "per_pod", "model", "platform", "version", "style", "ports", "uplinks"),
+    (*_GROUP, "ports"): ("endpoints", "dead"),
     ("routing",): ("protocol", "sessions", "asn"),
-    ("routing", "asn"): ("spines", "leaves"),
     ("addressing",): ("loopbacks", "links", "endpoints", "oob"),
 }
 _BLOCKS = ("topology", "topology.groups", "endpoints", "classes", "pfc", "pfc.watchdog", "devices")
@@ -105,7 +104,7 @@ def _format_value_lines(draft: Found, at: Keys, value: Any) -> Iterator[str]:
     above = [why for keys, why in draft.guessed.items() if keys == at]
     block = isinstance(value, dict) and value and (".".join(at) in _BLOCKS or at[0] == _DEEP or _has_lack(value))
     flat = "" if block else f"{indent}{_key(at[-1])}: {_format_flow_value(at, value)}"
-    if not block and isinstance(value, dict) and value and len(flat) > _WIDTH and len(at) < 3:
+    if not block and isinstance(value, dict) and value and len(flat) > _WIDTH and _may_be_block(at):
         block = True
     for why in above:
         yield f"{indent}# guessed: {why}"
@@ -128,6 +127,11 @@ def _format_value_lines(draft: Found, at: Keys, value: Any) -> Iterator[str]:
         yield from lines
 
 
+def _may_be_block(at: Keys) -> bool:
+    """Whether the value of keys may be written as a block where it is too wide for a line."""
+    return len(at) < 3 or at[:2] == _GROUP[:2]
+
+
 def _guessed_keys_by_reason(draft: Found, at: Keys) -> dict[str, list[str]]:
     """Return the keys under one whose values are guesses, by the reason."""
     reasons: dict[str, list[str]] = {}
@@ -138,7 +142,7 @@ def _guessed_keys_by_reason(draft: Found, at: Keys) -> dict[str, list[str]]:
 
 
 def _sort_entries(at: Keys, value: Tree) -> list[tuple[str, Any]]:
-    order = _WITHIN.get(at, ())
+    order = _WITHIN.get((*_GROUP, *at[3:]) if at[:2] == _GROUP[:2] and len(at) > 2 else at, ())
     return sorted(value.items(), key=lambda item: order.index(item[0]) if item[0] in order else len(order))
 
 

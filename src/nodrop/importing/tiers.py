@@ -1,13 +1,15 @@
-"""The two tiers: numbers, models, network OSes and releases of their switches."""
+"""The groups of all tiers: numbers, models, network OSes and releases of their switches."""
 
 from collections.abc import Iterator
 from functools import cache
 
 from nodrop import platforms
+from nodrop.design.topology import ROLES
 from nodrop.hardware import switch, switches
 from nodrop.hardware.schema import Switch
 from nodrop.importing.parts import Found, Keys, Lack, Tree, collect_facts, numbers
-from nodrop.importing.tier_view import KEYS, ROLES, SPEED_MBPS, Box, TierView, usual
+from nodrop.importing.tier_view import SPEED_MBPS, Box, Cables, TierView, is_isolated, usual
+from nodrop.intent.topology import MOST_TIERS
 from nodrop.model.fabric import Port
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import Unknown
@@ -18,27 +20,26 @@ _MODEL, _VENDOR = "SN4700", "NVIDIA"
 """What stands as an example of a model where none fits, and whose models are named first."""
 
 
-def tiers(tier_view: TierView) -> Found:
-    """Return the tiers; switches of a tier that are unlike most of it are left over."""
+def tiers(tier_view: TierView, cables: Cables) -> Found:
+    """Return the groups of all tiers."""
     keys: Tree = {}
     guessed: dict[Keys, str] = {}
     lacking: dict[Keys, Lack] = {}
     notes = list(_switches_outside_tiers(tier_view))
-    for role in ROLES:
-        own_boxes = tier_view.tier(role)
-        at: Keys = ("topology", KEYS[role])
-        if not own_boxes:
-            lacking[at] = Lack(f"no switch is known to be a {role}", _make_example_tier(tier_view))
-            continue
+    for group in tier_view.groups:
+        at, own_boxes = group.keys, group.boxes
         model = usual(box.device.model for box in own_boxes if not isinstance(box.device.model, Unknown))
         platform = usual(platforms.written_as(box.device.platform) for box in own_boxes) or ""
-        version, how = _find_tier_version(own_boxes, platform)
-        keys[KEYS[role]] = collect_facts(
+        version, how = _find_version(own_boxes, platform)
+        keys[group.name] = collect_facts(
+            tier=group.tier + 1,
             ids=numbers(box.id for box in own_boxes),
+            offset=group.offset or None,
+            per_pod=group.per_pod,
             model=model,
             platform=platform,
             version=version,
-            style=_find_tier_style(own_boxes, platform),
+            style=_find_style(own_boxes, platform),
         )
         if model is None:
             lacking[(*at, "model")] = Lack(_explain_unknown_model(own_boxes), fitting(own_boxes, platform))
@@ -47,14 +48,25 @@ def tiers(tier_view: TierView) -> Found:
             guessed[(*at, "platform")] = f"read from {', '.join(foreign)}, which nodrop does not write"
         if how:
             guessed[(*at, "version")] = how
-        if role in tier_view.guessed:
-            guessed[(*at, "ids")] = f"which switches these are follows from {tier_view.guessed[role]}"
-        notes += _switches_unlike_tier(own_boxes, model, platform)
-    return Found(keys={"topology": {"kind": "leaf-spine", **keys}}, guessed=guessed, lacking=lacking, left=tuple(notes))
+        if group.tier in tier_view.guessed:
+            guessed[(*at, "ids")] = f"which switches these are follows from {tier_view.guessed[group.tier]}"
+        notes += _switches_of_other_kind(own_boxes, model, platform)
+    for name in missing_groups(tier_view, cables):
+        lacking["topology", "groups", name] = Lack(f"no switch is known to be a {name}", _make_example(tier_view))
+    return Found(
+        keys={"topology": {"kind": "tiers", "groups": keys}}, guessed=guessed, lacking=lacking, left=tuple(notes)
+    )
+
+
+def missing_groups(tier_view: TierView, cables: Cables) -> tuple[str, ...]:
+    """Return the names of groups that must exist though none of their switches was read: below or above the others."""
+    if is_isolated(tier_view, cables):
+        return ()
+    return tuple(ROLES[tier] for tier in range(2) if not tier_view.tier(tier))
 
 
 def _explain_unknown_model(own_boxes: tuple[Box, ...]) -> str:
-    """Return why the model of a tier is not known."""
+    """Return why the model of a group is not known."""
     names = sorted({box.device.hwsku for box in own_boxes if isinstance(box.device.hwsku, str)})
     why = f"HWSKU {', '.join(names)} is of no model that nodrop knows" if names else "no file says which model it is"
     return f"{why}; `nodrop hardware` lists them"
@@ -115,16 +127,16 @@ def _model_has_panel(name: str, panel: int, port_count: int, speed: int) -> bool
     return group is not None and breakout is not None and panel in group.usable(port_count) and speed in breakout.speeds
 
 
-def _make_example_tier(sight: TierView) -> Tree:
-    """Return a tier as it may be, like the other one."""
+def _make_example(sight: TierView) -> Tree:
+    """Return a group as it may be, like the others."""
     boxes = sight.boxes
     platform = usual_platform(boxes)
     model = usual(box.device.model for box in boxes if isinstance(box.device.model, str)) or fitting(boxes, platform)
-    return {"ids": "1-2", "model": model, "platform": platform, "version": _find_tier_version(boxes, platform)[0]}
+    return {"ids": "1-2", "model": model, "platform": platform, "version": _find_version(boxes, platform)[0]}
 
 
-def _find_tier_version(own_boxes: tuple[Box, ...], platform: str) -> tuple[str, str]:
-    """Return the release of a tier, and why it is a guess; empty where it is none."""
+def _find_version(own_boxes: tuple[Box, ...], platform: str) -> tuple[str, str]:
+    """Return the release of a group, and why it is a guess; empty where it is none."""
     os_traits = traits(platform)
     release = usual(box.device.version for box in own_boxes if isinstance(box.device.version, str))
     if release in os_traits.releases:
@@ -134,8 +146,8 @@ def _find_tier_version(own_boxes: tuple[Box, ...], platform: str) -> tuple[str, 
     return os_traits.usual, f"{os_traits.title} {release} is none that nodrop writes"
 
 
-def _find_tier_style(own_boxes: tuple[Box, ...], platform: str) -> str | None:
-    """Return the style of QoS of a tier; None if it is the default, or the platform has no styles."""
+def _find_style(own_boxes: tuple[Box, ...], platform: str) -> str | None:
+    """Return the style of QoS of a group; None if it is the default, or the platform has no styles."""
     os_traits = traits(platform)
     styles = usual(box.device.qos_style for box in own_boxes if isinstance(box.device.qos_style, str))
     lossless = max((len(_lossless_priorities(box)) for box in own_boxes), default=0)
@@ -155,15 +167,15 @@ def _lossless_priorities(box: Box) -> set[int]:
 
 def _switches_outside_tiers(sight: TierView) -> Iterator[str]:
     if sight.others:
-        yield f"{format_name_list(sight.others)}: of neither tier; an intent has leaves and spines"
+        yield f"{format_name_list(sight.others)}: in none of the tiers, of which an intent has {MOST_TIERS} at most"
 
 
-def _switches_unlike_tier(own_boxes: tuple[Box, ...], model: object, platform: str) -> Iterator[str]:
-    """Yield switches of another model or network OS than their tier's."""
+def _switches_of_other_kind(own_boxes: tuple[Box, ...], model: object, platform: str) -> Iterator[str]:
+    """Yield switches of another model or network OS than their group's."""
     for aspect, expected, value_of_switch in (
         ("model", model, {box.was: box.device.model for box in own_boxes if not isinstance(box.device.model, Unknown)}),
         ("platform", platform, {box.was: platforms.written_as(box.device.platform) for box in own_boxes}),
     ):
         for value in sorted({str(own_value) for own_value in value_of_switch.values() if own_value != expected}):
             names = format_name_list(name for name, own_value in value_of_switch.items() if str(own_value) == value)
-            yield f"{names}: {aspect} {value}; a tier has one, {expected} here"
+            yield f"{names}: {aspect} {value}; a group has one, {expected} here"

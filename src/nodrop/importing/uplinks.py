@@ -1,23 +1,21 @@
-"""The links between the tiers: how many, on which ports, and the rule that assigns ports."""
+"""The links between groups: how many, on which ports, and the rule that assigns ports."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from nodrop.design.blocks import Peers
 from nodrop.design.splits import SplitPort, split_ports
+from nodrop.design.topology import ROLES
 from nodrop.hardware import media, medium, switch
 from nodrop.hardware.schema import Switch
-from nodrop.importing.parts import Found, Keys, Lack, Tree, collect_facts, numbers
-from nodrop.importing.tier_view import LEAF, SPEED_MBPS, SPINE, Box, Cables, Run, TierView, faces, usual
+from nodrop.importing.parts import Found, Keys, Lack, Tree, collect_facts, numbers, together
+from nodrop.importing.tier_view import SPEED_MBPS, Box, Cables, Run, SwitchGroup, TierView, faces, is_isolated, usual
 from nodrop.importing.tiers import likely_model
 from nodrop.model.fabric import Interface, Link, Port
 from nodrop.model.routing import Bgp
 from nodrop.platforms.kit.traits import known_traits
 from nodrop.units import show_speed
-
-_AT: Keys = ("topology", "uplinks")
-_PORTS: Keys = ("topology", "leaves", "ports")
-
 
 _LENGTH_M = 30
 """The length of a cable of which no file says one."""
@@ -35,60 +33,143 @@ class Sharing(NamedTuple):
 
 
 def uplinks(tier_view: TierView, cables: Cables) -> Found:
-    """Return the links between the tiers, and the leaves' ports for them."""
-    runs = cables.runs
-    if not runs or not tier_view.leaves or not tier_view.spines:
-        if uplink := _find_unnumbered_uplinks(tier_view, cables):
-            return uplink
-        why = "no address, neighbor table or stated cable joins a leaf to a spine"
-        panels = _find_external_panels(tier_view, cables)
-        own_example = numbers(panels) if panels else "17-32"
-        return Found(
-            lacking={
-                _AT: Lack(why, _make_example_uplinks(tier_view, panels)),
-                (*_PORTS, "uplinks"): Lack(why, own_example),
-            }
+    """Return the links between the groups, and the ports for them."""
+    pairs = [(lower, upper) for lower in tier_view.groups for upper in tier_view.groups if cables.runs(lower, upper)]
+    if not pairs:
+        return Found() if is_isolated(tier_view, cables) else _uplinks_without_cables(tier_view, cables)
+    return together(_links_of_join(Joined.of(tier_view, cables, lower, upper)) for lower, upper in pairs)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Joined:
+    """Two groups with the cables between them."""
+
+    tier_view: TierView
+    cables: Cables
+    lower: SwitchGroup
+    upper: SwitchGroup
+    runs: tuple[Run, ...]
+    lower_has_other_links: bool
+    upper_has_other_links: bool
+
+    @classmethod
+    def of(cls, tier_view: TierView, cables: Cables, lower: SwitchGroup, upper: SwitchGroup) -> "Joined":
+        """Return two groups with their cables, and whether either has other links."""
+        of_lower, of_upper = (
+            sum(group.name in pair for pair in cables.pairs_of_groups) > 1 for group in (lower, upper)
         )
-    per_spine = usual(_counts(runs).values()) or 1
+        return cls(
+            tier_view=tier_view,
+            cables=cables,
+            lower=lower,
+            upper=upper,
+            runs=cables.runs(lower, upper),
+            lower_has_other_links=of_lower,
+            upper_has_other_links=of_upper,
+        )
+
+    @property
+    def by_pod(self) -> bool:
+        """Whether links stay in a pod."""
+        return self.lower.per_pod is not None and self.upper.per_pod is not None
+
+    def lower_position(self, number: int) -> int:
+        """Return the place of a lower switch among those that an upper switch has links to."""
+        return self.lower.position(number) if self.by_pod else number
+
+    def upper_position(self, number: int) -> int:
+        """Return the place of an upper switch among those that a lower switch has links to."""
+        return self.upper.position(number) if self.by_pod else number
+
+    def other_panels(self, group: SwitchGroup) -> frozenset[int]:
+        """Return the panel ports of a group that lead to hosts, or to groups other than these two."""
+        panels = {
+            port.port.panel
+            for box in group.boxes
+            for port in box.device.interfaces
+            if isinstance(port.port, Port) and faces(port, "host")
+        }
+        for lower in self.tier_view.groups:
+            for upper in self.tier_view.groups:
+                if (lower, upper) != (self.lower, self.upper):
+                    for run in self.cables.runs(lower, upper):
+                        panels |= {run.lower_port.panel} if lower is group else set()
+                        panels |= {run.upper_port.panel} if upper is group else set()
+        return frozenset(panels)
+
+
+def _links_of_join(joined: Joined) -> Found:
+    """Return the links between two groups, and the ports of the lower one for them."""
+    tier_view, cables, runs = joined.tier_view, joined.cables, joined.runs
+    lower, upper = joined.lower.boxes, joined.upper.boxes
+    at: Keys = (*joined.lower.keys, "uplinks", joined.upper.name)
+    links = usual(_counts(runs).values()) or 1
     ports = [cables.port(end) for run in runs for end in (run.link.a, run.link.b)]
     speed = usual(port.speed_mbps for port in ports if port and isinstance(port.speed_mbps, int))
-    split, spine_split = (_find_usual_split(tier_view.tier(role), runs, role) for role in (LEAF, SPINE))
-    leaf = _usual_model(tier_view.tier(LEAF))
-    lower, upper = map(likely_model, (tier_view.leaves, tier_view.spines))
-    leaf_share = leaf_sharing(lower, tier_view, runs, split, per_spine, _host_panel_ports(tier_view))
-    spine_share = spine_sharing(upper, runs, spine_split, per_spine, speed or SPEED_MBPS)
+    split = _find_usual_split(lower, ((run.lower, run.lower_port) for run in runs))
+    peer_split = _find_usual_split(upper, ((run.upper, run.upper_port) for run in runs))
+    model = _usual_model(lower)
+    lower_share = lower_sharing(likely_model(lower), joined, split, links)
+    upper_share = upper_sharing(likely_model(upper), joined, peer_split, links, speed or SPEED_MBPS)
     fewer = [box.fewer_lanes(port) for box, port in _ports_at_run_ends(tier_view, runs, cables)]
     lanes = usual(lane_count for lane_count in fewer if lane_count is not None) if any(fewer) else None
     no_speed = speed is None
     if speed is None:
-        group = leaf.group(leaf_share.panels[0]) if leaf and leaf_share.panels else None
-        speed = group.speeds[0] if group else SPEED_MBPS
-    length, media_name, guessed = cable(runs_links(runs), ports, speed, _AT, copper=on_copper(tier_view, ports))
+        port_group = model.group(lower_share.panels[0]) if model and lower_share.panels else None
+        speed = port_group.speeds[0] if port_group else SPEED_MBPS
+    length, media_name, guessed = cable(runs_links(runs), ports, speed, at, copper=on_copper(lower, ports))
     remarks = []
-    if not leaf_share.fits or not spine_share.fits:
+    if not lower_share.fits or not upper_share.fits:
         remarks.append("which port goes to which switch: no rule of an intent gives out ports as they are cabled")
     if no_speed:
-        guessed[(*_AT, "speed")] = UNSAID
+        guessed[(*at, "speed")] = UNSAID
     keys = collect_facts(
-        per_spine=per_spine,
+        ports=numbers(lower_share.panels),
+        peer_ports=numbers(upper_share.panels) if joined.upper_has_other_links else None,
+        links=links,
         speed=show_speed(speed),
         media=media_name,
         length=f"{length}m",
         split=split if split > 1 else None,
         lanes=lanes,
-        spine_split=spine_split if spine_split != split else None,
-        spine_slots=leaf_share.slots,
-        leaf_slots=spine_share.slots,
+        peer_split=peer_split if peer_split != split else None,
+        peer_slots=lower_share.slots,
+        slots=upper_share.slots,
     )
-    topology = {"leaves": {"ports": {"uplinks": numbers(leaf_share.panels)}}, "uplinks": keys}
-    return Found(keys={"topology": topology}, guessed=guessed, left=tuple(remarks))
+    return Found(keys=_tree_at(at, keys), guessed=guessed, left=tuple(remarks))
+
+
+def _tree_at(at: Keys, keys: Tree) -> Tree:
+    """Return keys below a path of keys."""
+    for key in reversed(at):
+        keys = {key: keys}
+    return keys
+
+
+def _missing_join(tier_view: TierView) -> tuple[SwitchGroup | None, str, str]:
+    """Return the first group next to hosts, where one was read, and the names of groups that have links in any case."""
+    lower, upper = tier_view.tier(0)[:1], tier_view.tier(1)[:1]
+    names = [groups[0].name if groups else ROLES[tier] for tier, groups in enumerate((lower, upper))]
+    return lower[0] if lower else None, names[0], names[1]
+
+
+def _uplinks_without_cables(tier_view: TierView, cables: Cables) -> Found:
+    """Return the links as far as sessions over ports show them, and what has to be added."""
+    if uplink := _find_unnumbered_uplinks(tier_view, cables):
+        return uplink
+    _, lower, upper = _missing_join(tier_view)
+    why = f"no address, neighbor table or stated cable joins a {lower} to a {upper}"
+    panels = _find_external_panels(tier_view, cables)
+    at: Keys = ("topology", "groups", lower, "uplinks", upper)
+    ports = {"ports": numbers(panels) if panels else "17-32"}
+    return Found(lacking={at: Lack(why, ports | _make_example_uplinks(tier_view, panels))})
 
 
 def _find_external_panels(tier_view: TierView, cables: Cables) -> frozenset[int]:
-    """Return the leaves' panel ports over which they have sessions with switches that were not read."""
+    """Return the panel ports over which switches next to hosts have sessions with switches that were not read."""
     return frozenset(
         port.port.panel
-        for box in tier_view.leaves
+        for box in tier_view.lowest
         for name in cables.find_external_ports(box.device.name)
         if (port := box.port(name)) and isinstance(port.port, Port)
     )
@@ -100,7 +181,7 @@ def _make_example_uplinks(sight: TierView, panels: frozenset[int]) -> Tree:
     ports = [port for port in ports if isinstance(port.port, Port) and port.port.panel in panels] or ports
     speed = usual(port.speed_mbps for port in ports if isinstance(port.speed_mbps, int)) or SPEED_MBPS
     return {
-        "per_spine": 1 if panels else 2,
+        "links": 1 if panels else 2,
         "speed": show_speed(speed),
         "media": fitting(speed, _LENGTH_M),
         "length": f"{_LENGTH_M}m",
@@ -108,35 +189,39 @@ def _make_example_uplinks(sight: TierView, panels: frozenset[int]) -> Tree:
 
 
 def _find_unnumbered_uplinks(sight: TierView, cables: Cables) -> Found | None:
-    """Return the ports of leaves with sessions over interfaces as links to spines; None where there are none."""
+    """Return the ports with sessions over interfaces as links upwards; None where there are none."""
+    group, _, upper = _missing_join(sight)
+    boxes = group.boxes if group else ()
     ports = [
         port
-        for box in sight.leaves
+        for box in boxes
         for name in sorted(cables.find_unnumbered_ports(box.device.name))
         if (port := box.port(name)) and isinstance(port.port, Port)
     ]
-    if not ports or not sight.spines:
+    uppers = [box for each in sight.tier(1) for box in each.boxes]
+    if not ports or not uppers or group is None:
         return None
+    at: Keys = (*group.keys, "uplinks", upper)
     panels = {port.port.panel for port in ports if isinstance(port.port, Port)}
     speed = usual(port.speed_mbps for port in ports if isinstance(port.speed_mbps, int))
-    length, media_name, guessed = cable((), ports, speed or SPEED_MBPS, _AT, copper=on_copper(sight, ports))
-    guessed[(*_AT, "per_spine")] = "ports with sessions over interfaces; no file says which of them leads where"
+    length, media_name, guessed = cable((), ports, speed or SPEED_MBPS, at, copper=on_copper(boxes, ports))
+    guessed[(*at, "links")] = "ports with sessions over interfaces; no file says which of them leads where"
     if speed is None:
-        guessed[(*_AT, "speed")] = UNSAID
+        guessed[(*at, "speed")] = UNSAID
     keys = {
-        "per_spine": max(len(panels) // len(sight.spines), 1),
+        "ports": numbers(panels),
+        "links": max(len(panels) // len(uppers), 1),
         "speed": show_speed(speed or SPEED_MBPS),
         "media": media_name,
         "length": f"{length}m",
     }
-    topology = {"leaves": {"ports": {"uplinks": numbers(panels)}}, "uplinks": keys}
-    return Found(keys={"topology": topology}, guessed=guessed)
+    return Found(keys=_tree_at(at, keys), guessed=guessed)
 
 
 def _counts(port_runs: Iterable[Run]) -> dict[tuple[int, int], int]:
     counts: dict[tuple[int, int], int] = {}
     for run in port_runs:
-        counts[run.leaf, run.spine] = counts.get((run.leaf, run.spine), 0) + 1
+        counts[run.lower, run.upper] = counts.get((run.lower, run.upper), 0) + 1
     return counts
 
 
@@ -155,17 +240,15 @@ def _ports_at_run_ends(sight: TierView, runs: Iterable[Run], cables: Cables) -> 
                 yield boxes[end.node], port
 
 
-def _find_usual_split(own_boxes: tuple[Box, ...], port_runs: Iterable[Run], role: str) -> int:
+def _find_usual_split(own_boxes: tuple[Box, ...], ports: Iterable[tuple[int, Port]]) -> int:
     boxes = {box.id: box for box in own_boxes}
-    return (
-        usual(
-            boxes[run.leaf if role == LEAF else run.spine].parts(
-                (run.leaf_port if role == LEAF else run.spine_port).panel
-            )
-            for run in port_runs
-        )
-        or 1
-    )
+    splits: dict[tuple[int, int], int] = {}
+    counted = []
+    for number, port in ports:
+        if (number, port.panel) not in splits:
+            splits[number, port.panel] = boxes[number].parts(port.panel)
+        counted.append(splits[number, port.panel])
+    return usual(counted) or 1
 
 
 def _usual_model(own_boxes: tuple[Box, ...]) -> Switch | None:
@@ -173,53 +256,48 @@ def _usual_model(own_boxes: tuple[Box, ...]) -> Switch | None:
     return None if name is None else switch(name)
 
 
-def _host_panel_ports(sight: TierView) -> frozenset[int]:
-    """Return the leaves' panel ports that face hosts."""
-    return frozenset(
-        port.port.panel
-        for box in sight.leaves
-        for port in box.device.interfaces
-        if isinstance(port.port, Port) and faces(port, "host")
-    )
-
-
-def leaf_sharing(
-    model: Switch | None, tier_view: TierView, port_runs: tuple[Run, ...], split: int, links: int, hosts: frozenset[int]
-) -> Sharing:
-    """Return the leaves' panel ports towards spines and how they are shared out."""
-    used = {run.leaf_port.panel for run in port_runs}
+def lower_sharing(model: Switch | None, joined: Joined, split: int, links: int) -> Sharing:
+    """Return the lower switches' panel ports towards upper ones and how they are shared out."""
+    used = {run.lower_port.panel for run in joined.runs}
     blocks: dict[int, set[Port]] = {}
-    for run in port_runs:
-        blocks.setdefault(run.spine, set()).add(run.leaf_port)
-    free = [panel for panel in (model.panels if model else ()) if panel not in hosts]
+    for run in joined.runs:
+        blocks.setdefault(joined.upper_position(run.upper), set()).add(run.lower_port)
+    others = joined.other_panels(joined.lower)
+    free = [panel for panel in (model.panels if model else ()) if panel not in others]
     candidates = list(_panel_candidates(used, free))
-    if model and (paths := _usual_path_count(tier_view)) and paths > len(model.panels):
+    paths = None if joined.lower_has_other_links else _usual_path_count(joined.lower.boxes)
+    if model and paths and paths > len(model.panels):
         share = _find_shared_panels(
-            blocks, [panels for panels in candidates if len(panels) * split == paths], split, links, SPINE
+            blocks, [panels for panels in candidates if len(panels) * split == paths], split, links, joined.upper.name
         )
         if share.fits:
             return share
-    return _find_shared_panels(blocks, candidates, split, links, SPINE)
+    return _find_shared_panels(blocks, candidates, split, links, joined.upper.name)
 
 
-def _usual_path_count(sight: TierView) -> int | None:
-    """Return how many equal paths leaves may use: more than panel ports are as many as uplinks."""
-    processes = (box.device.bgp for box in sight.leaves)
+def _usual_path_count(boxes: tuple[Box, ...]) -> int | None:
+    """Return how many equal paths switches may use: more than panel ports are as many as uplinks."""
+    processes = (box.device.bgp for box in boxes)
     return usual(
         process.maximum_paths or process.maximum_paths_ipv6 for process in processes if isinstance(process, Bgp)
     )
 
 
-def spine_sharing(
-    model: Switch | None, port_runs: tuple[Run, ...], split: int, per_leaf: int, speed: int | None
-) -> Sharing:
-    """Return how the spines' ports are shared out among leaves; which those are follows from the model."""
+def upper_sharing(model: Switch | None, joined: Joined, split: int, links: int, speed: int | None) -> Sharing:
+    """Return how the upper switches' ports are shared out among lower ones.
+
+    Which ports those are follows from the model, unless the upper switches have other links too.
+    """
     blocks: dict[int, set[Port]] = {}
-    for run in port_runs:
-        blocks.setdefault(run.leaf, set()).add(run.spine_port)
-    used = tuple(sorted({run.spine_port.panel for run in port_runs}))
-    panels = model.usable(split, speed) if model and speed else used
-    return _find_shared_panels(blocks, [panels], split, per_leaf, LEAF)
+    for run in joined.runs:
+        blocks.setdefault(joined.lower_position(run.lower), set()).add(run.upper_port)
+    used = {run.upper_port.panel for run in joined.runs}
+    panels = model.usable(split, speed) if model and speed else tuple(sorted(used))
+    if not joined.upper_has_other_links:
+        return _find_shared_panels(blocks, [panels], split, links, joined.lower.name)
+    others = joined.other_panels(joined.upper)
+    candidates = _panel_candidates(used, [panel for panel in panels if panel not in others])
+    return _find_shared_panels(blocks, candidates, split, links, joined.lower.name)
 
 
 def _panel_candidates(used: set[int], free: list[int]) -> Iterator[tuple[int, ...]]:
@@ -286,9 +364,9 @@ def _gives_same_blocks(blocks: Mapping[int, set[Port]], peers: Peers, size: int)
     return all({jack.port for jack in peers.block(number, size)} == own_blocks for number, own_blocks in blocks.items())
 
 
-def on_copper(tier_view: TierView, ports: Iterable[Interface | None]) -> bool:
-    """Return whether ports of leaves autonegotiate where the platform does not by itself: passive copper needs it."""
-    traits = [known_traits(box.device.platform) for box in tier_view.leaves]
+def on_copper(boxes: Iterable[Box], ports: Iterable[Interface | None]) -> bool:
+    """Return whether ports of switches autonegotiate where the platform does not by itself: passive copper needs it."""
+    traits = [known_traits(box.device.platform) for box in boxes]
     chosen = all(os_traits is not None and os_traits.autoneg is None for os_traits in traits)
     return chosen and usual(port.autoneg for port in ports if port and isinstance(port.autoneg, bool)) is True
 

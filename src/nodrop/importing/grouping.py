@@ -1,0 +1,396 @@
+"""The groups of a tier: switches that differ in model, software, ports or hosts, their ids, offsets, pods and names."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Literal
+
+from nodrop import platforms
+from nodrop.design.naming import HOST, Identity
+from nodrop.design.topology import ROLES
+from nodrop.importing.hosts import number_stated_hosts, rename_hosts
+from nodrop.importing.numbering import number_switches, numbers_by_management
+from nodrop.importing.ranks import find_ranks
+from nodrop.importing.renaming import rename_switches
+from nodrop.importing.tier_view import Box, SwitchGroup, TierView, usual
+from nodrop.model.fabric import Device, Fabric, Interface, Link, Port
+from nodrop.model.states import Unknown
+from nodrop.model.subject import natural
+from nodrop.routing.tiers import RANK_BY_ROLE
+
+Detail = Literal["software", "ports", "hosts"]
+DETAILS: tuple[Detail, ...] = ("software", "ports", "hosts")
+"""By what switches of a tier are put into groups, the coarsest first; each includes those before it."""
+_MOST_GROUPS = 8
+"""Groups of a tier, at most: more are switches that are all different."""
+_LETTERS = "bcdefghijklmnopqrstuvwxyz"
+
+
+@dataclass(slots=True, kw_only=True)
+class _Draft:
+    """A group whose switches are still called as in their files."""
+
+    tier: int
+    devices: list[Device]
+    ids: list[int] = field(default_factory=list)
+    name: str = ""
+    offset: int = 0
+    per_pod: int | None = None
+
+
+def see(fabric: Fabric, known: Mapping[str, Identity] | None = None, detail: Detail = "software") -> TierView:
+    """Return a fabric as groups in tiers, hosts' and others: by stated roles, else by cables.
+
+    `known` are the identities of switches and hosts by their names, where an intent states them.
+    """
+    known = known or {}
+    devices = {device.name: device for device in fabric.devices}
+    of_switches = {name: known[name] for name in devices if name in known and known[name].role != HOST}
+    stated_tiers = {name: RANK_BY_ROLE[identity.role] for name, identity in of_switches.items()}
+    ranks = find_ranks(fabric, stated_tiers)
+    names_of_tiers = [{each.group for each in known.values() if each.role == role} for role in ROLES]
+    facts = _Facts(fabric, ranks.tiers)
+    drafts: list[_Draft] = []
+    for tier in sorted(set(ranks.tiers.values())):
+        own = [devices[name] for name in sorted(ranks.tiers, key=natural) if ranks.tiers[name] == tier]
+        stated = [device for device in own if device.name in of_switches]
+        drafts += _known_groups(tier, stated, of_switches)
+        name = next(iter(names_of_tiers[tier])) if len(names_of_tiers[tier]) == 1 else ""
+        drafts += _groups_of_tier(tier, [each for each in own if each not in stated], facts, detail, drafts, name)
+    _find_pods(drafts, fabric)
+    names = {
+        device.name: f"{draft.name}{number}"
+        for draft in drafts
+        for device, number in zip(draft.devices, draft.ids, strict=True)
+    }
+    seen = rename_switches(fabric, names)
+    hosts = number_stated_hosts(seen, known)
+    seen = rename_hosts(seen, {name: str(identity) for name, identity in hosts.items()})
+    renamed = {device.name: device for device in seen.devices}
+    groups = (
+        SwitchGroup(
+            name=draft.name,
+            tier=draft.tier,
+            boxes=tuple(
+                Box(number, renamed[names[device.name]], device.name, draft.offset)
+                for number, device in sorted(zip(draft.ids, draft.devices, strict=True), key=_by_id_and_name)
+            ),
+            offset=draft.offset,
+            per_pod=draft.per_pod,
+        )
+        for draft in drafts
+    )
+    return TierView(
+        fabric=seen,
+        groups=tuple(groups),
+        others=tuple(name for name in devices if name not in names),
+        was={new: old for old, new in names.items()} | {str(identity): name for name, identity in hosts.items()},
+        host_names={identity: name for name, identity in hosts.items()},
+        guessed=ranks.guessed,
+    )
+
+
+def _by_id_and_name(switch: tuple[int, Device]) -> tuple[int, object]:
+    return switch[0], natural(switch[1].name)
+
+
+def _known_groups(tier: int, devices: Iterable[Device], known: Mapping[str, Identity]) -> list[_Draft]:
+    """Return the groups that an intent states."""
+    drafts: dict[str, _Draft] = {}
+    for device in devices:
+        identity = known[device.name]
+        draft = drafts.setdefault(identity.group, _Draft(tier=tier, devices=[], name=identity.group))
+        draft.devices.append(device)
+        draft.ids.append(identity.id)
+    return list(drafts.values())
+
+
+def _groups_of_tier(
+    tier: int,
+    devices: list[Device],
+    facts: "_Facts",
+    detail: Detail,
+    others: Sequence[_Draft],
+    stated_name: str,
+) -> list[_Draft]:
+    """Return the groups of a tier with ids, offsets and names that no other switch has."""
+    if not devices:
+        return []
+    parts = _divide_tier(devices, facts, detail)
+    drafts = [_Draft(tier=tier, devices=part) for part in (parts if len(parts) <= _MOST_GROUPS else [devices])]
+    beside = [draft for draft in others if draft.tier == tier]
+    for draft in drafts:
+        draft.ids = number_switches(draft.devices, _numbers([device.name for device in draft.devices]))
+    drafts.sort(key=lambda draft: min(numbers_by_management(draft.devices) or draft.ids))
+    for draft in drafts if beside else drafts[1:]:
+        _count_from_one(draft)
+    if len(drafts) == len(beside) == 1 and beside[0].name == stated_name:
+        _join_groups(beside[0], drafts[0])
+        return []
+    _separate(drafts, beside)
+    taken = {draft.name for draft in others} | facts.host_groups
+    plain_names = (f"{ROLES[tier]}-{letter}" if letter else ROLES[tier] for letter in ("", *_LETTERS))
+    for draft in drafts:
+        common = stated_name or (_common_name(draft) if len(drafts) > 1 or facts.has_one_or_many_tiers else "")
+        draft.name = (
+            common if common and common not in taken else next(name for name in plain_names if name not in taken)
+        )
+        taken.add(draft.name)
+    return drafts
+
+
+def _join_groups(draft: _Draft, other: _Draft) -> None:
+    """Add the switches of another group to one, with numbers that this has not."""
+    for number, device in zip(other.ids, other.devices, strict=True):
+        draft.ids.append(next(free for free in count(number) if free not in draft.ids))
+        draft.devices.append(device)
+
+
+def _common_name(draft: _Draft) -> str:
+    """Return the text before the ids in the names of all switches of a group, where that can be a group's name."""
+    texts = {
+        device.name.removesuffix(str(number)) if device.name.endswith(str(number)) else ""
+        for device, number in zip(draft.devices, draft.ids, strict=True)
+    }
+    text = texts.pop() if len(texts) == 1 else ""
+    return text if re.fullmatch(r"[a-z][a-z0-9-]{0,29}[a-z]|[a-z]", text) else ""
+
+
+def _count_from_one(draft: _Draft) -> None:
+    """Take ids that are those of the tier apart: ids as names have them, else from 1, and the offset of the group."""
+    of_tier = numbers_by_management(draft.devices)
+    if not of_tier:
+        return
+    by_name = _numbers([device.name for device in draft.devices])
+    behind = min(of_tier) - 1
+    counted = [number - behind for number in of_tier]
+    steps = {number - name for number, name in zip(of_tier, by_name, strict=True)}
+    draft.ids = by_name if len(steps) == 1 and min(steps) >= 0 else counted
+    draft.offset = of_tier[0] - draft.ids[0]
+
+
+def _separate(drafts: Sequence[_Draft], beside: Sequence[_Draft]) -> None:
+    """Raise offsets by which switches of two groups would have one number."""
+    taken = {draft.offset + number for draft in beside for number in draft.ids}
+    for draft in drafts:
+        if taken & {draft.offset + number for number in draft.ids}:
+            draft.offset = max(taken)
+        taken |= {draft.offset + number for number in draft.ids}
+
+
+def _numbers(names: list[str]) -> list[int]:
+    """Return numbers for switches: the last in their names where these are distinct, else in their order.
+
+    Where names are of several kinds, the most frequent keeps its numbers. A switch alone has number 1: its digits may
+    be those of its model.
+    """
+    if len(names) == 1:
+        return [1]
+    last = [int(digits[-1]) if (digits := re.findall("[0-9]{1,6}", name)) else 0 for name in names]
+    if all(last) and len(set(last)) == len(last):
+        return last
+    kinds = [re.sub("[0-9]+", "", name) for name in names]
+    most = max(kinds, key=kinds.count)
+    own_numbers = [number for number, kind in zip(last, kinds, strict=True) if kind == most]
+    if not all(own_numbers) or len(set(own_numbers)) < len(own_numbers):
+        return list(range(1, len(names) + 1))
+    after = count(max(own_numbers, default=0) + 1)
+    return [number if kind == most else next(after) for number, kind in zip(last, kinds, strict=True)]
+
+
+class _Facts:
+    """What groups of switches differ in, beside their own content: the tiers and hosts at the ends of their cables."""
+
+    def __init__(self, fabric: Fabric, tiers: Mapping[str, int]) -> None:
+        self._tiers = tiers
+        self._groups = {host.name: host.group for host in fabric.hosts}
+        self._links: dict[str, list[tuple[str, str, Link]]] = {}
+        for link in fabric.links:
+            for near, far in ((link.a, link.b), (link.b, link.a)):
+                if near.node in tiers:
+                    self._links.setdefault(near.node, []).append((near.port, far.node, link))
+        self.has_one_or_many_tiers = len(set(tiers.values())) != 2
+
+    @property
+    def host_groups(self) -> frozenset[str]:
+        """Return the groups of hosts."""
+        return frozenset(self._groups.values())
+
+    def hosts_of(self, device: Device) -> frozenset[str]:
+        """Return the groups of hosts at a switch."""
+        return frozenset(self._groups[far] for _, far, _ in self._links.get(device.name, ()) if far in self._groups)
+
+    def use_of_ports(self, device: Device) -> dict[int, str]:
+        """Return what each panel port in use of a switch leads to: hosts, or a tier."""
+        ports = {port.name: port for port in device.interfaces}
+        uses = {}
+        for name, far, _ in self._links.get(device.name, ()):
+            port = ports.get(name)
+            if port is not None and isinstance(port.port, Port):
+                uses[port.port.panel] = f"tier {self._tiers[far]}" if far in self._tiers else "hosts"
+        return uses
+
+    def links_up(self, device: Device) -> dict[int, tuple[object, ...]]:
+        """Return by upper tier what all links of a switch to it have in common: how many, speed, medium, length."""
+        ports = {port.name: port for port in device.interfaces}
+        above: dict[int, list[tuple[Interface | None, str, Link]]] = {}
+        for name, far, link in self._links.get(device.name, ()):
+            if far in self._tiers and self._tiers[far] > self._tiers[device.name]:
+                above.setdefault(self._tiers[far], []).append((ports.get(name), far, link))
+        return {
+            tier: (
+                usual(Counter(far for _, far, _ in own).values()),
+                usual(str(port.speed_mbps) for port, _, _ in own if port),
+                usual(str(link.media) for _, _, link in own),
+                usual(str(link.length_m) for _, _, link in own),
+            )
+            for tier, own in above.items()
+        }
+
+
+def _divide_tier(devices: list[Device], facts: _Facts, detail: Detail) -> list[list[Device]]:
+    """Return the switches of a tier by group, as far as a detail tells them apart."""
+    parts = _by_software(devices)
+    if detail in ("ports", "hosts"):
+        parts = [finer for part in parts for finer in _by_ports(part, facts)]
+    if detail == "hosts":
+        parts = [finer for part in parts for finer in _by_hosts(part, facts)]
+    return parts
+
+
+def _by_software(devices: list[Device]) -> list[list[Device]]:
+    """Return switches by model, platform and release; what no file states is as most of the tier have it."""
+    model, version = (
+        usual(value for device in devices if isinstance(value := getattr(device, name), str))
+        for name in ("model", "version")
+    )
+    parts: dict[tuple[object, ...], list[Device]] = {}
+    for device in devices:
+        own_model = model if isinstance(device.model, Unknown) else device.model
+        own_version = device.version if isinstance(device.version, str) else version
+        parts.setdefault((own_model, platforms.written_as(device.platform), own_version), []).append(device)
+    return list(parts.values())
+
+
+def _by_ports(devices: list[Device], facts: _Facts) -> list[list[Device]]:
+    """Return switches whose panel ports lead to the same tier wherever they are in use, and whose links are alike."""
+    parts: list[tuple[dict[int, str], dict[int, tuple[object, ...]], list[Device]]] = []
+    for device in devices:
+        uses, links = facts.use_of_ports(device), facts.links_up(device)
+        for known_uses, known_links, part in parts:
+            if _agree(uses, known_uses) and _agree(links, known_links):
+                known_uses |= uses
+                known_links |= links
+                part.append(device)
+                break
+        else:
+            parts.append((uses, links, [device]))
+    return [part for _, _, part in parts]
+
+
+def _agree(facts: Mapping[int, object], others: Mapping[int, object]) -> bool:
+    return all(others.get(key, value) == value for key, value in facts.items())
+
+
+def _by_hosts(devices: list[Device], facts: _Facts) -> list[list[Device]]:
+    """Return switches such that those with hosts of one group are together; those without hosts go with the first."""
+    parts: list[tuple[set[str], list[Device]]] = []
+    for device in sorted(devices, key=lambda device: not facts.hosts_of(device)):
+        hosts = set(facts.hosts_of(device))
+        shared = [part for part in parts if part[0] & hosts or not hosts]
+        merged: tuple[set[str], list[Device]] = (hosts, [device])
+        for part in shared if hosts else shared[:1]:
+            parts.remove(part)
+            merged = (merged[0] | part[0], [*part[1], *merged[1]])
+        parts.append(merged)
+    return [sorted(part, key=lambda device: natural(device.name)) for _, part in parts]
+
+
+def _find_pods(drafts: list[_Draft], fabric: Fabric) -> None:
+    """Give groups below the top tier pods where cables among them make several parts, each of more than one tier."""
+    top = max((draft.tier for draft in drafts), default=0)
+    draft_of = {device.name: draft for draft in drafts for device in draft.devices if draft.tier < top}
+    parts = [part for part in _connected_parts(draft_of, fabric) if len({draft_of[name].tier for name in part}) > 1]
+    if top < 2 or len(parts) < 2:
+        return
+    part_of = {name: place for place, part in enumerate(parts) for name in part}
+    below = [draft for draft in drafts if draft.tier < top and any(each.name in part_of for each in draft.devices)]
+    far_ports = _far_ports(draft_of, fabric)
+    choices = [list(_pod_sizes(draft, part_of, far_ports)) for draft in below]
+    for pods in (pods for _, pods in choices[0]):
+        sizes = [next((size for size, own in choice if _agree(own, pods)), 0) for choice in choices]
+        if all(sizes):
+            break
+    else:
+        sizes = [_renumber(draft, part_of) for draft in below]
+    for draft, size in zip(below, sizes, strict=True):
+        draft.per_pod = size
+
+
+def _far_ports(names: Mapping[str, object], fabric: Fabric) -> dict[str, set[str]]:
+    """Return the ports that other switches have for one: switches at the same place of their pods have the same."""
+    ports: dict[str, set[str]] = {name: set() for name in names}
+    for link in fabric.links:
+        if link.a.node in ports and link.b.node in ports:
+            ports[link.a.node].add(link.b.port)
+            ports[link.b.node].add(link.a.port)
+    return ports
+
+
+def _connected_parts(names: Mapping[str, object], fabric: Fabric) -> list[list[str]]:
+    """Return the switches that cables among them connect."""
+    beside: dict[str, list[str]] = {name: [] for name in names}
+    for link in fabric.links:
+        if link.a.node in beside and link.b.node in beside:
+            beside[link.a.node].append(link.b.node)
+            beside[link.b.node].append(link.a.node)
+    parts, seen = [], set[str]()
+    for name in sorted(beside, key=natural):
+        if name not in seen:
+            part, waiting = [], [name]
+            seen.add(name)
+            while waiting:
+                part.append(waiting.pop())
+                waiting += [far for far in beside[part[-1]] if far not in seen]
+                seen.update(beside[part[-1]])
+            parts.append(part)
+    return parts
+
+
+def _pod_sizes(
+    draft: _Draft, part_of: Mapping[str, int], far_ports: Mapping[str, set[str]]
+) -> list[tuple[int, dict[int, int]]]:
+    """Return the ids of a pod by which each part of a group is a pod, and the pod of each part.
+
+    Those by which switches at the same place have the same ports come first, then the fewest.
+    """
+    sizes = []
+    pairs = [
+        (device.name, number) for device, number in zip(draft.devices, draft.ids, strict=True) if device.name in part_of
+    ]
+    for size in range(1, max(draft.ids) + 1):
+        pods: dict[int, int] = {}
+        ports: dict[int, set[str]] = {}
+        if all(pods.setdefault(part_of[name], (number - 1) // size) == (number - 1) // size for name, number in pairs):
+            alike = all(ports.setdefault(number % size, far_ports[name]) == far_ports[name] for name, number in pairs)
+            if len(set(pods.values())) == len(pods):
+                sizes.append((not alike, size, pods))
+    return [(size, pods) for _, size, pods in sorted(sizes, key=lambda choice: choice[:2])]
+
+
+def _renumber(draft: _Draft, part_of: Mapping[str, int]) -> int:
+    """Return the ids of a pod after giving the switches of a group numbers by pods."""
+    ordered = sorted(zip(draft.ids, draft.devices, strict=True), key=_by_id_and_name)
+    parts: dict[int, list[Device]] = {}
+    for _, device in ordered:
+        parts.setdefault(part_of.get(device.name, 0), []).append(device)
+    size = max(map(len, parts.values()))
+    numbers = {
+        device.name: part * size + place + 1
+        for part, part_devices in parts.items()
+        for place, device in enumerate(part_devices)
+    }
+    draft.ids = [numbers[device.name] for device in draft.devices]
+    return size

@@ -1,0 +1,72 @@
+"""The switches of an imported fabric under other names, with numbered ports named as the written platform does."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+
+from nodrop import platforms
+from nodrop.model.fabric import Device, End, Fabric, Interface, Port
+from nodrop.model.states import Unknown
+from nodrop.model.subject import natural
+
+
+def rename_switches(fabric: Fabric, new_names: Mapping[str, str]) -> Fabric:
+    """Return a fabric with other names for its switches, and for ports where their platform is not written."""
+    ports: dict[End, str] = {}
+    devices = []
+    for device in map(_number_ports, fabric.devices):
+        if device.name not in new_names:
+            continue
+        platform = platforms.written_as(device.platform)
+        interfaces, new_ports = [], {}
+        for port in device.interfaces:
+            new = _port_name(device, platform, port)
+            new_ports[port.name] = new
+            interfaces.append(port if new == port.name else replace(port, name=new))
+        ports |= {End(device.name, old): new for old, new in new_ports.items() if old != new}
+        devices.append(replace(device, name=new_names[device.name], interfaces=tuple(interfaces)))
+
+    def end(cable_end: End) -> End:
+        return End(new_names.get(cable_end.node, cable_end.node), ports.get(cable_end, cable_end.port))
+
+    links = (replace(link, a=min(end(link.a), end(link.b)), b=max(end(link.a), end(link.b))) for link in fabric.links)
+    drained = sorted((new_names.get(name, name) for name in fabric.policy.drained), key=natural)
+    return replace(
+        fabric,
+        policy=replace(fabric.policy, drained=tuple(drained)),
+        devices=tuple(sorted(devices, key=lambda renamed_device: natural(renamed_device.name))),
+        links=tuple(sorted(links, key=lambda link: (link.a, link.b))),
+    )
+
+
+def _number_ports(device: Device) -> Device:
+    """Return a switch whose ports have numbers: those of its model where all have some, else in their order."""
+    if not all(isinstance(interface.port, Unknown) for interface in device.interfaces):
+        return device
+    ordered = sorted(device.interfaces, key=lambda interface: natural(interface.name))
+    ports = _ports_from_model(device, [interface.name for interface in ordered]) or [
+        Port(n) for n in range(1, len(ordered) + 1)
+    ]
+    numbered = tuple(replace(interface, port=port) for interface, port in zip(ordered, ports, strict=True))
+    return replace(device, interfaces=numbered)
+
+
+def _ports_from_model(device: Device, names: list[str]) -> list[Port] | None:
+    """Return the ports that names mean on a model that somebody states; None where it has not all of them."""
+    port_of = platforms.model_port(platforms.written_as(device.platform))
+    if isinstance(device.model, Unknown) or port_of is None:
+        return None
+    model = device.model
+    whole_ports = [port_of(model, name, 1) for name in names]
+    counts = Counter(port.panel for port in whole_ports if port)
+    ports = [port_of(model, name, counts[port.panel]) for name, port in zip(names, whole_ports, strict=True) if port]
+    return [port for port in ports if port] if len(ports) == len(names) else None
+
+
+def _port_name(device: Device, platform: str, port: Interface) -> str:
+    if platform == device.platform or isinstance(device.model, Unknown) or not isinstance(port.port, Port):
+        return port.name
+    splits = sum(
+        isinstance(interface.port, Port) and interface.port.panel == port.port.panel for interface in device.interfaces
+    )
+    return platforms.port_name(platform, device.model, port.port, splits)

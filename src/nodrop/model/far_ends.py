@@ -1,0 +1,23 @@
+"""What a text about the far end of a port means: the host that descriptions and neighbor tables name."""
+
+import re
+
+_HOST = re.compile(r"(?i)^(?:to[-_ :]+|link to +)?([a-z][a-z0-9_.-]{0,99}?[-_.]?)0{0,9}([0-9]{1,6})$")
+"""A host's name: `gpu3`, `to_server01`, `su-02-node-07`."""
+_PORT = re.compile(r"(?i)[-_.](?:eth|nic|port|p|en[ops]|mlx|bond|hca|rail|roce|if)[a-z0-9_.-]{0,99}$")
+"""What of a description is a port of the host: `-eth0` of `gpu3-eth0`, as is what follows a colon, slash or space."""
+_NOT_HOSTS = re.compile(r"(?i)(leaf|spine|tor|swp|ethernet|eth|etp|port|uplink|router|sw|mlag|peer)[-_]?$")
+UNNAMED = "host"
+"""What a group is called of which nothing says a name."""
+
+
+def parse_host_name(text: object) -> tuple[str, int] | None:
+    """Return the group and the number of the host that a description or a neighbor's name means; None for none."""
+    if not isinstance(text, str):
+        return None
+    words = re.sub(r"(?i)^(?:link )?to[ :]+", "", text.strip())
+    match = _HOST.match(_PORT.sub("", re.split(r"[:/ ]", words)[0]))
+    if not match or _NOT_HOSTS.search(match[1]):
+        return None
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", match[1]).strip("-_.") or UNNAMED
+    return (name, int(match[2])) if int(match[2]) else None
