@@ -263,6 +263,8 @@ def test_the_order_of_groups_decides_nothing() -> None:
         (storage_leaves(), {"endpoints.disk.leaves": "stor"}, "no group stor; expected one of leaf, store"),
         (storage_leaves(), {"endpoints.disk.leaves": "spine"}, "spine is in tier 2; expected one of leaf, store"),
         (storage_leaves(), {"routing.asn.store": None}, "routing.asn: store is missing; expected a number with +"),
+        (three_tiers(), {"topology.groups.core.ids": "13-16"},
+         "on every spine, core16 would need ports past the last (peer_slots: 4, or links: 1"),
         (storage_leaves(), {"topology.groups.store.uplinks.spine.links": "5"},
          "2 spine switches × 5 uplinks are 10 ports of every store; expected at most its 8 uplink ports"),
         (storage_leaves(), {"topology.groups.spine.tier": "3"},

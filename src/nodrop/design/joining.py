@@ -81,8 +81,8 @@ class Choice:
         """Return this with the ports for the peers above, or below, shared out evenly."""
         return replace(
             self,
-            uppers=replace(self.uppers, slots=max(self.uppers.ids)) if uppers else self.uppers,
-            lowers=replace(self.lowers, slots=max(self.lowers.ids)) if lowers else self.lowers,
+            uppers=replace(self.uppers, slots=_fewest_slots(self.uppers.ids)) if uppers else self.uppers,
+            lowers=replace(self.lowers, slots=_fewest_slots(self.lowers.ids)) if lowers else self.lowers,
         )
 
     def with_ports(self) -> "Choice | None":
@@ -90,6 +90,12 @@ class Choice:
         ends = ((False, False), (True, False), (False, True), (True, True))
         choices = (self.with_even_ports(uppers=uppers, lowers=lowers) for uppers, lowers in ends)
         return next((choice for choice in choices if choice.fits), None)
+
+
+def _fewest_slots(ids: tuple[int, ...]) -> int:
+    """Return among how many peers ports are shared out evenly: as many as there are if ids then have separate slots."""
+    count = len(ids)
+    return count if len({number % count for number in ids}) == count else max(ids)
 
 
 def _distinct(numbers: Iterable[int]) -> tuple[int, ...]:
