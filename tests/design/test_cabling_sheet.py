@@ -1,5 +1,7 @@
 """Intents whose cables a sheet states row by row: the same fabric as by rules, and faults at the line of the row."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -148,3 +150,18 @@ def test_what_a_cable_more_changes() -> None:
     assert touched == {"leaf1", "spine1"}
     ports = {port.name: port for port in before.device("leaf1").interfaces}
     assert [port.name for port in after.device("leaf1").interfaces if port != ports[port.name]] == ["Ethernet192"]
+
+
+def test_a_switch_that_names_another_neighbor_than_the_sheet_is_a_finding(tmp_path: Path) -> None:
+    for artifact in nodrop.write(build(shipped("cabling-sheet"))):
+        path = tmp_path / artifact.device / artifact.path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(artifact.text)
+    config = tmp_path / "leaf1" / "config_db.json"
+    tables = json.loads(config.read_text())
+    tables["DEVICE_NEIGHBOR"] = {"Ethernet224": {"name": "spine2", "port": "swp1s0"}}
+    config.write_text(json.dumps(tables))
+    verdict = nodrop.lint(nodrop.read([str(tmp_path)]))
+    assert [(finding.rule, finding.subject) for finding in verdict.findings] == [
+        ("neighbor-unlike-cable", ("leaf1", "Ethernet224", "neighbor"))
+    ]
