@@ -3,16 +3,21 @@
 from dataclasses import replace
 
 import pytest
+from hypothesis import given, settings
 
+import nodrop
 from nodrop.hardware import media
 from nodrop.importing import derive
 from nodrop.importing.grouping import see
 from nodrop.importing.uplinks import fitting
 from nodrop.model.bridging import PortChannel
+from nodrop.model.compare import differences
 from nodrop.model.fabric import Fabric
 from nodrop.model.far_ends import parse_host_name
-from nodrop.model.states import UNKNOWN
-from support.imported_fabrics import bare, called
+from nodrop.model.states import UNKNOWN, known_rows
+from support.designs import Data, build
+from support.imported_fabrics import bare, called, imported, without_names
+from support.random_topologies import topologies
 
 
 def unnumbered_alone() -> Fabric:
@@ -143,3 +148,35 @@ def test_unnamed_hosts_are_groups_by_vlan_and_split() -> None:
 def test_media_of_40g_are_known() -> None:
     assert {name for name, one in media().items() if 40_000 in one.speeds} == {"AOC", "DAC", "LR4", "SR4"}
     assert fitting(40_000, 30) == "AOC"
+
+
+def assert_topology_comes_back(data: Data) -> None:
+    """Import a build with its names and without any, and hold it for names and addresses that are there twice."""
+    fabric = build(data)
+    found = imported(fabric)
+    assert (found.left, found.lacking, found.problems, found.guessed) == ((), (), (), ())
+    assert found.intent is not None
+    assert list(differences(fabric, nodrop.build(found.intent))) == []
+    unnamed = without_names(data)
+    assert (unnamed.left, unnamed.lacking, unnamed.problems) == ((), (), ())
+    addresses = [
+        text
+        for device in fabric.devices
+        for each in (*known_rows(device.loopbacks), *device.interfaces)
+        for text in known_rows(each.addresses)
+    ]
+    names = [device.name for device in fabric.devices] + [host.name for host in fabric.hosts]
+    assert len(set(addresses)) == len(addresses)
+    assert len(set(names)) == len(names)
+
+
+@given(topologies())
+@settings(max_examples=4)
+def test_random_topologies_come_back_with_names_and_without(data: Data) -> None:
+    assert_topology_comes_back(data)
+
+
+@given(topologies())
+@pytest.mark.nightly
+def test_many_random_topologies_come_back_with_names_and_without(data: Data) -> None:
+    assert_topology_comes_back(data)

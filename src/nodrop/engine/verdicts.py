@@ -94,7 +94,9 @@ def judge(
 
     def judge_in(mode_reading: Reading, own_index: Index) -> Verdict:
         mode_rules = [rule for rule in chosen if rule.name not in same and mode_reading.fabric.mode in rule.modes]
-        return run_session(_Session(mode_reading, counts, own_index, reported=alike.reported), mode_rules).verdict(len(chosen))
+        return run_session(_Session(mode_reading, counts, own_index, reported=alike.reported), mode_rules).verdict(
+            len(chosen)
+        )
 
     found_verdict = judge_each_mode(reading, index, judge_in)
     unknown = (*found_verdict.unknown, *unknown_line_verdicts(reading.notes))
@@ -261,7 +263,9 @@ class _Session:
                 elif self._hit_passes_condition(rule, builder, hit):
                     self.findings.append(builder.build_from_hit(hit))
                     for place in hit.also:
-                        self.reported.setdefault(place[:2], set()).add((rule.area, rule.name, self.findings[-1].severity))
+                        self.reported.setdefault(place[:2], set()).add(
+                            (rule.area, rule.name, self.findings[-1].severity)
+                        )
         except Exception as crash:  # noqa: BLE001 -- as above
             self._crash(rule, subject, crash)
 

@@ -131,7 +131,8 @@ def _groups_of_tier(
         return []
     _separate(drafts, beside)
     taken = {draft.name for draft in others} | facts.host_groups
-    plain_names = (f"{ROLES[tier]}-{letter}" if letter else ROLES[tier] for letter in ("", *_LETTERS))
+    role = ROLES[tier] if ROLES[tier].isalpha() else f"{ROLES[tier]}-switch"
+    plain_names = (f"{role}-{letter}" if letter else role for letter in ("", *_LETTERS))
     for draft in drafts:
         common = stated_name or (_common_name(draft) if len(drafts) > 1 or facts.has_one_or_many_tiers else "")
         draft.name = (

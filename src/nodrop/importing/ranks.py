@@ -106,10 +106,33 @@ def _tiers_by_graph(
 
 
 def _climb(graph: _Graph, seeds: Mapping[str, int]) -> dict[str, int]:
-    """Return the tiers of all switches that cables reach from some of known tiers, tier by tier upwards.
+    """Return the tiers of all switches that cables reach from some of known tiers.
 
-    A switch without hosts, such as one with links to other sites alone, is in the tier of those that are cabled alike.
+    Where switches next to hosts have the lower address of every link, so has the lower end of any link. Else a switch
+    without hosts, such as one with links to other sites alone, is in the tier of those that are cabled alike.
     """
+    lowest = [name for name, tier in seeds.items() if tier == 0 and graph.cables[name]]
+    if lowest and all(graph.cables[name].keys() == graph.low_ends[name] for name in lowest):
+        tiers = _climb_by_addresses(graph, seeds)
+        if min(tiers.values()) >= 0:
+            return tiers
+    return _climb_by_shapes(graph, seeds)
+
+
+def _climb_by_addresses(graph: _Graph, seeds: Mapping[str, int]) -> dict[str, int]:
+    """Return the tiers of switches where the lower end of each link has its lower address."""
+    tiers, waiting = dict(seeds), list(seeds)
+    while waiting:
+        name = waiting.pop()
+        for far in graph.cables[name]:
+            if far not in tiers:
+                tiers[far] = tiers[name] + (1 if far in graph.low_ends[name] else -1)
+                waiting.append(far)
+    return tiers
+
+
+def _climb_by_shapes(graph: _Graph, seeds: Mapping[str, int]) -> dict[str, int]:
+    """Return the tiers of switches, tier by tier upwards, where those that are cabled alike are in one tier."""
     tiers = dict(seeds)
     layer = list(seeds)
     shapes = {(tier, _shape(graph, name)) for name, tier in seeds.items()}
