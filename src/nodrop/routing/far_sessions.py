@@ -186,7 +186,11 @@ def _resolve_far_session(sessions: FabricSessions, asked: DownSession, ways: Way
     opens, far_opens = (bool(each) for each in tracked)
     if not (opens or far_opens):
         return without_route(start)
-    if not ((opens and opening.is_certain()) or (far_opens and far_opening.is_certain())):
+    is_certain = (opens and opening.is_certain()) or (far_opens and far_opening.is_certain())
+    takes_other = opening.may_take_place_of_other(sessions, far) or far_opening.may_take_place_of_other(
+        sessions, router
+    )
+    if not is_certain or takes_other:
         return leave_unknown("neighbor.update_source")
     halves = (
         FilteredEnd(router.device, _cabled_legs(router), single_address_range(own_address), opens),
@@ -249,6 +253,19 @@ class _Opening(NamedTuple):
     def is_certain(self) -> bool:
         """Return whether it opens it from there on every way that its packets may take."""
         return all(self.expected in addresses for addresses in self._sources())
+
+    def may_take_place_of_other(self, sessions: FabricSessions, far: Router) -> bool:
+        """Return whether the far end may take the connection for one of another statement, whose session is up.
+
+        It takes it for that of the statement with the address that it comes from. If that statement's own neighbor
+        connects first, as where BGP brings the route that the connection needs, both sessions come up as stated; else
+        one statement at each end stays without a session.
+        """
+        if not self.ways.is_tracked(self.number, self.to, near=True):
+            return False
+        unexpected = frozenset[Address]().union(*self._sources()) - {self.expected}
+        others = (far.by_address.get(source) for source in unexpected)
+        return any(other is not None and sessions.is_up_over_link(far, other) for other in others)
 
     def _sources(self) -> Sequence[frozenset[Address]]:
         """Return the addresses that it may be opened from: the stated ones, else those of packets to the other end."""

@@ -82,6 +82,9 @@ class FabricSessions:
                         self._unpaired.add((router.number, neighbor.key))
                 elif (outcome.a.router, outcome.a.neighbor.key) < (outcome.b.router, outcome.b.neighbor.key):
                     self.up.append(outcome)
+        self._up_over_links = {
+            (side.router, side.neighbor.key) for session in self.up for side in (session.a, session.b)
+        }
         for down in self.down if self._unpaired else ():
             if self._may_be_elsewhere(down):
                 self.far.append(down)
@@ -102,6 +105,10 @@ class FabricSessions:
             return False
         answer = self.answer(down.router, down.neighbor)
         return any(row.neighbor is not answer for row in self.far_statements(owner[0], down.router)[to.family])
+
+    def is_up_over_link(self, router: Router, neighbor: BgpNeighbor) -> bool:
+        """Return whether the session of a statement is up over the link that its address is on."""
+        return (router.number, neighbor.key) in self._up_over_links
 
     def answer(self, router: Router, neighbor: BgpNeighbor) -> BgpNeighbor | None:
         """Return the other end's statement at the link of a statement, if the link works and there is any."""
