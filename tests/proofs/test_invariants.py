@@ -5,17 +5,18 @@ from random import Random
 import pytest
 
 from clos import three_tier, two_tier
-from nodrop.model.fabric import Device, Fabric
+from nodrop.model.fabric import Device, End, Fabric
 from nodrop.model.index import Index
-from nodrop.model.routing import Aggregate, BgpNeighbor, StaticRoute
+from nodrop.model.routing import Aggregate, Bgp, BgpNeighbor, StaticRoute
 from nodrop.model.states import known_rows
 from nodrop.model.values import replace_fields
 from nodrop.proofs.deadlock import check_deadlock
 from nodrop.proofs.failures import search_failures
+from nodrop.proofs.harmless import HarmlessFailures
 from nodrop.proofs.invariants import Invariants, check_invariants
 from nodrop.proofs.proving import prove_deadlock
 from nodrop.routing import compute
-from support.lossless_fabrics import fat_tree, lossless, ring, sampled_failures, seeds
+from support.lossless_fabrics import ends_of, fat_tree, lossless, ring, sampled_failures, seeds
 
 
 def conditions(fabric: Fabric) -> Invariants:
@@ -121,9 +122,11 @@ def test_the_least_failures_are_found() -> None:
 
 def test_parallel_cables_fail_together() -> None:
     plane = compute(Index(lossless(two_tier(4, 2, parallel=3, shared=False, filtered=False))))
-    search = search_failures(plane, check_deadlock(plane), 6)
+    check = check_deadlock(plane)
+    invariants = check_invariants(check.traffic.forwarding)
+    search = search_failures(plane, check, invariants, 6)
     assert [failure.name for failure in search.failures] == ["3 cables from l1 to s1", "3 cables from l2 to s2"]
-    assert search_failures(plane, check_deadlock(plane), 5).check is None
+    assert search_failures(plane, check, invariants, 5).check is None
 
 
 def test_a_ring_needs_a_second_class_or_two_turns_less() -> None:
@@ -131,6 +134,79 @@ def test_a_ring_needs_a_second_class_or_two_turns_less() -> None:
     assert proof.change is not None
     assert [tuple(turn) for turn in proof.change.turns] == [("r1", "r2", "r5"), ("r1", "r5", "r2")]
     assert (proof.change.shared_asn, proof.change.classes) == ((), 2)
+
+
+def test_harmless_failures_make_no_circle() -> None:
+    """Each cable and switch, in fabrics without one cable: no circle forms where it is harmless, and some do else."""
+    harmless_count = circles = 0
+    for chance in seeds(12):
+        fabric = lossless(two_tier(chance.randint(4, 5), 2, shared=False, filtered=False))
+        failed = ends_of((chance.choice(fabric.links),))
+        plane = compute(Index(fabric), failed)
+        check = check_deadlock(plane)
+        assert check.is_free
+        harmless = HarmlessFailures(check.traffic.forwarding, check_invariants(check.traffic.forwarding))
+        for link in fabric.links:
+            free = check_deadlock(compute(plane.index, failed | ends_of((link,)))).is_free
+            known = harmless.is_harmless_without_links([link])
+            assert free or not known
+            harmless_count, circles = harmless_count + known, circles + (not free)
+        for device in fabric.devices:
+            ends = frozenset(End(device.name, port.name) for port in device.interfaces)
+            assert harmless.is_harmless_without_device(device.name)
+            assert check_deadlock(compute(plane.index, failed | ends)).is_free
+    assert harmless_count > 40
+    assert circles > 20
+
+
+def test_a_search_computes_no_graph_for_harmless_failures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three tiers whose superspines have a number each: no single failure needs routes or a separate graph."""
+    fabric = lossless(with_own_numbers(three_tier(2, 3, 2, 2), "super"))
+    plane = compute(Index(fabric))
+    check = check_deadlock(plane)
+    invariants = check_invariants(check.traffic.forwarding)
+    assert {obstacle.reason for obstacle in invariants.obstacles} == {"passes"}
+    monkeypatch.setattr("nodrop.proofs.failures.compute", lambda *_: pytest.fail("a state was computed"))
+    search = search_failures(plane, check, invariants, 1)
+    assert (search.complete, search.check) == (True, None)
+    assert search.states == 4 + 8 + 10, "cables to leaves that are alike count once, and so do such leaves"
+
+
+@pytest.mark.parametrize(
+    "changed_fabric",
+    [
+        replace_fields(two_tier(4, 2, shared=False, filtered=False), devices=tuple(
+            replace_fields(device, role="") for device in two_tier(4, 2, shared=False, filtered=False).devices
+        )),
+        changed(two_tier(4, 2, shared=False, filtered=False), "l1", aggregates=(Aggregate(prefix="10.128.0.0/9"),)),
+        with_session(two_tier(4, 2, shared=False, filtered=False), "l1", default_originate=True),
+        ring(5),
+    ],
+    ids=["no roles", "an aggregate", "a default route", "no tiers"],
+)  # fmt: skip
+def test_no_failure_is_known_to_be_harmless(changed_fabric: Fabric) -> None:
+    forwarding = check_deadlock(compute(Index(lossless(changed_fabric)))).traffic.forwarding
+    harmless = HarmlessFailures(forwarding, check_invariants(forwarding))
+    assert not any(harmless.is_harmless_without_links([link]) for link in changed_fabric.links)
+
+
+def with_own_numbers(given: Fabric, prefix: str) -> Fabric:
+    """A fabric whose switches with names of a prefix have an AS number each."""
+    names = [device.name for device in given.devices if device.name.startswith(prefix)]
+    asns = {name: 4200200000 + number for number, name in enumerate(names)}
+    far = {(link.a.node, link.a.port): link.b.node for link in given.links}
+    far |= {(link.b.node, link.b.port): link.a.node for link in given.links}
+
+    def renumber(device: Device) -> Device:
+        bgp = device.bgp
+        assert isinstance(bgp, Bgp)
+        sessions = tuple(
+            replace_fields(one, remote_asn=asns.get(far[device.name, str(one.interface)], one.remote_asn))
+            for one in known_rows(bgp.neighbors)
+        )
+        return replace_fields(device, bgp=replace_fields(bgp, asn=asns.get(device.name, bgp.asn), neighbors=sessions))
+
+    return replace_fields(given, devices=tuple(map(renumber, given.devices)))
 
 
 @pytest.mark.slow
@@ -149,3 +225,44 @@ def test_random_failures_of_random_designs() -> None:
             for _ in range(10):
                 assert check_deadlock(compute(Index(fabric), sampled_failures(fabric, 0.4, chance))).is_free
     assert 20 < held < 60
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("tenth", range(10))
+def test_conditions_against_the_failure_of_each_cable_and_switch(tenth: int) -> None:
+    """300 fabrics, 30 each: where conditions hold, no single failure makes a circle, nor do five random ones together.
+
+    Each tenth has one fabric of 100 to 500 switches, of which 20 cables and switches are tried.
+    """
+    for number in range(30):
+        chance = Random(1000 * tenth + number)
+        fabric = lossless(large_design(chance) if number == 0 else small_design(chance))
+        plane = compute(Index(fabric))
+        check = check_deadlock(plane)
+        assert check.is_free
+        if not check_invariants(check.traffic.forwarding).hold:
+            continue
+        failures = [ends_of((link,)) for link in fabric.links]
+        failures += [frozenset(End(one.name, port.name) for port in one.interfaces) for one in fabric.devices]
+        if number == 0:
+            failures = chance.sample(failures, 20)
+        failures += [frozenset().union(*chance.sample(failures, 5))]
+        assert all(check_deadlock(compute(plane.index, failed)).is_free for failed in failures)
+
+
+def small_design(chance: Random) -> Fabric:
+    shared = chance.random() < 0.7
+    if chance.random() < 0.5:
+        return two_tier(
+            chance.randint(3, 6),
+            chance.randint(2, 3),
+            parallel=chance.randint(1, 2),
+            shared=shared,
+            filtered=chance.random() < 0.5,
+        )
+    fabric = three_tier(chance.randint(2, 3), chance.randint(2, 3), 2, chance.randint(1, 2))
+    return fabric if shared else with_own_numbers(fabric, "super")
+
+
+def large_design(chance: Random) -> Fabric:
+    return three_tier(chance.randint(4, 10), chance.randint(20, 40), chance.randint(2, 8), chance.randint(1, 4))

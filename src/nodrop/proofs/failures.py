@@ -8,11 +8,14 @@ from typing import NamedTuple
 from nodrop.model.fabric import End
 from nodrop.model.index import Index
 from nodrop.proofs.deadlock import DeadlockCheck, check_deadlock
+from nodrop.proofs.harmless import HarmlessFailures
+from nodrop.proofs.invariants import Invariants
 from nodrop.routing import ControlPlane, compute
 from nodrop.routing.failures import FailureAnalysis
+from nodrop.routing.prefixes import AddressFamily
 
 MOST_STATES = 1000
-"""How many states of a fabric are computed at most."""
+"""Of how many states the graph of buffers is computed at most."""
 
 
 class Failure(NamedTuple):
@@ -31,7 +34,7 @@ class FailureSearch:
     most: int
     """How many cables or switches fail at a time at most."""
     states: int
-    """How many states were computed; those that are alike but for names count once."""
+    """How many states were checked; those that are alike but for names count once."""
     complete: bool
     """Whether every set of failures up to `most` was considered."""
     failures: tuple[Failure, ...] = ()
@@ -43,25 +46,43 @@ class FailureSearch:
         return frozenset(end for failure in self.failures for end in failure.ends)
 
 
-def search_failures(plane: ControlPlane, check: DeadlockCheck, most: int) -> FailureSearch:
-    """Return the first state with a circle, in the order of failed cables and switches, up to `most` of these."""
+def search_failures(plane: ControlPlane, check: DeadlockCheck, invariants: Invariants, most: int) -> FailureSearch:
+    """Return the first state with a circle, in the order of failed cables and switches, up to `most` of these.
+
+    Single failures after which packets go up and then down need no graph (proofs/harmless.py).
+    """
     index = plane.index
     every = _failures_of(plane)
-    first = _representatives(plane, check, every)
+    harmless = HarmlessFailures(check.traffic.forwarding, invariants)
+    kinds = _kinds_of(plane, harmless.analyses, every)
+    known = {failure for failure in dict.fromkeys(kinds.values()) if _is_harmless(harmless, index, failure)}
+    first = _representatives(plane, check, every, kinds)
     seen: set[frozenset[str]] = set()
     for total in range(1, most + 1):
         for failures in _sets_of(every, first, total):
             names = frozenset(failure.name for failure in failures)
             if names in seen:
                 continue
+            if len(failures) == 1 and kinds[failures[0]] in known:
+                continue
             if len(seen) == MOST_STATES:
-                return FailureSearch(most=most, states=len(seen), complete=False)
+                return FailureSearch(most=most, states=len(known) + len(seen), complete=False)
             seen.add(names)
             failed = frozenset(end for failure in failures for end in failure.ends)
             found = check_deadlock(compute(index, plane.failed | failed))
             if not found.is_free:
-                return FailureSearch(most=most, states=len(seen), complete=True, failures=failures, check=found)
-    return FailureSearch(most=most, states=len(seen), complete=True)
+                return FailureSearch(
+                    most=most, states=len(known) + len(seen), complete=True, failures=failures, check=found
+                )
+    return FailureSearch(most=most, states=len(known) + len(seen), complete=True)
+
+
+def _is_harmless(harmless: HarmlessFailures, index: Index, failure: Failure) -> bool:
+    """Whether packets go up and then down after a failure; false where that is not known."""
+    if failure.name in index.devices:
+        return harmless.is_harmless_without_device(failure.name)
+    links = {index.link(*end) for end in failure.ends}
+    return harmless.is_harmless_without_links(link for link in links if link is not None)
 
 
 def _failures_of(plane: ControlPlane) -> tuple[Failure, ...]:
@@ -106,22 +127,40 @@ def _has_unused_paths(plane: ControlPlane) -> bool:
     )
 
 
-def _representatives(plane: ControlPlane, check: DeadlockCheck, every: Sequence[Failure]) -> tuple[Failure, ...]:
-    """Return one failure of each kind that are alike but for names; all where ports have several QoS behaviors."""
-    behaviors = {*check.traffic.left, *check.traffic.entered}
-    if len(plane.families) != 1 or len(behaviors) > 1:
-        return tuple(every)
-    analysis = FailureAnalysis(plane, plane.of(plane.families[0]))
+def _kinds_of(
+    plane: ControlPlane, analyses: Mapping[AddressFamily, FailureAnalysis], every: Sequence[Failure]
+) -> dict[Failure, Failure]:
+    """Return for each failure the first one with the same effect on routes but for names; itself in several families.
+
+    `analyses` are those of the families, if they exist already.
+    """
+    if len(plane.families) != 1:
+        return {failure: failure for failure in every}
+    (family,) = plane.families
+    analysis = analyses.get(family) or FailureAnalysis(plane, plane.of(family))
     kind_of: dict[frozenset[End], object] = {}
     for first, links in analysis.alike.items():
         kind_of |= {frozenset((link.a, link.b)): first for link in links}
+    far = {end: ends for ends in kind_of for end in ends}
     same: Mapping[str, str] = {name: first for first, names in analysis.equivalent_devices.items() for name in names}
-    kinds: dict[object, Failure] = {}
+    firsts: dict[object, Failure] = {}
+    kinds: dict[Failure, Failure] = {}
     for failure in every:
-        pairs = [kind_of[pair] for pair in kind_of if pair <= failure.ends] if failure.cables > 1 else []
-        kind = kind_of.get(failure.ends) or same.get(failure.name) or frozenset(pairs) or failure
-        kinds.setdefault((failure.cables, kind), failure)
-    return tuple(kinds.values())
+        kind: object = same.get(failure.name)
+        if kind is None:
+            pairs = {far[end] for end in failure.ends if end in far and far[end] <= failure.ends}
+            found = {kind_of[pair] for pair in pairs}
+            kind = frozenset(found) if 2 * len(pairs) == len(failure.ends) and found else failure
+        kinds[failure] = firsts.setdefault((failure.cables, kind), failure)
+    return kinds
+
+
+def _representatives(
+    plane: ControlPlane, check: DeadlockCheck, every: Sequence[Failure], kinds: Mapping[Failure, Failure]
+) -> tuple[Failure, ...]:
+    """Return one failure of each kind that are alike but for names; all where ports have several QoS behaviors."""
+    behaviors = {*check.traffic.left, *check.traffic.entered}
+    return tuple(every) if len(behaviors) > 1 else tuple(dict.fromkeys(kinds.values()))
 
 
 def _sets_of(every: Sequence[Failure], first: Sequence[Failure], total: int) -> Iterator[tuple[Failure, ...]]:

@@ -48,7 +48,7 @@ def prove_deadlock(index: Index, most_failures: int = 0) -> DeadlockProof:
     invariants = check_invariants(forwarding)
     search = None
     if most_failures and check.is_free and not invariants.hold:
-        search = search_failures(forwarding.plane, check, most_failures)
+        search = search_failures(forwarding.plane, check, invariants, most_failures)
     proof = DeadlockProof(check=check, invariants=invariants, search=search)
     if proof.verdict in ("free", "unknown"):
         return proof

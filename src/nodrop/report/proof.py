@@ -168,7 +168,7 @@ def _basis_lines(facts: Facts) -> Iterator[str]:
         if facts["verdict"] in ("free", "unknown") and not facts["any_failures"] and facts["buffers"]:
             yield "  --failures K checks failures one by one."
         return
-    yield f"  Failures: {count(search['states'], 'state')} computed, up to {search['most']} cables or switches failed."
+    yield f"  Failures: {count(search['states'], 'state')} checked, up to {search['most']} cables or switches failed."
     if not search["complete"]:
         yield "  The search ended at its limit; more failures were not checked."
 

@@ -52,6 +52,8 @@ class FailureOutcome(NamedTuple):
     valleys: tuple[RouteLoss, ...] = ()
     weaker: tuple[ReducedPaths, ...] = ()
     unstable: frozenset[int] = frozenset()
+    valleys_searched: bool = True
+    """Whether `valleys` has all of them; they are not looked for where routes follow others."""
 
 
 class FailureAnalysis:
@@ -172,7 +174,7 @@ class FailureAnalysis:
                 weaker.append(ReducedPaths(number, bits, remaining_hops, previous_hops))
             else:
                 lost[number] = lost.get(number, 0) | bits
-        return FailureOutcome(_losses_by_router(lost), (), tuple(weaker), routes.state.unstable)
+        return FailureOutcome(_losses_by_router(lost), (), tuple(weaker), routes.state.unstable, valleys_searched=False)
 
     def _is_session_up(self, number: int, ends: frozenset[End]) -> bool:
         session = self._plane.sessions[number]

@@ -1,0 +1,83 @@
+"""Single failures after which packets still go up and then down: these need no separate graph.
+
+Where every session joins two tiers, each channel leads up or down. If no router sends up what it gets from above, the
+packets in a channel up wait for one that begins in a higher tier, or for one down, and those in a channel down for one
+that begins in a lower tier. No circle can form, whatever the QoS maps are. `routing/failures.py` computes from the
+state before which routers begin to send up what they get from above.
+"""
+
+from collections.abc import Iterable
+
+from nodrop.model.fabric import Link
+from nodrop.proofs.forwarding import Forwarding
+from nodrop.proofs.invariants import Invariants
+from nodrop.routing.failures import FailureAnalysis, FailureOutcome
+from nodrop.routing.prefixes import ADDRESS_FAMILIES, AddressFamily
+from nodrop.routing.routes import FamilyRoutes
+from nodrop.routing.static_routes import is_discard_route, usable_static_routes
+from nodrop.routing.tiers import TierRanks, rank
+
+
+class HarmlessFailures:
+    """Decides of single failures whether packets of hosts go up and then down after them."""
+
+    def __init__(self, forwarding: Forwarding, invariants: Invariants) -> None:
+        plane = forwarding.plane
+        self.analyses: dict[AddressFamily, FailureAnalysis] = {}
+        """By family; none where a condition does not hold, and no failure is known to be harmless."""
+        self._hosts: dict[AddressFamily, int] = {}
+        """The classes of hosts, as bits of the classes of the family."""
+        first = 0
+        for family in ADDRESS_FAMILIES:
+            world = plane.of(family).world
+            self._hosts[family] = forwarding.every >> first & world.every
+            first += world.destinations.count
+        if _is_plain(forwarding, invariants) and all(
+            _is_tiered(forwarding, plane.of(family), self._hosts[family]) for family in plane.families
+        ):
+            self.analyses = {family: FailureAnalysis(plane, plane.of(family)) for family in plane.families}
+
+    def is_harmless_without_links(self, links: Iterable[Link]) -> bool:
+        """Whether no packet goes down and up again if these cables fail; false where that is not known."""
+        cut = tuple(links)
+        return self._has_no_valley((family, one.of_link(*cut)) for family, one in self.analyses.items())
+
+    def is_harmless_without_device(self, name: str) -> bool:
+        """Whether no packet goes down and up again if a switch fails; false where that is not known."""
+        return self._has_no_valley((family, one.of_device(name)) for family, one in self.analyses.items())
+
+    def _has_no_valley(self, outcomes: Iterable[tuple[AddressFamily, FailureOutcome]]) -> bool:
+        return bool(self.analyses) and all(
+            outcome.valleys_searched
+            and not outcome.unstable
+            and not any(row.bits & self._hosts[family] for row in outcome.valleys)
+            for family, outcome in outcomes
+        )
+
+
+def _is_plain(forwarding: Forwarding, invariants: Invariants) -> bool:
+    """Whether routers forward by BGP between tiers alone, and no prefix of hosts is inside another one."""
+    plane = forwarding.plane
+    if invariants.outer or any(obstacle.reason != "passes" for obstacle in invariants.obstacles):
+        return False
+    for routes in map(plane.of, plane.families):
+        if routes.state.unstable or any(speaker.summaries for speaker in routes.world.speakers.values()):
+            return False
+        for router in plane.routers:
+            if any(not is_discard_route(route) for route, _ in usable_static_routes(router, routes.family)):
+                return False
+    return True
+
+
+def _is_tiered(forwarding: Forwarding, routes: FamilyRoutes, hosts: int) -> bool:
+    """Whether packets enter at the lowest tier, all sessions join two tiers, and no router sends up what came down."""
+    world, tiers = routes.world, TierRanks(routes.world)
+    table, local = routes.state.table, routes.state.local
+    for number, speaker in world.speakers.items():
+        if len(tiers.up(number)) + len(tiers.down(number)) < len(speaker.links):
+            return False
+        if number in forwarding.entries and rank(speaker.router.device) != 0:
+            return False
+    valleys = {number: bits for number in world.speakers if (bits := tiers.valley(number, table, local) & hosts)}
+    over = tiers.trace_destinations(hosts, table, local) if valleys else {}
+    return not any(bits & tiers.into(number, over) for number, bits in valleys.items())
