@@ -790,3 +790,11 @@ def test_settings_of_a_peer_group(changes: dict[str, object], lines: list[str]) 
     one = made(GROUPED, *((f"@neighbors/{subject}", value) for subject, value in changes.items()))
     assert one.by_hand == ()
     assert commands(one) == [f"nv {line}" for line in lines]
+
+
+def test_a_pfc_profile_without_a_cable_length_has_no_length_in_its_name() -> None:
+    lossy = OLD[: OLD.index("    qos:\n      pfc")] + "    type: swp\nqos:\n  roce:\n    enable: on\n    mode: lossy\n"
+    changes = [(f"swp1/qos/pfc_{way}_priorities", (3,)) for way in ("rx", "tx")]
+    lines = commands(made(state(lossy), *changes, old=()))
+    assert "nv set interface swp1 qos pfc profile pfc-on" in lines
+    assert not [line for line in lines if "None" in line]

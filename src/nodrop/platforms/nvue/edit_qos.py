@@ -172,7 +172,9 @@ def _name(object_kind: str, value: Any) -> str:
     if object_kind == "pfc":
         if value.rx != value.tx:
             return "pfc-rx" if value.rx else "pfc-tx"
-        return f"cable-{value.cable_length_m}m" if value.rx else "pfc-off"
+        if not value.rx:
+            return "pfc-off"
+        return "pfc-on" if value.cable_length_m is None else f"cable-{value.cable_length_m}m"
     if object_kind == "link-pause":
         return "pause" if value else "no-pause"
     words = {"congestion-control": "marking", "egress-scheduler": "shares", "egress-shaper": "rates"}
