@@ -56,7 +56,8 @@ def test_a_missing_watchdog_of_a_stock_sonic_switch_is_one_line_for_all_ports() 
     sonic(4)
     told = commands("config_db.json", rule="pfc-without-watchdog")
     line = "sudo pfcwd start --action drop --restoration-time 400 Ethernet{0..24..8} 200"
-    assert told == [[{"device": "sw1", "language": "sonic", "lines": [line, "sudo config save -y"]}]] * 4
+    lines = [line, "sudo config save -y"]
+    assert told == [[{"device": "sw1", "language": "sonic", "lines": lines, "impact": "", "ports": []}]] * 4
 
 
 def test_a_command_for_one_port_is_repeated_by_a_loop() -> None:
@@ -80,7 +81,9 @@ def test_the_commands_for_a_dangling_reference_correct_that_reference_only() -> 
     Path("config_db.json").write_text(json.dumps(config))
     line = 'sudo sonic-db-cli CONFIG_DB HSET "PORT_QOS_MAP|Ethernet0" dscp_to_tc_map AZURE'
     told = commands("config_db.json", rule="dangling-reference")
-    assert told == [[{"device": "sw1", "language": "sonic", "lines": [line, "sudo config save -y"]}]]
+    ((advised,),) = told
+    assert advised.pop("impact").startswith("traffic-affecting: packets take another class from then on")
+    assert advised == {"device": "sw1", "language": "sonic", "lines": [line, "sudo config save -y"], "ports": []}
 
 
 def _all_lines() -> list[tuple[str, str]]:
@@ -201,6 +204,8 @@ def test_nvue_has_ranges_and_an_apply() -> None:
                 "nv set qos pfc-watchdog robustness 3",
                 "nv config apply",
             ],
+            "impact": "",
+            "ports": [],
         }
     ]
 
@@ -213,6 +218,8 @@ def test_onyx_has_ranges_though_its_files_are_not_edited() -> None:
             "device": "tor1",
             "language": "onyx",
             "lines": ["enable", "configure terminal", "interface ethernet 1/1-1/4 pfc-wd", "configuration write"],
+            "impact": "",
+            "ports": [],
         }
     ]
 
@@ -233,7 +240,7 @@ def test_a_switch_whose_commands_are_typed_has_the_fault_no_more() -> None:
 
 def test_github_and_sarif_carry_the_commands() -> None:
     Path("tor1.nv").write_text(NVUE)
-    assert "%0AOn tor1 (NVUE):%0A  nv set interface swp1-4 qos pfc-watchdog state enable" in (
+    assert "%0Aon tor1 (NVUE):%0A  nv set interface swp1-4 qos pfc-watchdog state enable" in (
         nodrop("lint", "tor1.nv", "--format", "github").out
     )
     (run,) = json.loads(nodrop("lint", "tor1.nv", "--format", "sarif").out)["runs"]
@@ -308,3 +315,15 @@ def test_where_nic_and_switch_differ_both_ends_are_named(edit: dict[str, str], r
     assert texts
     assert all(text.endswith(expected) for text in texts), texts
     assert not any("0,0,0,1" in text or "enable/3" in text for text in texts)
+
+
+def test_commands_of_a_shared_map_name_the_ports_that_it_changes() -> None:
+    sonic(4)
+    config = json.loads(Path("config_db.json").read_text())
+    del config["DSCP_TO_TC_MAP"]["AZURE"]["40"]
+    Path("config_db.json").write_text(json.dumps(config))
+    ((advised,), *_) = commands("config_db.json", rule="dscp-map-incomplete")
+    assert advised["lines"][0] == 'sudo sonic-db-cli CONFIG_DB HSET "DSCP_TO_TC_MAP|AZURE" 40 0'
+    assert advised["ports"] == ["Ethernet0", "Ethernet8", "Ethernet16", "Ethernet24"]
+    told = nodrop("lint", "config_db.json").out
+    assert "    changes 4 ports: Ethernet[0-24 by 8]\n    on sw1 (SONiC):\n" in told

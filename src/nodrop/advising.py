@@ -14,13 +14,14 @@ from nodrop.engine.finding import SEVERITIES, Commands, Finding
 from nodrop.errors import InputProblems
 from nodrop.limits import MAX_ADVISED_EDITS
 from nodrop.locate import load
-from nodrop.model.change import Change, Edit
+from nodrop.model.change import DISRUPTIONS, Change, Disruption, Edit
 from nodrop.model.fabric import Device
 from nodrop.model.fields import TABLE
 from nodrop.model.qos import QosProfile
 from nodrop.model.reading import Reading
-from nodrop.model.subject import FABRIC, Subject, cable_ends
-from nodrop.platforms.kit.command_lines import has_slot, has_typable_ports, merge_ports
+from nodrop.model.subject import FABRIC, Subject, cable_ends, natural
+from nodrop.platforms.kit.change_effects import effect
+from nodrop.platforms.kit.command_lines import disruptions_of_lines, has_slot, has_typable_ports, merge_ports
 from nodrop.platforms.kit.editing import Budget
 from nodrop.results.outcome import first_shown_findings
 
@@ -146,7 +147,8 @@ class _Adviser:
             )
         for (device, language), commands in spelled.items():
             if commands and (lines := _with_ports(language, commands)):
-                yield Commands(device=device, language=language, lines=lines)
+                impact = _format_impact(disruptions_of_lines(lines))
+                yield Commands(device=device, language=language, lines=lines, impact=impact)
 
     def _of_changes(self, name: str, changes: Sequence[Change]) -> Commands | None:
         """Return the commands that make changes on a switch, all of them; None where they are not known."""
@@ -154,19 +156,55 @@ class _Adviser:
         if device is None or name not in self._reading.sources or device.platform not in platforms.languages():
             return None
         self._edits_left -= 1
-        lines = self._lines_of_changes(device, changes) if self._edits_left >= 0 else ()
-        return Commands(device=name, language=device.platform, lines=lines) if lines else None
+        return self._edit_changes(device, changes) if self._edits_left >= 0 else None
 
-    def _lines_of_changes(self, device: Device, changes: Sequence[Change]) -> tuple[str, ...]:
+    def _edit_changes(self, device: Device, changes: Sequence[Change]) -> Commands | None:
         editor = platforms.editor(device.platform)
         if editor is None:
-            return ()
+            return None
         try:
             bundle = {source.name: load(source) for source in self._reading.sources[device.name]}
             edit = editor.edit(bundle, changes, name=device.name, budget=Budget(bundle, most=0))
         except InputProblems:
-            return ()
-        return _lines_of_edit(device.platform, bundle, edit)
+            return None
+        lines = _lines_of_edit(device.platform, bundle, edit)
+        if not lines:
+            return None
+        return Commands(
+            device=device.name,
+            language=device.platform,
+            lines=lines,
+            impact=_describe_impact(device.platform, changes, edit, lines),
+            ports=_find_unnamed_ports(changes, lines),
+        )
+
+
+def _describe_impact(platform: str, changes: Iterable[Change], edit: Edit, lines: Iterable[str]) -> str:
+    """Return the worst disruption of changes on a running switch, with its reason; "" where none is known."""
+    of_fields = (
+        effect(platform, change.subject[2 if _is_of_port(change) else 1 :], _is_of_port(change), change.old, change.new)
+        for change in changes
+    )
+    disruptions = [(impact.disruption, impact.reason) for impact in of_fields if impact is not None]
+    if platforms.command_lines(platform).DISTURBS_AS_PATCH:
+        disruptions += [(step.disruption, step.reason) for step in edit.steps if step.disruption != "refused"]
+    return _format_impact([*disruptions, *disruptions_of_lines(lines)])
+
+
+def _format_impact(disruptions: Iterable[tuple[Disruption, str]]) -> str:
+    worst, reason = max(disruptions, key=lambda row: DISRUPTIONS.index(row[0]), default=("none", ""))
+    return "" if worst == "none" else f"{worst}: {reason}"
+
+
+def _find_unnamed_ports(changes: Iterable[Change], lines: Iterable[str]) -> tuple[str, ...]:
+    """Return the ports that changes are about, if no command names a port: a shared object has them."""
+    ports = sorted({change.subject[1] for change in changes if _is_of_port(change)}, key=natural)
+    kinds = {port.rstrip("0123456789/").lower() for port in ports}
+    return () if any(kind in line.lower() for kind in kinds for line in lines) else tuple(ports)
+
+
+def _is_of_port(change: Change) -> bool:
+    return len(change.subject) > 2 and not change.subject[1].startswith("@")
 
 
 def _lines_of_edit(platform: str, bundle: Mapping[str, bytes], edit: Edit) -> tuple[str, ...]:

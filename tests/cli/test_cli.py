@@ -585,7 +585,7 @@ def test_every_rule_is_explained(rule: str) -> None:
     done = nodrop("explain", rule)
     assert (done.code, done.err) == (0, "")
     assert done.out.startswith(f"{rule}  (")
-    for part in ("Why", "What to do", "Fails", "Passes", "References"):
+    for part in ("Why", "What to do", "Reported after", "Not reported after", "References"):
         assert f"\n{part}" in done.out
 
 
@@ -595,10 +595,10 @@ def test_examples_that_edit_files_are_shown_as_lines() -> None:
     assert lines[first + 1 : first + 4] == [
         "      - polling-interval: 100",
         "      + recovery-interval: 2",
-        "    is found at leaf1",
+        "    reported at leaf1",
     ]
     whole = nodrop("explain", "unknown-command").out
-    shown = "  - leaf1/nclu.txt is\n      net add interface swp1 storage-optimised pfc\n    is found at leaf1\n"
+    shown = "  - leaf1/nclu.txt is\n      net add interface swp1 storage-optimised pfc\n    reported at leaf1\n"
     assert shown in whole
 
 

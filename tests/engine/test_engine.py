@@ -603,7 +603,7 @@ def test_options_are_the_site_s_and_typed_by_their_defaults() -> None:
         ("leaf1/Ethernet0/description", "interface.lanes == 1", "likely"),
         ("leaf1/@watchdog_polling_ms", "device.watchdog_polling_ms == 1", "likely"),
         ("leaf1/@watchdog_polling_ms", "device.role == 'x'", "certain"),
-        ("leaf1/Ethernet0/fec", "known_port(interface) and false", "likely"),
+        ("leaf1/Ethernet0/fec", "known_port(interface) and false", "certain"),
         ("leaf1/Ethernet0/qos/queues/0", "count(interface.qos.queues or ()) == 1", "likely"),
     ],
 )

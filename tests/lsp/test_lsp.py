@@ -45,7 +45,7 @@ def test_a_fault_of_a_switch_is_shown_where_it_stands_and_gone_when_it_is_mended
             "nodrop",
         )
         assert one.message.startswith(
-            "Ethernet0 obeys pause on priority 3 but has no PFC watchdog\nfix: enable the PFC watchdog"
+            "leaf1: Ethernet0 obeys pause on priority 3 but has no PFC watchdog\nfix: enable the PFC watchdog"
         )
         line = bad.split("\n")[one.range.start.line]
         assert (line.strip(), covered(bad, one.range)) == ('"pfc_enable": "3",', '"3"')

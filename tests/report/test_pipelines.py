@@ -55,7 +55,7 @@ def test_github_has_an_annotation_for_each_cause() -> None:
     assert github.render(WHOLE).decode().splitlines() == [
         "::error title=nodrop cannot read this,file=b.yaml,line=3,col=5::fabric.mode: 'x'; expected a mode",
         "::error title=pfc-without-watchdog,file=build/leaf1/config_db.json,line=812,endLine=812,col=9,endColumn=20::"
-        "Ethernet8 honours pause on priority 3 but has no PFC watchdog%0AThe same on leaf1/Ethernet16.%0A"
+        "leaf1: Ethernet8 honours pause on priority 3 but has no PFC watchdog%0AThe same on leaf1/Ethernet16.%0A"
         "build/spine1/config_db.json:3: the other end%0AFix: give it one",
         "::notice title=rdma-mtu-above-port-mtu::too large",
     ]

@@ -85,7 +85,7 @@ def test_a_whole_report() -> None:
         == """\
 assumed: lossless (PFC is on), RDMA = DSCP 26 (NVIDIA's convention)
 
-error[pfc-without-watchdog]: Ethernet0 honours pause on priority 3 but has no PFC watchdog
+error[pfc-without-watchdog]: leaf7: Ethernet0 honours pause on priority 3 but has no PFC watchdog
   --> build/leaf7/config_db.json:97:9
    |
 97 |         "Ethernet0": {
@@ -104,7 +104,7 @@ warning[fec-differs]: leaf7:Ethernet128 has FEC rs and spine1:Ethernet0 has none
 120 |     "Ethernet0": {},
     |     ----------- spine1/Ethernet0: no FEC here
     = spine1: the switch
-    = confidence: likely, since the files do not show all that decides it
+    = likely, not certain: the files do not show all that decides it
 
 unknown[deadlock]: 1 subject: needs fabric.links
 unknown[headroom-below-bound]: 32 subjects on 2 devices (leaf7, leaf8): needs link.length_m; \
@@ -116,6 +116,7 @@ note: BANNER is not understood (2 times on leaf7, leaf8)
 error: a.json: a pipe; expected a regular file
 error: b.yaml:3:5: fabric.mode: 'losless' (lossless?)
 
+`nodrop explain RULE --at ID PATH` shows the values behind a finding; ID follows ^^^ or the first =.
 6 devices, 192 interfaces, 11 rules: 96 errors, 1 warning, 0 notes, 2 unknown, 3 suppressed, 12 in the baseline, \
 2 problems
 """
@@ -129,21 +130,22 @@ def test_a_verbose_report_lists_every_finding_and_note_with_its_place() -> None:
     assert (
         render(shown, verbose=True)
         == """\
-error[pfc-without-watchdog]: Ethernet0 honours pause on priority 3 but has no PFC watchdog
+error[pfc-without-watchdog]: leaf7: Ethernet0 honours pause on priority 3 but has no PFC watchdog
   --> build/leaf7/config_db.json:97:9
    |
 97 |         "Ethernet0": {
    |         ^^^^^^^^^^^ leaf7/Ethernet0
    = fix: give the class a watchdog: detection 200 ms, restoration 400 ms, action drop
    = 3 more of the same:
-     build/leaf7/config_db.json:98:9: Ethernet8 honours pause on priority 3 but has no PFC watchdog
-     build/leaf8/config_db.json:7:9: Ethernet0 honours pause on priority 3 but has no PFC watchdog
+     build/leaf7/config_db.json:98:9: leaf7: Ethernet8 honours pause on priority 3 but has no PFC watchdog
+     build/leaf8/config_db.json:7:9: leaf8: Ethernet0 honours pause on priority 3 but has no PFC watchdog
      spine1: spine1 honours pause on priority 3 but has no PFC watchdog
 
 note: leaf7-2: called leaf7-2, since leaf7 is taken
 note: a.json:4: BANNER is not understood
 note: b.json:3: BANNER is not understood
 
+`nodrop explain RULE --at ID PATH` shows the values behind a finding; ID follows ^^^ or the first =.
 3 devices, 9 interfaces, 11 rules: 4 errors, 0 warnings, 0 notes
 """
     )
@@ -206,12 +208,13 @@ def test_equal_findings_of_other_fabrics_are_told_by_their_folders() -> None:
 def test_of_more_than_twenty_causes_the_rest_are_counted_by_rule() -> None:
     lines = render(storm(60)).splitlines()
     assert len([line for line in lines if line.startswith(("error[", "warning[", "note["))]) == 20
-    assert lines[-6:] == [
+    assert lines[-7:] == [
         "20 of 61 different findings are shown; -v lists all. By rule:",
         "  error[b-rule]: 40 findings on 4 devices, 40 different",
         "  warning[a-rule]: 20 findings on 4 devices, 20 different",
         "  note[c-rule]: 1 finding",
         "",
+        "`nodrop explain RULE --at ID PATH` shows the values behind a finding; ID follows ^^^ or the first =.",
         "6 devices, 192 interfaces, 11 rules: 40 errors, 20 warnings, 1 note",
     ]
 
@@ -226,7 +229,7 @@ def test_colors_change_nothing_but_colors() -> None:
     colored = render(WHOLE, color=True)
     assert re.sub(r"\x1b\[[0-9;]*m", "", colored) == render(WHOLE)
     assert colored.count("\x1b[0m") == len(re.findall(r"\x1b\[[1-9][0-9;]*m", colored))
-    assert "\x1b[1;31merror[pfc-without-watchdog]\x1b[0m: \x1b[1mEthernet0 honours" in colored
+    assert "\x1b[1;31merror[pfc-without-watchdog]\x1b[0m: \x1b[1mleaf7: Ethernet0 honours" in colored
 
 
 @pytest.mark.parametrize(
@@ -378,7 +381,7 @@ def test_nothing_in_a_configuration_can_forge_a_line_or_steer_the_terminal() -> 
     written = r"a\n\nno findings\x1b[2J\u202e"
     assert (
         render(shown)
-        == rf"""error[{written}]: {written}
+        == rf"""error[{written}]: leaf1: {written}
  --> {written}:1:1
   |
 1 | ano findings\x1b[2J\u202e
@@ -386,6 +389,7 @@ def test_nothing_in_a_configuration_can_forge_a_line_or_steer_the_terminal() -> 
   = fix: a
     no findings\x1b[2J\u202e
 
+`nodrop explain RULE --at ID PATH` shows the values behind a finding; ID follows ^^^ or the first =.
 6 devices, 192 interfaces, 11 rules: 1 error, 0 warnings, 0 notes
 """
     )

@@ -59,6 +59,8 @@ class Hit:
     """Where the fault stands in the files of the subject's device, if that is no place of a part."""
     changes: tuple[tuple[Subject, object], ...] = ()
     """What would end the fault: parts of the fabric, and what each is to become."""
+    left_out: tuple[str, ...] = ()
+    """The names that the message counts as "and N more", as far as a report lists them (`_naming.left_out_of`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,11 +1,14 @@
 """Names in messages for the checked items of a running fabric, and the place where a finding about them points."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 
 from nodrop.analyses._computed import compute_observation
 from nodrop.analyses._plane import control_plane_of
 from nodrop.model.index import Index
 from nodrop.model.subject import FABRIC, Subject, cable_ends
+
+MAX_LEFT_OUT_NAMES = 30
+"""How many names a report lists that a message leaves out."""
 
 
 def format_observed_value(value: Hashable) -> str:
@@ -21,6 +24,11 @@ def abbreviate_list(phrases: list[str], max_names: int = 3) -> str:
     return ", ".join(phrases[:max_names]) + (
         f" and {len(phrases) - max_names} more" if len(phrases) > max_names else ""
     )
+
+
+def left_out_of(names: Sequence[object], max_names: int = 1) -> tuple[str, ...]:
+    """Return the names after those that a message shows, up to `MAX_LEFT_OUT_NAMES`."""
+    return tuple(map(str, names[max_names : max_names + MAX_LEFT_OUT_NAMES]))
 
 
 def item_name(checked_subject: Subject) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from nodrop.analyses import Hit
 from nodrop.analyses._drops import RouteReach, reaches
+from nodrop.analyses._naming import left_out_of
 from nodrop.model.index import Index
 from nodrop.routing.adverts import union_of_bits
 
@@ -44,4 +45,5 @@ def _aggregates_hiding_hosts(reach: RouteReach, number: int) -> Iterator[Hit]:
                 "hidden": f"{names[0]}{count_suffix}",
                 "other": str(elsewhere[0]),
             },
+            left_out=left_out_of(names),
         )

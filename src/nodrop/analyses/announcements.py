@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from nodrop.analyses import Hit
 from nodrop.analyses._drops import RouteReach, reaches
+from nodrop.analyses._naming import left_out_of
 from nodrop.analyses._targets import RoutedTarget, networks
 from nodrop.model.index import Index
 from nodrop.routing.prefixes import prefix
@@ -83,6 +84,7 @@ def _missing_announcements(reach: RouteReach, kind: str) -> Iterator[Hit]:
                 },
                 related=((remaining_targets[0].leg.subject, "where it is"),),
                 discriminator=f"{kind} {reach.routes.family}",
+                left_out=left_out_of([row.prefix for row in remaining_targets]),
             )
 
 

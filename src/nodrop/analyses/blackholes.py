@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from nodrop.analyses import Hit
 from nodrop.analyses._drops import RouteReach, reaches
+from nodrop.analyses._naming import left_out_of
 from nodrop.analyses._targets import RoutedTarget
 from nodrop.model.index import Index
 from nodrop.model.states import known_rows
@@ -78,6 +79,7 @@ def _dropping_static_routes(reach: RouteReach, hosts: list[RoutedTarget]) -> Ite
                     },
                     related=((gone[0].leg.subject, "where they are"),),
                     discriminator=str(found_prefix),
+                    left_out=left_out_of([target.prefix for target in gone]),
                 )
 
 

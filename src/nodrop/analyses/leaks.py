@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from nodrop.analyses import Hit
 from nodrop.analyses._drops import RouteReach, reaches
+from nodrop.analyses._naming import left_out_of
 from nodrop.analyses._targets import networks
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown
@@ -69,4 +70,5 @@ def _links(route_reach: RouteReach) -> Iterator[Hit]:
             subject=(*router.subject, *path),
             facts={"device": router.name, "prefix": str(subnet) + count_suffix},
             discriminator=subnet.family,
+            left_out=left_out_of([other for other in announced if other != subnet], 0),
         )

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from nodrop.analyses import Hit, Unsettled
+from nodrop.analyses._naming import left_out_of
 from nodrop.analyses._plane import control_plane_of
 from nodrop.model.fabric import Device
 from nodrop.model.index import Index
@@ -60,6 +61,7 @@ def _hit(router: Router, rows: list[tuple[BgpNeighbor, str]], alike: str) -> Hit
     return Hit(
         subject=(*router.at(key), *field.split("/")),
         facts={"device": router.name, "session": key.key + count_suffix, "asn": asn, "alike": alike},
+        left_out=left_out_of([neighbor.key for neighbor, _ in rows]),
     )
 
 

@@ -7,7 +7,7 @@ from nodrop.analyses import OBSERVATIONS, Hit
 from nodrop.analyses._aims import aims
 from nodrop.analyses._computed import compute_observation
 from nodrop.analyses._expected import NOTHING_SEEN, ObservedFault, expected_routes, faults
-from nodrop.analyses._naming import abbreviate_list, format_observed_value, item_name, item_place
+from nodrop.analyses._naming import abbreviate_list, format_observed_value, item_name, item_place, left_out_of
 from nodrop.analyses._plane import control_plane_of
 from nodrop.model.index import Index
 from nodrop.model.subject import Subject
@@ -32,9 +32,9 @@ def find(index: Index, *, check: str) -> Iterator[Hit]:
             case "differences":
                 yield from _computed_differences(index, seen)
             case "silence":
-                yield from _lost_flow_hits(index, seen)
+                yield from _unanswered_hits(index, seen)
             case "flows":
-                yield from _differences_from_nodrop(seen)
+                yield from _lost_flow_hits(seen)
             case "configuration":
                 yield from _find_rejected_lines(seen, own_faults)
             case "addresses":
@@ -42,7 +42,7 @@ def find(index: Index, *, check: str) -> Iterator[Hit]:
             case "routes":
                 yield from _missing_path_hits(index, seen, own_faults)
             case "reach":
-                yield from _unanswered_check_hits(index, seen, own_faults)
+                yield from _unreached_hits(index, seen, own_faults)
             case _:
                 yield from (_build_hit(index, seen, fault) for fault in own_faults)
 
@@ -95,7 +95,9 @@ def _shared_address_hits(index: Index, seen: Observation, own_faults: list[Obser
     for devices, rows in together.items():
         subject, at = item_place(index, rows[0].item)
         facts = _finding_facts(seen, abbreviate_list([row.item[2] for row in rows]), rows[0])
-        yield Hit(subject=subject, at=at, facts=facts, discriminator=f"{seen.by} {' '.join(devices)}")
+        left_out = left_out_of([row.item[2] for row in rows], 3)
+        discriminator = f"{seen.by} {' '.join(devices)}"
+        yield Hit(subject=subject, at=at, facts=facts, discriminator=discriminator, left_out=left_out)
 
 
 def _missing_path_hits(index: Index, seen: Observation, own_faults: list[ObservedFault]) -> Iterator[Hit]:
@@ -116,10 +118,11 @@ def _missing_path_hits(index: Index, seen: Observation, own_faults: list[Observe
             subject=subject,
             facts={**facts, **counts, "said": unused_text},
             discriminator=f"{seen.by} {' '.join(sorted(expected - used))}",
+            left_out=(*left_out_of([row.item[3] for row in rows]), *left_out_of(sorted(expected - used), 3)),
         )
 
 
-def _unanswered_check_hits(index: Index, seen: Observation, own_faults: list[ObservedFault]) -> Iterator[Hit]:
+def _unreached_hits(index: Index, seen: Observation, own_faults: list[ObservedFault]) -> Iterator[Hit]:
     """Yield the failed reachability checks, by source or by unreached destination: the grouping with fewer hits."""
     plane = control_plane_of(index)
     holders = {str(aim.prefix): plane.routers[aim.router].device.name for aim in aims(index)}
@@ -137,6 +140,7 @@ def _unanswered_check_hits(index: Index, seen: Observation, own_faults: list[Obs
                 seen, f"{abbreviate_list(sources, 1)} to {abbreviate_list(prefixes, 1)}", rows[0], _drop(seen, rows)
             ),
             discriminator=f"{seen.by} {how}",
+            left_out=(*left_out_of(sources), *left_out_of(prefixes)),
         )
 
 
@@ -146,7 +150,7 @@ def _drop(seen: Observation, rows: list[ObservedFault]) -> str:
     return next((explanation for explanation in explanations if " of access list " in explanation), "")
 
 
-def _lost_flow_hits(index: Index, seen: Observation) -> Iterator[Hit]:
+def _unanswered_hits(index: Index, seen: Observation) -> Iterator[Hit]:
     """Yield, by check and device, the items that a validator does not answer, with the first."""
     together: defaultdict[tuple[ObservationCheck, str], list[ObservedFault]] = defaultdict(list)
     for fault in faults(index, seen):
@@ -155,10 +159,14 @@ def _lost_flow_hits(index: Index, seen: Observation) -> Iterator[Hit]:
     for (check, _), rows in together.items():
         subject, at = item_place(index, rows[0].item)
         facts = _finding_facts(seen, f"{abbreviate_list([item_name(row.item) for row in rows], 1)}", rows[0])
-        yield Hit(subject=subject, at=at, facts={**facts, "check": check}, discriminator=f"{seen.by} {check}")
+        left_out = left_out_of([item_name(row.item) for row in rows])
+        discriminator = f"{seen.by} {check}"
+        yield Hit(
+            subject=subject, at=at, facts={**facts, "check": check}, discriminator=discriminator, left_out=left_out
+        )
 
 
-def _differences_from_nodrop(seen: Observation) -> Iterator[Hit]:
+def _lost_flow_hits(seen: Observation) -> Iterator[Hit]:
     """Yield the packets that arrived in the other build and do not in this one, once for each device and their fate."""
     together: defaultdict[tuple[str, str], list[Flow]] = defaultdict(list)
     for flow in seen.flows:
@@ -198,4 +206,10 @@ def _computed_differences(index: Index, seen: Observation) -> Iterator[Hit]:
             facts = _finding_facts(
                 seen, f"{item_name(rows[0])}{count_suffix}", fault, seen.said.get((check, rows[0]), "")
             )
-            yield Hit(subject=subject, at=at, facts={**facts, "check": check}, discriminator=f"{seen.by} {check}")
+            yield Hit(
+                subject=subject,
+                at=at,
+                facts={**facts, "check": check},
+                discriminator=f"{seen.by} {check}",
+                left_out=left_out_of(list(map(item_name, rows))),
+            )

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from nodrop.analyses import Hit
 from nodrop.analyses._drops import reaches
+from nodrop.analyses._naming import left_out_of
 from nodrop.model.index import Index
 from nodrop.routing.prefixes import AddressFamily
 from nodrop.routing.routers import BgpSession, SessionSide
@@ -51,6 +52,7 @@ def find(index: Index) -> Iterator[Hit]:
                     "family": "IPv4" if family == "ipv4" else "IPv6",
                 },
                 discriminator=family,
+                left_out=left_out_of([side.neighbor.key for side in sides]),
             )
 
 

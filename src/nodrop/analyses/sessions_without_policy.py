@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from nodrop.analyses import Hit, Unsettled
+from nodrop.analyses._naming import left_out_of
 from nodrop.analyses._plane import control_plane_of
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown
@@ -42,4 +43,5 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
             subject=router.at(side.neighbor),
             facts={"device": router.name, "session": side.neighbor.key + count_suffix, "ways": directions},
             related=(((*router.subject, "requires_policy"), "RFC 8212"),),
+            left_out=left_out_of([row[0].neighbor.key for row in found_rows]),
         )

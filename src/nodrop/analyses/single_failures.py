@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from nodrop.analyses import Hit, Unsettled
 from nodrop.analyses._drops import drops
 from nodrop.analyses._failed import FailureCase, failure_cases
+from nodrop.analyses._naming import left_out_of
 from nodrop.analyses._plane import control_plane_of, uncomputed_gaps
 from nodrop.model.index import Index
 from nodrop.model.subject import link as subject_of
@@ -49,6 +50,7 @@ def find(index: Index, *, what: str) -> Iterator[Hit | Unsettled]:
                 "prefix": str(failure.reach.prefixes(rows[0].bits)[0])
                 + (f" and {len(prefixes) - 1} more" if len(prefixes) > 1 else ""),
             },
+            left_out=(*left_out_of([router.name for router in routers]), *left_out_of(prefixes)),
         )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from nodrop.analyses import Hit
 from nodrop.analyses._drops import RouteReach, reaches
+from nodrop.analyses._naming import left_out_of
 from nodrop.model.index import Index
 
 RESTS_ON = frozenset({"cables", "roles"})
@@ -35,4 +36,5 @@ def _build_hit(reach: RouteReach, number: int, uninstalled_bits: int) -> Hit:
             "cause": "distance 255" if policy is None else f"route map {policy}",
         },
         discriminator=family,
+        left_out=left_out_of(prefixes),
     )

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from nodrop.analyses import Hit
 from nodrop.analyses._drops import RouteReach, reaches
+from nodrop.analyses._naming import left_out_of
 from nodrop.model.index import Index
 from nodrop.routing.tiers import TierRanks
 
@@ -27,6 +28,7 @@ def _unstable_route_hits(reach: RouteReach) -> Iterator[Hit]:
         subject=routers[0].subject,
         facts={"devices": routers[0].name + count_suffix, "family": _render_family(reach)},
         related=tuple((router.subject, "changes its mind too") for router in routers[1:3]),
+        left_out=left_out_of([router.name for router in routers]),
         discriminator=reach.routes.family,
     )
 
@@ -51,15 +53,17 @@ def _valley_hits(reach: RouteReach) -> Iterator[Hit]:
         up = next(hop for hop in entries[0].hops if hop in tiers.up(number))
         router = reach.plane.routers[number]
         link = speaker.links[up]
+        shown = reach.prefixes(entries[0].bits & bits)[0]
         count_suffix = f" and {len(prefixes) - 1} more" if len(prefixes) > 1 else ""
         yield Hit(
             subject=router.at(reach.plane.side(number, link.session).neighbor),
             facts={
                 "device": router.name,
                 "far": reach.plane.routers[link.far].name,
-                "prefix": str(reach.prefixes(entries[0].bits & bits)[0]) + count_suffix,
+                "prefix": f"{shown}{count_suffix}",
             },
             discriminator=reach.routes.family,
+            left_out=left_out_of([prefix for prefix in prefixes if prefix != shown], 0),
         )
 
 

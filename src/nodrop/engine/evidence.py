@@ -1,12 +1,13 @@
 """The assumptions of a reading in addition to its files, to make a finding only as sure and as severe as they allow."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Literal
 
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
 from nodrop.model.states import Unknown
 from nodrop.model.subject import Subject
+from nodrop.model.subject import text as subject_text
 
 EvidenceTopic = Literal["classes", "mode", "release", "side", "default"]
 """What nodrop may have taken for true although nobody states it: classes and mode of the fabric, the release of a
@@ -20,9 +21,6 @@ TOPIC_LABELS: dict[EvidenceTopic, str] = {
     "default": "the value",
 }
 
-_DEFAULTS = "it also depends on settings that the file leaves to a default"
-"""The doubt of a finding that rests on a whole device or port, of which some parts are defaults."""
-
 
 class ReadingEvidence:
     """The basis of a reading in addition to its files: documented defaults, and assumptions where nothing is stated."""
@@ -32,6 +30,7 @@ class ReadingEvidence:
         self._derived: dict[str, dict[Subject, str]] = {}
         for subject, reason in reading.derived.items():
             self._derived.setdefault(subject[0], {})[subject] = reason
+        self._below: dict[tuple[Subject, frozenset[str]], str] = {}
         self._assumed: dict[str, str] = {}
         for assumption in reading.assumed:
             self._assumed.setdefault(
@@ -40,11 +39,21 @@ class ReadingEvidence:
             )
 
     def doubt(
-        self, topics: frozenset[str], subjects: Iterable[Subject], parent_subjects: Iterable[Subject] = ()
+        self,
+        topics: frozenset[str],
+        subjects: Iterable[Subject],
+        parent_subjects: Iterable[Subject] = (),
+        names_read: frozenset[str] = frozenset(),
     ) -> str:
-        """Return why what rests on these topics and subjects, or on parents of these, is likely at most."""
+        """Return why what rests on these topics and subjects, or on parents of these, is likely at most.
+
+        Of the defaults below parents, those of fields in `names_read` count.
+        """
         assumed = next((self._assumed[topic] for topic in sorted(topics) if topic in self._assumed), "")
-        return assumed or (self._find_default(subjects, parent_subjects) if self._derived else "")
+        if assumed or not self._derived:
+            return assumed
+        below = (self._find_default_below(parent, names_read) for parent in parent_subjects)
+        return self._find_default(subjects) or next(filter(None, below), "")
 
     def assumption(self, topic: EvidenceTopic, subject_path: Subject) -> str:
         """Return the assumption of nodrop about a topic for the part `at`; "" if it is stated or does not concern that
@@ -52,7 +61,7 @@ class ReadingEvidence:
         """
         match topic:
             case "default":
-                return self._find_default([subject_path], ())
+                return self._find_default([subject_path])
             case "release":
                 device = self._index.devices.get(subject_path[0])
                 unknown = device is not None and isinstance(device.version, Unknown)
@@ -63,14 +72,42 @@ class ReadingEvidence:
                 return f"nothing says what is at the far end of {subject_path[1]}" if unknown else ""
         return self._assumed.get(topic, "")
 
-    def _find_default(self, on: Iterable[Subject], under: Iterable[Subject]) -> str:
-        for subject in on:
+    def _find_default(self, subjects: Iterable[Subject]) -> str:
+        """Return the reason of the default that one of the subjects is, or is part of; "" if none is."""
+        for subject in subjects:
             derived = self._derived.get(subject[0], {})
             for end in range(1, len(subject) + 1):
                 if subject[:end] in derived:
                     return derived[subject[:end]]
-        has_default = any(path[: len(top)] == top for top in under for path in self._derived.get(top[0], {}))
-        return _DEFAULTS if has_default else ""
+        return ""
+
+    def _find_default_below(self, parent: Subject, names_read: frozenset[str]) -> str:
+        """Return the default of a field below a part, and how many others there are; "" if there is none."""
+        key = (parent, names_read)
+        if key not in self._below:
+            self._below[key] = _describe_defaults(
+                {
+                    subject: reason
+                    for subject, reason in self._derived.get(parent[0], {}).items()
+                    if subject[: len(parent)] == parent and _may_be_read(subject[len(parent) :], names_read)
+                }
+            )
+        return self._below[key]
+
+
+def _describe_defaults(reasons: Mapping[Subject, str]) -> str:
+    if not reasons:
+        return ""
+    subject = next(iter(reasons))
+    others = len(reasons) - 1
+    more = f", as are {others} more settings" if others > 1 else ", as is 1 more setting" if others else ""
+    return f"{subject_text(subject)} is a default{more}: {reasons[subject]}"
+
+
+def _may_be_read(path: Subject, names_read: frozenset[str]) -> bool:
+    """Whether a path below what a word receives is of a field that it may read: a row is part of what it receives."""
+    fields = [part for part in path if not part.isdigit()]
+    return not fields or fields[-1].removeprefix("@") in names_read
 
 
 def _fabric_key_of_fact(fact: str) -> str:

@@ -155,7 +155,7 @@ def _build_observation(platform_view: PlatformView, observed_differences: Mappin
 
 
 def _observe_reading(reading: Reading) -> Observation:
-    return replace(compute_observation(Index(reading.fabric)), by="a validator")
+    return replace(compute_observation(Index(reading.fabric)), by="Batfish")
 
 
 def find_example_differences(

@@ -45,6 +45,10 @@ class Commands:
     language: str
     """What takes the lines: a platform, `frr` (vtysh) or `hosts`."""
     lines: tuple[str, ...]
+    impact: str = ""
+    """What the lines disturb on a running switch, and why; empty where nothing is known to be disturbed."""
+    ports: tuple[str, ...] = ()
+    """The ports that change, where the lines do not name all of them: those of a shared map, profile or scheduler."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,6 +117,8 @@ class Finding:
     located: Located | None = None
     doubt: str = ""
     """What was assumed, or is a default, and makes it likely only; else why the rule alone is not certain."""
+    left_out: tuple[str, ...] = ()
+    """The names that the message counts as "and N more"."""
     within: str = ""
     """Where the files of its fabric lie, if several fabrics are checked at once: their devices may share names."""
     former: tuple[str, ...] = ()

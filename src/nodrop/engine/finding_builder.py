@@ -59,7 +59,9 @@ class FindingBuilder:
         changes = tuple(
             change for subject, new in hit.changes for change in changes_making_part(self.index, subject, new)
         )
-        return self._build_from_facts(hit.subject, at, hit.facts, related, hit.discriminator, changes, located=located)
+        return self._build_from_facts(
+            hit.subject, at, hit.facts, related, hit.discriminator, changes, located=located, left_out=hit.left_out
+        )
 
     def build_from_remark(self, remark: Remark) -> Finding:
         """Return the finding for a reader's remark, at its place."""
@@ -143,6 +145,7 @@ class FindingBuilder:
             rule.topics,
             (scope.place(item, paths) for paths in sorted(resting) if paths[0] != "options"),
             (scope.place(item, paths) for paths in sorted(whole_paths) if paths[0] != "options"),
+            rule.names_read_whole,
         )
         changes, default_changes = (
             tuple(Change(subject=scope.place(item, where), old=old, new=new) for where, old, new in rows)
@@ -186,6 +189,7 @@ class FindingBuilder:
         changes: tuple[Change, ...] = (),
         located: Located | None = None,
         rows: tuple[str, ...] = (),
+        left_out: tuple[str, ...] = (),
     ) -> Finding:
         """Return a finding whose facts came with it.
 
@@ -227,6 +231,7 @@ class FindingBuilder:
             fix=(None if changes else self._fix_without_changes)
             or self._build_fix(names, changes, device=about.device),
             located=located,
+            left_out=left_out,
             former=about.former,
         )
 

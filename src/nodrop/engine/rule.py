@@ -10,6 +10,7 @@ from nodrop.engine import compiler
 from nodrop.engine.cells import EACH_ITEM_ALONE, GroupingColumn, grouping_columns
 from nodrop.engine.evidence import EvidenceTopic
 from nodrop.engine.finding import Confidence, Severity
+from nodrop.engine.names_read import names_read
 from nodrop.engine.nodes import (
     Attribute,
     Call,
@@ -195,6 +196,12 @@ class Rule:
         """Return the paths that a verdict rests on, and the paths below which it may have read anything."""
         pointed = {self.pointed_path} if self.pointed_path else set()
         return self.reads | pointed, frozenset().union(*map(paths_given_whole, self.conditions))
+
+    @cached_property
+    def names_read_whole(self) -> frozenset[str]:
+        """Return the fields that its words may read below what they receive whole."""
+        words = {call.word for call in self._called_words if any(not given.type.is_scalar for given in call.arguments)}
+        return frozenset[str]().union(*(names_read(word.function) for word in words))
 
     @cached_property
     def near(self) -> bool:

@@ -24,6 +24,7 @@ from nodrop.intent.load import loads as loads_intent
 from nodrop.judging import Settings
 from nodrop.lsp.text_kinds import Kind, kind_of
 from nodrop.model.reading import Reading
+from nodrop.report.names import headline
 from nodrop.resources import home
 from nodrop.results.outcome import Outcome, format_problem, group_findings
 from nodrop.syntax.places import Span
@@ -250,7 +251,7 @@ def _mark_of_finding(finding: Finding) -> Mark:
 def _format_message(finding: Finding, other_count: int = 0) -> str:
     count_text = f" (and {other_count} more of the same)" if other_count else ""
     fix = f"\nfix: {finding.fix.text}" if finding.fix else ""
-    return f"{finding.message}{count_text}{fix}"
+    return f"{headline(finding)}{count_text}{fix}"
 
 
 def _mark_of_group(group: Iterable[Finding], intent: str, around: Span | None) -> Mark:

@@ -201,6 +201,8 @@ class CommandLines(Protocol):
     BEFORE: tuple[str, ...]
     AFTER: tuple[str, ...]
     """What is typed before and after all commands."""
+    DISTURBS_AS_PATCH: bool
+    """Whether the commands of an edit disturb a switch as the steps of its patch do, because one tool makes both."""
 
     def for_ports(self, command: str, ports: Sequence[str]) -> tuple[str, ...]:
         """Return a command with its slot filled by ports, in as few lines as the platform allows."""

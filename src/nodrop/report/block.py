@@ -8,10 +8,10 @@ from nodrop.engine.finding import Finding, Fix, Located, Related
 from nodrop.errors import Problem
 from nodrop.model import subject
 from nodrop.model.subject import Subject
-from nodrop.report.commands import where_typed
+from nodrop.report.commands import introduce_commands
 from nodrop.report.escape import terminal
 from nodrop.report.links import TerminalLinks, format_link
-from nodrop.report.names import count, counts, format_name_list, name, subject_label
+from nodrop.report.names import count, counts, format_name_list, headline, name, subject_label
 from nodrop.report.paint import paint
 from nodrop.report.quote import quote_source_line
 from nodrop.results.outcome import LineOf, fix_location, related_places
@@ -81,7 +81,7 @@ def format_finding_block(group: Sequence[Finding], report_style: Page) -> list[s
     )
     lines = [
         f"{report_style.rules(first_finding.severity, first_finding.severity, first_finding.rule)}: "
-        f"{report_style.paint('strong', first_finding.message)}"
+        f"{report_style.paint('strong', headline(first_finding))}"
     ]
     captions = [subject.text(first_finding.subject), *(_format_caption(mention, first_finding) for mention in related)]
     if place is not first_finding.located:
@@ -91,8 +91,10 @@ def format_finding_block(group: Sequence[Finding], report_style: Page) -> list[s
         lines += body.spot(":::", related_place.located, ("-", "frame"), caption)
     if remaining_number := len(besides) - len(related):
         lines.append(body.footer(f"{count(remaining_number, 'more related part')}; -v shows them"))
+    if first_finding.left_out:
+        lines += body.wrapped(f"also: {', '.join(first_finding.left_out)}")
     if first_finding.confidence != "certain":
-        lines += body.wrapped(f"confidence: {first_finding.confidence}, since {first_finding.doubt or _BY_RULE}")
+        lines += body.wrapped(f"{first_finding.confidence}, not certain: {first_finding.doubt or _BY_RULE}")
     lines += body.fix(first_finding.fix) if first_finding.fix else []
     return lines + (
         body.each(other_findings) if report_style.verbose else body.summed_up(first_finding, other_findings)
@@ -147,7 +149,7 @@ class _BlockBody:
         lines = self.wrapped(f"fix: {fix.text.strip()}")
         shown = fix.commands if self.page.verbose else fix.commands[:_COMMANDED]
         for commands in shown:
-            lines += self.under([self.page.paint("", f"on {where_typed(commands)}:")])
+            lines += self.under(self.page.paint("", line) for line in introduce_commands(commands))
             typed = commands.lines if self.page.verbose else commands.lines[:_TYPED]
             lines += self.under(f"  {self.page.paint('strong', line)}" for line in typed)
             if left := len(commands.lines) - len(typed):
@@ -170,7 +172,7 @@ class _BlockBody:
         def place(finding: Finding) -> str:
             return page.place(finding.located) if finding.located else page.paint("", subject.text(finding.subject))
 
-        rows = (f"{place(finding)}: {page.paint('', finding.message)}" for finding in other_findings)
+        rows = (f"{place(finding)}: {page.paint('', headline(finding))}" for finding in other_findings)
         return [self.footer(f"{len(other_findings)} more of the same:"), *self.under(rows)] if other_findings else []
 
     def summed_up(self, first_finding: Finding, other_findings: Sequence[Finding]) -> list[str]:

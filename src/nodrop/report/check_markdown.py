@@ -17,7 +17,7 @@ from nodrop.report.check_page import (
 )
 from nodrop.report.claims import describe_claim_changes
 from nodrop.report.escape import escape_markdown
-from nodrop.report.names import count, format_name_list, name
+from nodrop.report.names import count, format_name_list, headline, name
 from nodrop.results.checked import Changed, Checked
 from nodrop.results.outcome import Outcome, fix_location, group_findings, select_shown_groups
 
@@ -52,7 +52,7 @@ def render(checked: Checked) -> str:
 
 
 def _format_verdict(finding: Finding) -> str:
-    return f"- {_MARKS[finding.severity]} **{finding.severity}** `{finding.rule}`: {escape_markdown(finding.message)}"
+    return f"- {_MARKS[finding.severity]} **{finding.severity}** `{finding.rule}`: {escape_markdown(headline(finding))}"
 
 
 def format_findings(outcome: Outcome, which: str = "new ") -> Iterator[str]:
@@ -69,7 +69,7 @@ def format_findings(outcome: Outcome, which: str = "new ") -> Iterator[str]:
         on = (
             f" on {format_name_list(name(device) for device in other_devices)}" if more_places and other_devices else ""
         )
-        text = escape_markdown(f"{first_finding.message}{where}{more_places}{on}")
+        text = escape_markdown(f"{headline(first_finding)}{where}{more_places}{on}")
         yield f"- {_MARKS[first_finding.severity]} **{which}{first_finding.severity}** `{first_finding.rule}`: {text}"
         if first_finding.fix and first_finding.fix.text not in remedies:
             remedies.add(first_finding.fix.text)

@@ -16,6 +16,7 @@ from nodrop.report.check_page import (
 from nodrop.report.claims import describe_claim_changes
 from nodrop.report.escape import terminal
 from nodrop.report.links import TerminalLinks
+from nodrop.report.names import headline
 from nodrop.report.paint import paint
 from nodrop.report.table import wrap_text
 from nodrop.report.text import render as findings_text
@@ -72,7 +73,7 @@ def _fabric_sections(change: Changed, head: str, *, color: bool, verbose: bool, 
 
 
 def _format_verdict(finding: Finding) -> str:
-    return f"{finding.severity}[{finding.rule}]: {finding.message}"
+    return f"{finding.severity}[{finding.rule}]: {headline(finding)}"
 
 
 def _wrap_lines(lines: Iterable[str], before: str = "") -> Iterator[str]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from nodrop import platforms
 from nodrop.engine.finding import Commands, Fix
+from nodrop.report.names import count, format_name_list, name
 
 
 def where_typed(commands: Commands) -> str:
@@ -12,8 +13,17 @@ def where_typed(commands: Commands) -> str:
     return f"{commands.device} ({title})" if commands.device else f"the {title}"
 
 
+def introduce_commands(commands: Commands) -> Iterator[str]:
+    """Yield the lines above commands: what they disturb, the ports that they change unnamed, and where to type them."""
+    if commands.impact:
+        yield f"impact: {commands.impact}"
+    if commands.ports:
+        yield f"changes {count(len(commands.ports), 'port')}: {format_name_list(map(name, commands.ports))}"
+    yield f"on {where_typed(commands)}:"
+
+
 def command_lines(fix: Fix) -> Iterator[str]:
-    """Yield the commands of a fix below a line for each device."""
+    """Yield the commands of a fix below the lines that introduce them."""
     for commands in fix.commands:
-        yield f"On {where_typed(commands)}:"
+        yield from introduce_commands(commands)
         yield from (f"  {line}" for line in commands.lines)

@@ -8,7 +8,7 @@ from nodrop.model import subject
 from nodrop.model.change import DISRUPTIONS, Step
 from nodrop.report.block import Page
 from nodrop.report.links import TerminalLinks
-from nodrop.report.names import count, format_name_list, name, subject_label
+from nodrop.report.names import count, format_name_list, headline, name, subject_label
 from nodrop.results.fixed import UNFIXED_REASONS, Fixed, FixOutput, Made, Patch, RemainingFinding, UnfixedReason
 
 _WHAT: dict[UnfixedReason, str] = {
@@ -145,7 +145,7 @@ def _group(group: Sequence[RemainingFinding], report_style: Page) -> list[str]:
     first_finding = group[0].finding
     lines = [
         f"{report_style.rules(first_finding.severity, first_finding.severity, first_finding.rule)}: "
-        f"{report_style.paint('strong', first_finding.message)}"
+        f"{report_style.paint('strong', headline(first_finding))}"
     ]
     where = (
         report_style.place(first_finding.located)
@@ -174,7 +174,7 @@ def _format_other_findings(findings: Sequence[Finding]) -> str:
 
 
 def _format_finding(finding: Finding) -> str:
-    return f"{_format_place(finding.located) or subject.text(finding.subject)}: {finding.message}"
+    return f"{_format_place(finding.located) or subject.text(finding.subject)}: {headline(finding)}"
 
 
 def _format_place(located: Located | None) -> str:

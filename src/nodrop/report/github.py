@@ -13,7 +13,7 @@ from nodrop.model.reading import NOT_COMPUTED
 from nodrop.model.subject import Subject
 from nodrop.report.commands import command_lines
 from nodrop.report.escape import escape_command_message, escape_command_property, escape_lone_surrogates
-from nodrop.report.names import format_name_list
+from nodrop.report.names import format_name_list, headline
 from nodrop.results.outcome import Outcome, fix_location, format_problem, group_findings
 
 _COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
@@ -62,7 +62,7 @@ def _format_finding(command: str, finding: Finding, other_subjects: list[Subject
         if len(other_subjects) > ANNOTATIONS_PER_LEVEL
         else ""
     )
-    lines = [finding.message, *([f"The same on {subject_list}."] if other_subjects else [])]
+    lines = [headline(finding), *([f"The same on {subject_list}."] if other_subjects else [])]
     place = fix_location(finding)
     lines += [
         f"{_format_place(ref.located)}: {ref.message}"

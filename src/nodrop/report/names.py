@@ -18,10 +18,12 @@ from collections.abc import Iterable, Sequence
 from itertools import repeat
 from typing import NamedTuple
 
+from nodrop.engine.finding import Finding
 from nodrop.model.subject import FABRIC, Subject, cable_ends, natural
 from nodrop.report.escape import terminal
 
 _PLAIN = re.compile(r"[\w./@%+~:-]+")
+_NAMED = re.compile(r"[\w-]+(?:\.[\w-]+)*")
 _NUMBER = re.compile(r"([0-9]{1,9})")
 _QUEUES = {"queues": "queue", "priority_groups": "priority group"}
 _PARTS_OF_FABRIC = {"links": "link", "classes": "class"}
@@ -31,6 +33,17 @@ _LISTED = 8
 def name(text: str) -> str:
     """One part of a subject as a list may hold it."""
     return text if _PLAIN.fullmatch(text) else '"' + terminal(text).replace('"', '\\"') + '"'
+
+
+def headline(finding: Finding) -> str:
+    """Return the message of a finding, after its device (`leaf1: …`) unless the message names that.
+
+    For reports that show a message without the subject beside it.
+    """
+    device = finding.device
+    if not device or device in _NAMED.findall(finding.message):
+        return finding.message
+    return f"{name(device)}: {finding.message}"
 
 
 def subject_label(subject: Subject, device_name: str | None = None) -> str:

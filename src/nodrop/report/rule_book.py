@@ -81,7 +81,7 @@ def _example_lines(example: Shown) -> Iterator[str]:
         yield from ("", f"{_format_code_span(file.name)} {'is' if file.whole else 'has'}", "")
         yield from fence_code_block(file.lines, "text" if file.whole else "diff")
     if example.at:
-        yield from ("", f"is found at {', '.join(map(_format_code_span, example.at))}")
+        yield from ("", f"reported at {', '.join(map(_format_code_span, example.at))}")
 
 
 def _format_code_span(text: str) -> str:
@@ -109,7 +109,7 @@ def _render_index(rules: Sequence[Rule], catalogue: Sequence[Row]) -> str:
     ]
     for area in rule_area_names():
         if of_area := [rule for rule in rules if rule.area == area]:
-            lines += ["", f"### {area}", "", "| rule | severity | modes | seen on | why |", "|---|---|---|---|---|"]
+            lines += ["", f"### {area}", "", "| rule | severity | modes | applies to | why |", "|---|---|---|---|---|"]
             lines += [
                 f"| {_format_rule_link(rule.name)} | {rule.severity} | {format_rule_modes(rule)} "
                 f"| {', '.join(rule_platforms(rule))} | {format_rule_reason(rule)} |"

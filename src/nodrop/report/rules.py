@@ -90,9 +90,9 @@ def build_rule_page(rule: Rule) -> Sheet:
             f"{option.name} = {_format_yaml_value(option.default)}: {option.description}" for option in rule.options
         )
         sections.append(Part(title="Options", blocks=tuple(option_lines)))
-    for kind, title in (("bad", "Fails"), ("good", "Passes")):
+    for kind, title in (("bad", "Reported"), ("good", "Not reported")):
         examples = tuple(_build_shown_example(example) for example in rule.examples if example.kind == kind)
-        sections.append(Part(title=f"{title} (changes to intents/two-by-two.yaml)", blocks=examples))
+        sections.append(Part(title=f"{title} after these changes to intents/two-by-two.yaml", blocks=examples))
     sections.append(Part(title="References", blocks=rule.references))
     return Sheet(name=rule.name, finds=finds(rule), facts=tuple(_fact_rows(rule)), parts=tuple(sections))
 
@@ -163,19 +163,19 @@ def _fact_rows(rule: Rule) -> Iterator[tuple[str, str]]:
         yield "if assumed", f"{rule.severity_if_assumed}, if no file states {topics}"
     yield "confidence", rule.confidence
     if rule.because:
-        yield "not certain", f"since {rule.because}"
-    yield "strictness", f"{rule.strictness}: {STRICTNESSES[rule.strictness]}"
-    yield "modes", format_rule_modes(rule)
+        yield "not certain", rule.because
+    yield "strictness", f"{rule.strictness} ({STRICTNESSES[rule.strictness]})"
+    yield "fabric modes", format_rule_modes(rule)
     yield "checks", _SCOPES[rule.scope.name]
     yield "checked by", rule_check_command(rule)
-    yield "seen on", ", ".join(rule_platforms(rule))
+    yield "applies to", ", ".join(rule_platforms(rule))
     yield from ((f"not on {platform}", reason) for platform, reason in sorted(rule.unseen.items()))
     yield "area", rule.area
     yield "since", rule.since
     if rule.aliases:
         yield "former names", ", ".join(rule.aliases)
     if any(not isinstance(piece, str) for piece in (*rule.message, *rule.fix)):
-        yield "[name]", "stands for the value in the finding"
+        yield "[words]", "in brackets are values of the finding"
 
 
 def rule_check_command(rule: Rule) -> str:
@@ -206,10 +206,10 @@ def format_rule_modes(rule: Rule) -> str:
 
 def _build_shown_example(example: Example) -> Shown:
     values: list[str] = []
-    for changes, words in ((example.model, "is"), (example.intent, "in the intent is")):
-        if changes is not None and not changes and not example.intent and example.beside is None:
-            values.append("no change")
-        values += [f"{path} {words} {_format_yaml_value(value)}" for path, value in (changes or {}).items()]
+    for changes, verb in ((example.model, "set"), (example.intent, "in the intent, set")):
+        if changes is not None and not changes and not example.intent and example.beside is None and not example.seen:
+            values.append("no change: the example itself")
+        values += [f"{verb} {path} to {_format_yaml_value(value)}" for path, value in (changes or {}).items()]
     values += _format_second_fabric(example.beside)
     values += _format_observations(example.seen or {})
     files = (_diff_file(path, edits) for files in (example.artifact or {}).values() for path, edits in files.items())
@@ -224,24 +224,26 @@ def _format_second_fabric(spec: Mapping[str, Any] | None) -> Iterator[str]:
     if not spec["intent"] and not spec["model"]:
         yield "the second fabric is built from the same intent"
     yield from (
-        f"in the intent of the second fabric {path} is {_format_yaml_value(value)}"
+        f"in the intent of the second fabric, set {path} to {_format_yaml_value(value)}"
         for path, value in spec["intent"].items()
     )
-    yield from (f"in the second fabric {path} is {_format_yaml_value(value)}" for path, value in spec["model"].items())
+    yield from (
+        f"in the second fabric, set {path} to {_format_yaml_value(value)}" for path, value in spec["model"].items()
+    )
     yield from (f"a cable from {a} to {b} is stated" for a, b in spec["cables"])
 
 
 def _format_observations(observed_differences: Mapping[str, Any]) -> Iterator[str]:
     """Yield an example's facts that a validator sees and that its files do not state."""
     for path, value in observed_differences.get("model", {}).items():
-        yield f"a validator sees that {path} is {_format_yaml_value(value)}"
+        yield f"Batfish sees that {path} is {_format_yaml_value(value)}"
     for line in observed_differences.get("refused", ()):
-        yield f"a validator refuses `{line['text']}` of {line['device']}: {line['said']}"
+        yield f"Batfish refuses `{line['text']}` of {line['device']}: {line['said']}"
     for flow in observed_differences.get("lost", ()):
         yield f"packets from {flow['source']} to {flow['prefix']}: {flow['old']} before, {flow['new']} now"
     for check, rows in observed_differences.get("values", {}).items():
         yield from (
-            f"a validator sees, of {check}, that {item} is {_format_yaml_value(value)}" for item, value in rows.items()
+            f"Batfish sees, of {check}, that {item} is {_format_yaml_value(value)}" for item, value in rows.items()
         )
 
 
@@ -266,12 +268,10 @@ def _format_yaml_value(value: object) -> str:
 
 
 def render_rule_page(rule: Rule, rules: Iterable[Rule] = ()) -> str:
-    """Return a rule's page for a terminal; of `rules`, it names the others of the area."""
+    """Return a rule's page for a terminal; it says how to list others of its area in `rules`."""
     lines = [*_page_lines(build_rule_page(rule))]
-    if other_names := [
-        other_rule.name for other_rule in rules if other_rule.area == rule.area and other_rule.name != rule.name
-    ]:
-        lines += ["", f"Other rules of the area {rule.area}", *_wrap_text(", ".join(other_names), "  ")]
+    if any(other_rule.area == rule.area and other_rule.name != rule.name for other_rule in rules):
+        lines += ["", f"Other rules of this area: nodrop rules {rule.area}"]
     return "\n".join(lines)
 
 
@@ -312,7 +312,7 @@ def _format_example(example: Shown) -> Iterator[str]:
         yield f"{file.name} {'is' if file.whole else 'has'}"
         yield from (f"  {terminal(line)}" for line in file.lines)
     if example.at:
-        yield f"is found at {', '.join(example.at)}"
+        yield f"reported at {', '.join(example.at)}"
 
 
 def _wrap_text(text: str, indent: str = "", later_indent: str | None = None) -> list[str]:

@@ -19,6 +19,7 @@ from nodrop.model import subject
 from nodrop.model.reading import Note
 from nodrop.report.escape import escape_lone_surrogates, terminal
 from nodrop.report.json import encode_json_document
+from nodrop.report.names import headline
 from nodrop.report.rules import advises
 from nodrop.results.outcome import Outcome, fix_location, format_problem, related_places
 from nodrop.results.rulings import BUILTIN_VERDICTS, Ruling
@@ -85,7 +86,7 @@ def _result_document(finding: Finding, at: Mapping[str, int], *, compared: bool)
         result["ruleIndex"] = at[finding.rule]
     result |= {
         "level": finding.severity,
-        "message": {"text": _escape_text(finding.message)},
+        "message": {"text": _escape_text(headline(finding))},
         "locations": [_location_document(place, finding.subject)],
         "partialFingerprints": {_FINGERPRINT: _scope_fingerprint(finding.fingerprint, finding.within)},
         "properties": {"confidence": finding.confidence},

@@ -72,6 +72,8 @@ def _commands_schema() -> Schema:
         device=TEXT_SCHEMA,
         language=described_text_schema("Where to type the lines: a platform, `frr` (vtysh) or `hosts`."),
         lines=list_schema(TEXT_SCHEMA),
+        impact=described_text_schema("What the lines disturb on a running switch; empty if nothing is known."),
+        ports=list_schema(TEXT_SCHEMA) | {"description": "The ports that change, if the lines do not name them all."},
     )
 
 

@@ -18,6 +18,7 @@ from nodrop.report.unread import ignored, list_unread_files, summarize_left_out
 from nodrop.results.outcome import SHOWN_GROUPS, FindingGroups, Outcome, group_findings, select_shown_groups, summary
 
 _NOTES_OF_A_KIND = 5
+_EXPLAIN = "`nodrop explain RULE --at ID PATH` shows the values behind a finding; ID follows ^^^ or the first =."
 _IN_THE_LAST_LINE = frozenset({UNKNOWN_LINE, DECLARED_LINE, NOT_COMPUTED})
 """Kinds of notes that the totals count, and that are listed only where the report is verbose."""
 
@@ -63,10 +64,21 @@ def render(
     summed = [
         page.paint("strong", line) for line in (summarize_left_out(outcome), format_outcome_totals(outcome)) if line
     ]
+    if outcome.findings:
+        summed.insert(0, page.paint("", _EXPLAIN))
     paragraphs = (
         [*findings, unread, problems, *seen, cost]
         if quiet
-        else [_assumption_lines(outcome.assumed, page), *findings, *besides, unread, problems, *seen, cost, summed]
+        else [
+            _assumption_lines(outcome.assumed, page),
+            *findings,
+            *besides,
+            unread,
+            problems,
+            *seen,
+            cost,
+            summed,
+        ]
     )
     text = "\n\n".join("\n".join(lines) for lines in paragraphs if lines)
     return text + "\n" if text else ""

@@ -56,7 +56,7 @@ def paused_on_the_peer_link(device: Device) -> tuple[int, ...]:
 
 @word("function", rests_on=("cables",))
 def flooded_across(device: Device) -> str:
-    """How a VLAN with lossless ports reaches another switch: `VLAN 100 reaches another switch over …`.
+    """How a VLAN with lossless ports reaches another switch: `VLAN 100 is bridged over …`.
 
     The ports between two switches that form port channels with each other are left to the rule for them.
     """
@@ -67,7 +67,8 @@ def flooded_across(device: Device) -> str:
             name for member in vlan.members if member.interface != peer for name in _ports(device, member.interface)
         ]
         if len(ports) > 1 and (flood := _find_flooded_port(device, frozenset(ports))):
-            return f"VLAN {vlan.id} reaches another switch over {flood[0]} in priority {flood[1]}, as on {flood[2]}"
+            port, priority, other = flood[:3]
+            return f"VLAN {vlan.id} is bridged over {port} to another switch, with PFC {priority} there and on {other}"
     return ""
 
 

@@ -9,6 +9,7 @@ from nodrop.platforms.kit.command_lines import PORTS, repeat_for_ports
 TITLE = "Cumulus Linux files"
 BEFORE: tuple[str, ...] = ()
 AFTER: tuple[str, ...] = ()
+DISTURBS_AS_PATCH = False
 
 
 def for_ports(command: str, ports: Sequence[str]) -> tuple[str, ...]:

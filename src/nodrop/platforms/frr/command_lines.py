@@ -8,6 +8,7 @@ from nodrop.platforms.kit.command_lines import repeat_for_ports
 TITLE = "FRR"
 BEFORE = ("vtysh", "configure terminal")
 AFTER = ("end", "write memory")
+DISTURBS_AS_PATCH = False
 
 
 def for_ports(command: str, ports: Sequence[str]) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from nodrop.platforms.kit.command_lines import repeat_for_ports
 TITLE = "host"
 BEFORE: tuple[str, ...] = ()
 AFTER: tuple[str, ...] = ()
+DISTURBS_AS_PATCH = False
 
 
 def for_ports(command: str, ports: Sequence[str]) -> tuple[str, ...]:

@@ -5,15 +5,19 @@ ranges repeats the command for each port.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from nodrop.model.change import Disruption
 from nodrop.model.subject import natural
 
 PORT, PORTS = "{port}", "{ports}"
 _NUMBERED = re.compile(r"(.*?)([0-9]{1,9})")
 _TYPABLE = re.compile(r"[\w.,:/@%+=][\w.,:/@%+= -]*", re.ASCII)
 """Text that a shell takes as it is, and that is no option of a command."""
+_RESTART = re.compile(r"(?:sudo )?systemctl restart ([\w.@-]+)")
+_RESTARTS = {"bgp": "bgp restarts, so all BGP sessions go down and come up again"}
+"""What a restart does, by service."""
 _LEAST = 3
 """The fewest numbers with a step of more than 1 that are drawn together."""
 
@@ -58,6 +62,13 @@ def _end_of_run(numbers: Sequence[int], start: int, *, stepped: bool) -> int:
     while end < len(numbers) and numbers[end] - numbers[end - 1] == step:
         end += 1
     return end if step == 1 or (stepped and end - start >= _LEAST) else start + 1
+
+
+def disruptions_of_lines(lines: Iterable[str]) -> Iterator[tuple[Disruption, str]]:
+    """Yield what commands do to a running switch beyond the settings that they change, with the reason."""
+    for line in lines:
+        if restarted := _RESTART.fullmatch(line):
+            yield "service restart", _RESTARTS.get(restarted[1], f"{restarted[1]} restarts")
 
 
 def is_typable(text: str) -> bool:

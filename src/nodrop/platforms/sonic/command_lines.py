@@ -31,6 +31,7 @@ from nodrop.syntax.shapes import mapping, mapping_at
 TITLE = "SONiC"
 BEFORE: tuple[str, ...] = ()
 AFTER = ("sudo config save -y",)
+DISTURBS_AS_PATCH = False
 
 _WATCHDOG = "PFC_WD"
 _WATCHDOG_FIELDS = {"action", "detection_time", "restoration_time"}

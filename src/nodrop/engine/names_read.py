@@ -1,0 +1,59 @@
+"""The names of the fields that a word may read below the parts of the fabric that it is given."""
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, cached_property, lru_cache
+from types import CodeType, FunctionType
+from typing import Any
+
+from nodrop.model import access, bridging, buffers, fabric, index, qos, routing
+
+_MODEL = (access, bridging, buffers, fabric, index, qos, routing)
+_OURS = "nodrop."
+_CACHED = type(lru_cache(lambda: None))
+"""The type of functions whose answers are kept."""
+
+
+@cache
+def names_read(function: Callable[..., object]) -> frozenset[str]:
+    """Return the names of attributes in a function, in nodrop's functions that it calls, and behind properties."""
+    names: set[str] = set()
+    pending, seen = [inspect.unwrap(function)], set[object]()
+    while pending:
+        called = pending.pop()
+        if called in seen or not isinstance(called, FunctionType) or not called.__module__.startswith(_OURS):
+            continue
+        seen.add(called)
+        for name in _names_of_code(called.__code__):
+            names.add(name)
+            pending += _functions_called(name, called.__globals__)
+    return frozenset(names)
+
+
+def _names_of_code(code: CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names_of_code(constant)
+
+
+def _functions_called(name: str, names_of_module: Mapping[str, Any]) -> Iterator[Any]:
+    """Yield the functions that a name may call: one of its module, and the methods of the model that have it."""
+    if isinstance(known := names_of_module.get(name), FunctionType | _CACHED):
+        yield inspect.unwrap(known)
+    yield from _methods_of_model().get(name, ())
+
+
+@cache
+def _methods_of_model() -> Mapping[str, tuple[Any, ...]]:
+    """Return the properties and methods of the classes of the model, by name."""
+    methods: dict[str, tuple[Any, ...]] = {}
+    for module in _MODEL:
+        for _, model_class in inspect.getmembers(module, inspect.isclass):
+            for name, member in vars(model_class).items():
+                match member:
+                    case property(fget=FunctionType() as function) | cached_property(func=FunctionType() as function):
+                        methods[name] = (*methods.get(name, ()), function)
+                    case FunctionType() if not name.startswith("__"):
+                        methods[name] = (*methods.get(name, ()), member)
+    return methods
