@@ -94,9 +94,8 @@ def judge(
 
     def judge_in(mode_reading: Reading, own_index: Index) -> Verdict:
         mode_rules = [rule for rule in chosen if rule.name not in same and mode_reading.fabric.mode in rule.modes]
-        return run_session(_Session(mode_reading, counts, own_index, reported=alike.reported), mode_rules).verdict(
-            len(chosen)
-        )
+        session = _Session(mode_reading, counts, own_index, reported=alike.reported)
+        return run_session(session, mode_rules).verdict(len(chosen))
 
     found_verdict = judge_each_mode(reading, index, judge_in)
     unknown = (*found_verdict.unknown, *unknown_line_verdicts(reading.notes))

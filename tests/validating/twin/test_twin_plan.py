@@ -214,7 +214,9 @@ def test_a_twin_is_waited_for_until_bgpd_has_had_the_time_to_tell_and_nothing_ch
     standing = clock(monkeypatch)
     lab = _Told({"up": 0, "got": 0}, {"up": 1, "got": 0}, {"up": 1, "got": 4})
     told: list[int] = []
-    assert wait_until_settled(lab, {_SESSION}, patience_s=5, report_up=told.append) == SettledState(True, {}, moving=False)
+    assert wait_until_settled(lab, {_SESSION}, patience_s=5, report_up=told.append) == SettledState(
+        True, {}, moving=False
+    )
     assert told == [0, 1]
     assert COALESCE_S[0] + QUIET_PERIOD_S < standing.monotonic() < 5
 

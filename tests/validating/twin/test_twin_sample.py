@@ -113,7 +113,9 @@ def test_only_what_is_computed_alike_is_claimed_of_the_whole() -> None:
     for check, items in whole.seen.items():
         assert {item for item in items if item not in found.seen[check]} == found.unseen[check].keys(), check
         assert {item: items[item] for item in found.seen[check]} == found.seen[check], check
-    assert found.notes[0] == f"{taken.why}: 2 leaf (leaf1 to leaf2), 2 spine (spine1 to spine2); 2 more were not started"
+    assert (
+        found.notes[0] == f"{taken.why}: 2 leaf (leaf1 to leaf2), 2 spine (spine1 to spine2); 2 more were not started"
+    )
 
 
 def test_a_sample_that_does_what_is_not_computed_of_it_is_told() -> None:

@@ -59,8 +59,8 @@ class _Late(Exception):
 class Service:
     """A service at HOST or HOST:PORT, with a separate network there while it is entered.
 
-    The network is deleted at the end in any case. `versions` names the versions of both sides. Raises ServiceUnavailable
-    if there is no pybatfish, nobody answers, or another program does.
+    The network is deleted at the end in any case. `versions` names those of both sides. Raises ServiceUnavailable if
+    there is no pybatfish, nobody answers, or another program does.
     """
 
     def __init__(

@@ -48,8 +48,8 @@ def wait_until_settled(
     """Wait until the wanted sessions are up, all others had their time, and no route changes any more.
 
     Waiting ends after `patience_s` without any change while one was not up, or without a further session up while
-    others went up and down; and in any case after `MAX_SHOWN_MOVING` times as long without a further session. `report_up`
-    gets the number of sessions that are up, at each change.
+    others went up and down; and in any case after `MAX_SHOWN_MOVING` times as long without a further session.
+    `report_up` gets the number of sessions that are up, at each change.
     """
     begun = changed = moved = came = time.monotonic()
     before: ConvergenceSnapshot | None = None
