@@ -931,7 +931,15 @@ def test_a_port_that_frr_shuts_or_raises_is_held_against_config_db(
 
 
 @pytest.mark.parametrize(("word", "family"), [("ip", "IPv4"), ("ipv6", "IPv6")])
-def test_forwarding_that_zebra_turns_off_is_remarked(word: str, family: str) -> None:
-    reading = read(keeping(), f"no {word} forwarding\nrouter bgp 65000\n")
-    found = [(one.place and one.place.span.line, one.facts) for one in reading.remarks if "forwarding" in one.kind]
-    assert (found, notes(reading)) == ([(1, {"family": family})], [])
+def test_forwarding_that_zebra_turns_off_is_remarked_for_a_routed_family(word: str, family: str) -> None:
+    routing = f"no {word} forwarding\nrouter bgp 65000\n neighbor 10.0.0.1 remote-as 65001\n"
+    activated = " address-family ipv6 unicast\n  neighbor 10.0.0.1 activate\n exit-address-family\n"
+    seen = {}
+    for text in (routing, routing + activated, f"no {word} forwarding\nrouter bgp 65000\n"):
+        reading = read(keeping(), text)
+        seen[text] = [
+            (one.place and one.place.span.line, one.facts) for one in reading.remarks if "forward" in one.kind
+        ]
+        assert notes(reading) == []
+    remarked = [(1, {"family": family})]
+    assert list(seen.values()) == [remarked if family == "IPv4" else [], remarked, []]
