@@ -16,12 +16,12 @@ _CACHED = type(lru_cache(lambda: None))
 
 @cache
 def names_read(function: Callable[..., object]) -> frozenset[str]:
-    """Return the names of attributes in a function, in nodrop's functions that it calls, and behind properties."""
+    """Return the names of attributes in a function, and in nodrop's functions, classes and properties that it uses."""
     names: set[str] = set()
     pending, seen = [inspect.unwrap(function)], set[object]()
     while pending:
         called = pending.pop()
-        if called in seen or not isinstance(called, FunctionType) or not called.__module__.startswith(_OURS):
+        if called in seen or not isinstance(called, FunctionType) or not (called.__module__ or "").startswith(_OURS):
             continue
         seen.add(called)
         for name in _names_of_code(called.__code__):
@@ -38,22 +38,31 @@ def _names_of_code(code: CodeType) -> Iterator[str]:
 
 
 def _functions_called(name: str, names_of_module: Mapping[str, Any]) -> Iterator[Any]:
-    """Yield the functions that a name may call: one of its module, and the methods of the model that have it."""
-    if isinstance(known := names_of_module.get(name), FunctionType | _CACHED):
+    """Yield the functions that a name may call: those of its module, and the methods of the model that have it."""
+    known = names_of_module.get(name)
+    if isinstance(known, FunctionType | _CACHED):
         yield inspect.unwrap(known)
+    elif isinstance(known, type) and known.__module__.startswith(_OURS):
+        yield from (function for _, function in _methods_of(known))
     yield from _methods_of_model().get(name, ())
 
 
 @cache
-def _methods_of_model() -> Mapping[str, tuple[Any, ...]]:
+def _methods_of_model() -> Mapping[str, tuple[FunctionType, ...]]:
     """Return the properties and methods of the classes of the model, by name."""
-    methods: dict[str, tuple[Any, ...]] = {}
+    methods: dict[str, tuple[FunctionType, ...]] = {}
     for module in _MODEL:
         for _, model_class in inspect.getmembers(module, inspect.isclass):
-            for name, member in vars(model_class).items():
-                match member:
-                    case property(fget=FunctionType() as function) | cached_property(func=FunctionType() as function):
-                        methods[name] = (*methods.get(name, ()), function)
-                    case FunctionType() if not name.startswith("__"):
-                        methods[name] = (*methods.get(name, ()), member)
+            for name, function in _methods_of(model_class):
+                methods[name] = (*methods.get(name, ()), function)
     return methods
+
+
+def _methods_of(own_class: type) -> Iterator[tuple[str, FunctionType]]:
+    """Yield the properties and methods that a class has itself, by name."""
+    for name, member in vars(own_class).items():
+        match inspect.unwrap(member) if isinstance(member, _CACHED) else member:
+            case property(fget=FunctionType() as function) | cached_property(func=FunctionType() as function):
+                yield name, function
+            case FunctionType() as function if not name.startswith("__") or name == "__init__":
+                yield name, function
