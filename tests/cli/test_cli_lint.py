@@ -89,15 +89,15 @@ def test_a_leaf_without_watchdogs() -> None:
     assert (done.code, done.err) == (1, "")
     paragraphs = done.out.split("\n\n")
     assert len(paragraphs) == 3
-    assert paragraphs[0].startswith("error[pfc-without-watchdog]: Ethernet0 ")
+    assert paragraphs[0].startswith("error[pfc-without-watchdog]: leaf2: Ethernet0 ")
     assert f"  --> {path}:{host}:27\n" in paragraphs[0]
     assert f'{host} |             "pfc_enable": "3",\n' in paragraphs[0]
     assert "^^^ leaf2/Ethernet0\n" in paragraphs[0]
     assert "= 15 more of the same on leaf2: Ethernet[8-120 by 8]" in paragraphs[0]
-    assert paragraphs[1].startswith("warning[fabric-pfc-without-watchdog]: Ethernet128, ")
+    assert paragraphs[1].startswith("warning[fabric-pfc-without-watchdog]: leaf2: Ethernet128, ")
     assert f"  --> {path}:{fabric}:27\n" in paragraphs[1]
     assert "= 15 more of the same on leaf2: Ethernet[136-248 by 8]" in paragraphs[1]
-    assert re.fullmatch(r".+\n6 devices, 192 interfaces, \d+ rules: 16 errors, 16 warnings, 0 notes\n", paragraphs[2])
+    assert re.fullmatch(r"(?:.+\n)+6 devices, 192 interfaces, \d+ rules: 16 errors, 16 warnings, 0 notes\n", paragraphs[2])
 
 
 def test_verbose_names_every_finding_with_its_line() -> None:
@@ -106,7 +106,7 @@ def test_verbose_names_every_finding_with_its_line() -> None:
     done = nodrop("lint", "small", "-v")
     line = line_of("small/leaf1/config_db.json", "PORT_QOS_MAP", "Ethernet16", "pfc_enable")
     assert "1 more of the same:\n" in done.out
-    assert f" small/leaf1/config_db.json:{line}:27: Ethernet16 " in done.out
+    assert f" small/leaf1/config_db.json:{line}:27: leaf1: Ethernet16 " in done.out
 
 
 def test_a_sound_build() -> None:

@@ -472,7 +472,7 @@ def test_own_rules_judge_beside_the_shipped_ones_in_every_report() -> None:
     assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == ["site-mtu"]
     assert [(one["ruleId"], one["ruleIndex"]) for one in run["results"]] == [("site-mtu", 0)]
     report = nodrop("lint", "build", "--rules", "ours").out
-    assert "warning[site-mtu]: Ethernet0 has an MTU of 1.5 kB" in report
+    assert "warning[site-mtu]: leaf1: Ethernet0 has an MTU of 1.5 kB" in report
     assert rules_counted(report) == rules_counted(nodrop("lint", "build").out) + 1
 
 

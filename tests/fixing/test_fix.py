@@ -301,7 +301,7 @@ def test_quiet_prints_what_is_left_alone() -> None:
     assert nodrop("fix", "net", "-q") == Done(0, "", "")
     edit(LEAF, lambda config: config["PFC_WD"]["Ethernet16"].update(action="alert"))
     lines = nodrop("fix", "net", "-q").out.splitlines()
-    assert lines[0].startswith("warning[watchdog-only-alerts]: the watchdog of Ethernet16 ")
+    assert lines[0].startswith("warning[watchdog-only-alerts]: leaf1: the watchdog of Ethernet16 ")
     assert lines[2:] == ["  = can be fixed with --unsafe"]
 
 

@@ -15,7 +15,7 @@ _CACHED = type(lru_cache(lambda: None))
 
 
 @cache
-def names_read(function: Callable[..., object]) -> frozenset[str]:
+def find_names_read(function: Callable[..., object]) -> frozenset[str]:
     """Return the names of attributes in a function, and in nodrop's functions, classes and properties that it uses."""
     names: set[str] = set()
     pending, seen = [inspect.unwrap(function)], set[object]()

@@ -10,7 +10,7 @@ from nodrop.engine import compiler
 from nodrop.engine.cells import EACH_ITEM_ALONE, GroupingColumn, grouping_columns
 from nodrop.engine.evidence import EvidenceTopic
 from nodrop.engine.finding import Confidence, Severity
-from nodrop.engine.names_read import names_read
+from nodrop.engine.names_read import find_names_read
 from nodrop.engine.nodes import (
     Attribute,
     Call,
@@ -201,7 +201,7 @@ class Rule:
     def names_read_whole(self) -> frozenset[str]:
         """Return the fields that its words may read below what they receive whole."""
         words = {call.word for call in self._called_words if any(not given.type.is_scalar for given in call.arguments)}
-        return frozenset[str]().union(*(names_read(word.function) for word in words))
+        return frozenset[str]().union(*(find_names_read(word.function) for word in words))
 
     @cached_property
     def near(self) -> bool:

@@ -32,7 +32,7 @@ class HarmlessFailures:
             world = plane.of(family).world
             self._hosts[family] = forwarding.every >> first & world.every
             first += world.destinations.count
-        if _is_plain(forwarding, invariants) and all(
+        if _forwards_between_tiers_alone(forwarding, invariants) and all(
             _is_tiered(forwarding, plane.of(family), self._hosts[family]) for family in plane.families
         ):
             self.analyses = {family: FailureAnalysis(plane, plane.of(family)) for family in plane.families}
@@ -55,7 +55,7 @@ class HarmlessFailures:
         )
 
 
-def _is_plain(forwarding: Forwarding, invariants: Invariants) -> bool:
+def _forwards_between_tiers_alone(forwarding: Forwarding, invariants: Invariants) -> bool:
     """Whether routers forward by BGP between tiers alone, and no prefix of hosts is inside another one."""
     plane = forwarding.plane
     if invariants.outer or any(obstacle.reason != "passes" for obstacle in invariants.obstacles):
