@@ -292,7 +292,7 @@ def test_the_default_is_safe_where_the_port_is_known_to_face_a_host() -> None:
         (
             {"pfc_enable": "4", "pfcwd_sw_enable": "4"},
             "nic-pfc-unlike-switch",
-            "eight flags with 1 for priority 4; if the NIC is right: PFC of leaf1 Ethernet0 on 3",
+            "eight flags with 1 for priority 4; if the NIC is right: change PFC of leaf1 Ethernet0 to 3",
         ),
         (
             {"pfc_enable": "4", "pfcwd_sw_enable": "4"},

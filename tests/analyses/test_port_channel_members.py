@@ -28,7 +28,7 @@ def test_pause_the_watchdogs_mask_and_action_and_queues_are_compared() -> None:
     changes = {"leaf1/Ethernet8/qos/pfc_watchdog/priorities": [4]}
     assert said(TWO | changes)["leaf1/Ethernet8"][:2] == ("watchdog", "has a watchdog of priority 4")
     forward = {"leaf1/Ethernet8/qos/pfc_watchdog/action": "forward"}
-    assert said(TWO | forward)["leaf1/Ethernet8"][:2] == ("watchdog", "has a watchdog that is to forward")
+    assert said(TWO | forward)["leaf1/Ethernet8"][:2] == ("watchdog", "has watchdog action forward")
     changes = {"leaf1/Ethernet8/qos/tc_to_queue/1": 0}
     assert said(TWO | changes)["leaf1/Ethernet8"][:2] == ("scheduling", "maps traffic class 1 to queue 0")
 

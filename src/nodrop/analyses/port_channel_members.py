@@ -100,7 +100,7 @@ def _watchdog_traits(qos: QosProfile) -> MemberTraits:
     if watchdog is None:
         return ()
     mask = f"has a watchdog of {_numbers(require_fact(watchdog.priorities), 'priority')}"
-    action = f"has a watchdog that is to {require_fact(watchdog.action) or 'drop'}"
+    action = f"has watchdog action {require_fact(watchdog.action) or 'drop'}"
     return (mask, "pfc_watchdog"), (action, "pfc_watchdog")
 
 

@@ -113,12 +113,29 @@ def dynamic_threshold(qos: QosProfile, queue: int | None) -> int | None:
 @word("function")
 def highest_static_threshold_bytes(device: Device, pool: BufferPool) -> int:
     """Return the highest static threshold of groups and queues of ports in use in a pool, in bytes; 0 for none."""
+    return _find_highest_static_threshold(device, pool)[0]
+
+
+@word("function")
+def highest_static_threshold_holder(device: Device, pool: BufferPool) -> str:
+    """Name the first group or queue with the highest static threshold in a pool: `queue 3 of Ethernet8`."""
+    return _find_highest_static_threshold(device, pool)[1]
+
+
+def _find_highest_static_threshold(device: Device, pool: BufferPool) -> tuple[int, str]:
+    """Return the highest static threshold in a pool, in bytes, and the first group or queue that has it."""
+    highest_bytes, holder = 0, "none"
     ports = [port for port in device.interfaces if not surely_off(port.enabled)]
-    profiles = {id(port.qos): port.qos for port in ports if isinstance(port.qos, QosProfile)}
-    buffers = [group.buffer for qos in profiles.values() for group in known_rows(qos.priority_groups)]
-    buffers += [queue.buffer for qos in profiles.values() for queue in known_rows(qos.queues)]
-    taken = [buffer for buffer in buffers if isinstance(buffer, BufferProfile) and buffer.pool == pool.name]
-    return max((buffer.static_th_bytes or 0 for buffer in taken), default=0)
+    profiles = {id(port.qos): (port.name, port.qos) for port in reversed(ports) if isinstance(port.qos, QosProfile)}
+    for port_name, qos in reversed(profiles.values()):
+        buffers = [("priority group", group.index, group.buffer) for group in known_rows(qos.priority_groups)]
+        buffers += [("queue", queue.index, queue.buffer) for queue in known_rows(qos.queues)]
+        for kind, index, buffer in buffers:
+            if not isinstance(buffer, BufferProfile) or buffer.pool != pool.name:
+                continue
+            if (buffer.static_th_bytes or 0) > highest_bytes:
+                highest_bytes, holder = buffer.static_th_bytes or 0, f"{kind} {index} of {port_name}"
+    return highest_bytes, holder
 
 
 def _stopped_lossless_queues(qos: QosProfile) -> frozenset[int]:
