@@ -97,7 +97,9 @@ def test_a_leaf_without_watchdogs() -> None:
     assert paragraphs[1].startswith("warning[fabric-pfc-without-watchdog]: leaf2: Ethernet128, ")
     assert f"  --> {path}:{fabric}:27\n" in paragraphs[1]
     assert "= 15 more of the same on leaf2: Ethernet[136-248 by 8]" in paragraphs[1]
-    assert re.fullmatch(r"(?:.+\n)+6 devices, 192 interfaces, \d+ rules: 16 errors, 16 warnings, 0 notes\n", paragraphs[2])
+    assert re.fullmatch(
+        r"(?:.+\n)+6 devices, 192 interfaces, \d+ rules: 16 errors, 16 warnings, 0 notes\n", paragraphs[2]
+    )
 
 
 def test_verbose_names_every_finding_with_its_line() -> None:
