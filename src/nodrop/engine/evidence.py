@@ -105,7 +105,7 @@ def _describe_defaults(reasons: Mapping[Subject, str]) -> str:
 
 
 def _may_be_read(path: Subject, names_read: frozenset[str]) -> bool:
-    """Whether a path below what a word receives is of a field that it may read: a row is part of what it receives."""
+    """Whether a path below a part is of a field that may be read: a row belongs to its part."""
     fields = [part for part in path if not part.isdigit()]
     return not fields or fields[-1].removeprefix("@") in names_read
 
