@@ -236,16 +236,17 @@ class FindingBuilder:
         )
 
     def _distinguish_sizes(self, pieces: MutableSequence[Any], names: Sequence[Any]) -> None:
-        """Write sizes exactly in the pieces of a message where two of them have one text."""
+        """Write sizes exactly in the pieces of a message where two different ones are rounded to one text."""
         sizes = {
             number: self._value_or_unknown(node.arguments[0], names)
             for number, (_, node) in enumerate(self._message_pieces)
             if isinstance(node, Call) and (node.word.kind, node.word.name) == ("filter", "bytes")
         }
         exact = {number: f"{round(size)} B" for number, size in sizes.items() if isinstance(size, int | float)}
-        texts = [pieces[number] for number in exact]
-        for number, shown in zip(exact, texts, strict=True):
-            if texts.count(shown) > 1:
+        texts = [pieces[number] for number in {exact[number]: number for number in exact}.values()]
+        ambiguous = {text for text in texts if texts.count(text) > 1}
+        for number in exact:
+            if pieces[number] in ambiguous:
                 pieces[number] = exact[number]
 
     def _severity_of_finding(self, names: Sequence[Any], assumed: str) -> Severity:
