@@ -69,5 +69,5 @@ def test_the_demo_finds_the_fault_of_each_platform(tmp_path: Path) -> None:
     program.chmod(0o755)
     done = subprocess.run(["sh", ROOT / "scripts/demo.sh", program], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "error[pfc-without-watchdog]: Ethernet0 obeys pause on priority 3" in done.stdout
-    assert "warning[fabric-pfc-without-watchdog]: swp1, a link between switches" in done.stdout
+    assert "error[pfc-without-watchdog]: leaf2: Ethernet0 obeys pause on priority 3" in done.stdout
+    assert "warning[fabric-pfc-without-watchdog]: spine1: swp1, a link between switches" in done.stdout

@@ -88,4 +88,4 @@ def timers(tell: ReportProgress, of: Work) -> tuple[float, float]:
 def act(tell: ReportProgress, of: Work) -> tuple[dict[str, object], list[str]]:
     """All acts; what they see, and what they tell."""
     part = acts.run_experiments(running(of), of, tell)
-    return {str(check): dict(found) for check, found in part.seen.items()}, part.told
+    return {str(check): dict(found) for check, found in part.seen.items()}, part.notes
