@@ -50,7 +50,7 @@ def words(twin: Observation) -> str:
         if lost:
             parts.append(f"packets {fate}: {lost[0]}{f' and {len(lost) - 1} more' if len(lost) > 1 else ''}")
     parts += [
-        line.removeprefix(_UNAPPLIED).join(["not applied: ", ""]) for line in twin.told if line.startswith(_UNAPPLIED)
+        line.removeprefix(_UNAPPLIED).join(["not applied: ", ""]) for line in twin.notes if line.startswith(_UNAPPLIED)
     ]
     return "; ".join(parts) or "nothing"
 
