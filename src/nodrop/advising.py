@@ -80,7 +80,7 @@ def _find_first_corrections(findings: Iterable[Finding]) -> dict[int, str]:
             continue
         changes: dict[Subject, dict[Subject, object]] = {}
         for change in finding.fix.changes:
-            if len(change.subject) > 2 and not change.subject[1].startswith("@"):
+            if _is_of_port(change):
                 changes.setdefault(change.subject[:2], {})[change.subject[2:]] = change.new
         for port, new_values in changes.items():
             by_port.setdefault(port, []).append((finding, new_values))

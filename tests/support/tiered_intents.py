@@ -1,4 +1,4 @@
-"""Intents of groups in tiers as plain data, and what their fabrics come to."""
+"""Intents of groups in tiers as plain data, and facts of their fabrics."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ def hosts(**changes: Any) -> Data:
 
 
 def intent(groups: Data, endpoints: Data, asn: Mapping[str, str], **changes: Any) -> Data:
-    """The data of an intent with a topology of its own."""
+    """The data of an intent with another topology."""
     base = shipped("reference-256", {"pfc": None, "services": None})
     base |= {"topology": {"kind": "tiers", "groups": groups}, "endpoints": endpoints}
     base["routing"] = {"asn": dict(asn)}

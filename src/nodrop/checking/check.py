@@ -30,8 +30,8 @@ from nodrop.model.modes import as_before
 from nodrop.model.reading import Reading
 from nodrop.plan.model import Plan
 from nodrop.plan.planning import plan
-from nodrop.report.claims import prove_claims
-from nodrop.results.checked import Changed, Checked, Claims, OutdatedBuild, Routing
+from nodrop.proofs.claims import Claims, prove_claims
+from nodrop.results.checked import Changed, Checked, OutdatedBuild, Routing
 from nodrop.results.merged import merge_outcomes
 from nodrop.results.outcome import Outcome
 from nodrop.revisions import Former
@@ -273,7 +273,7 @@ def _compare_routing(new_plan: Plan, old: Reading, new: Reading, indices: tuple[
 def _compare_claims(
     new_plan: Plan, old: Reading, new: Reading, indices: tuple[Index, Index], run: Run
 ) -> tuple[Claims, Claims] | None:
-    """Return what is proved of both states; None if no change affects it, or where routing is not computed."""
+    """Return the claims about both states; None if no change affects them, or where routing is not computed."""
     fabrics = [reading.fabric for reading in (old, new)]
     sizes = [len(fabric.devices) for fabric in fabrics]
     if run.ask.routing is False or not min(sizes) or (run.ask.routing is None and max(sizes) > MOST_DEVICES):

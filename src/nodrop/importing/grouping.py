@@ -252,7 +252,7 @@ class _Facts:
 
 
 def _divide_tier(devices: list[Device], facts: _Facts, detail: Detail) -> list[list[Device]]:
-    """Return the switches of a tier by group, as far as a detail tells them apart."""
+    """Return the switches of a tier by group, with as many groups as a detail distinguishes."""
     parts = _by_software(devices)
     if detail in ("ports", "hosts"):
         parts = [finer for part in parts for finer in _by_ports(part, facts)]

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from nodrop.design.naming import HOST, Identity, host_identity
 from nodrop.importing.numbering import number_hosts
+from nodrop.importing.renaming import replace_ends
 from nodrop.model.fabric import End, Fabric, Host, Port
 from nodrop.model.subject import natural
 from nodrop.units import whole_number
@@ -66,10 +67,9 @@ def rename_hosts(fabric: Fabric, new_names: Mapping[str, str]) -> Fabric:
     def end(cable_end: End) -> End:
         return End(new_names.get(cable_end.node, cable_end.node), cable_end.port)
 
-    links = (replace(link, a=min(end(link.a), end(link.b)), b=max(end(link.a), end(link.b))) for link in fabric.links)
     hosts = (replace(host, name=new_names.get(host.name, host.name)) for host in fabric.hosts)
     return replace(
         fabric,
         hosts=tuple(sorted(hosts, key=lambda host: natural(host.name))),
-        links=tuple(sorted(links, key=lambda link: (link.a, link.b))),
+        links=replace_ends(fabric.links, end),
     )

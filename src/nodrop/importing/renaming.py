@@ -1,11 +1,11 @@
 """The switches of an imported fabric under other names, with numbered ports named as the written platform does."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from nodrop import platforms
-from nodrop.model.fabric import Device, End, Fabric, Interface, Port
+from nodrop.model.fabric import Device, End, Fabric, Interface, Link, Port
 from nodrop.model.states import Unknown
 from nodrop.model.subject import natural
 
@@ -29,14 +29,19 @@ def rename_switches(fabric: Fabric, new_names: Mapping[str, str]) -> Fabric:
     def end(cable_end: End) -> End:
         return End(new_names.get(cable_end.node, cable_end.node), ports.get(cable_end, cable_end.port))
 
-    links = (replace(link, a=min(end(link.a), end(link.b)), b=max(end(link.a), end(link.b))) for link in fabric.links)
     drained = sorted((new_names.get(name, name) for name in fabric.policy.drained), key=natural)
     return replace(
         fabric,
         policy=replace(fabric.policy, drained=tuple(drained)),
         devices=tuple(sorted(devices, key=lambda renamed_device: natural(renamed_device.name))),
-        links=tuple(sorted(links, key=lambda link: (link.a, link.b))),
+        links=replace_ends(fabric.links, end),
     )
+
+
+def replace_ends(links: Iterable[Link], end: Callable[[End], End]) -> tuple[Link, ...]:
+    """Return links with other ends, each with its lower end first, in the order of their ends."""
+    renamed = (replace(link, a=min(end(link.a), end(link.b)), b=max(end(link.a), end(link.b))) for link in links)
+    return tuple(sorted(renamed, key=lambda link: (link.a, link.b)))
 
 
 def _number_ports(device: Device) -> Device:

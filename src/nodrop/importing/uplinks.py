@@ -154,7 +154,7 @@ def _missing_join(tier_view: TierView) -> tuple[SwitchGroup | None, str, str]:
 
 
 def _uplinks_without_cables(tier_view: TierView, cables: Cables) -> Found:
-    """Return the links as far as sessions over ports show them, and what has to be added."""
+    """Return the links that sessions over ports show, and the keys that a person has to add."""
     if uplink := _find_unnumbered_uplinks(tier_view, cables):
         return uplink
     _, lower, upper = _missing_join(tier_view)

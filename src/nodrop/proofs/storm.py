@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from nodrop.analyses._targets import targets
 from nodrop.model.fabric import End
+from nodrop.model.index import Index
 from nodrop.proofs.deadlock import Names
 from nodrop.proofs.dependencies import Buffer, DependencyGraph, Traffic
 
@@ -55,6 +56,12 @@ class Storm:
     """The ports between switches whose senders stop."""
     host_ports: tuple[StoppedPort, ...]
     """The ports to hosts whose NICs stop sending."""
+
+
+def find_stopped_hosts(index: Index, storm: Storm) -> frozenset[str]:
+    """Return the names of the hosts that a storm stops, of those that are known."""
+    ends = (index.far_end(*stopped.port) for stopped in storm.host_ports)
+    return frozenset(end.node for end in ends if end and end.node in index.hosts)
 
 
 class _Reached(NamedTuple):

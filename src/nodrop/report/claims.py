@@ -1,12 +1,9 @@
-"""What is proved of a fabric, a line per claim: whether a deadlock can form, and how far a pause of one NIC spreads."""
+"""The claims about a fabric in words: whether a deadlock can form, and how far a pause of one NIC spreads."""
 
 from collections.abc import Iterator
 
-from nodrop.model.index import Index
-from nodrop.proofs.proving import prove_deadlock
+from nodrop.proofs.claims import Claims
 from nodrop.report.names import count
-from nodrop.report.storm import storm_facts
-from nodrop.results.checked import Claims
 
 _DEADLOCK = {
     "free": "not possible as cabled",
@@ -14,18 +11,6 @@ _DEADLOCK = {
     "possible": "possible",
     "possible-after-failures": "possible after failures",
 }
-
-
-def prove_claims(index: Index) -> Claims:
-    """Return what is proved of a fabric without a search of failures."""
-    proof = prove_deadlock(index)
-    storms = storm_facts(index)["storms"]
-    return Claims(
-        deadlock=proof.verdict,
-        any_failures=proof.verdict == "free" and proof.invariants.hold,
-        frozen_host_ports=max((row["host_ports"] for row in storms), default=0),
-        frozen_gpus=max((row["gpus"] for row in storms), default=0),
-    )
 
 
 def describe_deadlock(claims: Claims) -> str:

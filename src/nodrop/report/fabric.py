@@ -14,9 +14,9 @@ from nodrop.model.qos import PfcWatchdog, QosProfile, Queue
 from nodrop.model.routing import Bgp
 from nodrop.model.states import Unknown
 from nodrop.platforms.kit.artifact import FirstApply
+from nodrop.proofs.claims import prove_claims
 from nodrop.report.bandwidth import FabricBandwidth
 from nodrop.report.buffering import ecn, headroom, known_or_none, marking, pools, profiles
-from nodrop.report.claims import prove_claims
 from nodrop.report.lossless_memory import lossless_memory_costs
 from nodrop.report.streams import streams
 from nodrop.units import show_speed

@@ -3,6 +3,7 @@
 import textwrap
 from collections.abc import Iterator, Sequence
 
+from nodrop.proofs.claims import Claims
 from nodrop.report import headroom_page, lossless_memory
 from nodrop.report.claims import describe_deadlock, describe_reach
 from nodrop.report.escape import terminal
@@ -10,7 +11,6 @@ from nodrop.report.fabric import Facts
 from nodrop.report.headroom_page import format_cable_length
 from nodrop.report.names import count, format_name_list
 from nodrop.report.table import TABLE_COLUMNS, format_table_section
-from nodrop.results.checked import Claims
 from nodrop.units import show_bytes, show_ids, show_speed, show_us
 
 TableRows = Iterator[Sequence[str]]

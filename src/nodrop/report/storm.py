@@ -12,7 +12,7 @@ from nodrop.model.index import Index
 from nodrop.model.qos import PfcWatchdog, QosProfile
 from nodrop.model.states import Unknown, UnknownFact
 from nodrop.model.subject import text as subject_text
-from nodrop.proofs.storm import FillTime, StoppedPort, Storm, StormModel
+from nodrop.proofs.storm import FillTime, StoppedPort, Storm, StormModel, find_stopped_hosts
 from nodrop.report.escape import terminal
 from nodrop.report.names import count
 
@@ -99,7 +99,7 @@ def _by_watchdog(index: Index, storm: Storm) -> dict[object, list[End]]:
 
 
 def _facts_of(index: Index, storm: Storm, watchdog: object) -> Facts:
-    hosts = {end.node for port in storm.host_ports if (end := index.far_end(*port.port)) and end.node in index.hosts}
+    hosts = find_stopped_hosts(index, storm)
     return {
         "host_ports": len(storm.host_ports),
         "hosts": len(hosts),

@@ -2,7 +2,6 @@
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
-from typing import Literal
 
 from nodrop.engine.finding import Finding
 from nodrop.errors import Problem
@@ -10,6 +9,7 @@ from nodrop.model.compare import Difference
 from nodrop.model.reading import Note
 from nodrop.model.subject import Subject
 from nodrop.plan.model import Plan
+from nodrop.proofs.claims import Claims
 from nodrop.results.outcome import Outcome
 from nodrop.routing.observation import Flow, ObservationCheck
 
@@ -65,17 +65,6 @@ class OutdatedBuild:
     """Switches of the build that the intent lacks."""
     differences: tuple[Difference, ...] = ()
     """The first differences."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Claims:
-    """What is proved of a fabric: whether a deadlock can form, and the farthest reach of one NIC that pauses."""
-
-    deadlock: Literal["free", "unknown", "possible", "possible-after-failures"]
-    any_failures: bool
-    """Whether no deadlock can form after any number of failures."""
-    frozen_host_ports: int
-    frozen_gpus: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

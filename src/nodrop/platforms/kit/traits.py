@@ -159,7 +159,7 @@ class Traits:
     hash_fields: frozenset[str]
     """By what of a packet the choice among equal paths can be told to go; none where nodrop leaves it to the switch."""
     most_tiers: int | None = None
-    """The tiers of switches that it can tell apart, from the hosts up; None is any number."""
+    """How many tiers of switches it has types for, from the hosts up; None is any number."""
     own_hash_seed: bool = False
     """Whether a switch chooses a random seed for that choice, so that no two tiers hash alike without a stated one."""
     adaptive_routing: bool

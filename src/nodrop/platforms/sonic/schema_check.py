@@ -44,7 +44,8 @@ def check(config: Config) -> None:
             continue
         if remarked_paths is None:
             remarked_paths = set(config.remarked())
-        if fault.kind == "unknown-field" and config.forget_malformed(fault.path):
+        is_remarked_field = fault.kind == "unknown-field" and fault.path in remarked_paths
+        if is_remarked_field and config.forget_malformed(fault.path):
             remarked_paths.discard(fault.path)
         if not any(fault.path[:length] in remarked_paths for length in range(1, len(fault.path) + 1)):
             facts = without(config, fault.path[0], fault.facts)
