@@ -94,7 +94,7 @@ def _addition_faults(intent: Intent, node: Node, device: Device, index: Index) -
         try:
             if _read_back_device(remaining_device, index) == plain:
                 return
-            key, reason, model = _find_changing_addition(device, values, plain, index)
+            faults = _find_changing_additions(device, values, plain, index)
         except Unsupported as error:
             area, *names = parse(error.path)
             if area == "extra_lines" and names:
@@ -103,26 +103,43 @@ def _addition_faults(intent: Intent, node: Node, device: Device, index: Index) -
                 continue
             if area not in ("extra", "extra_lines"):
                 return
-            key, reason = ".".join(names), error.reason
-            model = error.model if isinstance(error, Touched) else _find_conflicting_path(device.platform, key, values)
-        hint = f"use {intent_key}" if (intent_key := _key(model)) else "remove it"
-        yield place_of_addition(intent, node, key), reason, "what no key of the intent covers", hint
-        remaining_extras = [addition for addition in values if addition.key != key]
+            faults = _faults_of_refusal(error, device.platform, values)
+        for key, reason, model in faults:
+            hint = f"use {intent_key}" if (intent_key := _key(model)) else "remove it"
+            yield place_of_addition(intent, node, key), reason, "what no key of the intent covers", hint
+        faulty_keys = {key for key, *_ in faults}
+        remaining_extras = [addition for addition in values if addition.key not in faulty_keys]
         if len(remaining_extras) == len(values):
             return
         values = remaining_extras
 
 
-def _find_changing_addition(
+def _faults_of_refusal(error: Unsupported, platform: str, values: list[Extra]) -> list[tuple[str, str, Subject]]:
+    """Return the additions that a writer refuses, each with its reason and the path of the model that it overlaps."""
+    refusals = (error, *error.others) if isinstance(error, Touched) else (error,)
+    keyed = ((".".join(parse(refusal.path)[1:]), refusal) for refusal in refusals)
+    return [
+        (
+            key,
+            refusal.reason,
+            refusal.model if isinstance(refusal, Touched) else _find_conflicting_path(platform, key, values),
+        )
+        for key, refusal in keyed
+    ]
+
+
+def _find_changing_additions(
     device: Device, values: list[Extra], plain: Device, index: Index
-) -> tuple[str, str, Subject]:
-    """Return the addition that changes how a switch reads, the reason in words, and the path that it changes."""
+) -> list[tuple[str, str, Subject]]:
+    """Return additions that, alone, change how a switch reads, each with the reason and the path that it changes."""
+    faults: list[tuple[str, str, Subject]] = []
     for addition in values:
         alone = _read_back_device(replace_fields(device, extra=(addition,), extra_lines=()), index)
         difference = next(differences(plain, alone), None)
         if difference is not None:
-            return addition.key, f"changes {text(difference.path)}, which the intent decides", difference.path
-    return "", "changes together what the intent decides", ()
+            reason = f"changes {text(difference.path)}, which the intent decides"
+            faults.append((addition.key, reason, difference.path))
+    return faults or [("", "changes together what the intent decides", ())]
 
 
 def _read_back_device(device: Device, index: Index) -> Device:

@@ -4,7 +4,7 @@ An addition touches the model where the tree has something at its path already, 
 with it. Platforms define how a tree is written and read; nothing here knows a vendor's words.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
@@ -24,14 +24,14 @@ Tree = dict[str, Any]
 
 
 class Touched(Unsupported):
-    """An addition overlaps the model; `model` is the path that it changes, if any."""
+    """An addition overlaps the model; `model` is the path that it changes, if any, and `others` overlap it too."""
 
-    def __init__(self, path: str, reason: str, model: Subject = ()) -> None:
+    def __init__(self, path: str, reason: str, model: Subject = (), others: tuple["Touched", ...] = ()) -> None:
         super().__init__(path, reason)
-        self.model = model
+        self.model, self.others = model, others
 
-    def __reduce__(self) -> tuple[type["Touched"], tuple[str, str, Subject]]:  # type: ignore[override]
-        return (type(self), (self.path, self.reason, self.model))
+    def __reduce__(self) -> tuple[type["Touched"], tuple[str, str, Subject, tuple["Touched", ...]]]:  # type: ignore[override]
+        return (type(self), (self.path, self.reason, self.model, self.others))
 
 
 OPEN: Mapping[str, None] = dict.fromkeys(
@@ -51,7 +51,7 @@ def additions(device: Device) -> tuple[Extra, ...]:
 
 
 def merge_extras(device: Device, tree: Tree, spell: Callable[[Tree], str], read: Callable[[str], Device]) -> str:
-    """Return a device's text with its additions; raise Touched where one of them changes a fact of the model."""
+    """Return a device's text with its additions; raise Touched, for all of them, where some change a modelled fact."""
     extra = additions(device)
     together, free = deepcopy(tree), True
     for addition in extra:
@@ -59,18 +59,27 @@ def merge_extras(device: Device, tree: Tree, spell: Callable[[Tree], str], read:
     written = spell(together)
     base = read(spell(tree))
     if not free or read(written) != base:
-        for position, addition in enumerate(extra):
-            alone = deepcopy(tree)
-            was_free = _insert_addition(alone, addition)
-            difference = next(differences(base, read(spell(alone))), None)
-            if difference is not None:
-                raise _build_refusal(
-                    addition, position, f"changes {text(difference.path)}, which the intent decides", difference.path
-                )
-            if not was_free:
-                raise _build_refusal(addition, position, "is written already, and nothing of the intent changes it")
-        raise Touched("extra", "two of them are in each other's way")
+        first, *others = [*_find_touching(extra, tree, base, lambda alone: read(spell(alone)))] or [
+            Touched("extra", "two of them are in each other's way")
+        ]
+        first.others = tuple(others)
+        raise first
     return written
+
+
+def _find_touching(
+    extra: Sequence[Extra], tree: Tree, base: Device, read: Callable[[Tree], Device]
+) -> Iterator[Touched]:
+    """Yield the refusal of every addition that, alone, changes how a device reads or stands at a place in use."""
+    for position, addition in enumerate(extra):
+        alone = deepcopy(tree)
+        was_free = _insert_addition(alone, addition)
+        difference = next(differences(base, read(alone)), None)
+        if difference is not None:
+            reason = f"changes {text(difference.path)}, which the intent decides"
+            yield _build_refusal(addition, position, reason, difference.path)
+        elif not was_free:
+            yield _build_refusal(addition, position, "is written already, and nothing of the intent changes it")
 
 
 def merged_lines(device: Device, written_text: str, read: Callable[[str], Any]) -> str:
