@@ -34,13 +34,19 @@ class HostPortPlace(NamedTuple):
 
 def host_port_places(group: Endpoints) -> Iterator[HostPortPlace]:
     """Yield the place of every port of a group; all follow from ids."""
+    width = count_switches_of_host(group.spread, group.ports)
     for host in group.ids:
         block, position = divmod(host - 1, group.leaf_group)
         for port in range(1, group.ports + 1):
             if group.spread == "one-leaf":
-                yield HostPortPlace(host, port, block + 1, position * group.ports + port - 1)
+                yield HostPortPlace(host, port, block * width + 1, position * group.ports + port - 1)
             else:
-                yield HostPortPlace(host, port, block * group.ports + port, position)
+                yield HostPortPlace(host, port, block * width + port, position)
+
+
+def count_switches_of_host(spread: object, port_count: int) -> int:
+    """Return to how many switches the ports of one host lead: one switch, or one for each port."""
+    return 1 if spread == "one-leaf" else port_count
 
 
 def host_cables(intent: Intent, switches: Boxes, problems: list[Problem]) -> tuple[HostCable, ...]:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
+from nodrop.design.endpoints import count_switches_of_host
 from nodrop.design.naming import HOST, Identity, host_identity
 from nodrop.importing.numbering import number_hosts
 from nodrop.importing.renaming import replace_ends
@@ -42,9 +43,9 @@ def number_stated_hosts(fabric: Fabric, known: Mapping[str, Identity]) -> dict[s
 
 
 def _block_of_switches(host: Host, place: _Place) -> int:
-    """Return the switch, or set of as many as a host has ports, that a host is at, from 0 (`host_port_places`)."""
+    """Return the switch, or set of switches, that a host is cabled to, from 0."""
     number = place[1][-1][2] if place[1] else "1"
-    return (int(number) - 1) // (1 if host.spread == "one-leaf" else max(len(host.ports), 1))
+    return (int(number) - 1) // count_switches_of_host(host.spread, max(len(host.ports), 1))
 
 
 def _first_places(fabric: Fabric) -> dict[str, _Place]:
