@@ -138,14 +138,14 @@ def test_static_routes_to_a_neighbor_with_ttl_security() -> None:
 @pytest.mark.parametrize(
     ("neighbor", "is_unsettled"),
     [
-        (to("10.1.0.1", "internal", local_asn=65002), True),
-        (to("10.1.0.1", 65001, local_asn=65002), True),
-        (to("10.1.0.1", "internal", local_asn=65001), False),
+        (to("10.1.0.1", "internal", local_asn=65002, local_asn_of_group=True), True),
+        (to("10.1.0.1", 65001, local_asn=65002, local_asn_of_group=True), True),
+        (to("10.1.0.1", "internal", local_asn=65001, local_asn_of_group=True), False),
         (to("10.1.0.1", "internal"), False),
     ],
 )
 def test_a_local_as_number_for_a_neighbor_of_the_own_as(neighbor: BgpNeighbor, *, is_unsettled: bool) -> None:
-    """FRR refuses it at the neighbor, and takes it in a peer group that has it before its members."""
+    """FRR refuses it at the neighbor, and may take it in a peer group that has it before its members."""
     one = router("r1", 65001, [port("e0", "10.1.0.0/31")], [neighbor])
     other = router(
         "r2",
@@ -159,6 +159,17 @@ def test_a_local_as_number_for_a_neighbor_of_the_own_as(neighbor: BgpNeighbor, *
     expected = {(("r1", "@neighbors", "10.1.0.1"), what), (("r2", "@neighbors", "10.1.0.0"), what)}
     assert {(gap.subject, gap.what) for gap in plane.gaps} == (expected if is_unsettled else set())
     assert {down.reason for down in plane.down} == ({"unread"} if is_unsettled else set())
+
+
+def test_a_local_as_number_that_the_session_itself_states_is_refused() -> None:
+    """So the session is one inside the AS for its end, while the other end expects the local AS number."""
+    one = router("r1", 65001, [port("e0", "10.1.0.0/31")], [to("10.1.0.1", "internal", local_asn=65002)])
+    other = router("r2", 65001, [port("e0", "10.1.0.1/31")], [to("10.1.0.0", 65002)], bgp={"router_id": "10.9.0.2"})
+    plane = compute(Index(fabric(one, other, cables=["r1 e0 - r2 e0"])))
+    assert plane.gaps == ()
+    assert [(down.reason, down.facts["expected"], down.facts["found"]) for down in plane.down] == [
+        ("asn", 65002, 65001)
+    ] * 2
 
 
 def test_routes_of_the_kernel() -> None:

@@ -201,6 +201,8 @@ def test_the_default_preference_is_that_of_frr(default: int | None, given: str |
         (65003, 65003, {"allowas_in": 1}),
         (65003, 65003, {"allowas_in": 2}),
         (65001, 65001, {}),
+        (64999, 64999, {"asn": "internal"}),
+        (65002, 65001, {"asn": 65002}),
         (64999, 64999, {"private_asns": "remove-all"}),
     ],
 )

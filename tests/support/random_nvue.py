@@ -355,7 +355,7 @@ communities = some(["graceful-shutdown", "65000:1", "no-export"], 2, 1)
 community_rules = st.lists(st.tuples(st.sampled_from(["permit", "deny"]), communities), min_size=1, max_size=2)
 
 
-_UNWRITTEN = frozenset({"password", "evpn", "private_asns", "next_hop_forced"})
+_UNWRITTEN = frozenset({"password", "evpn", "private_asns", "next_hop_forced", "local_asn_of_group"})
 """Fields of sessions that NVUE is not told, as their rows say: at their defaults on every device that is drawn."""
 
 

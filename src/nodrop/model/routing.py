@@ -187,6 +187,9 @@ class BgpNeighbor:
     local_asn_mode: LocalAsnMode = "prepend"
     """Whether received paths begin with that number, too; with `replace-as` neither do they, nor is the number of the
     process in announced ones."""
+    local_asn_of_group: bool = False
+    """Whether a peer group states a local AS number that bgpd refuses at the session itself: the order of lines decides
+    whether it takes it."""
     passive: bool = False
     """Whether this end only waits for the other to open the session."""
     ttl_security_hops: int | None = None
@@ -210,6 +213,17 @@ class BgpNeighbor:
     def key(self) -> str:
         """The neighbor's name in a subject: its address, else its interface."""
         return self.address or self.interface or ""
+
+    def has_refused_local_asn(self, own_asn: int) -> bool:
+        """Return whether bgpd refuses the local AS number at a session of a process with this number.
+
+        It refuses one for a neighbor in the own AS, the own number, and the neighbor's (FRR, bgpd/bgpd.c,
+        peer_local_as_set).
+        """
+        asked = self.remote_asn
+        return self.local_asn is not None and (
+            self.local_asn in (own_asn, asked) or asked in ("internal", own_asn, None)
+        )
 
 
 @value

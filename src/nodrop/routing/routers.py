@@ -83,21 +83,20 @@ class Router:
         return max(candidates)[1] if candidates else -1 - self.number
 
     def local_asn(self, neighbor: BgpNeighbor) -> int | None:
-        """Return the local AS number of a session, None where there is none or bgpd refuses it: it takes no own one."""
-        own_asn = None if self.bgp is None else self.bgp.asn
-        refused = neighbor.local_asn == own_asn or self.may_refuse_local_asn(neighbor)
+        """Return the local AS number of a session, None where there is none or bgpd refuses it."""
+        refused = self.bgp is None or neighbor.has_refused_local_asn(self.bgp.asn)
         return None if refused else neighbor.local_asn
 
     def may_refuse_local_asn(self, neighbor: BgpNeighbor) -> bool:
         """Whether it depends on the order of lines that bgpd takes the local AS number of a session.
 
-        It refuses one for a neighbor in the own AS, and the neighbor's own number. A peer group that has it before it
-        has such a neighbor gives it to that neighbor nevertheless (FRR, bgpd/bgpd.c, peer_local_as_set).
+        A peer group that has one before it has a neighbor for which bgpd refuses it gives it to that neighbor
+        nevertheless (FRR, bgpd/bgpd.c, peer_group2peer_config_copy); it never has the own number.
         """
-        own_asn = None if self.bgp is None else self.bgp.asn
-        if neighbor.local_asn is None or neighbor.local_asn == own_asn:
+        bgp = self.bgp
+        if bgp is None or not neighbor.local_asn_of_group or neighbor.local_asn == bgp.asn:
             return False
-        return neighbor.remote_asn in ("internal", own_asn, neighbor.local_asn)
+        return neighbor.remote_asn is not None and neighbor.has_refused_local_asn(bgp.asn)
 
     def shown_asn(self, neighbor: BgpNeighbor) -> int:
         """Return the AS number that it shows to a neighbor, 0 without BGP."""

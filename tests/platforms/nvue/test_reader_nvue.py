@@ -455,6 +455,18 @@ def test_what_a_process_aggregates(body: str, flags: dict[str, bool]) -> None:
     assert bgp.aggregates == (Aggregate(prefix="10.0.0.0/8", **flags),)
 
 
+@pytest.mark.parametrize(
+    ("group", "own", "is_of_group"),
+    [("local-as: {enable: on, asn: 9}", "", True), ("", "local-as: {enable: on, asn: 9}", False)],
+)
+def test_a_peer_group_may_give_a_session_a_local_as_number_that_bgpd_refuses_there(
+    group: str, own: str, *, is_of_group: bool
+) -> None:
+    sessions = f"neighbor: {{swp1: {{peer-group: G, remote-as: internal, {own}}}}}"
+    (session,) = device(PROCESS % f"peer-group: {{G: {{{group}}}}}, {sessions}").neighbors
+    assert (session.local_asn, session.local_asn_of_group) == (9, is_of_group)
+
+
 def test_settings_of_sessions_in_the_same_words_are_noted_once() -> None:
     rows = ", ".join(f"swp{port}: {{remote-as: external, {V4 % 'add-path-tx: all-paths'}}}" for port in range(1, 9))
     body = f"{{vrf: {{default: {{router: {{bgp: {{enable: on, autonomous-system: 1, neighbor: {{{rows}}}}}}}}}}}}}"

@@ -432,6 +432,24 @@ def test_the_text_at_a_place_of_the_tables_alters_the_fact(subject: str, text: s
     assert all(one.startswith(root) for one in found), found
 
 
+def test_a_peer_group_may_give_a_session_a_local_as_number_that_bgpd_refuses_there() -> None:
+    tables = {
+        "BGP_GLOBALS": {"default": {"local_asn": "65001"}},
+        "BGP_PEER_GROUP": {"default|G": {"local_asn": "65009"}},
+        "BGP_NEIGHBOR": {
+            "default|10.0.0.1": {"peer_group_name": "G", "asn": "65001"},
+            "default|10.0.0.3": {"peer_group_name": "G", "asn": "65100"},
+            "default|10.0.0.5": {"local_asn": "65009", "asn": "65001"},
+        },
+    }
+    bgp = read(switch({"frr_mgmt_framework_config": "true"}, **tables)).device.bgp
+    assert [(one.local_asn, one.local_asn_of_group) for one in bgp.neighbors] == [
+        (65009, True),
+        (65009, False),
+        (65009, False),
+    ]
+
+
 def test_frrcfgd_says_which_sessions_carry_evpn() -> None:
     """By a row of the family of the session itself, or of its peer group."""
     tables = {

@@ -156,7 +156,7 @@ NOT_SAID = re.compile(
     r"name|platform|interfaces|bgp|bgp/neighbors"
     r"|.*/(name|index|sequence|group|family|address|interface|key)"  # what a row is called, not what it says
     r"|.*/link_local|.*/neighbors/.*/(enabled|bfd|ipv6|ipv6/active|extended_next_hop)"  # true without a word
-    r"|.*/neighbors/.*/(passive|connected_check|evpn|local_asn_mode)"
+    r"|.*/neighbors/.*/(passive|connected_check|evpn|local_asn_mode|local_asn_of_group)"
     r"|.*/neighbors/.*/(next_hop_self|next_hop_forced|reflector_client|as_override|default_originate)|bgp/(compare_router_id|always_compare_med|requires_policy|import_check)"
     r"|routing_tables|dual_tor|adaptive_routing|interfaces/.*/adaptive_routing|weighs_utilization|.*/computed|.*/wred/(yellow|red|green)"
 )

@@ -892,6 +892,27 @@ def test_a_peer_group_has_clients_if_its_first_session_is_inside_the_as(
     assert [text for text, _ in notes(reading)] == ([] if any(clients) else [line])
 
 
+@pytest.mark.parametrize(
+    ("lines", "is_of_group"),
+    [
+        pytest.param("G local-as 65009\nX remote-as internal\nX peer-group G", True, id="of a group"),
+        pytest.param("G local-as 65009\nX remote-as 65009\nX peer-group G", True, id="the neighbor's own"),
+        pytest.param("G local-as 65009\nX remote-as external\nX peer-group G", False, id="to another AS"),
+        pytest.param("X remote-as internal\nX local-as 65009", False, id="of the session itself"),
+    ],
+)
+def test_a_peer_group_may_give_a_session_a_local_as_number_that_bgpd_refuses_there(
+    lines: str, *, is_of_group: bool
+) -> None:
+    """As bgpd takes it (bgpd/bgpd.c, peer_local_as_set and peer_group2peer_config_copy)."""
+    said = "".join(f" neighbor {line}\n" for line in lines.replace("X", "10.0.0.1").split("\n"))
+    reading = read(None, f"router bgp 65000\n neighbor G peer-group\n{said}")
+    assert isinstance(reading.device.bgp, Bgp)
+    assert isinstance(reading.device.bgp.neighbors, tuple)
+    (neighbor,) = reading.device.bgp.neighbors
+    assert (neighbor.local_asn, neighbor.local_asn_of_group) == (65009, is_of_group)
+
+
 def test_a_profile_of_bfd_that_is_missing_and_a_line_of_one_that_is_unknown() -> None:
     text = "bfd\n profile slow\n  detect-multiplier 3\n  passive-mode\nrouter bgp 1\n neighbor 10.0.0.1 remote-as 2\n"
     reading = read(None, f"{text} neighbor 10.0.0.1 bfd profile fast\n neighbor 10.0.0.1 bfd profile slow\n")

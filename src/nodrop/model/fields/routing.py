@@ -88,6 +88,7 @@ ROUTING: Table = {
         "passive": Field(impact=impacts.SESSION),
         "local_asn": Field("local AS number", impact=impacts.SESSION),
         "local_asn_mode": Field("use of the local AS number", impact=impacts.SESSION),
+        "local_asn_of_group": Field("peer group's local AS number", impact=impacts.SESSION),
         "ttl_security_hops": Field("TTL security", impact=impacts.SESSION),
         "connected_check": Field(impact=impacts.SESSION),
         "password": Field(impact=impacts.SESSION),

@@ -15,6 +15,7 @@ from nodrop.platforms.frr.policies import BFD_PROFILE, Policies
 from nodrop.platforms.frr.rows import FAMILIES, Family
 from nodrop.platforms.frr.words import address, is_address, prefix, without_no
 from nodrop.platforms.kit.bindings import bound_fields
+from nodrop.platforms.kit.session_groups import mark_local_asn_of_group
 from nodrop.syntax.frr import Statement
 from nodrop.syntax.lines import NotUnderstood, understood
 
@@ -73,7 +74,8 @@ class Process:
         if settings.get("interface") is not None:
             settings.pop("extended_next_hop", None)
             settings.pop("ebgp_multihop", None)  # bgpd refuses it, for such a neighbor is at the far end of its link
-        return BgpNeighbor(ipv6=self._build_ipv6_unicast(key), **settings)
+        neighbor = BgpNeighbor(ipv6=self._build_ipv6_unicast(key), **settings)
+        return neighbor if "local_asn" in own_fields else mark_local_asn_of_group(neighbor, self.asn)
 
     def _build_ipv6_unicast(self, key: str) -> Ipv6Unicast:
         ipv6_fields = self._every_ipv6 | self._ipv6.get(self._member_of.get(key, ""), {}) | self._ipv6.get(key, {})

@@ -6,7 +6,7 @@ from nodrop.limits import MAX_32_BITS
 from nodrop.model.routing import BgpNeighbor, LocalAsnMode
 from nodrop.platforms.frr.commands import Row, Said
 from nodrop.platforms.frr.words import number
-from nodrop.platforms.kit.bindings import Binding, Within
+from nodrop.platforms.kit.bindings import Binding, Within, never
 from nodrop.syntax.lines import NotUnderstood
 
 _LOCAL_AS = "local-as * [*] [*]"
@@ -49,6 +49,12 @@ LOCAL_AS: tuple[Row, ...] = (
         decode=_decode_local_as_mode,
         encode=lambda _, neighbor: _encode_local_as(neighbor.local_asn, neighbor),
         refuses=(_local_asn_fault,),
+    ),
+    Binding(
+        field="local_asn_of_group",
+        refuses=(
+            never("the local AS number of a peer group that a session may not have is not written", default=False),
+        ),
     ),
 )
 """Rows of a session."""

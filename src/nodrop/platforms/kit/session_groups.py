@@ -60,11 +60,14 @@ def group_sessions(bgp: Bgp, far_ends: FarEnds) -> Grouped:
     """Return the peer groups of a process.
 
     Of the sessions with one name, those with the most common settings are a group, even one of them. Of the others,
-    several with the same settings are a group with a number, and one alone is in none.
+    several with the same settings are a group with a number, and one alone is in none. So is one whose local AS
+    number bgpd refuses: it may take it from a group.
     """
     sessions = require_fact(bgp.neighbors)
     kinds: dict[str, dict[object, list[BgpNeighbor]]] = {}
     for session in sessions:
+        if session.has_refused_local_asn(bgp.asn):
+            continue  # which bgpd would take from a peer group
         is_internal = session.remote_asn in ("internal", bgp.asn)  # FRR takes both kinds in one group for a mistake
         alike = kinds.setdefault(_name(session, far_ends), {})
         alike.setdefault((is_internal, session.interface is None, *_HELD(session)), []).append(session)
@@ -93,6 +96,12 @@ _NOTHING = {**dict.fromkeys(OF_SESSION), "enabled": True}
 def of_session(neighbor: BgpNeighbor) -> BgpNeighbor:
     """Return a session in a group with only the fields that it states itself."""
     return BgpNeighbor(**{name: getattr(neighbor, name) for name in OF_SESSION})
+
+
+def mark_local_asn_of_group(neighbor: BgpNeighbor, own_asn: int) -> BgpNeighbor:
+    """Return a session with the local AS number of its peer group, marked where bgpd refuses it at the session."""
+    is_refused = neighbor.has_refused_local_asn(own_asn)
+    return replace_fields(neighbor, local_asn_of_group=True) if is_refused else neighbor
 
 
 def far_ends(device: Device, index: Index) -> FarEnds:

@@ -2,7 +2,7 @@
 
 from nodrop.limits import MAX_32_BITS
 from nodrop.model.routing import LocalAsnMode
-from nodrop.platforms.kit.bindings import Binding, Within
+from nodrop.platforms.kit.bindings import Binding, Within, never
 from nodrop.platforms.nvue.bindings import IS, Line, Lines, Row, first, switched
 from nodrop.platforms.nvue.read_values import View, is_on
 from nodrop.platforms.nvue.spelling import Dialect
@@ -44,6 +44,12 @@ LOCAL_AS: tuple[Row, ...] = (
         where=((*_LOCAL_AS, "prepend"), (*_LOCAL_AS, "replace")),
         decode=first(_local_asn_mode),
         encode=_encode_local_asn_mode,
+    ),
+    Binding(
+        field="local_asn_of_group",
+        refuses=(
+            never("the local AS number of a peer group that a session may not have is not written", default=False),
+        ),
     ),
 )
 """Rows of a session."""

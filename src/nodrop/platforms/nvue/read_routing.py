@@ -23,6 +23,7 @@ from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import natural
 from nodrop.model.values import replace_fields
 from nodrop.platforms.kit.bindings import bound_fields, decoded
+from nodrop.platforms.kit.session_groups import mark_local_asn_of_group
 from nodrop.platforms.nvue import communities, read_unread
 from nodrop.platforms.nvue.bindings import check_prefix_list_family, dangling
 from nodrop.platforms.nvue.bindings_bgp import (
@@ -38,6 +39,7 @@ from nodrop.platforms.nvue.bindings_bgp import (
     SHARED,
     checked_prefix,
 )
+from nodrop.platforms.nvue.bindings_local_as import LOCAL_AS
 from nodrop.platforms.nvue.names import names
 from nodrop.platforms.nvue.read_values import Config, View, is_on
 from nodrop.platforms.nvue.tree import Path
@@ -123,7 +125,7 @@ class RoutingReader:
             **decoded(PROCESS, [node]),
             **decoded(SHARED, [shared]),
             **self._policies,
-            neighbors=tuple(self._read_neighbors(node)),
+            neighbors=tuple(self._read_neighbors(node, either["asn"])),
         )
 
     @cached_property
@@ -152,7 +154,7 @@ class RoutingReader:
         ]
         return tuple(sorted(found_static_routes, key=lambda route: (route.prefix, route.next_hop, route.distance)))
 
-    def _read_neighbors(self, bgp: View) -> Iterator[BgpNeighbor]:
+    def _read_neighbors(self, bgp: View, asn: int) -> Iterator[BgpNeighbor]:
         rows: dict[str, list[View]] = {}
         for spelt, node in bgp.below("neighbor").items():
             for key in names(spelt) if not _is_address(spelt) else (spelt,):
@@ -160,7 +162,7 @@ class RoutingReader:
                     rows.setdefault(key, []).append(node)
         timers = decoded(OF_EVERY_SESSION, [bgp])
         for key in sorted(rows, key=natural):
-            nodes = rows[key]
+            own_nodes = nodes = rows[key]
             group = next((name for node in nodes if (name := node.text("peer-group"))), None)
             if group is not None:
                 if bgp.below("peer-group").has(group):
@@ -168,6 +170,8 @@ class RoutingReader:
                 else:
                     dangling(nodes[0], "peer-group", group, "peer-group")
             session = self._build_neighbor(key, nodes)
+            if session.local_asn is not None and "local_asn" not in decoded(LOCAL_AS, own_nodes):
+                session = mark_local_asn_of_group(session, asn)
             inherited = {field: value for field, value in timers.items() if getattr(session, field) is None}
             yield replace_fields(session, **inherited) if inherited else session
 

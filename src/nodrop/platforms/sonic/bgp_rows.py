@@ -244,6 +244,12 @@ SESSION: tuple[BgpBinding, ...] = (
         encode=lambda value, _: dict.fromkeys(_LOCAL_AS_MODES[value], "true"),
     ),
     Binding(
+        field="local_asn_of_group",
+        refuses=(
+            never("the local AS number of a peer group that a session may not have is not written", default=False),
+        ),
+    ),
+    Binding(
         field="password",
         where=("auth_password",),
         decode=_decode_password,

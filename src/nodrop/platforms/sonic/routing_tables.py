@@ -15,6 +15,7 @@ from nodrop.platforms.frr import limits as frr_limits
 from nodrop.platforms.frr.words import is_address
 from nodrop.platforms.kit.bindings import decoded, encoded
 from nodrop.platforms.kit.expressible import refuse
+from nodrop.platforms.kit.session_groups import mark_local_asn_of_group
 from nodrop.platforms.sonic.bgp_rows import (
     CONSTANT,
     DEFAULT,
@@ -68,7 +69,9 @@ def read_process(config: Config, vrf: str) -> Bgp | None:
             )
         ),
         requires_policy=True,
-        neighbors=tuple(_read_sessions(config, vrf, unicast=process_fields["default_ipv4_unicast"])),
+        neighbors=tuple(
+            _read_sessions(config, vrf, process_fields["asn"], unicast=process_fields["default_ipv4_unicast"])
+        ),
     )
 
 
@@ -94,7 +97,7 @@ def _redistributions(config: Config, vrf: str) -> Iterator[Redistribution]:
                 yield Redistribution(source=SOURCES[source], family=family, policy=policy)
 
 
-def _read_sessions(config: Config, vrf: str, *, unicast: bool) -> Iterator[BgpNeighbor]:
+def _read_sessions(config: Config, vrf: str, asn: int, *, unicast: bool) -> Iterator[BgpNeighbor]:
     groups = {
         key.partition("|")[2]: _read_session_fields(config, "BGP_PEER_GROUP", key)
         for key in config.rows("BGP_PEER_GROUP")
@@ -108,7 +111,8 @@ def _read_sessions(config: Config, vrf: str, *, unicast: bool) -> Iterator[BgpNe
             own_session_fields = _read_session_fields(config, "BGP_NEIGHBOR", key)
             ipv6 = Ipv6Unicast(**inherited.pop("ipv6", {}) | own_session_fields.pop("ipv6", {}))
             identity = {"address" if is_address(name) else "interface": name, "ipv6": ipv6}
-            yield BgpNeighbor(**{"active": unicast} | inherited | own_session_fields | identity)
+            session = BgpNeighbor(**{"active": unicast} | inherited | own_session_fields | identity)
+            yield session if "local_asn" in own_session_fields else mark_local_asn_of_group(session, asn)
 
 
 def _read_session_fields(config: Config, table_name: str, key: str) -> dict[str, Any]:
