@@ -83,6 +83,7 @@ def test_five_faults_many_times_over_fit_fifty_lines(site: Path, monkeypatch: py
     assert max(map(len, done.out.splitlines())) <= 160
 
 
+@pytest.mark.slow
 def test_equal_findings_of_fabrics_whose_switches_are_called_alike_are_told_apart(
     site: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -106,6 +107,7 @@ def test_one_fabric_is_told_as_ever(site: Path, monkeypatch: pytest.MonkeyPatch)
     assert "fabrics" not in nodrop("lint", "pod00").out
 
 
+@pytest.mark.slow
 def test_beyond_twenty_causes_the_end_is_a_count_for_each_rule(
     site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -52,14 +52,23 @@ def test_it_says_how_far_it_is_and_goes(build: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("args", "seconds", "term"), [((), 60, "xterm"), (("-q",), 0, "xterm"), ((), 0, "dumb")], ids=["soon", "-q", "dumb"]
+    ("args", "seconds", "term"),
+    [
+        pytest.param((), 60, "xterm", id="soon"),
+        pytest.param(("-q",), 0, "xterm", id="-q", marks=pytest.mark.slow),
+        pytest.param((), 0, "dumb", id="dumb", marks=pytest.mark.slow),
+    ],
 )
 def test_it_is_not_there(build: Path, args: tuple[str, ...], seconds: float, term: str) -> None:
     assert on_a_terminal("lint", str(build), *args, seconds=seconds, term=term)[1] == b""
 
 
 @pytest.mark.parametrize(
-    "args", [("check", "build", "--base", "./before"), ("drift", "build", "before/build")], ids=" ".join
+    "args",
+    [
+        pytest.param(("check", "build", "--base", "./before"), id="check"),
+        pytest.param(("drift", "build", "before/build"), id="drift", marks=pytest.mark.slow),
+    ],
 )
 def test_it_is_gone_before_the_report(
     args: tuple[str, ...], build: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -184,6 +184,7 @@ def test_oversubscription_is_never_above_the_limit_and_the_hint_for_it_works(dat
         build(changed(limited, {keys[key]: value for key, value in settings.items()}))
 
 
+@pytest.mark.slow
 @given(intents(), st.integers(1, 8), st.integers(1, 12))
 def test_more_uplinks_than_ports_are_refused_with_what_works(data: Data, spines: int, each: int) -> None:
     wide = {"topology.spines.ids": f"1-{spines}", "topology.uplinks.per_spine": str(each)}

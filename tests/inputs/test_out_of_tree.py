@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from _pytest.mark.structures import ParameterSet
 
 from nodrop.errors import InputProblems
 from nodrop.inputs import Disk
@@ -22,6 +21,7 @@ from nodrop.opening import open_files
 from nodrop.publish import digest
 from nodrop.resources import home
 from support.command import SCRIPT, nodrop
+from support.marked import nightly
 
 SECRET = "hunter2correcthorse"
 """What lies outside, word by word; no output may have it."""
@@ -51,11 +51,6 @@ def links_out(out: Path) -> dict[str, str]:
 
 
 WAYS = tuple(links_out(Path("/")))
-
-
-def nightly(*values: object) -> list[ParameterSet]:
-    """Values that nightly tests try."""
-    return [pytest.param(value, marks=pytest.mark.nightly) for value in values]
 
 
 @pytest.fixture(scope="session")

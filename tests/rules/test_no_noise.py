@@ -15,11 +15,14 @@ from nodrop.resources import home
 from nodrop.syntax.yaml import parse
 from support.designs import build, tiers_of
 from support.designs import shipped as shipped_intent
+from support.marked import slow
 from support.places import TESTS
 
 INTENTS = sorted(path.stem for path in home("intents").glob("*.yaml"))
 PLATFORMS = [("", ""), ("sonic", "202505"), ("sonic", "202511"), ("sonic", "202605"), ("sonic", "master")]
 PLATFORMS += [("nvue", "5.14"), ("nvue", "5.16"), ("nvue", "5.19")]
+QUICK = [("", ""), ("sonic", "202605"), ("nvue", "5.19")]
+"""As written and the newest release of each; the others are tried by the slow tests."""
 REFUSED = parse((TESTS / "rules" / "no_noise.yaml").read_bytes(), "no_noise.yaml").data
 
 
@@ -33,7 +36,13 @@ def verdict(intent: str, platform: str, version: str, strictness: str = "regular
 
 
 @pytest.mark.parametrize("intent", INTENTS)
-@pytest.mark.parametrize(("platform", "version"), PLATFORMS, ids=[f"{a} {b}".strip() or "own" for a, b in PLATFORMS])
+@pytest.mark.parametrize(
+    ("platform", "version"),
+    [
+        pytest.param(*pair, id=" ".join(pair).strip() or "own", marks=[] if pair in QUICK else pytest.mark.slow)
+        for pair in PLATFORMS
+    ],
+)
 def test_a_clean_build_has_no_findings_and_nothing_open(intent: str, platform: str, version: str) -> None:
     refusal = REFUSED.get(platform, {}).get(intent)
     if refusal:
@@ -46,7 +55,7 @@ def test_a_clean_build_has_no_findings_and_nothing_open(intent: str, platform: s
     assert found.problems == ()
 
 
-@pytest.mark.parametrize("strictness", STRICTNESSES[1:])
+@pytest.mark.parametrize("strictness", [*slow(*STRICTNESSES[1:-1]), STRICTNESSES[-1]])
 @pytest.mark.parametrize("intent", INTENTS)
 def test_nor_has_it_for_those_who_want_to_hear_more(intent: str, strictness: str) -> None:
     found = verdict(intent, "", "", strictness)

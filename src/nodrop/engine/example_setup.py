@@ -94,7 +94,7 @@ class Setting:
         files = {**edits.get(self.platform, {})}
         files |= {f"/{HOSTS}/{name}": changes for name, changes in edits.get(HOSTS, {}).items()}
         artifacts = []
-        for host_file in (*nodrop.write(fabric), *nodrop.host_files(fabric)):
+        for host_file in _written(self.platform, json.dumps(overlay)):
             text = _apply_text_edits(
                 host_file.text,
                 files.pop(f"{host_file.device}/{host_file.path}", ()),
@@ -144,6 +144,13 @@ def _built(platform: str, overlay: str) -> Fabric:
         return nodrop.build(validated(document, Intent))
     except InputProblems as error:
         raise UnsupportedExample(str(replace(error.problems[0], line=None, column=None))) from None
+
+
+@lru_cache(maxsize=32)
+def _written(platform: str, overlay: str) -> tuple[Artifact, ...]:
+    """Return the files of switches and hosts of `_built`."""
+    fabric = _built(platform, overlay)
+    return (*nodrop.write(fabric), *nodrop.host_files(fabric))
 
 
 def _build_read_only_view(platform: str, files: Mapping[str, str]) -> PlatformView:

@@ -124,6 +124,7 @@ def test_these_are_all_the_steps(switch: SonicSwitch) -> None:
     assert list(switch.apply().calls) == [*(call.format(size=size) for call in CALLS), LAST]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "why"), numbered(last=len(CHECKS)))
 def test_a_check_that_fails_changes_nothing(switch: SonicSwitch, number: int, why: str) -> None:
     was, database = switch.files(), switch.database()
