@@ -103,14 +103,22 @@ def _notes_on_missing_ports(bundle: Bundle) -> list[Note]:
 
 
 def read_hosts(bundles: Iterable[Bundle]) -> list[HostReading]:
-    """Read the NIC facts in files, grouped by name; of files with the same name a later one gets a number."""
+    """Read the NIC facts in files, grouped by name."""
+    return [_read_host(bundle.name, dict(bundle.files)) for bundle in group_host_files(bundles)]
+
+
+def group_host_files(bundles: Iterable[Bundle]) -> list[Bundle]:
+    """Return the files of hosts, one bundle for each name; of files with the same name a later one gets a number."""
     files: dict[str, dict[str, Text]] = {}
     for bundle in bundles:
         texts = files.setdefault(bundle.name, {})
         for name, text in bundle.files:
             number = next(number for number in count(1) if _append_number(name, number) not in texts)
             texts[_append_number(name, number)] = text
-    return [_read_host(name, host_texts) for name, host_texts in files.items()]
+    return [
+        Bundle(name=name, platform=platforms.HOSTS, files=tuple(host_texts.items()))
+        for name, host_texts in files.items()
+    ]
 
 
 def _append_number(name: str, number: int) -> str:

@@ -145,6 +145,25 @@ _Target = Subject | Located
 """What to look up: a part of a device, or a place that is known already and lacks only its line."""
 
 
+_MOST_OF_ROW = 2
+"""Changes of a fix that alter a shared row; more replace it by another row."""
+
+
+def _part_to_change(finding: Finding) -> Subject:
+    """Return the part that a fix changes, if all changes are of the port that a finding points at; else that part.
+
+    One or two changes are of a row of a map or profile; more are of the binding of the port to another one.
+    """
+    changes = finding.fix.changes if finding.fix is not None else ()
+    own = [change.subject for change in changes if change.subject[:2] == finding.at[:2]]
+    if len(finding.at) < 2 or not own or len(own) < len(changes):
+        return finding.at
+    if len(own) <= _MOST_OF_ROW:
+        return own[0]
+    shared = (at for at, steps in enumerate(zip(*own, strict=False)) if len(set(steps)) > 1)
+    return own[0][: next(shared, min(map(len, own)))]
+
+
 class _Aim:
     """On which device to look, and for what."""
 
@@ -158,7 +177,7 @@ class _Aim:
 
     def at_finding(self, finding: Finding) -> tuple[str, _Target] | None:
         """Return the target of the finding; without a device in it, the finding's whole device."""
-        return self._resolve_target(finding.at, finding.located, finding.device)
+        return self._resolve_target(_part_to_change(finding), finding.located, finding.device)
 
     def at_related(self, related: Related) -> tuple[str, _Target] | None:
         """Return the related places of the finding."""

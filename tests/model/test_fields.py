@@ -110,6 +110,7 @@ def test_a_change_of_bgp_has_the_same_effect_in_every_vrf(
 SIDE_TABLES = {
     "analyses/*.py LOOKS_AT": "what the code of the analysis reads",
     "analyses/nic_settings.py CHECKS_BY_SETTING": "the functions of the analysis, by what they check",
+    "analyses/nic_settings.py REPAIRS": "the arguments with which the analysis names changes",
     "analyses/nic_settings.py RESTS_ON_WITH": "the arguments with which the analysis takes a statement for true",
     "analyses/nic_settings.py FIELDS_BY_SETTING": "where the functions of the analysis look for one value",
     "analyses/storage_tos.py STORAGE_SENDERS": "names and options of programs, by what the analysis checks",

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,6 +20,8 @@ from nodrop.model.change import Change
 from nodrop.model.fabric import Fabric
 from nodrop.model.reading import Reading
 from nodrop.model.subject import text as subject_text
+from nodrop.platforms import hosts
+from nodrop.platforms.hosts import edit as hosts_edit
 from nodrop.platforms.kit.artifact import Artifact
 from support.places import TESTS
 
@@ -56,6 +59,15 @@ class Writing:
                 made = editor.edit(bundle, given[device.name], name=device.name)
                 by_hand += [one.line for one in made.by_hand]
                 files |= {(device.name, name): raw.decode() for name, raw in made.files.items()}
+        for host in given.keys() - {device.name for device in self.fabric.devices}:
+            own = [one for one in self.artifacts if not one.device and hosts.name_of(Path(one.path)) == host]
+            named = {Path(one.path).name: one for one in own}
+            texts = {name: one.text.encode() for name, one in named.items()}
+            edit = hosts_edit.edit(texts, given[host], name=host)
+            by_hand += [one.line for one in edit.by_hand]
+            files |= {
+                ("", one.path): edit.files[name].decode() for one in own if (name := Path(one.path).name) in edit.files
+            }
         new = [replace(one, text=files.get((one.device, one.path), one.text)) for one in self.artifacts]
         reading = self.read_back(new, self.fabric)
         profile = view.reading.fabric.profile

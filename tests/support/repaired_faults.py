@@ -15,6 +15,7 @@ from nodrop.errors import InputProblems
 from nodrop.model.change import Change, Edit
 from nodrop.model.subject import FABRIC
 from nodrop.model.subject import text as subject_text
+from nodrop.platforms.hosts import edit as hosts
 from nodrop.syntax.yaml import parse
 from support.single_faults import Fault, Outcome, inject, reading_of
 
@@ -68,10 +69,11 @@ def repair(found: Outcome) -> Repair:
         by_hand += [each.line for each in made.by_hand]
         for name, raw in made.files.items():
             new = raw.decode()
-            old = files[f"{device}/{name}"]
-            lines += [(f"{device}/{name}", line) for line in _different(old, new)]
+            path = next(path for path in (f"{device}/{name}", f"hosts/{name}") if path in files)
+            old = files[path]
+            lines += [(path, line) for line in _different(old, new)]
             astray += _astray(old, new) if name.endswith((".json", ".yaml")) else ()
-            files[f"{device}/{name}"] = new
+            files[path] = new
     rules = (*select_file_rules(shipped()), *(rule for rule in shipped() if rule.failures))
     after = judge(reading_of(fault, files), rules, strictness=fault.row.get("strictness", "regular")) if lines else None
     now = after.findings if after else ()
@@ -92,7 +94,13 @@ def _of(fault: Fault, verdict: Verdict) -> list[Finding]:
 
 
 def _edited(fault: Fault, files: dict[str, str], device: str, changes: list[Change]) -> Edit:
-    """Return the edit of one device's files."""
+    """Return the edit of one device's files, or of the files of hosts that are meant for a NIC."""
+    if any(name.startswith(f"hosts/{device}.") for name in files):
+        return hosts.edit(
+            {name.partition("/")[2]: text.encode() for name, text in files.items() if name.startswith("hosts/")},
+            changes,
+            name=device,
+        )
     editor = None if device == FABRIC else platforms.editor(fault.platform)
     own = {name.partition("/")[2]: text.encode() for name, text in files.items() if name.startswith(f"{device}/")}
     bundle = {name: raw for name, raw in own.items() if "/" not in name}

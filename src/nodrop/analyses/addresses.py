@@ -6,7 +6,7 @@ uses as its router id; the gateway's address of a VLAN may be on every switch th
 something on one link only are left out, and so is a loopback's own address that the switch's unnumbered ports borrow.
 """
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator, Sequence
 from typing import NamedTuple
 
 from nodrop.analyses import Hit, Unsettled
@@ -18,6 +18,7 @@ from nodrop.model.states import Unknown, known_rows
 from nodrop.model.subject import FABRIC, Subject
 
 RESTS_ON = frozenset({"hosts"})
+REPAIRS = True
 LOOKS_AT = frozenset({"addresses", "vrf", "loopbacks", "port_channels", "vlans", "bgp", "management"})
 
 _SHOWN = 3
@@ -67,10 +68,34 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
             },
             related=((_addresses_place(earlier), "the same address"),) if earlier.in_file and at is not earlier else (),
             discriminator=other_discriminator,
+            changes=_own_loopback_address(index, (earlier, holder), addresses, first_holder) if is_single_pair else (),
         )
     for device in index.fabric.devices:
         if any(isinstance(port.addresses, Unknown) for port in device.interfaces):
             yield Unsettled(subject=(device.name,), missing="interface.addresses")
+
+
+def _own_loopback_address(
+    index: Index, pair: Sequence[_Holder], addresses: Sequence[str], taken: Container[tuple[str, str]]
+) -> tuple[tuple[Subject, object], ...]:
+    """Return the change that gives a loopback its switch's router id, if the switch also announces that address.
+
+    Nothing where another part has the address, or where this may be so at both holders.
+    """
+    changes: list[tuple[Subject, object]] = []
+    for holder in pair:
+        device = index.devices.get(holder.node)
+        bgp = None if device is None or isinstance(device.bgp, Unknown) else device.bgp
+        if device is None or bgp is None or holder.subject[1:2] != ("@loopbacks",):
+            continue
+        own = f"{bgp.router_id}/32"
+        stated = bgp.networks if isinstance(bgp.networks, tuple) else ()
+        loopback = next(row for row in known_rows(device.loopbacks) if row.name == holder.subject[2])
+        free = (_routing_table_of_vrf(loopback.vrf), str(bgp.router_id)) not in taken
+        if len(addresses) == 1 and f"{addresses[0]}/32" in loopback.addresses and own in stated and free:
+            kept = tuple(own if address == f"{addresses[0]}/32" else address for address in loopback.addresses)
+            changes.append((_addresses_place(holder), kept))
+    return tuple(changes) if len(changes) == 1 else ()
 
 
 def _sharable_loopback_addresses(device: Device) -> frozenset[str]:

@@ -6,11 +6,15 @@ from nodrop.analyses import Hit
 from nodrop.analyses._drops import RouteReach, reaches
 from nodrop.analyses._naming import left_out_of
 from nodrop.analyses._targets import RoutedTarget, networks
+from nodrop.model.addresses import interface_of, network_of
+from nodrop.model.edit import find_value
 from nodrop.model.index import Index
+from nodrop.model.subject import Subject
 from nodrop.routing.prefixes import prefix
 from nodrop.routing.routers import Router
 from nodrop.routing.static_routes import usable_static_routes
 
+REPAIRS = frozenset({"networks"})
 RESTS_ON = frozenset({"cables", "hosts", "roles"})
 ROUTED = True
 
@@ -24,12 +28,12 @@ def find(index: Index, *, what: str) -> Iterator[Hit]:
     """
     for reach in reaches(index):
         if what == "networks":
-            yield from _ineffective_network_hits(reach)
+            yield from _ineffective_network_hits(index, reach)
         else:
             yield from _missing_announcements(reach, what)
 
 
-def _ineffective_network_hits(reach: RouteReach) -> Iterator[Hit]:
+def _ineffective_network_hits(index: Index, reach: RouteReach) -> Iterator[Hit]:
     for router in reach.plane.routers:
         if router.bgp is None or router.bgp.import_check is not True or router.unsaid:
             continue
@@ -38,7 +42,27 @@ def _ineffective_network_hits(reach: RouteReach) -> Iterator[Hit]:
                 subject=(*router.subject, "networks", str(position)),
                 facts={"device": router.name, "prefix": router.bgp.networks[position]},
                 discriminator=str(idle_prefix),
+                changes=_subnet_of_hosts(index, router, router.bgp.networks[position]),
             )
+
+
+def _subnet_of_hosts(index: Index, router: Router, network: str) -> tuple[tuple[Subject, object], ...]:
+    """Return the change that gives a port or VLAN the announced subnet, if hosts have that and it has another part."""
+    wanted = network_of(network)
+    stated = (interface_of(address) for host in index.fabric.hosts for port in host.ports for address in port.addresses)
+    if wanted is None or not any(own is not None and own.network == wanted for own in stated):
+        return ()
+    changes: list[tuple[Subject, object]] = []
+    for subject in dict.fromkeys(leg.subject for leg in router.legs):
+        place = (*subject, "addresses")
+        found = find_value(index.fabric, place)
+        addresses: tuple[str, ...] = found if isinstance(found, tuple) else ()
+        for old in addresses:
+            own = interface_of(old)
+            if own is not None and own.version == wanted.version and own.ip in wanted and own.network != wanted:
+                new = f"{own.ip}/{wanted.prefixlen}"
+                changes.append((place, tuple(new if other == old else other for other in addresses)))
+    return tuple(changes) if len(changes) == 1 else ()
 
 
 def _ineffective_networks(reach: RouteReach, router: Router) -> Iterator[tuple[object, int]]:

@@ -14,6 +14,7 @@ from nodrop.model.qos import QosProfile
 from nodrop.model.states import Unknown, UnknownFact, require_fact
 from nodrop.units import show_ids
 
+REPAIRS = frozenset({"tos", "ecn_capable", "cnp_dscp", "pfc_priorities", "rdma_mtu"})
 RESTS_ON = frozenset({"cables", "hosts"})
 RESTS_ON_WITH = {"classes": frozenset({"tos", "ecn_capable", "cnp_dscp", "cnp_priority", "dscp_to_priority"})}
 WITH_PFC = ("lossless", "pfc-only")
@@ -32,6 +33,8 @@ class SettingFault(NamedTuple):
 
     found: str
     expected: str
+    wanted: object = None
+    """The value of the field that ends it, where there is one alone."""
 
 
 SettingCheck = Callable[[Nic, int, Fabric, FacedPort | None], SettingFault | None]
@@ -73,6 +76,7 @@ def _check_setting(
                 facts={"found": fault.found, "expected": fault.expected, "port": facing.name if facing else "a switch"},
                 related=((facing.subject, "the port that it faces"),) if facing else (),
                 discriminator=field,
+                changes=() if fault.wanted is None else (((*nic.subject, field), fault.wanted),),
             )
             return
 
@@ -98,7 +102,7 @@ def _check_pfc_priorities(nic: Nic, _: int, __: Fabric, facing: FacedPort | None
     return (
         None
         if wanted_numbers is None or sorted(numbers) == sorted(wanted_numbers)
-        else SettingFault(_format_ids(numbers), _format_ids(wanted_numbers))
+        else SettingFault(_format_ids(numbers), _format_ids(wanted_numbers), tuple(sorted(wanted_numbers)))
     )
 
 
@@ -118,7 +122,9 @@ def _check_rdma_tos(_: Nic, tos: int, fabric: Fabric, __: FacedPort | None) -> S
     if not wanted_rdma_dscps or tos >> 2 in wanted_rdma_dscps:
         return None
     return SettingFault(
-        f"ToS {tos} (DSCP {tos >> 2})", " or ".join(f"ToS {dscp << 2 | 2} (DSCP {dscp})" for dscp in wanted_rdma_dscps)
+        f"ToS {tos} (DSCP {tos >> 2})",
+        " or ".join(f"ToS {dscp << 2 | 2} (DSCP {dscp})" for dscp in wanted_rdma_dscps),
+        wanted_rdma_dscps[0] << 2 | 2 if len(wanted_rdma_dscps) == 1 else None,
     )
 
 
@@ -131,7 +137,7 @@ def _check_ecn_bits(_: Nic, tos: int, fabric: Fabric, __: FacedPort | None) -> S
     """Check a ToS with the right DSCP; another DSCP is reported already."""
     if tos >> 2 not in effects.roce_dscps(fabric) or tos & 3 in ECN_CAPABLE:
         return None
-    return SettingFault(f"ToS {tos}", f"ToS {tos & ~3 | 2}")
+    return SettingFault(f"ToS {tos}", f"ToS {tos & ~3 | 2}", tos & ~3 | 2)
 
 
 def _check_cnp_dscp(_: Nic, dscp: int, fabric: Fabric, facing: FacedPort | None) -> SettingFault | None:
@@ -148,7 +154,11 @@ def _check_cnp_dscp(_: Nic, dscp: int, fabric: Fabric, facing: FacedPort | None)
         return (
             None
             if dscp in dscps
-            else SettingFault(f"DSCP {dscp}", " or ".join(f"DSCP {cnp_dscp}" for cnp_dscp in dscps))
+            else SettingFault(
+                f"DSCP {dscp}",
+                " or ".join(f"DSCP {cnp_dscp}" for cnp_dscp in dscps),
+                dscps[0] if len(dscps) == 1 else None,
+            )
         )
     qos = _require_qos(facing)
     if qos is None:
@@ -197,11 +207,18 @@ def _check_mtu(_: Nic, mtu_bytes: int, __: Fabric, facing: FacedPort | None) -> 
     return None if max_bytes is None or mtu_bytes <= max_bytes else SettingFault(str(mtu_bytes), f"at most {max_bytes}")
 
 
-def _check_rdma_mtu(_: Nic, mtu_bytes: int, fabric: Fabric, __: FacedPort | None) -> SettingFault | None:
-    """Against the RDMA MTU that the owner states of all hosts, and headers; where none is stated, nothing is asked."""
+def _check_rdma_mtu(_: Nic, mtu_bytes: int, fabric: Fabric, facing: FacedPort | None) -> SettingFault | None:
+    """Against the RDMA MTU that the owner states of all hosts, and headers; where none is stated, nothing is asked.
+
+    The MTU of the port that the NIC faces ends it, where that is enough.
+    """
     stated_bytes = fabric.policy.rdma_mtu_bytes
     least = 0 if isinstance(stated_bytes, Unknown) else stated_bytes + HEADERS_BYTES
-    return None if mtu_bytes >= least else SettingFault(str(mtu_bytes), f"{least} or more")
+    if mtu_bytes >= least:
+        return None
+    port_bytes = None if facing is None else facing.port.mtu_bytes
+    wanted = port_bytes if isinstance(port_bytes, int) and port_bytes >= least else None
+    return SettingFault(str(mtu_bytes), f"{least} or more", wanted)
 
 
 def _check_cable_length(_: Nic, length_m: int, __: Fabric, facing: FacedPort | None) -> SettingFault | None:

@@ -7,9 +7,11 @@ from nodrop.analyses._tiers import uplink_cables
 from nodrop.model.fabric import Interface
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown
+from nodrop.model.subject import Subject
 
 RESTS_ON = frozenset({"cables", "roles", "hosts", "policy"})
 NEAR = True
+REPAIRS = True
 
 
 def find(index: Index) -> Iterator[Hit | Unsettled]:
@@ -37,7 +39,18 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
                 "ratio": round(down / most, 2),
                 "wanted": wanted_max_oversubscription,
             }
-            yield Hit(subject=(name,), at=(name, above[0].name), facts=facts)
+            changes = tuple(_speeds_of_far_ends(index, name, above))
+            yield Hit(subject=(name,), at=(name, above[0].name), facts=facts, changes=changes)
+
+
+def _speeds_of_far_ends(index: Index, name: str, uplinks: Iterable[Interface]) -> Iterator[tuple[Subject, object]]:
+    """Yield the speeds of the far ends of uplinks that are slower than those."""
+    for uplink in uplinks:
+        end = index.far_end(name, uplink.name)
+        far_port = None if end is None else index.at(end)
+        speed = None if far_port is None else far_port.speed_mbps
+        if isinstance(speed, int) and isinstance(uplink.speed_mbps, int) and uplink.speed_mbps < speed:
+            yield (name, uplink.name, "speed_mbps"), speed
 
 
 def _is_towards_host(port: Interface) -> bool:

@@ -121,6 +121,8 @@ class Finding:
     """The names that the message counts as "and N more"."""
     within: str = ""
     """Where the files of its fabric lie, if several fabrics are checked at once: their devices may share names."""
+    parts: tuple[Subject, ...] = ()
+    """The parts of the model that the row at fault sets, of a remark about a row that several parts share."""
     former: tuple[str, ...] = ()
     """What the fingerprint was when the rule had a former name."""
     suppressed: Suppressed | None = None

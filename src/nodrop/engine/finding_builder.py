@@ -65,9 +65,19 @@ class FindingBuilder:
 
     def build_from_remark(self, remark: Remark) -> Finding:
         """Return the finding for a reader's remark, at its place."""
-        located, names = self._locate_place(remark.subject[0], remark.place), remark.names
+        device = remark.subject[0]
+        located, names = self._locate_place(device, remark.place), remark.names
         at = remark.at or remark.subject
-        return self._build_from_facts(remark.subject, at, remark.facts, located=located, rows=names)
+        changes = tuple(
+            Change(subject=(device, *correction.keys), old=correction.old, new=correction.new)
+            for correction in remark.remedy.corrections
+        )
+        finding = self._build_from_facts(remark.subject, at, remark.facts, changes=changes, located=located, rows=names)
+        return (
+            replace(finding, parts=tuple((device, *part) for part in remark.remedy.parts))
+            if remark.remedy.parts
+            else finding
+        )
 
     def holds(self, condition: Node | None, facts: Mapping[str, FindingFact]) -> bool:
         """Whether `when` lets a hit or remark pass; UnknownFact where it meets UNKNOWN."""

@@ -16,7 +16,7 @@ from nodrop.analyses._kinship import PortFamily, port_family, switch_family
 from nodrop.engine.finding import Finding
 from nodrop.engine.nodes import ModelPath
 from nodrop.engine.rule import Rule
-from nodrop.model.change import Change
+from nodrop.model.change import DOCUMENT, Change
 from nodrop.model.edit import ABSENT, find_part, find_value
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.index import Index
@@ -86,10 +86,13 @@ def add_sibling_changes(
         if finding.fix is None or (finding.fix.changes and not rule.siblings_first):
             yield finding
             continue
-        asked = (_wanted_part(rule, finding, path) for path in rule.as_siblings)
+        asked = finding.parts or (_wanted_part(rule, finding, path) for path in rule.as_siblings)
         places = dict.fromkeys(siblings.reached(place) for place in asked if place)
         changes = tuple(change for place in places for change in siblings.changes(place))
-        fix = replace(finding.fix, safe=rule.fix_safe, changes=changes) if changes else finding.fix.or_default()
+        corrections = tuple(change for change in finding.fix.changes if change.subject[1] == DOCUMENT)
+        fix = finding.fix.or_default()
+        if changes:
+            fix = replace(finding.fix, safe=rule.fix_safe, changes=(*corrections, *changes))
         yield replace(finding, fix=fix)
 
 
@@ -133,7 +136,12 @@ class _Siblings:
         self._sick = {
             subject
             for finding in findings
-            for subject in (finding.subject[:2], finding.at[:2], *_link_ends(finding.subject))
+            for subject in (
+                finding.subject[:2],
+                finding.at[:2],
+                *_link_ends(finding.subject),
+                *(part[:2] for part in finding.parts),
+            )
             if subject[0] != FABRIC
         }
         self._sick_devices = {subject[0] for subject in self._sick}
@@ -213,7 +221,10 @@ def _value_at(index: Index, subject: Subject) -> object:
     """Return the value that a subject leads to; ABSENT where there is nothing."""
     device, area, *_ = (*subject, "")
     owner = index.devices.get(device)
-    if owner is None or not area or area.startswith("@"):
+    if owner is None:
+        nic = next((nic for nic in index.nics_by_host.get(device, ()) if nic.subject == subject[:-1]), None)
+        return find_value(index.fabric, subject) if nic is None else getattr(nic, subject[-1])
+    if not area or area.startswith("@"):
         return find_value(index.fabric, subject)
     port = index.interface(device, area)
     return ABSENT if port is None else find_part(port, subject[2:])

@@ -219,6 +219,7 @@ class RuleFile(_Part):
     options: dict[_Name, OptionFile] = {}
     set: dict[_Text, _Text] = {}
     as_siblings: tuple[_Text, ...] = ()
+    corrected: bool = False
     set_default: dict[_Text, _Text] = {}
     default_safe_if: _Text | None = None
     fix_safety: FixSafety = "unsafe"
@@ -239,11 +240,11 @@ class RuleFile(_Part):
             )
         keys: dict[str, object] = {"with": self.arguments, "facts": self.facts, "at": self.at, "set": self.set}
         keys |= {"as_siblings": self.as_siblings, "set_default": self.set_default}
-        keys["default_safe_if"] = self.default_safe_if
+        keys |= {"corrected": self.corrected, "default_safe_if": self.default_safe_if}
         allowed = {
             "assert": {"at", "set", "as_siblings", "set_default", "default_safe_if"},
             "analysis": {"with", "facts", "as_siblings"},
-            "remark": {"facts", "as_siblings"},
+            "remark": {"facts", "as_siblings", "corrected"},
         }[chosen[0]]
         if extra := [key for key, setting in keys.items() if setting and key not in allowed]:
             raise ValueError(f"{extra[0]} beside {chosen[0]}; expected it left out")

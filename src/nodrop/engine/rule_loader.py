@@ -113,7 +113,7 @@ class _Loader:
             beside=bool(getattr(module, "BESIDE", False)),
             looks_near=bool(getattr(module, "NEAR", False)),
             looks_at=_attributes_of_analysis(module),
-            gives_changes=self.gives_changes(module),
+            gives_changes=self.file.corrected or self.gives_changes(module),
             remark=file.remark or "",
             facts=facts,
             at=self.at(names),

@@ -50,7 +50,7 @@ def fix(
 
     def fixable(finding: Finding) -> bool:
         allowed = finding.fix is not None and (unsafe or finding.fix.safe)
-        return allowed and finding.rule in names and bool(world.edits(finding)) and not reasons.get(finding.device)
+        return allowed and finding.rule in names and bool(world.edits(finding)) and not _reason_of(finding, reasons)
 
     world: Files | Written
     if isinstance(fabric_source, Inputs):
@@ -115,12 +115,17 @@ def _locate_left_findings(left_findings: Sequence[RemainingFinding], reading: Re
 
 def _guarded(files: Files, guard: Guard) -> dict[str | None, str]:
     """Return why the files of devices may not be changed, by device."""
-    bundles = files.inputs.bundles
     reasons = {
-        device: next((why for _, text in bundles[number].files if (why := guard(text))), "")
+        device: next((why for _, text in files.bundle(number).files if (why := guard(text))), "")
         for device, number in files.numbers.items()
     }
     return {device: why for device, why in reasons.items() if why}
+
+
+def _reason_of(finding: Finding, reasons: Mapping[str | None, str]) -> str:
+    """Return why the files may not be changed that a finding is about, or that its fix changes; "" where they may."""
+    changed = [change.subject[0] for change in finding.fix.changes] if finding.fix else []
+    return next((reasons[name] for name in (finding.device, *changed) if name in reasons), "")
 
 
 def _filter_by_rules(outcome: Outcome, device_names: Collection[str]) -> Outcome:
@@ -149,7 +154,7 @@ def _explain_left_finding(finding: Finding, fix_run: _Told[_W]) -> RemainingFind
     text = ""
     if not settler.world.edits(finding):
         why, text = "no fix", finding.fix.text if finding.fix else ""
-    elif reason := fix_run.reasons.get(finding.device):
+    elif reason := _reason_of(finding, fix_run.reasons):
         why, text = "generated", reason
     elif key in settler.refused:
         why, text = "refused", settler.refused[key]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from nodrop import platforms
-from nodrop.collect import read_inputs
+from nodrop.collect import group_host_files, read_inputs
 from nodrop.engine.finding import Finding
 from nodrop.engine.rule import Rule
 from nodrop.errors import InputProblems, Problem
@@ -18,6 +18,7 @@ from nodrop.model.reading import DeviceReading, Reading
 from nodrop.model.subject import Subject
 from nodrop.model.subject import text as subject_text
 from nodrop.opening import digest, read_bundle
+from nodrop.platforms.hosts import edit as hosts
 from nodrop.platforms.kit.editing import as_manual_steps
 from nodrop.reading_cache import Runs
 from nodrop.results.fixed import Patch, Rewritten
@@ -54,7 +55,7 @@ class Files:
             failed: dict[Key, dict[str, None]] = {}
             for name in asked.by_device:
                 if name not in self.numbers:
-                    line = f"{name} is no switch that was read"
+                    line = f"{name} is no switch or host that was read"
                     failed |= {key: {**failed.get(key, {}), line: None} for key in asked.of_device(name)}
                     continue
                 number = self.numbers[name]
@@ -72,23 +73,43 @@ class Files:
 
     @cached_property
     def numbers(self) -> Mapping[str, int]:
-        """The number of each device's bundle; two devices that call themselves alike have other names in a fabric."""
+        """The number of each device's bundle; two devices that call themselves alike have other names in a fabric.
+
+        The bundles of hosts have numbers after those of devices.
+        """
         shown = {
             tuple(text.display for _, text in bundle.files): number for number, bundle in enumerate(self.inputs.bundles)
         }
         names = ((device.name, self.reading.sources[device.name]) for device in self.reading.fabric.devices)
         name_numbers = ((name, shown.get(tuple(source.display for source in sources))) for name, sources in names)
-        return {name: number for name, number in name_numbers if number is not None}
+        devices = {name: number for name, number in name_numbers if number is not None}
+        first = len(self.inputs.bundles)
+        return {bundle.name: first + number for number, bundle in enumerate(self._host_bundles)} | devices
+
+    @cached_property
+    def _host_bundles(self) -> Sequence[Bundle]:
+        return group_host_files(self.inputs.hosts)
+
+    def bundle(self, number: int) -> Bundle:
+        """Return the files of a device or host."""
+        return [*self.inputs.bundles, *self._host_bundles][number]
+
+    def is_host(self, number: int) -> bool:
+        """Whether a number is that of a host, whose files no tool of a switch takes."""
+        return number >= len(self.readings)
 
     def _own(self, change: "Change", number: int) -> Change:
         """Return a change of a device as its own files name it."""
+        if self.is_host(number):
+            return change
         return replace(change, subject=(self.readings[number].device.name, *change.subject[1:]))
 
     def texts(self, number: int) -> dict[str, bytes]:
         """Return the files of a device by canonical name; InputProblems where one is another than was read."""
-        digest_by_name = {source.name: source.digest for source in self.readings[number].sources}
+        sources = () if self.is_host(number) else self.readings[number].sources
+        digest_by_name = {source.name: source.digest for source in sources}
         texts = {}
-        for name, text in self.inputs.bundles[number].files:
+        for name, text in self.bundle(number).files:
             texts[name] = text.read_bytes(MAX_BYTES)
             if digest_by_name.get(name, "") not in ("", digest(texts[name])):
                 raise InputProblems([Problem(path=text.display, found="changed since it was read")])
@@ -96,6 +117,8 @@ class Files:
 
     def edit(self, number: int, changes: Sequence[Change], texts: Mapping[str, bytes] | None = None) -> Edit:
         """Return the result of changes in the files of a device, or in these texts of them."""
+        if self.is_host(number):
+            return hosts.edit(texts or self.texts(number), changes, name=self.bundle(number).name)
         editor = platforms.editor(self.inputs.bundles[number].platform)
         if editor is None:
             return as_manual_steps(
@@ -112,11 +135,12 @@ class Files:
         changed = {number: edit.files for number, (_, edit) in edits_by_number.items() if edit.files}
         if not changed:
             return self
-        bundles, readings = list(self.inputs.bundles), list(self.readings)
+        bundles, readings = [*self.inputs.bundles, *self._host_bundles], list(self.readings)
         for number, files in changed.items():
             bundles[number] = _replace_file_texts(bundles[number], files)
-            readings[number] = read_bundle(bundles[number])
-        inputs = replace(self.inputs, bundles=bundles)
+            if not self.is_host(number):
+                readings[number] = read_bundle(bundles[number])
+        inputs = replace(self.inputs, bundles=bundles[: len(readings)], hosts=bundles[len(readings) :])
         changes = {number: (*self.made.get(number, ()), tuple(edits_by_number[number][0])) for number in changed}
         return self.judge.files(inputs, readings, {**self.made, **changes})
 
@@ -181,7 +205,7 @@ def rewritten(files_before: Files, files_after: Files) -> Iterator[Rewritten]:
         if number not in files_after.made:
             continue
         old, new = files_before.texts(number), files_after.texts(number)
-        for file, text in files_before.inputs.bundles[number].files:
+        for file, text in files_before.bundle(number).files:
             if old[file] != new[file]:
                 yield Rewritten(
                     device=device,
@@ -197,7 +221,7 @@ def rewritten(files_before: Files, files_after: Files) -> Iterator[Rewritten]:
 def patches(files_before: Files, files_after: Files) -> Iterator[Patch]:
     """Yield, per changed switch, the patch that its tools take to reach the present state of its files."""
     for device, number in files_before.numbers.items():
-        if number not in files_after.made:
+        if number not in files_after.made or files_before.is_host(number):
             continue
         edits = list(_edits_between_files(files_before, files_after, number))
         forms: dict[str, str] = {}

@@ -12,9 +12,15 @@ DISRUPTIONS: tuple[Disruption, ...] = get_args(Disruption)
 """What a step does to a switch that runs, from nothing to: the switch's own tool does not take it."""
 
 
+DOCUMENT = "@document"
+"""What a change of a setting in a device's file has as its area: `leaf1/@document/PFC_WD/GLOBAL/BIG_RED_SWITCH`."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
     """One part of the model and its new value: `new` is a value of the model, or as YAML writes it.
+
+    A setting of a file that the model has no place for is a part of the device's `DOCUMENT`.
 
     `old` is the value when the change was planned; a document with a different value is not changed. A row is removed
     by None, and added where it does not exist yet (old None).

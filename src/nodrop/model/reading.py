@@ -22,6 +22,29 @@ class Place(NamedTuple):
     span: Span
 
 
+class Correction(NamedTuple):
+    """A setting of a file whose right value its reader knows: its subject below the device, its value and that one.
+
+    A setting that is not there, or is to go, has the value None.
+    """
+
+    keys: Subject
+    old: object
+    new: object
+
+
+class Remedy(NamedTuple):
+    """What a reader knows about how a fault of its text ends."""
+
+    corrections: tuple[Correction, ...] = ()
+    """What in the file ends it, where the rest of the file determines that."""
+    parts: tuple[Subject, ...] = ()
+    """The parts of the model, below the device, that a shared row sets: siblings may have the right values."""
+
+
+NO_REMEDY = Remedy()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remark:
     """Something readable but wrong in the text itself; a rule with `remark: kind` makes a finding of it.
@@ -39,6 +62,7 @@ class Remark:
     names: tuple[str, ...] = ()
     at: Subject | None = None
     """The part to point at, where that is not the subject and has no `place`."""
+    remedy: Remedy = NO_REMEDY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -45,6 +45,13 @@ def detect(file_head: bytes) -> bool:
     return _find_form(file_head.decode("utf-8", "replace")) is not None
 
 
+def is_printed(file_content: bytes) -> bool:
+    """Whether a command printed a file, or one of its lines with settings, so that a change of it sets nothing."""
+    text = file_content.decode("utf-8", "replace")
+    form = _find_form(text[:_HEAD])
+    return form is None or form.printed or any(map(commands.LISTING.match, text.splitlines()))
+
+
 def _find_form(text: str) -> Form | None:
     return next((form for form in _FORMS if form.shows(text)), None)
 

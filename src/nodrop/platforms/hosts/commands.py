@@ -27,7 +27,7 @@ _WORDS = (
 """Of which a file that either finds something in has one; most files have none, and are not searched line by line."""
 _USED = re.compile(r"\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))")
 _ECHO = re.compile(r"\becho\s+(\S+)\s*(?:>|\|\s*(?:sudo\s+)?tee)\s*([^\s;]+)")
-_LISTING = re.compile(r"(/\S*/(?:ecn/roce_[nr]p/\S+|tc/1/traffic_class))\s*[:=]\s*(\w+)$")
+LISTING = re.compile(r"(/\S*/(?:ecn/roce_[nr]p/\S+|tc/1/traffic_class))\s*[:=]\s*(\w+)$")
 """What `grep . /sys/class/net/eth4/ecn/roce_rp/*` prints."""
 _RUN = re.compile(r"""\bRUN(?:\{program\})?\+?=\s*"([^"]+)\"""")
 _ECN = re.compile(r"(.*)/roce_([nr]p)/enable/([0-7])$")
@@ -82,7 +82,7 @@ class _Script:
             line = self._expand_variables(line)
             if (echoed := _ECHO.search(line.replace('"', "").replace("'", ""))) is not None:
                 self._read_echo(echoed[1], echoed[2], span)
-            elif (listed := _LISTING.match(line)) is not None:
+            elif (listed := LISTING.match(line)) is not None:
                 self._read_sys_file(listed[2], listed[1], span, self._found.say)
             if (run := _RUN.search(line)) is not None:
                 line = run[1]

@@ -7,6 +7,9 @@ from typing import Any, NamedTuple
 from nodrop.syntax.places import Span
 from nodrop.units import whole_number
 
+PRIORITIES = 8
+"""Priorities of Ethernet (IEEE 802.1Q)."""
+
 
 class Fact(NamedTuple):
     """A value, where it stands, and where it is a default the reason."""
@@ -57,6 +60,8 @@ class Form(NamedTuple):
 
     shows: Callable[[str], bool]
     parse: Callable[[str], tuple[Parsed, ...]]
+    printed: bool = False
+    """Whether a command printed it, so that a change of it sets nothing."""
 
 
 def line_span(number: int, line: str) -> Span:
@@ -69,7 +74,7 @@ def line_span(number: int, line: str) -> Span:
 def switches(file_text: str) -> tuple[int, ...] | None:
     """Return the priorities that a list of eight switches turns on (`0,0,0,1,0,0,0,0`); None where it is no such."""
     words = file_text.replace(",", " ").split()
-    if len(words) != 8 or any(word not in ("0", "1") for word in words):
+    if len(words) != PRIORITIES or any(word not in ("0", "1") for word in words):
         return None
     return tuple(priority for priority, word in enumerate(words) if word == "1")
 

@@ -85,5 +85,5 @@ def _parse_adaptive_routing(text: str) -> tuple[Parsed, ...]:
     return (parsed_facts,)
 
 
-FORM = Form(_is_mlxconfig_output, _parse)
-REGISTER = Form(_is_register_dump, _parse_adaptive_routing)
+FORM = Form(_is_mlxconfig_output, _parse, printed=True)
+REGISTER = Form(_is_register_dump, _parse_adaptive_routing, printed=True)

@@ -62,4 +62,4 @@ def _nic_model(name: str) -> str:
     return name[:80]
 
 
-FORM = Form(_is_lspci_output, _parse)
+FORM = Form(_is_lspci_output, _parse, printed=True)

@@ -40,4 +40,4 @@ def _parse(file_text: str) -> tuple[Parsed, ...]:
     return (parsed_facts,)
 
 
-FORM = Form(_is_qos_output, _parse)
+FORM = Form(_is_qos_output, _parse, printed=True)

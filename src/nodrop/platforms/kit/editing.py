@@ -12,7 +12,7 @@ from typing import Any
 
 from nodrop.errors import InputProblems
 from nodrop.limits import MAX_TRIALS, MAX_TRIED_BYTES, MIN_TRIALS
-from nodrop.model.change import ByHand, Change, Edit
+from nodrop.model.change import DOCUMENT, ByHand, Change, Edit
 from nodrop.model.compare import Difference, differences
 from nodrop.model.edit import ABSENT, find_value, get_value, set_value
 from nodrop.model.fabric import Device, Fabric, Interface
@@ -58,6 +58,8 @@ class Means:
     """Whether the switch computes it from changed facts."""
     spelling: frozenset[str]
     """Kinds of remarks about how a whole file is subject_text."""
+    correct: Callable[[Bundle, Sequence[Change]], Bundle]
+    """Returns files with settings changed that the model has no place for; ValueError where that cannot be done."""
     meaning: frozenset[str] = frozenset()
     """Kinds of remarks about the content of valid files, which a change may cause: rules report them."""
 
@@ -130,10 +132,30 @@ class State:
                 yield from (ByHand(change=change, line=f"{subject_text(change.subject)}: {reason}") for change in half)
 
     def apply_changes(self, changes: Sequence[Change]) -> tuple[ByHand, ...]:
-        """Make changes as far as possible; return the rest, without those that follow from the changes made."""
-        return tuple(
-            hand_edit for hand_edit in tuple(self.make(changes)) if not self._has_applied_change(hand_edit.change)
+        """Make changes as far as possible; return the rest, without those that follow from the changes made.
+
+        Settings that only the document has come first: what the model has is read from it again.
+        """
+        corrections = [change for change in changes if change.subject[1] == DOCUMENT]
+        why = self._correct(corrections) if corrections else None
+        refused = [] if why is None else corrections
+        others = [change for change in changes if change.subject[1] != DOCUMENT]
+        by_hand = (hand for hand in tuple(self.make(others)) if not self._has_applied_change(hand.change))
+        return (
+            *(ByHand(change=change, line=f"{subject_text(change.subject)}: {why}") for change in refused),
+            *by_hand,
         )
+
+    def _correct(self, corrections: Sequence[Change]) -> str | None:
+        """Change settings of the document, all or none; return why they cannot be changed."""
+        try:
+            bundle = self._means.correct(self.bundle, corrections)
+        except ValueError as error:
+            return str(error)
+        reading = self._read_bundle(bundle)
+        if (fault := self._new_fault(reading)) is None:
+            self.bundle, self.reading = bundle, reading
+        return fault
 
     def _has_applied_change(self, change: Change) -> bool:
         """Whether the files now have the value required by a change, and did not before."""
@@ -173,13 +195,8 @@ class State:
 
     def _unwanted_difference(self, reading: DeviceReading, new: Device, changes: Sequence[Change]) -> str | None:
         """Return the unwanted content of the changed files; None where there is nothing."""
-        if reading.problems:
-            return f"the file could not be read any more: {reading.problems[0].found}"
-        known_faults = {self._fault_key(remark) for remark in self.reading.remarks}
-        for remark in reading.remarks:
-            if remark.kind not in self._means.meaning and self._fault_key(remark) not in known_faults:
-                fact_texts = filter(None, (value.lstrip("; ") for value in remark.facts.values()))
-                return f"the file would have a fault ({remark.kind}: {', '.join(fact_texts)})"
+        if (fault := self._new_fault(reading)) is not None:
+            return fault
         subjects = [change.subject for change in changes]
         for difference in differences(new, reading.device):
             at = subject_of(new.name, difference.path)
@@ -191,6 +208,17 @@ class State:
                     describe_value(difference.a),
                 )
                 return f"{label} would be {value}, not {expected_text}"
+        return None
+
+    def _new_fault(self, reading: DeviceReading) -> str | None:
+        """Return the fault that the text of changed files has and did not have before; None where there is none."""
+        if reading.problems:
+            return f"the file could not be read any more: {reading.problems[0].found}"
+        known_faults = {self._fault_key(remark) for remark in self.reading.remarks}
+        for remark in reading.remarks:
+            if remark.kind not in self._means.meaning and self._fault_key(remark) not in known_faults:
+                fact_texts = filter(None, (value.lstrip("; ") for value in remark.facts.values()))
+                return f"the file would have a fault ({remark.kind}: {', '.join(fact_texts)})"
         return None
 
     def _fault_key(self, remark: Remark) -> tuple[str, ...]:

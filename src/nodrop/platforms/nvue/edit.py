@@ -17,7 +17,8 @@ from nodrop.model.states import Unknown
 from nodrop.model.subject import Subject, matches
 from nodrop.model.values import replace_fields
 from nodrop.platforms import file_of, unsupported_paths
-from nodrop.platforms.kit.editing import Budget, Bundle, Found, Means, State, alongside, both_ways, same
+from nodrop.platforms.kit.editing import Budget, Bundle, Found, Means, State, alongside, both_ways, same, sources
+from nodrop.platforms.nvue.corrections import is_of_another_release
 from nodrop.platforms.nvue.edit_between import between as between
 from nodrop.platforms.nvue.edit_bridging import change_bridging
 from nodrop.platforms.nvue.edit_document import YamlDocument
@@ -28,6 +29,7 @@ from nodrop.platforms.nvue.edit_rows import change_rows
 from nodrop.platforms.nvue.edit_script import ScriptDocument
 from nodrop.platforms.nvue.edit_steps import forms, steps
 from nodrop.platforms.nvue.reader import read_device
+from nodrop.platforms.nvue.schema_types import release_of
 from nodrop.platforms.nvue.tree import Path, Tree
 from nodrop.syntax import nvset
 
@@ -75,6 +77,7 @@ def edit(
         together=_add_derived_changes,
         draw=drawing.draw,
         follows=_is_derived_change,
+        correct=drawing.correct,
         spelling=_OF_KEYS,
         meaning=_OF_MEANING,
     )
@@ -83,9 +86,13 @@ def edit(
     file = file_of("nvue", config_files)
     if state.bundle == config_files:
         return Edit(by_hand=by_hand)
-    new_operations = drawing.collect_operations(state.bundle)
     tree = Tree(config_files[file], file)
     release = Draft(tree, state.first).release
+    new_operations = [
+        operation
+        for operation in drawing.collect_operations(state.bundle)
+        if operation.value is not None or not is_of_another_release(next(operation.paths), release_of(release))
+    ]
     return Edit(
         files={file: state.bundle[file]},
         steps=tuple(steps(new_operations, tree.root, state.first.device, release)),
@@ -131,6 +138,28 @@ class _Drawing:
                 yield edited_bundle
         except NodropError as error:
             raise ValueError(str(error)) from None
+
+    def correct(self, config_files: Bundle, changes: Sequence[Change]) -> Bundle:
+        """Return the files with settings changed at their paths."""
+        file = file_of("nvue", config_files)
+        self._keep(config_files)
+        draft = Draft(Tree(config_files[file], file), read_device("", sources(config_files)))
+        for change in changes:
+            path = change.subject[2:]
+            if change.new is None:
+                draft.unset(*path)
+            else:
+                draft.set(*path, to=change.new)
+        text = config_files[file].decode()
+        try:
+            document = ScriptDocument(text) if nvset.detect(config_files[file]) else YamlDocument(text)
+            for operation in draft.operations:
+                document.make(operation)
+        except NodropError as error:
+            raise ValueError(str(error)) from None
+        edited_bundle = {**config_files, file: document.text.encode()}
+        self._drafts.append((edited_bundle, draft))
+        return edited_bundle
 
     def _keep(self, bundle: Bundle) -> None:
         """Discard documents that were drawn and not taken: all drawn after the bundle that work continues from."""

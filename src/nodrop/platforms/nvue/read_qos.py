@@ -2,13 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from nodrop.model.qos import PfcWatchdog, QosProfile, Queue, Scheduler
+from nodrop.model.reading import Correction
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import Subject
 from nodrop.model.values import replace_fields
 from nodrop.platforms.nvue import conditions, effects
+from nodrop.platforms.nvue.corrections import Bindings
 from nodrop.platforms.nvue.read_macro import (
     IDENTITY,
     MACRO,
@@ -74,6 +77,7 @@ class QosReader:
         self.defaults = UNTOUCHED if self.roce is None else MACRO[self.roce]
         self.limits = limits(self.top.below("advance-buffer-config", GLOBAL))
         self.watched = False
+        self._bindings: dict[str, Bindings] = {}
         timers = self.top.below("pfc-watchdog")
         self.polling_ms = timers.integer("polling-interval", 100, 5000, "ms")
         self.robustness = timers.integer("robustness", 1, 1000)
@@ -145,9 +149,17 @@ class QosReader:
         if not self.top.below(kind).has(name):
             path = (*bound.path, kind, "profile")
             facts = {"kind": f"{kind} profile", "name": name, "field": "profile"}
-            self.config.remark("dangling-reference", (port, "qos"), path, **facts)
+            self.config.remark(
+                "dangling-reference", (port, "qos"), path, partial(self._bind_as_others, kind, name), **facts
+            )
             return GLOBAL
         return name
+
+    def _bind_as_others(self, kind: str, name: str) -> tuple[Correction, ...]:
+        """Return the corrections of bindings to a missing profile, where all other ports have the same profile."""
+        if kind not in self._bindings:
+            self._bindings[kind] = Bindings(self.config.top, kind, GLOBAL)
+        return self._bindings[kind].corrections(name)
 
     def _read_profile(self, kind: str, name: str) -> tuple[Any, dict[Subject, str]]:
         """Return the settings of a profile, and which of them are defaults; each profile is read once."""

@@ -1,12 +1,12 @@
 """Access to the settings of a file: nodes and values of the expected shape, and a remark for every other one."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from nodrop.limits import MAX_REMARKS
-from nodrop.model.reading import Place, Remark
+from nodrop.model.reading import Correction, Place, Remark, Remedy
 from nodrop.model.subject import Subject
 from nodrop.model.types import meant
 from nodrop.platforms.nvue.names import numbers
@@ -25,6 +25,9 @@ FLAGS: Mapping[str, bool] = {
 """Words of both dialects for yes and no; a quoted one means the same, and so does a YAML boolean."""
 
 _SUFFIXED = re.compile(r"[0-9]+(?:\.[0-9]+)?\s*(?:%|[A-Za-z]{1,4})")
+
+Correct = Callable[[], tuple[Correction, ...]]
+"""Gives what in the file ends a fault; it is called where the fault is remarked."""
 
 
 class Config:
@@ -59,19 +62,26 @@ class Config:
         """Whether as many faults are listed as are listed of one switch: what else is wrong is not looked for."""
         return len(self.remarks) >= MAX_REMARKS
 
-    def remark(self, kind: str, subject: Subject, path: Path, /, **facts: str) -> None:
+    def remark(self, kind: str, subject: Subject, path: Path, correct: Correct = tuple, /, **facts: str) -> None:
         """Remember something wrong in the text at `path`, once; `subject` is below the device.
 
-        What stands at one place for many ports, in a list or a range, is wrong once.
+        What is written once for many ports, in a list or a range, is wrong once. `correct` gives what ends it.
         """
-        self._remember(kind, subject, path, facts)
+        self._remember(kind, subject, path, facts, correct=correct)
 
     def remark_unset(self, object_kind: str, path: Path, /, **facts: str) -> None:
         """Record a problem where the text unsets the value at `path`, once."""
         self._remember(object_kind, (), path, facts, unset=True)
 
     def _remember(
-        self, object_kind: str, subject: Subject, path: Path, facts: dict[str, str], *, unset: bool = False
+        self,
+        object_kind: str,
+        subject: Subject,
+        path: Path,
+        facts: dict[str, str],
+        *,
+        unset: bool = False,
+        correct: Correct = tuple,
     ) -> None:
         fault = (object_kind, path, *facts.values())
         if not self.is_full and fault not in self._remarked:
@@ -81,7 +91,15 @@ class Config:
             if place is not None and placed_fault in self._remarked and "path" in facts:
                 return
             self._remarked.add(placed_fault)
-            self.remarks.append(Remark(kind=object_kind, subject=(self.device, *subject), place=place, facts=facts))
+            self.remarks.append(
+                Remark(
+                    kind=object_kind,
+                    subject=(self.device, *subject),
+                    place=place,
+                    facts=facts,
+                    remedy=Remedy(corrections=correct()),
+                )
+            )
 
 
 @dataclass(slots=True)

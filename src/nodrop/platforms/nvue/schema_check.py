@@ -7,12 +7,14 @@ Switches of one design have mostly the same settings, and a repeated part costs 
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from nodrop.hardware import switch
 from nodrop.limits import MAX_DETAILED, MAX_SETTING_FAULTS
 from nodrop.model.states import Unknown
 from nodrop.platforms.kit.near_words import slip
+from nodrop.platforms.nvue.corrections import respelled
 from nodrop.platforms.nvue.names import RESERVED, numbers
 from nodrop.platforms.nvue.read_values import Config, render_path
 from nodrop.platforms.nvue.schema import Words, hint, objects, schema
@@ -140,7 +142,8 @@ def _report_release_faults(config: Config, release: Release | None, faults: Iter
         if first_span.dialect is not None:
             if first_span.dialect != dialect:
                 facts = {"releases": _RELEASES[first_span.dialect], "because": because, "instead": first_span.instead}
-                config.remark("mixed-dialect", (), fault.path, path=render_path(fault.path), **facts)
+                correct = partial(respelled, config.top, fault.path, first_span.instead, release)
+                config.remark("mixed-dialect", (), fault.path, correct, path=render_path(fault.path), **facts)
         elif not any(span.has(release) for span in fault.spans):
             facts = {"path": f"{render_path(fault.path)} {fault.text}".strip(), "releases": _render_spans(fault.spans)}
             instead = f"; use {first_span.instead}" if first_span.instead else ""

@@ -8,7 +8,8 @@ from typing import Any, TypeGuard
 
 from nodrop.hardware import model_of_sku
 from nodrop.limits import MAX_REMARKS
-from nodrop.model.reading import Place, Remark
+from nodrop.model.change import DOCUMENT
+from nodrop.model.reading import NO_REMEDY, Correction, Place, Remark, Remedy
 from nodrop.model.subject import Subject
 from nodrop.platforms.sonic.database import DatabaseVersion
 from nodrop.platforms.sonic.document import FILE as FILE
@@ -191,7 +192,9 @@ class Config:
         """Return the row `name` of `table_name`; None, with a remark, where a table that is here has no such row."""
         reference, name = name, bare(name)
         if reference != name and self.database.writes("names without brackets"):
-            self.remark("bracket-reference", subject, keys, reference=reference, name=name)
+            stated = self.rows(keys[0])[keys[1]][keys[2]]
+            correction = Correction((DOCUMENT, *keys), stated, _without_brackets(stated))
+            self.remark("bracket-reference", subject, keys, Remedy((correction,)), reference=reference, name=name)
         row = self.rows(table_name).get(name)
         if row is None and self.covers(table_name):
             self.remark("dangling-reference", subject, keys, kind=table_name, name=name, field=keys[-1])
@@ -207,15 +210,25 @@ class Config:
         """Whether as many faults are listed as are listed of one switch: what else is wrong is not looked for."""
         return len(self.remarks) >= MAX_REMARKS
 
-    def remark(self, kind: str, subject: Subject, keys: tuple[str, ...], /, **facts: str) -> None:
+    def remark(
+        self, kind: str, subject: Subject, keys: tuple[str, ...], remedy: Remedy = NO_REMEDY, /, **facts: str
+    ) -> None:
         """Remember something wrong in the text at `keys`, once; `subject` is below the device."""
         fault = (kind, keys, *facts.values())
         if not self.is_full and fault not in self._remarked:
             self._remarked.add(fault)
             place = self.place(keys)
             names = _names(keys[1]) if len(keys) > 1 and keys[0] != COMMUNITIES else ()
-            remark = Remark(kind=kind, subject=(self.device, *subject), place=place, facts=facts, names=names)
-            self.remarks.append(remark)
+            self.remarks.append(
+                Remark(
+                    kind=kind,
+                    subject=(self.device, *subject),
+                    place=place,
+                    facts=facts,
+                    names=names,
+                    remedy=remedy,
+                )
+            )
 
     def forget_malformed(self, keys: tuple[str, ...]) -> bool:
         """Take back that the value at `keys` is malformed, whose field does not exist; False if it was not said."""
@@ -284,6 +297,11 @@ def in_asic(key: str, asic_key: tuple[str, str]) -> str:
         return key
     host, asic, remainder = key.split("|", 2)
     return remainder if (host, asic.lower()) == asic_key else ""
+
+
+def _without_brackets(field: str) -> str:
+    """Return a field with each of its references without brackets."""
+    return ",".join(map(bare, field.split(",")))
 
 
 def bare(reference: str) -> str:

@@ -164,6 +164,23 @@ def _rewrite_bundle(
     )
 
 
+def _correct_settings(config_files: Mapping[str, bytes], changes: Sequence[Change]) -> Mapping[str, bytes]:
+    """Return the files with fields of rows changed, and rows added; a row without fields goes with its last field."""
+    draft = Draft(mapping(parse(config_files.get(FILE, b"{}"), FILE)))
+    for change in changes:
+        table, key, *fields = change.subject[2:]
+        if not fields:
+            draft.add(table, key)
+            continue
+        (field,) = fields
+        if draft.text(table, key, field) != change.old:
+            raise ValueError(f"{FILE} says something else there")
+        draft.update(table, key, {field: change.new})
+        if change.new is None and not draft.rows(table).get(key):
+            draft.remove(table, key)
+    return {**config_files, FILE: rewrite(config_files[FILE], draft.data)}
+
+
 def _is_derived_change(side_effect: Found) -> bool:
     """Whether a difference is in priority groups that the reader computes."""
     derived = side_effect.old.derived.keys() | side_effect.new.derived.keys()
@@ -210,5 +227,6 @@ _MEANS = Means(
     together=_add_derived_changes,
     draw=_rewrite_bundle,
     follows=_is_derived_change,
+    correct=_correct_settings,
     spelling=_OF_A_DIALECT,
 )

@@ -1,6 +1,6 @@
 """Everything of a device that is not QoS, brought into the tables of the config_db.json that it has."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from nodrop.model.fabric import Device, Interface
@@ -35,6 +35,13 @@ def change_rows(draft: Draft, old_device: Device, new_device: Device) -> None:
     _edit_tunnels(draft, old_device, new_device)
     change_access_lists(draft, old_device, new_device)
     _edit_loopbacks(draft, old_device, new_device)
+    _edit_bridged_addresses(draft, "VLAN_INTERFACE", _rows_of_vlans(old_device), _rows_of_vlans(new_device))
+    _edit_bridged_addresses(
+        draft,
+        "PORTCHANNEL_INTERFACE",
+        _rows_by_key(old_device.port_channels, "name"),
+        _rows_by_key(new_device.port_channels, "name"),
+    )
     _edit_management(draft, old_device, new_device)
     for table, attribute in (("NTP_SERVER", "ntp_servers"), ("SYSLOG_SERVER", "syslog_servers")):
         _edit_servers(draft, table, getattr(old_device, attribute), getattr(new_device, attribute))
@@ -77,6 +84,17 @@ def _set_addresses(draft: Draft, table: str, name: str, addresses: Iterable[str]
         draft.add(table, name)
     for key in keys:
         draft.add(table, key)
+
+
+def _rows_of_vlans(device: Device) -> dict[str, Any]:
+    return {f"Vlan{key}": vlan for key, vlan in _rows_by_key(device.vlans, "key").items()}
+
+
+def _edit_bridged_addresses(draft: Draft, table: str, old_rows: Mapping[str, Any], new_rows: Mapping[str, Any]) -> None:
+    """Set the addresses of VLANs or port channels that were there before."""
+    for name in old_rows.keys() & new_rows.keys():
+        if old_rows[name].addresses != new_rows[name].addresses:
+            _set_addresses(draft, table, name, new_rows[name].addresses)
 
 
 def _edit_fib_suppression(draft: Draft, old: Bgp, new: Bgp) -> None:

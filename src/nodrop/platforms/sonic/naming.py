@@ -18,14 +18,19 @@ def port_name(model: str, port: Port, splits: int) -> str:
 @lru_cache(maxsize=65536)
 def model_port(model: str, name: str, splits: int = 1) -> Port | None:
     """Return the port of a model that a name means; None if the model has no such port."""
-    match = _NAME.fullmatch(name)
-    if not match or model not in switches():
-        return None
-    place = switch(model).sonic_numbers.get(int(match[1]))
+    place = panel_place(model, name)
     if place is None:
         return None
     panel, offset, lanes = place
     return Port(panel, offset * splits // lanes)
+
+
+def panel_place(model: str, name: str) -> tuple[int, int, int] | None:
+    """Return the panel of a port name, the offset of its first lane there, and the panel's lanes; None if unknown."""
+    match = _NAME.fullmatch(name)
+    if not match or model not in switches():
+        return None
+    return switch(model).sonic_numbers.get(int(match[1]))
 
 
 @lru_cache(maxsize=65_536)

@@ -8,8 +8,17 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 
 from nodrop.hardware import asic, switch
 from nodrop.model.buffers import BufferProfile, Headroom, HeadroomRow
+from nodrop.model.change import DOCUMENT
+from nodrop.model.reading import Correction, Remedy
 from nodrop.model.states import Unknown, UnknownFact
 from nodrop.platforms.sonic.config import Config, Row, bare, model_of
+from nodrop.platforms.sonic.corrections import (
+    catalogue_lanes,
+    lossless_by_pfc,
+    parts_with_profile,
+    threshold_of_pool,
+    without_numbers,
+)
 from nodrop.platforms.sonic.tables import COMPUTED
 from nodrop.syntax.places import quote_text
 from nodrop.units import show_ids, show_speed, whole_number
@@ -67,9 +76,12 @@ def remark_qos(config: Config) -> None:
             is_number = field.endswith("_threshold") and text.isdecimal()
             if is_number and whole_number(text, LARGEST_THRESHOLD) is None:
                 facts = {"path": f"WRED_PROFILE/{name}/{field}", "found": text, "largest": str(LARGEST_THRESHOLD)}
-                config.remark("threshold-too-large", (), ("WRED_PROFILE", name, field), **facts)
+                remedy = Remedy(parts=parts_with_profile(config, "wred_profile", name, "QUEUE"))
+                config.remark("threshold-too-large", (), ("WRED_PROFILE", name, field), remedy, **facts)
     if config.rows("PFC_WD").get("GLOBAL", {}).get("BIG_RED_SWITCH") == "enable":
-        config.remark("watchdog-drops-everything", (), ("PFC_WD", "GLOBAL", "BIG_RED_SWITCH"))
+        keys = ("PFC_WD", "GLOBAL", "BIG_RED_SWITCH")
+        remedy = Remedy(corrections=(Correction((DOCUMENT, *keys), "enable", None),))
+        config.remark("watchdog-drops-everything", (), keys, remedy)
 
 
 def _remark_overlaps(config: Config, table: str) -> None:
@@ -93,7 +105,22 @@ def _remark_overlaps(config: Config, table: str) -> None:
             for number, overlapping_key in list((unlike or owners).items())[:1]:
                 facts = {"table": table, "key": key, "number": number, "other": overlapping_key}
                 kind = "lossless-row-overlapped" if unlike else "overlapping-range"
-                config.remark(kind, (ports.split(",")[0],), (table, key), **facts)
+                corrections = _leave_to_owners(config, table, key, unlike, tuple(owners))
+                parts = tuple((port, "qos", "priority_groups") for port in ports.split(",") if corrections)
+                config.remark(kind, (ports.split(",")[0],), (table, key), Remedy(corrections, parts), **facts)
+
+
+def _leave_to_owners(
+    config: Config, table: str, key: str, unlike: Mapping[str, str], owned: Sequence[str]
+) -> tuple[Correction, ...]:
+    """Return what takes `owned` groups out of a range, if by the port's PFC the other rows of `unlike` are right."""
+    ports, profiles = _parts(key)[0].split(","), config.rows("BUFFER_PROFILE")
+    right = all(
+        lossless_by_pfc(config, port, number) == _is_lossless(config.rows(table)[owner], profiles)
+        for port in ports
+        for number, owner in unlike.items()
+    )
+    return without_numbers(config, table, key, owned) if unlike and right else ()
 
 
 def _are_equally_lossless(config: Config, table: str, *keys: str) -> bool:
@@ -120,13 +147,19 @@ def _threshold(config: Config, name: str, table_row: Row) -> None:
     keys = ("BUFFER_PROFILE", name)
     if len(stated) != 1:
         found_text = "both dynamic_th and static_th" if stated else "neither dynamic_th nor static_th"
-        config.remark("profile-without-one-threshold", (), (*keys, *stated[1:]), name=name, found=found_text)
+        remedy = (
+            Remedy(corrections=threshold_of_pool(config, name, table_row))
+            if stated
+            else Remedy(parts=parts_with_profile(config, "profile", name, "BUFFER_PG", "BUFFER_QUEUE"))
+        )
+        config.remark("profile-without-one-threshold", (), (*keys, *stated[1:]), remedy, name=name, found=found_text)
         return
     pool = table_row.get("pool", "")
     mode = config.rows("BUFFER_POOL").get(pool, {}).get("mode")
     if mode in ("static", "dynamic") and stated != [f"{mode}_th"] and _chip_vendor(config) == "NVIDIA":
         facts = {"name": name, "found": stated[0], "pool": pool, "mode": mode}
-        config.remark("threshold-unlike-pool", (), (*keys, stated[0]), **facts)
+        remedy = Remedy(parts=parts_with_profile(config, "profile", name, "BUFFER_PG", "BUFFER_QUEUE"))
+        config.remark("threshold-unlike-pool", (), (*keys, stated[0]), remedy, **facts)
 
 
 def _chip_vendor(config: Config) -> str | None:
@@ -202,9 +235,9 @@ def _remark_shared_lanes(config: Config) -> None:
     owner = dict.fromkeys(shared, "")
     for name, lane in ((name, lane) for name, row in rows.items() for lane in _row_lanes(row)):
         if owner.setdefault(lane, name) not in (name, ""):
-            config.remark(
-                "lane-of-two-ports", (name,), ("PORT", name, "lanes"), name=name, lane=lane, other=owner[lane]
-            )
+            facts = {"name": name, "lane": lane, "other": owner[lane]}
+            remedy = Remedy(corrections=catalogue_lanes(config, name))
+            config.remark("lane-of-two-ports", (name,), ("PORT", name, "lanes"), remedy, **facts)
 
 
 _PART_COUNTS = frozenset({1, 2, 4, 8})

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
+from nodrop.model.change import DOCUMENT
+from nodrop.model.reading import NO_REMEDY, Correction, Remedy
 from nodrop.model.types import meant
 from nodrop.platforms.sonic.config import Config, covers
 from nodrop.platforms.sonic.read_secrets import without
@@ -49,9 +51,16 @@ def check(config: Config) -> None:
             remarked_paths.discard(fault.path)
         if not any(fault.path[:length] in remarked_paths for length in range(1, len(fault.path) + 1)):
             facts = without(config, fault.path[0], fault.facts)
-            config.remark(fault.kind, _port_subject(config, fault.path), fault.path, **facts)
+            config.remark(fault.kind, _port_subject(config, fault.path), fault.path, _remedy(fault), **facts)
             if len(fault.path) > 2:
                 remarked_paths.add(fault.path)
+
+
+def _remedy(fault: Fault) -> Remedy:
+    """Return the row that an address lacks; of other faults nothing is known that ends them."""
+    if fault.kind != "address-without-interface-row":
+        return NO_REMEDY
+    return Remedy((Correction((DOCUMENT, fault.facts["table"], fault.facts["name"]), None, ""),))
 
 
 def invalid(data: Mapping[str, object]) -> Iterator[str]:

@@ -1,0 +1,81 @@
+"""Settings of a config_db.json whose right value the rest of the file, or the catalogue, determines.
+
+Each function returns what in the file ends a fault that the reader remarks; nothing where only the owner knows it.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from nodrop.hardware import switch
+from nodrop.model.change import DOCUMENT
+from nodrop.model.reading import Correction
+from nodrop.model.subject import Subject
+from nodrop.platforms.sonic.config import Config, Row, bare, model_of
+from nodrop.platforms.sonic.draft import cells_of
+from nodrop.platforms.sonic.naming import panel_place
+from nodrop.platforms.sonic.spelling import ranges
+
+_PARTS_OF_PORT = {
+    "BUFFER_PG": ("priority_groups", "buffer"),
+    "BUFFER_QUEUE": ("queues", "buffer"),
+    "QUEUE": ("queues", "wred"),
+}
+"""By tables of cells: the list of a port's QoS that their rows are about, and what their profiles set there."""
+
+
+def without_numbers(config: Config, table: str, key: str, numbers: Sequence[str]) -> tuple[Correction, ...]:
+    """Return the corrections that leave numbers to their own rows, so that a range sets the others only."""
+    row, (ports, _, _) = config.rows(table)[key], key.rpartition("|")
+    left = {index for _, index in cells_of(key) if index is not None and str(index) not in numbers}
+    new_keys = [f"{ports}|{span}" for span in ranges(left)]
+    if any(new_key in config.rows(table) for new_key in new_keys):
+        return ()
+    added = (
+        Correction((DOCUMENT, table, new_key, field), None, value)
+        for new_key in new_keys
+        for field, value in row.items()
+    )
+    return (*(Correction((DOCUMENT, table, key, field), value, None) for field, value in row.items()), *added)
+
+
+def lossless_by_pfc(config: Config, port: str, number: str) -> bool:
+    """Whether a port pauses a priority that fills the priority group of this number."""
+    row = config.rows("PORT_QOS_MAP").get(port, {})
+    groups = config.rows("PFC_PRIORITY_TO_PRIORITY_GROUP_MAP").get(bare(row.get("pfc_to_pg_map", "")), {})
+    return any(
+        groups.get(priority, priority) == number for priority in row.get("pfc_enable", "").split(",") if priority
+    )
+
+
+def threshold_of_pool(config: Config, name: str, row: Row) -> tuple[Correction, ...]:
+    """Return the correction of a profile with both thresholds: the one that its pool does not take goes."""
+    mode = config.rows("BUFFER_POOL").get(bare(row.get("pool", "")), {}).get("mode")
+    other = {"dynamic": "static_th", "static": "dynamic_th"}.get(str(mode))
+    return () if other is None else (Correction((DOCUMENT, "BUFFER_PROFILE", name, other), row[other], None),)
+
+
+def parts_with_profile(config: Config, field: str, name: str, *tables: str) -> tuple[Subject, ...]:
+    """Return the parts of ports that rows of these tables give a profile, as the model has them, below the device."""
+    return tuple(dict.fromkeys(_parts_with_profile(config, field, name, tables)))
+
+
+def _parts_with_profile(config: Config, field: str, name: str, tables: Sequence[str]) -> Iterator[Subject]:
+    ports = config.rows("PORT")
+    for table in tables:
+        members, part = _PARTS_OF_PORT[table]
+        for key, row in config.rows(table).items():
+            if bare(row.get(field, "")) == name:
+                for port, index in cells_of(key):
+                    if port in ports and index is not None:
+                        yield port, "qos", members, str(index), part
+
+
+def catalogue_lanes(config: Config, name: str) -> tuple[Correction, ...]:
+    """Return the correction that gives a port the lanes that its model's catalogue entry has for its name."""
+    model, stated = model_of(config), config.rows("PORT")[name].get("lanes", "")
+    count = len(stated.split(","))
+    place = None if model is None else panel_place(model, name)
+    if model is None or place is None:
+        return ()
+    panel, offset, _ = place
+    lanes = ",".join(map(str, switch(model).sonic_ports[panel].lanes[offset : offset + count]))
+    return (Correction((DOCUMENT, "PORT", name, "lanes"), stated, lanes),) if lanes != stated else ()
