@@ -1,10 +1,10 @@
 """Report phrases of `words.yaml`, and docstrings that do not begin with an imperative.
 
-Pages for readers (README.md, docs/) are checked as a whole, other text if it is new. New are the lines that differ from
-the commit `since` of words.yaml: of Markdown without code, of rule files, and of strings in Python that the module did
-not have then, which are docstrings, help texts and messages. D401 of ruff applies to modules that have changed.
-Without that commit in the history, which a shallow clone has not, nothing can be compared: reported, and only pages are
-checked.
+Pages for readers (README.md, docs/), rule files and the texts that nodrop prints are checked as a whole, docstrings if
+they are new. Printed texts and rules have sentences of limited length, too. New are the lines that differ from the
+commit `since` of words.yaml: of Markdown without code, and of strings in Python that the module did not have then. D401
+of ruff applies to modules that have changed. Without that commit in the history, which a shallow clone has not, nothing
+can be compared: reported, and only the texts that are checked as a whole are.
 """
 
 import ast
@@ -22,11 +22,20 @@ WORDS = Path(__file__).with_name("words.yaml")
 TEXTS = ("*.md", "src/**/*.py", "rules/**/*.yaml", "tools/*.py", "scripts/*.py")
 SHOWN = ("docs/rules/", "tests/plan/golden/", "tests/project/story/")
 """Generated pages and snapshots of reports: their text comes from rule files and modules, which are checked."""
-PAGES = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/**/*.md")
+PAGES = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/**/*.md", "rules/**/*.yaml")
+PRINTING = "src/nodrop/"
+"""Where the modules are whose strings nodrop prints."""
+MOST_WORDS = 20
+"""Of a sentence in messages, notes and reports (of a rule's message, rendered: tests/rules/test_rules.py)."""
+MOST_WORDS_OF_HELP = 25
+"""Of a sentence in help texts, and in what rules explain."""
+HELP = "src/nodrop/cli/"
 MADE_OF_CODE = "docs/rule-words.md"
 """A page that consists of docstrings, of which the old ones are not checked."""
 _HUNK = re.compile(r"@@ -\S+ \+(\d+)(?:,(\d+))? @@")
 _CODE = re.compile(r"`[^`]*`")
+_SENTENCE_END = re.compile(r"(?<=[.;:!?])\s+|\n+")
+_EXPLANATION = re.compile(r"^(?:why|fix): (>-\n(?:  .*\n)+|.*\n)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +124,43 @@ def found(file: str, text: str, new: set[int], avoided: list[Phrase], before: st
                 yield f"{file}:{number}: avoid `{hit[0]}`; write: {phrase.instead}"
 
 
+def printed(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the strings of a module with at least four words that are no docstrings and no patterns, by line."""
+    tree = ast.parse(text)
+    skipped = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    skipped |= {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
+    for node in ast.walk(tree):
+        parts = node.values if isinstance(node, ast.JoinedStr) else [node]
+        if id(node) in skipped or not isinstance(node, ast.Constant | ast.JoinedStr):
+            continue
+        values = [part.value if isinstance(part, ast.Constant) else "…" for part in parts]
+        words = "".join(value for value in values if isinstance(value, str))
+        if len(words.split()) > 3 and "(?:" not in words:
+            yield node.lineno, _CODE.sub("``", words)
+
+
+def faulty_texts(file: str, text: str, avoided: list[Phrase]) -> Iterator[str]:
+    """Yield a message for each phrase to avoid, and each long sentence, in what a module prints or a rule explains."""
+    if file.startswith(PRINTING):
+        most = MOST_WORDS_OF_HELP if file.startswith(HELP) else MOST_WORDS
+        for line, words in printed(text):
+            hits = ((phrase, phrase.pattern.search(words)) for phrase in avoided)
+            yield from (f"{file}:{line}: avoid `{hit[0]}`; write: {phrase.instead}" for phrase, hit in hits if hit)
+            yield from _long_sentences(f"{file}:{line}", words, most)
+    elif file.startswith("rules/"):
+        for hit in _EXPLANATION.finditer(text):
+            line = text.count("\n", 0, hit.start()) + 1
+            yield from _long_sentences(
+                f"{file}:{line}", _CODE.sub("``", " ".join(hit[1].removeprefix(">-").split())), MOST_WORDS_OF_HELP
+            )
+
+
+def _long_sentences(place: str, words: str, most: int) -> Iterator[str]:
+    for sentence in _SENTENCE_END.split(words):
+        if (count := len(sentence.split())) > most:
+            yield f"{place}: a sentence of {count} words, expected at most {most}: {' '.join(sentence.split()[:6])} …"
+
+
 def imports(text: str) -> set[int]:
     """Return the numbers of the lines that import names: a package that is renamed changes no docstring."""
     return {
@@ -158,7 +204,7 @@ def main(top: Path = WORDS.parents[1], words: Path = WORDS) -> int:
     since, avoided = phrases(words)
     new = changed(top, since)
     if new is None:
-        print(f"words: only pages, for the history has no commit {since} (a shallow clone?)")
+        print(f"words: only whole texts, for the history has no commit {since} (a shallow clone?)")
         new = {}
     new |= {file: set(range(1, len((top / file).read_text().splitlines()) + 1)) for file in pages(top)}
     messages = []
@@ -167,11 +213,17 @@ def main(top: Path = WORDS.parents[1], words: Path = WORDS) -> int:
         if faults := list(found(file, text, lines, avoided)):
             before = _git(top, "show", f"{since}:{file}") if file.endswith(".py") else None
             messages += list(found(file, text, lines, avoided, before)) if before else faults
+    for path in sorted([*top.glob(f"{PRINTING}**/*.py"), *top.glob("rules/**/*.yaml")]):
+        messages += faulty_texts(path.relative_to(top).as_posix(), path.read_text(), avoided)
+    messages = list(dict.fromkeys(messages))
     modules = [file for file in sorted(new) if file.startswith("src/") and file.endswith(".py")]
     messages += moods(top, [file for file in modules if new[file] - imports((top / file).read_text())])
     print(
         "\n".join(
-            [*messages, f"words: {len(messages)} to change in pages, and in lines that are new since {since[:12]}"]
+            [
+                *messages,
+                f"words: {len(messages)} to change in whole texts, and in lines that are new since {since[:12]}",
+            ]
         )
     )
     return 1 if messages else 0

@@ -1,7 +1,7 @@
 """A cache of earlier results, in files of the user's own cache folder: bytes by a key, or nothing, and never an error.
 
 A key names all that an answer depends on, so nothing here ever goes stale. Any fault of an entry (cut short,
-altered, of another version, put there by somebody else, no file at all) makes the entry absent. Processes
+altered, of another version, of another owner, no file at all) makes the entry absent. Processes
 share the folder without a lock: an entry appears whole under its name, and the second writer writes the same again.
 
 Every entry is sealed with a secret of the user, so nobody else can write one: a checkout belongs to the user too,
@@ -204,7 +204,7 @@ def _read_secret(descriptor: int, file: Path) -> bytes | str:
         if not stat.S_ISREG(status.st_mode):
             return f"{file} is not a file"
         if status.st_uid != os.geteuid():
-            return f"{file} belongs to somebody else"
+            return f"{file} belongs to another user"
         if status.st_mode & 0o077:
             return f"{file} can be read by others"
         secret = reading.read(_SECRET_BYTES + 1)
@@ -266,7 +266,7 @@ def _why_folder_unsafe(status: os.stat_result) -> str | None:
     if not stat.S_ISDIR(status.st_mode):
         return "is not a folder"
     if status.st_uid != os.geteuid():
-        return "belongs to somebody else"
+        return "belongs to another user"
     return "can be written by others" if status.st_mode & 0o022 else None
 
 

@@ -39,7 +39,7 @@ def at_subject(name: str, at: str, path: str, settings: Settings, platform: str 
     rule = rule_called(name, settings)
     if rule.observed:
         raise ValueError(
-            f"{name} looks at what a validator saw: `nodrop validate --batfish` or `--twin` says what that is"
+            f"{name} checks the results of a validator: `nodrop validate --batfish` or `--twin` shows them"
         )
     config = settings.config
     off = f"severity off in {config.path}" if rule_severity(rule, config.severity) == "off" else ""

@@ -95,7 +95,7 @@ def test_each_aspect_is_a_fault_of_its_own() -> None:
         ("marking", "queue 3 marks at 150 kB to 3 MB, 100 % (siblings: 1.5 MB, 100 %)"),
         (
             "buffers",
-            "queue 0 takes from pool egress_lossless (siblings: egress_lossy)",
+            "queue 0 uses pool egress_lossless (siblings: egress_lossy)",
         ),
         ("watchdog", "the watchdog's action is forward (siblings: drop)"),
     ]
@@ -124,10 +124,10 @@ def test_a_queue_that_is_not_there_is_told_by_its_scheduler_not_by_its_buffer() 
         "leaf1/Ethernet224": ("scheduling", "queue 7 is nothing stated (siblings: strict)"),
     }
     assert unlike({"leaf1/Ethernet224/qos/queues/7/buffer": None}) == {
-        "leaf1/Ethernet224": ("buffers", "queue 7 has no buffer (siblings: takes from pool egress_lossy)"),
+        "leaf1/Ethernet224": ("buffers", "queue 7 has no buffer (siblings: uses pool egress_lossy)"),
     }
     assert unlike({"leaf1/Ethernet224/qos/priority_groups/0": None}) == {
-        "leaf1/Ethernet224": ("buffers", "priority group 0 nothing stated (siblings: takes from pool ingress_lossy)"),
+        "leaf1/Ethernet224": ("buffers", "priority group 0 nothing stated (siblings: uses pool ingress_lossy)"),
     }
 
 

@@ -50,7 +50,7 @@ def test_nvme_over_roce_without_ecn_is_not_marked() -> None:
     assert findings_of(with_nvme("two-by-two"), f"{CONNECT.format('rdma')} --tos 136\n") == [
         (
             "nic-tos-without-ecn",
-            "RDMA leaves with ToS 136, whose ECN bits do not say that it may be marked; expected ToS 138",
+            "RDMA has ToS 136, whose ECN bits do not allow marking; expected ToS 138",
         )
     ]
 

@@ -261,7 +261,7 @@ def test_a_folder_stands_for_the_working_directory(
 ) -> None:
     shutil.copytree("build", "old")
     shutil.copytree("build", tmp_path / "before" / "build")
-    stands = "the folder stands for the working directory"
+    stands = "the folder represents the working directory"
     here, before = Path.cwd(), tmp_path / "before"
     assert unlike("--base", "old/", "build") == [
         f"error: --base old: build is not in it (expected old/build: {stands})"

@@ -258,7 +258,7 @@ def test_spines_go_first_where_a_leaf_takes_what_a_spine_gives_up() -> None:
     plan = made(old, new)
     assert (devices(plan), hazards(plan)) == ([("spine1",), ("leaf1",)], [])
     assert plan.rollout is not None
-    assert plan.rollout.why == "switches far from hosts go before those near to them"
+    assert plan.rollout.why == "switches far from hosts first, those near to hosts last"
     assert plan.rollout.avoided is not None
     assert (plan.rollout.avoided.rule, plan.rollout.avoided.moment) == ("duplicate-address", "between leaf1 and spine1")
 

@@ -78,7 +78,7 @@ def test_the_watchdog_that_a_vendor_starts_passes(name: str, tmp_path: Path) -> 
     row["action"] = "forward"
     path.write_text(json.dumps(config))
     (message,) = of_leaf1(here, name)
-    assert f"the watchdog of Ethernet0 takes the action forward instead of drop (profile {name}: " in message
+    assert f"the watchdog of Ethernet0 has action forward instead of drop (profile {name}: " in message
 
 
 def of_leaf1(here: Path, profile: str) -> list[str]:
@@ -127,7 +127,7 @@ def test_a_site_has_its_own_bands_and_findings_name_number_band_and_source(site:
     ends = {rule: {message.partition(" ")[2] for message in messages} for rule, messages in found.items()}
     assert {
         message.replace("Ethernet0", "PORT") for message in found["ecn-outside-profile"] if "Ethernet0 " in message
-    } == {"queue 3 of PORT is at its most from 1.5 MB instead of 2 MB to 3 MB (profile site: change request 17)"}
+    } == {"queue 3 of PORT reaches full marking at 1.5 MB instead of 2 MB to 3 MB (profile site: change request 17)"}
     assert ends["share-outside-profile"] == {
         "gives storage 20 % instead of 5 % to 10 % (profile site: change request 21)"
     }

@@ -87,13 +87,13 @@ def test_spines_may_run_another_platform() -> None:
             {"endpoints.gpu.vlan": {"id": 100, "pool": "10.4.0.0/16"}},
             "endpoints.storage.vlan.id",
             "VLAN 100, which gpu has too",
-            "a number of its own",
+            "a unique number",
         ),
         (
             {"endpoints.storage.vlan.pool": "10.2.128.0/17"},
             "endpoints.storage.vlan.pool",
             "10.2.128.0/17 overlaps endpoints, 10.2.0.0/16",
-            "a pool of its own",
+            "a separate pool",
         ),
         (
             {"endpoints.storage.vlan.pool": "10.3.0.0/23"},

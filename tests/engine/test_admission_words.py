@@ -195,8 +195,8 @@ def test_a_chip_without_a_source_of_its_memory_asks_the_owner_nothing() -> None:
     ("xon", "offset", "why"),
     [
         (None, None, "it has neither an xon threshold nor an xon offset"),
-        (None, 0, "it ends at the very level that begins it"),
-        (0, 0, "it ends at the very level that begins it"),
+        (None, 0, "pause starts and ends at the same level"),
+        (0, 0, "pause starts and ends at the same level"),
         (None, 2000, ""),
     ],
 )

@@ -184,7 +184,7 @@ NONE = "no baseline; expected the keys version and findings, as `nodrop baseline
         ("version: 1\nfindings: []\nmore: 1\n", "3:7: the key 'more'; expected the keys version and findings"),
         ("version: 1\nfindings:\n  - a\n", "3:3: no mapping; expected keys with values"),
         ("version: 1\nfindings:\n  a: {b: xyz}\n", "3:10: no fingerprint with a digest; expected 32 and 16 hex"),
-        ("version: 1\nfindings: &a {b: *a}\n", "2:18: findings.b: the alias '*a' inside what it stands for"),
+        ("version: 1\nfindings: &a {b: *a}\n", "2:18: findings.b: the alias '*a' inside its own anchor"),
     ],
 )
 def test_what_is_no_baseline_is_told_with_its_line(site: Path, text: str, said: str) -> None:

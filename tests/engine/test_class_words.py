@@ -41,12 +41,12 @@ def test_maps_that_a_port_with_pfc_lacks() -> None:
     assert classes.lacking_maps(MAPPED) == classes.lacking_maps(None) == ""
     assert classes.lacking_maps(bare) == (
         "no DSCP map (all packets land in traffic class 0), "
-        "and no map to priority groups (all enter group 0), "
-        "and no map to queues (all leave by queue 0)"
+        "and no map to priority groups (all packets use group 0), "
+        "and no map to queues (all packets use queue 0)"
     )
     assert classes.lacking_maps(replace(bare, pfc_rx_priorities=(), pfc_tx_priorities=())) == ""
     obeying = replace(MAPPED, tc_to_queue=None, pfc_tx_priorities=())
-    assert classes.lacking_maps(obeying) == "no map to queues (all leave by queue 0)"
+    assert classes.lacking_maps(obeying) == "no map to queues (all packets use queue 0)"
     assert classes.lacking_maps(replace(MAPPED, dscp_to_tc=None, pcp_to_tc=tuple(range(8)))) == ""
 
 
@@ -133,7 +133,7 @@ def test_what_a_marked_queue_drops() -> None:
     assert classes.unmarkable_in(LOSSY, lossy, 7) == ("control",)
     assert classes.unmarkable_in(LOSSY, lossy, 2) == ()
     shared = replace(lossy, tc_to_queue=(3, 1, 3, 3, 4, 5, 6, 7, *[None] * 8))
-    assert classes.unmarkable_in(LOSSY, shared, 3) == ("storage", "what has DSCP 0")
+    assert classes.unmarkable_in(LOSSY, shared, 3) == ("storage", "traffic with DSCP 0")
     assert classes.unmarkable_in(FABRIC, replace(shared, pfc_tx_priorities=(3,)), 3) == ()
 
 

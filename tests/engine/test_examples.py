@@ -59,7 +59,7 @@ def test_examples_that_hold_are_silent() -> None:
          ["fault: bad[0]: leaf1/Ethernet8/qos/pfc_watchdgo: QosProfile has no `pfc_watchdgo` "
           "(did you mean `pfc_watchdog`?)"]),
         (BAD | {"model": BAD["model"] | {"leaf1/Ethernet0/side": "unknown"}},
-         [f"fault: bad[0] on {name}: unknown for want of interface.side" for name in ("sonic", "nvue")]),
+         [f"fault: bad[0] on {name}: unknown, because of missing interface.side" for name in ("sonic", "nvue")]),
     ],
     ids=["too-few", "too-many", "one-platform", "no-such-path", "unknown"],
 )  # fmt: skip
@@ -101,7 +101,7 @@ def test_a_good_example_has_no_fault() -> None:
 
 def test_an_example_in_the_wrong_mode_is_told() -> None:
     failures = told(bad={"intent": {"mode": "lossy"}, "at": ["leaf1/Ethernet8"]}, modes=["lossless", "pfc-only"])
-    assert failures[0] == "fault: bad[0] on sonic: the rule does not speak in this mode, but in lossless, pfc-only"
+    assert failures[0] == "fault: bad[0] on sonic: the rule does not apply in this mode, but in lossless, pfc-only"
     assert failures[1] == "fault: bad[0] on sonic: no finding at leaf1/Ethernet8"
 
 

@@ -273,7 +273,7 @@ def test_only_what_is_looked_at_has_to_be_known(text: str, interface: Interface,
         ("count(interface.name)", "17: text as rows of `count`; expected a list"),
         ("count()", "11: `count` of 0 things; expected rows"),
         ("interface.qos.queues is within(3, 4)",
-         "35: `within` of 3 things; expected some and others (a list needs brackets of its own: `((1, 2))`)"),
+         "35: `within` of 3 things; expected some and others (a list needs its own brackets: `((1, 2))`)"),
         ("interface.qos.dscp_to_tc | ranges",
          "11: a list of (a number or none) or none as numbers of `ranges`; "
          "expected a list of a number or none"),

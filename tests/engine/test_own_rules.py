@@ -98,8 +98,8 @@ ANALYSIS = (
                 ("interface.mtu_bytes >= options.mtu_bytes", "interface.mtu_bytes >= 9100"),
                 ("bytes | bytes }}", "bytes | bytes }}, not {{ options.mtu_bytes }}"),
             ),
-            "ours/links/site-mtu.yaml:4:1: assert: the rule can never speak: `interface.mtu_bytes > 9200` and "
-            "`not (interface.mtu_bytes >= 9100)` hold together nowhere; expected what a fabric can have",
+            "ours/links/site-mtu.yaml:4:1: assert: the rule can never apply: `interface.mtu_bytes > 9200` and "
+            "`not (interface.mtu_bytes >= 9100)` are never all true; expected what a fabric can have",
         ),
         (
             "links/site-mtu",
@@ -107,7 +107,7 @@ ANALYSIS = (
                 ("scope: interface", "scope: interface\nmodes: [lossy]"),
                 ("when: interface", "when: fabric.mode == 'trim' and interface"),
             ),
-            "ours/links/site-mtu.yaml:4:1: when: the rule can never speak: `fabric.mode == 'trim'` never holds; "
+            "ours/links/site-mtu.yaml:4:1: when: the rule can never apply: `fabric.mode == 'trim'` is never true; "
             "expected what a fabric can have, in the modes lossy",
         ),
         (

@@ -43,7 +43,7 @@ def test_pause_stops_the_queue_of_its_traffic() -> None:
     assert sides.misplaced_pause(LOSSY) == ""
     assert sides.misplaced_pause(replace(MAPPED, pfc_to_queue=(0, 1, 2, 3, 4, 5, 6, 7))) == ""
     assert sides.misplaced_pause(replace(MAPPED, pfc_to_queue=(0, 1, 2, 4, 4, 5, 6, 7))) == (
-        "priority group 3 pauses priority 3, which stops queue 4, but traffic class 3 leaves by queue 3"
+        "priority group 3 pauses priority 3, which stops queue 4, but traffic class 3 uses queue 3"
     )
     nowhere = replace(MAPPED, pfc_to_queue=(None,) * 8)
     assert "stops no queue" in sides.misplaced_pause(nowhere)

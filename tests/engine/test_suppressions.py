@@ -139,9 +139,7 @@ def test_findings_about_suppressions_have_their_place_and_severity(site: Path) -
     assert (found["severity"], found["file"], found["line"], found["column"], found["end_column"]) == (
         "error", "nodrop.yaml", 2, 11, 32,
     )  # fmt: skip
-    assert found["message"] == (
-        f"no rule is called {RULE}x (did you mean `{RULE}`?): the suppression at ** hides nothing"
-    )
+    assert found["message"] == (f"no rule {RULE}x exists (did you mean `{RULE}`?): the suppression at ** hides nothing")
     assert f"2 |   - rule: {RULE}x\n" in called("lint", "build").out
 
 

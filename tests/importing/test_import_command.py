@@ -80,7 +80,7 @@ def test_settings_that_go_with_facts_that_are_told_are_counted(two_by_two: Path,
     shutil.copytree(two_by_two, site)
     shutil.rmtree(site / "leaf2")
     done = run("import", site)
-    assert done.out.count("settings of its files that go with what is told above") == 2
+    assert done.out.count("settings of its files that go with the settings above") == 2
     assert "PORT_QOS_MAP" not in done.out
 
 
@@ -221,7 +221,7 @@ def test_an_intent_held_against_its_build_comes_to_it(two_by_two: Path, tmp_path
     tables = json.loads(at.read_text())
     at.write_text(json.dumps(tables | {"NTP_SERVER": {"192.0.2.99": {}}, "LOGGER": {"orchagent": {}}}, indent=4))
     odd = run("import", site, "--against", carrying)
-    assert "leaf1: 1 setting of its files that goes with what is told above\n" in odd.out
+    assert "leaf1: 1 setting of its files that goes with the settings above\n" in odd.out
     assert odd.out.endswith("extra:\n  leaf1:\n    tables:\n      LOGGER:\n        orchagent: {}\n")
     assert more.err.endswith("two-by-two.yaml: equal to the files, and there are settings beside the model\n")
     assert more.code == 1

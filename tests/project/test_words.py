@@ -150,14 +150,61 @@ def test_a_name_that_is_renamed_beside_a_text_makes_no_new_text(
     assert checked(top, capsys)[1] == messages
 
 
+LONG = "Set it where all of the ports that are up have a cable to one of the hosts, and on no other port."
+"""23 words: too long for a message, not for a help text."""
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "messages"),
+    [
+        ("src/nodrop/a.py", '"""It judges."""\n', []),
+        (
+            "src/nodrop/a.py",
+            'MESSAGE = "the port is told"\n',
+            ["1: avoid `is told`; write: is reported; nodrop reports"],
+        ),
+        ("src/nodrop/a.py", 'TABLE = "is told"\n', []),
+        (
+            "src/nodrop/a.py",
+            f"MESSAGE = {LONG!r}\n",
+            ["1: a sentence of 23 words, expected at most 20: Set it where all of the …"],
+        ),
+        ("src/nodrop/cli/a.py", f"HELP = {LONG!r}\n", []),
+        (
+            "src/nodrop/a.py",
+            'MESSAGE = f"a port is told {1} of"\n',
+            ["1: avoid `is told`; write: is reported; nodrop reports"],
+        ),
+        ("rules/a/b.yaml", f"why: >-\n  {LONG}\n", []),
+        (
+            "rules/a/b.yaml",
+            "fix: no\nwhy: >-\n  " + 2 * LONG[:-1] + "\n",
+            ["2: a sentence of 45 words, expected at most 25: Set it where all of the …"],
+        ),
+        ("rules/a/b.yaml", "fix: the port is told\n", ["1: avoid `is told`; write: is reported; nodrop reports"]),
+    ],
+)
+def test_printed_texts_and_rules_are_checked_as_a_whole(
+    top: Path, capsys: pytest.CaptureFixture[str], file: str, text: str, messages: list[str]
+) -> None:
+    (top / file).parent.mkdir(parents=True, exist_ok=True)
+    (top / file).write_text(text)
+    git(top, "add", ".")
+    git(top, "commit", "-qm", "Add text")
+    words = (top / "words.yaml").read_text().splitlines()
+    since = f"since: {git(top, 'rev-parse', 'HEAD').strip()}"
+    (top / "words.yaml").write_text("\n".join(since if one.startswith("since:") else one for one in words))
+    assert checked(top, capsys)[1] == [f"{file}:{message}" for message in messages]
+
+
 def test_without_the_commit_nothing_is_compared(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (top / "examples/a.md").write_text("It is told here.\n")
     missing = "0" * 40
     (top / "words.yaml").write_text(f"since: '{missing}'\nphrases: []\n")
     assert WORDS["main"](top, top / "words.yaml") == 0
     assert capsys.readouterr().out == (
-        f"words: only pages, for the history has no commit {missing} (a shallow clone?)\n"
-        f"words: 0 to change in pages, and in lines that are new since {missing[:12]}\n"
+        f"words: only whole texts, for the history has no commit {missing} (a shallow clone?)\n"
+        f"words: 0 to change in whole texts, and in lines that are new since {missing[:12]}\n"
     )
 
 

@@ -172,7 +172,7 @@ def test_the_terminal_has_the_same_words() -> None:
 
 def test_what_a_rule_finds_names_what_will_stand_there() -> None:
     assert finds(RULES["pfc-without-watchdog"]) == "[port] obeys pause on [pfc priorities] but has no PFC watchdog"
-    assert finds(RULES["unknown-field"]) == "[path] is no field in [release][hint]"
+    assert finds(RULES["unknown-field"]) == "[path] does not exist in [release][hint]"
 
 
 def test_seen_on_is_what_the_examples_can_be_written_on() -> None:

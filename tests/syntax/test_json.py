@@ -122,7 +122,7 @@ FAULTS = {
     b"[1e999]": "1:2: '1e999'; expected a number below 1.8e308",
     b"[012]": "1:2: '012'; expected a number without leading zeros",
     b"[-]": "1:3: ']'; expected a digit",
-    b"[True]": "1:2: 'True'; expected a value (JSON spells it true)",
+    b"[True]": "1:2: 'True'; expected a value (JSON writes it true)",
     b"{'a':1}": '1:2: a single quote; expected a key in double quotes (JSON quotes with ")',
     b"[NaN]": "1:2: 'NaN'; expected a value (JSON has no such number)",
     b'{"a":1, # x\n"b":2}': "1:9: '#'; expected a key in double quotes (JSON has no comments)",

@@ -296,7 +296,7 @@ REFUSED = {
     "%YAML 2.0\n---\na": "1:1: another version of YAML; expected 1.2",
     # aliases
     "a: *x": "1:4: a: the alias '*x'; expected the name of an anchor above it (quote text that begins with '*')",
-    "a: &x {b: [*x]}": "1:12: a.b.0: the alias '*x' inside what it stands for; expected an alias of what is complete",
+    "a: &x {b: [*x]}": "1:12: a.b.0: the alias '*x' inside its own anchor; expected an alias of a complete value",
     # characters
     "a: b\nc: \0": "2:4: a NUL byte; expected visible characters",
     "é𝄞: \x1b[0m": "1:5: U+001B; expected visible characters",
@@ -322,7 +322,7 @@ REFUSED = {
     "a: \"x\" y": "1:8: 'y'; expected a key, or the end of the mapping of line 1 (mind indentation and quotes)",
     "a: b\nfoo\nc: d": "2:1: 'foo'; expected a key with ':' after it",
     "- a\nb: c": "2:1: 'b'; expected '- ', or the end of the list of line 1 (mind the indentation)",
-    "a: - b": "1:4: '-' where no list can begin (begin a list on a line of its own)",
+    "a: - b": "1:4: '-' where no list can begin (begin a list on a separate line)",
     "a: *": "1:4: '*' without a name; expected an anchor's name (quote text that begins with '*')",
     "a: [fd00::/48]": "1:9: ':' inside text in [ ] or { }; expected quotes around it",
     "a: {b: 10.0.0.1:80}": "1:16: ':' inside text in [ ] or { }; expected quotes around it",

@@ -133,7 +133,8 @@ def test_another_build_is_compared_by_batfish(
     assert done.code == 1
     (line,) = [line for line in done.out.splitlines() if "packets-lost-since-build" in line]
     assert (
-        "Batfish delivers packets from leaf1 to 10.2.2.0/24 in the build before, and not in this one: NO_ROUTE" in line
+        "Batfish delivers packets from leaf1 to 10.2.2.0/24 in the previous build, but not in this one: NO_ROUTE"
+        in line
     )
 
 
@@ -153,7 +154,7 @@ def test_twin_runs_the_twin(two_by_two: Path, asked: list[object]) -> None:
 def test_what_a_validator_saw_is_not_explained_without_it(two_by_two: Path) -> None:
     done = nodrop("explain", "session-not-seen-up", "--at", "leaf1/@neighbors/10.1.1.225", two_by_two)
     assert done.code == 2
-    assert "`nodrop validate --batfish` or `--twin` says what that is" in done.err
+    assert "`nodrop validate --batfish` or `--twin` shows them" in done.err
 
 
 def test_an_empty_address_of_a_service_is_a_mistake(two_by_two: str) -> None:

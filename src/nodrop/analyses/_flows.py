@@ -19,7 +19,7 @@ from nodrop.routing.roce_packets import Kind, roce_packets
 from nodrop.routing.session_packets import LINK_LOCAL_RANGE, bfd_packets, bgp_packets, nd_packets, single_address_range
 
 USUAL_CNP = 48
-"""The DSCP that ConnectX and Thor 2 give to CNPs unless told otherwise (reference designs of NVIDIA and Juniper)."""
+"""The default DSCP of CNPs of ConnectX and Thor 2 (reference designs of NVIDIA and Juniper)."""
 
 
 class PacketFlow(NamedTuple):

@@ -176,7 +176,7 @@ def _build_hit(subject: Subject, rows: Sequence[_Seen]) -> Hit:
         "dscp": marks.dscp[1] if marks.dscp is not None else None,
         "tc": marks.traffic_class[1] if marks.traffic_class is not None else None,
     }
-    places = [((row.device, row.flow.port), "where the list acts") for row in rows if row.flow.port == ports[0]]
+    places = [((row.device, row.flow.port), "an interface with this list") for row in rows if row.flow.port == ports[0]]
     return Hit(subject=subject, facts=facts, related=tuple(places[:1]))
 
 

@@ -39,7 +39,7 @@ def find(index: Index) -> Iterator[Hit]:
             yield Hit(
                 subject=silent_end[0],
                 facts={"device": silent_end[0][0], "session": silent_end[1].key, "far": watching_end[0][0]},
-                related=(((*watching_end[0], "bfd"), "the end that watches"),),
+                related=(((*watching_end[0], "bfd"), "the end with BFD"),),
                 changes=(((*silent_end[0], "bfd"), True),),
             )
 

@@ -119,6 +119,6 @@ def _build_hit(rows: list[_Row]) -> Hit:
             "far": fars[0] + far_suffix,
             "prefix": str(prefixes[0]) + prefix_suffix,
         },
-        related=((first_row.session, "a session that it is for"),),
+        related=((first_row.session, "a session with this policy"),),
         discriminator=first_row.way,
     )

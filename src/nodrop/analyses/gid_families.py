@@ -68,7 +68,7 @@ def _build_hit(nic: Nic, chosen: _Chosen, routed: set[AddressFamily], far: End) 
             "expected": " or ".join(FAMILY_NAMES[family] for family in sorted(routed)),
             "port": f"{far.node} {far.port}",
         },
-        related=((tuple(far), "the port that it faces"),),
+        related=((tuple(far), "the switch port at the other end"),),
     )
 
 

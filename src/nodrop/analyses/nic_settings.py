@@ -74,7 +74,7 @@ def _check_setting(
                 subject=nic.subject,
                 at=(*nic.subject, field),
                 facts={"found": fault.found, "expected": fault.expected, "port": facing.name if facing else "a switch"},
-                related=((facing.subject, "the port that it faces"),) if facing else (),
+                related=((facing.subject, "the switch port at the other end"),) if facing else (),
                 discriminator=field,
                 changes=() if fault.wanted is None else (((*nic.subject, field), fault.wanted),),
             )

@@ -24,5 +24,5 @@ def find(index: Index) -> Iterator[Hit]:
         yield Hit(
             subject=(*router.subject, "asn"),
             facts={"device": router.name, "asn": asn, "prefix": str(prefix), "owner": owners[0].name},
-            related=tuple(((*owner.subject, "asn"), "who announces it") for owner in owners[:1]),
+            related=tuple(((*owner.subject, "asn"), "the switch that announces it") for owner in owners[:1]),
         )

@@ -240,7 +240,7 @@ def _build_hit(
             "paths": paths[1],
             "prefix": str(example),
         },
-        related=((router.at(side.neighbor), "a session that it is for"),),
+        related=((router.at(side.neighbor), "a session with this policy"),),
         discriminator="import" if place.inbound else "export",
     )
 

@@ -197,7 +197,7 @@ def _build_marking_trait(queue: Queue, wred: WredProfile) -> PortTrait:
     does = "marks" if "green" in wred.ecn_colors else "drops" if green.enabled else "ignores"
     low, high = ("none" if count is None else units.show_bytes(count) for count in (green.min_bytes, green.max_bytes))
     if green.min_percent is not None:
-        low, high = f"{green.min_percent} %", f"{green.max_percent} % of what it may take"
+        low, high = f"{green.min_percent} %", f"{green.max_percent} % of its limit"
     curve = f"{low} to {high}, {green.probability_percent} %"
     return PortTrait(f"queue {queue.index}", f"{does} at {curve}", ("qos", "queues", str(queue.index), "wred"))
 
@@ -219,7 +219,7 @@ def _buffer_traits(qos: QosProfile) -> Iterator[PortTrait]:
 
 
 def _format_buffer_pool(buffer: BufferProfile) -> str:
-    pool = f"takes from pool {buffer.pool}"
+    pool = f"uses pool {buffer.pool}"
     return (
         pool
         if buffer.static_th_bytes is None or buffer.headroom

@@ -27,7 +27,7 @@ def _unstable_route_hits(reach: RouteReach) -> Iterator[Hit]:
     yield Hit(
         subject=routers[0].subject,
         facts={"devices": routers[0].name + count_suffix, "family": _render_family(reach)},
-        related=tuple((router.subject, "changes its mind too") for router in routers[1:3]),
+        related=tuple((router.subject, "also keeps changing its best path") for router in routers[1:3]),
         left_out=left_out_of([router.name for router in routers]),
         discriminator=reach.routes.family,
     )

@@ -34,7 +34,7 @@ def _require_base(ctx: click.Context, _param: click.Parameter, value: str | None
     "--base",
     callback=_require_base,
     metavar="REV|DIR",
-    help="Compare with the merge base of HEAD and this revision, such as origin/main, or with a folder that holds the"
+    help="Compare with the merge base of HEAD and this revision, such as origin/main. Or compare with a folder of the"
     " earlier files under the same names, written with a slash: ./before.  [required]",
 )
 @option(_COMPARING, "--exact", is_flag=True, help="Compare with the revision itself, not with the merge base.")

@@ -48,7 +48,7 @@ def _require_distinct_targets(targets: list[str | None]) -> None:
         before = seen.setdefault(_file_identity(target), shown)
         if before != shown or targets.count(target) > 1:
             to = shown if before == shown else f"{before} and {shown}, which are one"
-            raise click.BadParameter(f"two formats for {to}; give each a file of its own: --format json=FILE")
+            raise click.BadParameter(f"two formats for {to}; give each a separate file: --format json=FILE")
 
 
 def _file_identity(target: str | None) -> object:

@@ -66,7 +66,7 @@ class Part(BaseModel):
 
 
 class Suppress(Part):
-    """Findings that somebody has decided to live with."""
+    """Accepted findings."""
 
     rule: Text = Field(description="name of the rule")
     at: Text = Field(description="subjects, with `*` inside a part and `**` for all that follows: leaf*/Ethernet0/**")

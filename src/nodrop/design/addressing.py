@@ -321,7 +321,7 @@ def _pool_overlaps(intent: Intent, pools: Mapping[_Keys, tuple[Pool, ...]]) -> I
                 continue
             if pool.first < other_pool.first + other_pool.size and other_pool.first < pool.first + pool.size:
                 fault = f"{pool} overlaps {_render_keys(other_keys)}, {other_pool}"
-                yield intent.problem(keys, fault, "a pool of its own")
+                yield intent.problem(keys, fault, "a separate pool")
 
 
 def _exhausted_pools(intent: Intent, switches: Boxes, plan: Plan) -> Iterator[Problem]:

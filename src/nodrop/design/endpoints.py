@@ -110,7 +110,7 @@ def _cables_of_group(
         clash = _describe_jack_clash(host_of_jack, jack, host, switch.name)
         if clash:
             hint = _suggest_ports(intent, name) or _MORE_PORTS
-            problems.append(intent.problem((*keys, "leaf_ports"), clash, "leaf_ports of its own", hint))
+            problems.append(intent.problem((*keys, "leaf_ports"), clash, "separate leaf_ports", hint))
             return
         if link is not None:
             yield HostCable(
@@ -160,7 +160,7 @@ def _panels_of_group(intent: Intent, name: str, problems: list[Problem]) -> tupl
             return of_switch
         fault = f"several groups share the {switches.label}' endpoint ports"
         hint = _suggest_ports(intent, name) or _MORE_PORTS
-        problems.append(intent.problem(("endpoints", name), fault, "leaf_ports of its own", hint))
+        problems.append(intent.problem(("endpoints", name), fault, "separate leaf_ports", hint))
         return ()
     foreign = set(group.leaf_ports) - set(of_switch)
     if foreign:

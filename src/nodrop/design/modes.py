@@ -59,11 +59,11 @@ def _trimming_class_faults(intent: Intent) -> Iterator[Problem]:
     into = intent.classes.get(name)
     keys = ("trimming", "into")
     if into is None:
-        hint = "cut packets travel in a class of their own, ahead of the others"
+        hint = "cut packets use a separate class, ahead of the others"
         yield intent.problem(keys, f"no class {name}", "a class of the intent", hint)
     elif into.dscp == "rest":
         fault = f"{name} takes the rest"
-        yield intent.problem(keys, fault, "a class with DSCPs of its own", "cut packets are marked with its first")
+        yield intent.problem(keys, fault, "a class with separate DSCPs", "cut packets are marked with its first")
     elif into.ecn or into.lossless or name == "rdma" or into.purpose == "rdma":
         yield intent.problem(keys, f"{name} is not for cut packets alone", "a lossy class without ecn")
 

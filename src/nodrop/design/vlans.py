@@ -47,4 +47,4 @@ def vlan_faults(intent: Intent) -> Iterator[Problem]:
         keys = ("endpoints", name, "vlan")
         holder = owner.setdefault(group.vlan.id, name)
         if holder != name:
-            yield intent.problem((*keys, "id"), f"VLAN {group.vlan.id}, which {holder} has too", "a number of its own")
+            yield intent.problem((*keys, "id"), f"VLAN {group.vlan.id}, which {holder} has too", "a unique number")

@@ -249,7 +249,7 @@ def _fill_polling_faults(intent: Intent, timers: Timers) -> Iterator[Problem]:
     for group, group_traits in traits_by_group(intent).items():
         slowest, polling = group_traits.watchdog.queue_polling_ms, timers.polling_ms[group]
         if group_traits.watchdog.conditions is not None and polling <= slowest:
-            hint = f"{group_traits.title} looks at how full queues are then only"
+            hint = f"{group_traits.title} reads the fill level of queues only above this interval"
             yield intent.problem((*_KEYS, "polling"), f"{polling} ms", f"more than {slowest} ms", hint)
             return
 

@@ -28,7 +28,7 @@ def replace_row_names(piece: str, row_names: tuple[str, ...]) -> str:
 
 
 def replace_name_by_star(message_text: str, name: str) -> str:
-    """Return a text with `*` for a name where no letter, digit or one of `_.:-` goes before or after it.
+    """Return a text with `*` for a name where no letter, digit or one of `_.:-` is directly before or after it.
 
     A pattern for each name would cost as much as the rest of a finding: many remarks have many names.
     """

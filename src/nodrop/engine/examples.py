@@ -169,7 +169,7 @@ def find_example_differences(
     verdict = verdict or run_rule(rule, platform_view.reading, platform_view.observed, platform_view.beside)
     yield from map(str, verdict.problems)
     if not verdict.rules:
-        yield f"the rule does not speak in this mode, but in {', '.join(sorted(rule.modes))}"
+        yield f"the rule does not apply in this mode, but in {', '.join(sorted(rule.modes))}"
     finding_subjects = {platform_view.spell(finding.subject) for finding in verdict.findings}
     expected = {parse(subject) for subject in example.at}
     if missed := expected - finding_subjects:
@@ -177,7 +177,7 @@ def find_example_differences(
     if extra := finding_subjects - expected:
         yield f"a finding at {', '.join(map(subject_text, sorted(extra, key=sort_key)))}"
     for unknown in verdict.unknown:
-        yield f"unknown for want of {unknown.missing}"
+        yield f"unknown, because of missing {unknown.missing}"
 
 
 def run_rule(

@@ -206,7 +206,7 @@ class ExpressionTypes:
     def _check_call(self, word: Word, arguments: list[Node], surely: frozenset[Node]) -> Call:
         if not word.required <= len(arguments) <= len(word.parameters):
             expected = " and ".join(name for name, _ in word.parameters) or "nothing"
-            hint = "a list needs brackets of its own: `((1, 2))`" if word.kind == "test" else ""
+            hint = "a list needs its own brackets: `((1, 2))`" if word.kind == "test" else ""
             raise self.written.fault(f"`{word.name}` of {len(arguments)} things", expected, hint=hint, at=word.name)
         for (name, kind), node in zip(word.parameters, arguments, strict=False):
             if not accepts(kind, node.type):

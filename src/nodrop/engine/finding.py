@@ -83,7 +83,7 @@ class Fix:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suppressed:
-    """Why somebody lives with a finding, the last day of that, and where it is written: `nodrop.yaml:12`."""
+    """Why a finding is accepted, until which day, and where that is written: `nodrop.yaml:12`."""
 
     reason: str
     until: str | None

@@ -9,24 +9,24 @@ SCHEMA = ".nodrop/rule.schema.json"
 
 _TEXT = """\
 # yaml-language-server: $schema=../{schema}
-# {name}: a rule is called as the fault is. Try it with `nodrop test-rules`; docs/own-rules.md says what all keys mean.
-severity: warning                 # error: loss, hang, storm, refused; warning: worse than need be; note
-scope: interface                  # what it looks at, one by one: a port; also device, link, queue, neighbor …
-when: interface.enabled is in_use and interface.mtu_bytes    # where it is asked
-assert: interface.mtu_bytes >= options.least_bytes           # what has to hold there
-at: mtu_bytes                     # the part that the finding points at
+# {name}: name a rule after its fault. Test it with `nodrop test-rules`; docs/own-rules.md describes all keys.
+severity: warning                 # error: loss, hang, storm, refused; warning: avoidable harm; note
+scope: interface                  # the objects that it checks: ports; also device, link, queue, neighbor …
+when: interface.enabled is in_use and interface.mtu_bytes    # where the rule applies
+assert: interface.mtu_bytes >= options.least_bytes           # the condition that must be true
+at: mtu_bytes                     # the part that the finding names
 message: >-
   {{{{ interface.name }}}} has an MTU of {{{{ interface.mtu_bytes }}}}; expected {{{{ options.least_bytes }}}} or more
-why: "say here what happens where it does not hold"
-fix: "say here what to do"
+why: "describe the effect of the fault"
+fix: "describe how to correct it"
 options:
-  least_bytes: {{default: 1500, description: "what a site may set in nodrop.yaml"}}
-references: ["say here who decided it, and where that is written"]
+  least_bytes: {{default: 1500, description: "an option that a site may set in nodrop.yaml"}}
+references: ["name the document that requires it"]
 since: "1"
-examples:                         # changes of the fabric intents/two-by-two.yaml, which is sound
+examples:                         # changes to the fabric intents/two-by-two.yaml, which has no faults
   bad:
     - model: {{leaf1/Ethernet0/mtu_bytes: 1499}}
-      at: [leaf1/Ethernet0]       # exactly where the rule finds its fault
+      at: [leaf1/Ethernet0]       # exactly where the rule reports its fault
   good:
     - model: {{leaf1/Ethernet0/mtu_bytes: 1500}}
     - model: {{leaf1/Ethernet0/mtu_bytes: 1499, leaf1/Ethernet0/enabled: false}}

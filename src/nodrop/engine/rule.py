@@ -99,7 +99,7 @@ class Rule:
     severity_if_assumed: Severity | None
     """The severity where one of `assumed` is not stated; None is the same."""
     assumed: tuple[tuple[EvidenceTopic, Node | None], ...]
-    """What nodrop may have assumed for want of a statement, and the condition under which the files show it."""
+    """What nodrop may have assumed because no file states it, and the condition under which the files show it."""
     confidence: Confidence
     because: str
     """Why the rule alone is not certain."""

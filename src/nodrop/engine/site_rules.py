@@ -119,8 +119,8 @@ def _check_has_effect(rule: Rule) -> Iterator[Problem]:
     yield _build_fault(
         rule,
         (found_contradiction.key,),
-        f"the rule can never speak: {together} "
-        f"{'hold together nowhere' if len(found_contradiction.parts) > 1 else 'never holds'}",
+        f"the rule can never apply: {together} "
+        f"{'are never all true' if len(found_contradiction.parts) > 1 else 'is never true'}",
         f"what a fabric can have{', in the modes ' + ', '.join(sorted(rule.modes)) if mode else ''}",
     )
 

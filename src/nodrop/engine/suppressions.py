@@ -70,7 +70,7 @@ class Written:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suppression(Written):
-    """What somebody wrote: which rule's findings at which subjects are all right, why, until when, and where.
+    """A written suppression: which rule's findings at which subjects it hides, why, until when, and where.
 
     `at` is subjects as text, with globs by part (contract 9.5); nothing where it covers `lines`.
     """

@@ -76,7 +76,7 @@ class Added:
         )
         count_remarks = (
             f"{was}: {number} {'settings of its files that go' if number > 1 else 'setting of its files that goes'} "
-            "with what is told above"
+            "with the settings above"
             for was, number in counted.items()
         )
         return Added(settings=settings, lines=lines, left=(*self.left, *remarks, *count_remarks), unlike=self.unlike)

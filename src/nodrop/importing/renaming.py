@@ -57,7 +57,7 @@ def _number_ports(device: Device) -> Device:
 
 
 def _ports_from_model(device: Device, names: list[str]) -> list[Port] | None:
-    """Return the ports that names mean on a model that somebody states; None where it has not all of them."""
+    """Return the ports of these names on a stated model; None if it does not have all of them."""
     port_of = platforms.model_port(platforms.written_as(device.platform))
     if isinstance(device.model, Unknown) or port_of is None:
         return None

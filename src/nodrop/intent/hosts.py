@@ -34,8 +34,8 @@ class Hosts(Part):
     )
     queue_pairs: Annotated[int, whole(1, 128)] | None = Field(
         None,
-        description="queue pairs that NCCL opens for a connection between two GPUs (NCCL_IB_QPS_PER_CONNECTION), each "
-        "of which ECMP may send on another path; default: what the job states, or NCCL's own 1",
+        description="queue pairs of NCCL for a connection between two GPUs (NCCL_IB_QPS_PER_CONNECTION), which ECMP "
+        "may spread over paths; default: what the job states, or NCCL's own 1",
     )
     out_of_order: Bool | None = Field(
         None,

@@ -233,8 +233,8 @@ class Intent(Part):
     fabric: Name = Field(description="name of the fabric")
     mode: Mode = Field(
         "lossless",
-        description="what protects RDMA: lossless (PFC and ECN), pfc-only, lossy (ECN), trim (ECN, and packets that do "
-        "not fit are cut rather than dropped), or uec (Ultra Ethernet: ECN, trimming if stated, NICs without DCQCN)",
+        description="what protects RDMA: lossless (PFC and ECN), pfc-only, lossy (ECN), trim (ECN, and the switch "
+        "trims packets), or uec (Ultra Ethernet: ECN, trimming if stated, NICs without DCQCN)",
     )
     mtu: Annotated[int, whole(1280, 9216)] = Field(9216, description="MTU of every port in the fabric, bytes")
     topology: Topology

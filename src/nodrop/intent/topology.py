@@ -19,7 +19,7 @@ MOST_TIERS = 5
 """Tiers of switches, at most: as many as there are roles."""
 
 Split = Annotated[int, one_of("1", "2", "4", "8", read=int)]
-LANES = "lanes in use of each switch port, if fewer than it has, such as 4 for QSFP28 modules in QSFP-DD ports"
+LANES = "lanes in use of each switch port, if not all, such as 4 for QSFP28 modules in QSFP-DD ports"
 _Slots = Annotated[int, whole(1, 512)]
 _Ratio = Annotated[float, number(0.01, 1000)]
 _Dead = Annotated[tuple[int, ...], numbers(1, empty=True)]

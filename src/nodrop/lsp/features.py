@@ -146,7 +146,7 @@ async def _fixes(
         return []
     many = f"all {len(findings)} of " if len(findings) > 1 else ""
     safe = all(finding.fix is not None and finding.fix.safe for finding in findings)
-    title = f"Fix {many}{findings[0].rule}" + ("" if safe else " (unsafe: look at what it changes)")
+    title = f"Fix {many}{findings[0].rule}" + ("" if safe else " (unsafe: review the change)")
     preferred = True if safe and not many else None
     return [types.CodeAction(title, types.CodeActionKind.QuickFix, [diagnostic], is_preferred=preferred, edit=edit)]
 

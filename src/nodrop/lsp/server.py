@@ -212,7 +212,7 @@ class Server(LanguageServer):
                 self.worker, self._timed_look, path, open_texts
             )
         except Exception as error:  # noqa: BLE001 -- one look that fails must not end the server
-            _log.exception("looking at %s failed", path)
+            _log.exception("checking %s failed", path)
             self.tell(f"nodrop failed on {path}: {error!r}")
             return
         self._last_s[path] = seconds

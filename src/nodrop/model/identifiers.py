@@ -32,7 +32,7 @@ class Identifiers:
     """The identifiers of one fabric."""
 
     fabric: str
-    """The name that somebody states, or nothing."""
+    """The stated name, or nothing."""
     devices: tuple[str, ...] = ()
     management: tuple[str, ...] = ()
     """Out-of-band addresses without their prefix lengths."""

@@ -49,7 +49,7 @@ def misplaced(qos: QosProfile) -> Iterator[Misplaced]:
         elif all(leaves != queue for _, leaves in paused):
             for tc, leaves in paused:
                 is_for = f"priority group {group} pauses priority {priority}, which stops {stops}"
-                why = f"{is_for}, but traffic class {tc} leaves by queue {leaves}"
+                why = f"{is_for}, but traffic class {tc} uses queue {leaves}"
                 yield Misplaced(tc, priority, why, _find_deciding_row(qos, tc, priority))
 
 

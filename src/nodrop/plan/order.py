@@ -64,7 +64,7 @@ def orders(
 def _candidate_orders(tiers: "_Tiers", shares: ChangeShares) -> Iterator[tuple[tuple[Stage, ...], str]]:
     """Yield orders, the best first, with the unusual part of each; some may be the same, or empty."""
     yield tuple(tiers.stages()), ""
-    yield tuple(tiers.stages(downwards=True)), "switches far from hosts go before those near to them"
+    yield tuple(tiers.stages(downwards=True)), "switches far from hosts first, those near to hosts last"
     beside = "both ends of a session or cable change together"
     before, after = (tuple(tiers.cable_by_cable(shares, rest_last=last)) for last in (False, True))
     yield before, beside if before == after else f"{beside}, the rest before that"

@@ -47,7 +47,5 @@ def _readings_by_name(readings: Sequence[Reading], path: str) -> dict[str, Readi
             found_readings[name] = reading
         elif found_readings[name].decided is None or reading.decided is not None:
             twice = f"two fabrics called {name}"
-            raise InputProblems(
-                [Problem(path=path, found=twice, expected="each with a name of its own in fabric.yaml")]
-            )
+            raise InputProblems([Problem(path=path, found=twice, expected="unique names in fabric.yaml")])
     return found_readings

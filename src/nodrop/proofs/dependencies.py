@@ -1,7 +1,7 @@
 """The graph of buffers that wait for one another: an acyclic graph proves that no deadlock can form.
 
 A vertex is a lossless buffer between switches: a channel of a cable, and the priority group that its packets enter at
-the far end. It waits for another where packets that it holds leave by a queue that the other one pauses (Dally and
+the far end. It waits for another where packets that it holds use a queue that the other one pauses (Dally and
 Seitz, IEEE Transactions on Computers 1987; Hu et al., HotNets 2016). Buffers of ports to hosts are no vertices: no
 switch waits for them.
 

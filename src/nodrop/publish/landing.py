@@ -2,7 +2,7 @@
 
 The root of an output is the top of the repository that it is named in, else the working directory. Below it no link
 leads out, and the output itself is not a link; above it, and elsewhere, links are the user's and are followed. A link
-of another user, where everybody may write, is followed nowhere. The folder is found and opened in one walk from
+of another user, where all users may write, is followed nowhere. The folder is found and opened in one walk from
 descriptor to descriptor, so an entry that is swapped meanwhile leads nowhere else.
 """
 

@@ -85,9 +85,10 @@ def _headroom_parts(fact_rows: Sequence[Facts]) -> Iterator[str]:
     if new_rows:
         sum_of = " + ".join(_PARTS[key] for key in shown[: shown.index("cell_occupancy")])
         explanation = (
-            f"xoff = ({sum_of}) × in cells + pattern + rounding. In brackets is what arrives after the pause is sent. "
-            "It is a packet that the port was sending, the cable both ways, MAC and PHY, and pause quanta in which the "
-            "peer still sends (IEEE 802.3 31B.3.7). The factor is for partly filled cells; pattern adds one packet."
+            f"xoff = ({sum_of}) × in cells + pattern + rounding. The bytes in brackets arrive after the pause is sent. "
+            "They are a packet that the port was sending, the cable both ways, MAC and PHY, and pause quanta. "
+            "During these quanta the peer still sends (IEEE 802.3 31B.3.7). "
+            "The factor is for partly filled cells; pattern adds one packet."
         )
         yield from textwrap.wrap(explanation, TABLE_COLUMNS, initial_indent="  ", subsequent_indent="  ")
 
@@ -116,10 +117,10 @@ def _comparison_lines(rows: Sequence[Facts]) -> Iterator[str]:
     )
     yield from format_table_section("What xoff is held against, bytes", _AGAINST, cells)
     explanation = (
-        "A computed xoff follows from the traffic pattern that the switch is given. A stated one is an error below "
-        "both the row of the SKU's table for the next longer cable and the ASIC's published formula. It is a warning "
-        "below one of the two, or where neither exists below the bound of IEEE 802.1Q Annex N. Without a stated "
-        f"pattern the formula is for packets of {STOCK_PATTERN_MTU_BYTES} bytes, {STOCK_SMALL_PACKET_PERCENT} % of "
-        "them small."
+        "A computed xoff follows from the configured traffic pattern. A stated one is compared with two bounds: the "
+        "row of the SKU's table for the next longer cable, and the ASIC's published formula. It is an error below "
+        "both, and a warning below one. Where neither exists, it is a warning below the bound of IEEE 802.1Q Annex N. "
+        f"Without a stated pattern the formula is for packets of {STOCK_PATTERN_MTU_BYTES} bytes, "
+        f"{STOCK_SMALL_PACKET_PERCENT} % of them small."
     )
     yield from textwrap.wrap(explanation, TABLE_COLUMNS, initial_indent="  ", subsequent_indent="  ")

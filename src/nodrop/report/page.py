@@ -223,5 +223,5 @@ def _pool_rows(facts: Facts) -> TableRows:
         )
         if row["shared_headroom"]:
             size += f", {show_bytes(row['shared_headroom'])} of it for headroom"
-        share = "" if row["percentage"] is None else f"{row['percentage']}% of what is left"
+        share = "" if row["percentage"] is None else f"{row['percentage']}% of the rest"
         yield (f"{row['role']} ({row['platform']})", str(row["model"]), row["pool"], size, share)

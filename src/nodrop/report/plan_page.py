@@ -70,7 +70,7 @@ class Block:
         devices = format_name_list(name(device) for fact_group in self.alike for device in fact_group.devices)
         ports = sum(len(fact_group.ports) * len(fact_group.devices) for fact_group in self.alike)
         where = f"{count(ports, 'port')} of {devices}" if ports else devices
-        return f"and alike, to values of their own: {where}"
+        return f"likewise, with other values: {where}"
 
 
 def group_fact_blocks(fact_groups: Iterable[FactGroup], *, folded: bool = True) -> list[Block]:

@@ -47,7 +47,7 @@ def _document_lines() -> Iterator[str]:
     yield ""
     yield "## The model"
     yield ""
-    yield "What each part of a fabric has. Behind a `*` it is worked out from other fields."
+    yield "What each part of a fabric has. Fields with a `*` are computed from other fields."
     for owner in _reachable_classes():
         yield ""
         yield f"### {label(owner)}"

@@ -120,7 +120,7 @@ def _describe_fix_source(rule: Rule) -> str:
     """Return where the values of a fix come from, if nothing else on the page gives that."""
     if not rule.changes_files:
         return " in an intent"
-    return " to what most ports or switches alike have" if rule.as_siblings and not rule.changes else ""
+    return " to the value that most similar ports or switches have" if rule.as_siblings and not rule.changes else ""
 
 
 def finds(rule: Rule) -> str:

@@ -81,7 +81,7 @@ def _silence_reasons(asked: Asked) -> Iterator[str]:
         mode = " or ".join(mode_name for mode_name in MODES if mode_name in asked.reading.modes)
         speaks = ", ".join(mode_name for mode_name in MODES if mode_name in asked.rule.modes)
         yield from _wrap_sentence(
-            f"{asked.rule.name} is silent here: it speaks of {speaks} fabrics, and this one is {mode}"
+            f"{asked.rule.name} does not apply here: it checks {speaks} fabrics, and this one is {mode}"
         )
         yield ""
     if len(asked.reading.modes) > 1:
@@ -121,7 +121,7 @@ def _lines_of_several_items(asked: Asked, items: Sequence[ScopeItem]) -> Iterato
     if not items:
         yield f"{rule.name} at {subject_text(asked.at)}: cannot be decided"
         return
-    yield f"{rule.name} looks at {len(items)} parts at {subject_text(asked.at)}"
+    yield f"{rule.name} checks {len(items)} parts at {subject_text(asked.at)}"
     verdicts: dict[str, list[Subject]] = {}
     for item in items:
         witness = Witness(rule=rule, item=item, index=asked.index, options=asked.options)
@@ -150,7 +150,7 @@ def _describe_verdict(rule: Rule, steps: Mapping[str, Step]) -> str:
         if step.crash:
             return f"the rule fails: {step.crash}"
         if step.missing:
-            return f"cannot be decided, for want of {step.missing}"
+            return f"undecided: missing {step.missing}"
     if "when" in steps and not steps["when"].value:
         return "nothing to ask, `when` does not hold"
     if rule.claim is None or not steps["assert"].value:
@@ -266,7 +266,7 @@ def _describe_value_origin(asked: Asked, witness: Witness, leaf: Node, value: ob
         case Attribute():
             yield from _describe_path_origin(asked, witness, leaf, value)
         case Call(word=word):
-            yield f"worked out by {word.name}: {' '.join(word.doc.split()).partition('. ')[0].rstrip('.')}"
+            yield f"computed by {word.name}:  {' '.join(word.doc.split()).partition('. ')[0].rstrip('.')}"
             for argument in leaf.arguments:
                 for inner in leaves(argument):
                     step = witness.step(inner)
@@ -286,7 +286,7 @@ def _describe_path_origin(asked: Asked, witness: Witness, leaf: Attribute, value
     if written[0] == "options":
         yield asked.set_at.get(written[1], "the default of the option")
     elif written[0] == "facts":
-        yield "told by what the rule names"
+        yield "derived from the names in the rule"
     else:
         for paths in sorted(stored_field_paths(leaf)) or [written]:
             at = asked.rule.scope.place(witness.item, paths)
@@ -331,7 +331,7 @@ def _format_no_findings(witness_request: Asked) -> Iterator[str]:
         raise ValueError(describe_absent_subject(at, witness_request.index, ()))
     unknown = [candidate for candidate in witness_request.outcome.unknown if candidate.rule == rule.name]
     open_here = [candidate for candidate in unknown if at[0] in (FABRIC, *candidate.devices)]
-    verdict = f"cannot be decided, for want of {open_here[0].missing}" if open_here else "nothing found"
+    verdict = f"undecided: missing {open_here[0].missing}" if open_here else "nothing found"
     yield _format_title(rule, at, verdict, [])
     yield from _argument_lines(witness_request)
     for unknown_verdict in open_here:

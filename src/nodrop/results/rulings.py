@@ -50,10 +50,10 @@ RISK = Ruling(
 )
 POLICY_CHANGED = Ruling(
     name="policy-changed",
-    why="A check uses the policy of the base. That is nodrop.yaml or [tool.nodrop] with its rules, profile and "
-    "baseline, comments that allow findings, and mode, classes, roles and policy of a fabric.yaml. This change "
-    "alters that policy. It is an error if it hides findings that fail under the policy of the base, or if "
-    "switches would no longer be checked; else it is a note.",
+    why="A check uses the policy of the base, and this change alters that policy. The policy is nodrop.yaml or "
+    "[tool.nodrop] with its rules, profile and baseline, and the comments that allow findings. Mode, classes, roles "
+    "and policy of a fabric.yaml belong to it too. It is an error if findings that fail under the policy of the base "
+    "are hidden. It is also an error if switches would no longer be checked; else it is a note.",
     fix="change the policy in a separate pull request that its owners approve, then make the change; "
     "`--config-from work` checks both states with the policy of the working tree",
 )
@@ -63,7 +63,7 @@ DEVICE_NOT_CHECKED = Ruling(
     "cases: a file that looks like its configuration is there and is not read; a file or table is gone, and with it "
     "facts of the switch; tables now come from a file that the switch may never load. It is a note where all its files "
     "are deleted.",
-    fix="put the files and tables back where they are read, or delete all files of a switch that leaves the fabric",
+    fix="put the files and tables back; if the switch leaves the fabric, delete all its files",
 )
 UNKNOWN_LINES = Ruling(
     name=UNKNOWN_LINE,

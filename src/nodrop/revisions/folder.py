@@ -110,7 +110,7 @@ def of_folder(folder: Path, paths: Sequence[str]) -> Former:
     former, disk = _Folder(folder), Disk()
     outside = [path for path in paths if former.key(path) is None]
     if outside:
-        fault = f"not below the working directory, which {folder} stands for"
+        fault = f"not below the working directory, which {folder} represents"
         hint = "run it in the folder that the base is a former state of"
         raise InputProblems([Problem(path=path, found=fault, hint=hint) for path in outside])
     existing_paths = [path for path in paths if disk.fault(path) is None]
@@ -122,7 +122,7 @@ def of_folder(folder: Path, paths: Sequence[str]) -> Former:
 
 
 def _missing_path_problem(named_path: str, folder: Path, key: str, path: str) -> Problem:
-    hint = f"expected {folder / key}: the folder stands for the working directory"
+    hint = f"expected {folder / key}: the folder represents the working directory"
     above = next(
         (parent for parent in folder.parents if (parent / key).exists() and not _holds_working_directory(parent)), None
     )

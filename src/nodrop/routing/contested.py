@@ -21,7 +21,7 @@ def find_timing_dependent_routes(
     """Yield these static routes with the reason, for prefixes that others announce or that are aggregated.
 
     Of two routes of one distance zebra takes the one that came last (FRR, zebra/zebra_rib.c, rib_choose_best). One that
-    is announced, and loses to BGP once it is not, never comes back: bgpd's own route goes before all others, but is
+    is announced, and loses to BGP once it is not, never comes back: bgpd's own route wins over all others, but is
     there only while zebra uses the static one (bgpd/bgp_nht.c, bgp_process_nexthop_update; zebra/redistribute.c). One
     that drops its packets is there before any session, and no failure ends it.
     """

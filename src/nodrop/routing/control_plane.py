@@ -277,7 +277,7 @@ class ControlPlane:
                 address(route.next_hop) is not None for route, _ in usable_static_routes(router, row.family)
             ):
                 where = (*router.subject, "redistributions", row.key)
-                yield UncomputedPart(where, "static routes told to the own AS with their next hops")
+                yield UncomputedPart(where, "static routes announced to the own AS with their next hops")
 
     def _indirect_route_gaps(self, routes: FamilyRoutes) -> Iterator[UncomputedPart]:
         """Yield routers with routes over other legs than their announcing sessions' legs, which valleys follow."""

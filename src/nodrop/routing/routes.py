@@ -67,7 +67,7 @@ class FamilyRoutes:
     def own(self, number: int) -> Mapping[Prefix, RouterRoute]:
         """Return the connected and static routes that a router uses, by prefix.
 
-        A connected one goes before all others, then the one of the least distance (FRR, zebra/zebra_rib.c,
+        A connected one wins over all others, then the one of the least distance (FRR, zebra/zebra_rib.c,
         rib_choose_best).
         """
         if number not in self._local:

@@ -47,9 +47,9 @@ _EXPECTED = (
     ("no digit", "a digit"),
 )
 _HINTS = {
-    "'True'": "JSON spells it true",
-    "'False'": "JSON spells it false",
-    "'None'": "JSON spells it null",
+    "'True'": "JSON writes it true",
+    "'False'": "JSON writes it false",
+    "'None'": "JSON writes it null",
     "'NaN'": "JSON has no such number",
     "'Infinity'": "JSON has no such number",
     "'-Infinity'": "JSON has no such number",

@@ -17,7 +17,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 import orjson
 
 MOST = 100_000_000
-"""The most values that what is unpacked may come to, shared ones counted each time that somebody meets them.
+"""The most values of an unpacked document, shared ones counted at each of their places.
 
 A few bytes can say a billion laughs. Fifty switches of 64 ports come to three million.
 """
@@ -348,7 +348,7 @@ def _words(values: Sequence[str]) -> list[Any]:
 
 def _require_packed_form(holds: bool) -> None:
     if not holds:
-        raise Unreadable("a column that nobody packed")
+        raise Unreadable("a column of unknown kind")
 
 
 def _check_size(count: int) -> int:

@@ -31,10 +31,10 @@ class LeadsOut(OSError):
 
 
 class ForeignLink(LeadsOut):
-    """A link that another user put where everybody may write."""
+    """A link that another user put where all users may write."""
 
     def __init__(self, owner: int) -> None:
-        fault = f"a link of another user, {user(owner)}, where everybody may write, so it is not followed"
+        fault = f"a link of another user, {user(owner)}, where all users may write, so it is not followed"
         OSError.__init__(self, errno.EXDEV, fault)
 
 
@@ -143,7 +143,7 @@ class Root:
 
         A target that is no folder is the last name, without a folder. With `missing`, missing parts at the end are
         allowed and yielded too.
-        LeadsOut if a link leads out, or is another user's in a folder that everybody may write to.
+        LeadsOut if a link leads out, or is another user's in a folder that all users may write to.
         """
         pending_names, hops = self._path_below_root(path).split("/")[::-1], 0
         folders, names = [os.open(".", _FOLDER, dir_fd=self.handle)], list[str]()
@@ -209,7 +209,7 @@ class Root:
 
 
 def _refuse_foreign_link(link: os.stat_result, folder: int) -> None:
-    """Refuse a link that another user put where everybody may write, as kernels do in folders such as /tmp."""
+    """Refuse a link that another user put where all users may write, as kernels do in folders such as /tmp."""
     where = os.fstat(folder)
     if where.st_mode & stat.S_IWOTH and link.st_uid not in (os.geteuid(), where.st_uid):
         raise ForeignLink(link.st_uid)

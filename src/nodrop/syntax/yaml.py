@@ -49,7 +49,7 @@ _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _SYNTAX: tuple[tuple[str, str, str, str, bool], ...] = (
     ("tab character", "a tab", "spaces", "YAML indents with spaces only", False),
     ("mapping values are not", "':' where no key ends", "", "quote text with ': ', or mind the indentation", False),
-    ("sequence entries are not", "'-' where no list can begin", "", "begin a list on a line of its own", False),
+    ("sequence entries are not", "'-' where no list can begin", "", "begin a list on a separate line", False),
     ("mapping keys are not", "'?' where no key can begin", "", "quote text that begins with '?'", False),
     ("could not find expected ':'", "", "a key with ':' after it", "", True),
     ("a quoted scalar found unexpected", "a quote that is never closed", "", "", True),
@@ -276,7 +276,7 @@ class _Reader:
             self.add(None, at, None)
             return
         if not node.closed:
-            self.stop(at, f"the alias {name} inside what it stands for", "an alias of what is complete")
+            self.stop(at, f"the alias {name} inside its own anchor", "an alias of a complete value")
         self.aliases += 1
         if self.aliases > MAX_ALIASES:
             self.stop(at, f"alias number {self.aliases}", f"at most {MAX_ALIASES} aliases")

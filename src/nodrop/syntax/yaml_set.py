@@ -29,7 +29,7 @@ def set_in(file_content: bytes, key_names: Sequence[str], value: object) -> byte
     except InputProblems:
         actual_data = None
     if actual_data != expected_data:
-        raise ValueError("it stands for several values (an anchor), or in a layout that cannot be changed alone")
+        raise ValueError("it has several values (an anchor), or a layout that cannot be changed alone")
     return ((BOM if file_content.startswith(BOM.encode()) else "") + new).encode()
 
 

@@ -28,7 +28,7 @@ def found(folder: Path, startup: str, features: str = FEATURES) -> list[tuple[st
     return [(one.device or "", one.rule, one.message) for one in verdict.findings if one.rule == "file-beside-startup"]
 
 
-MESSAGE = "qos_features.conf is written by hand (pfc.port_group_list …) beside a startup.yaml that NVUE saves by itself"
+MESSAGE = "qos_features.conf is edited by hand (pfc.port_group_list …), but NVUE rewrites it from startup.yaml"
 
 
 @pytest.mark.parametrize(

@@ -146,7 +146,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
     "name": (
         {"port_channels": (replace(BOND, name="PortChannel1"),)},
         "port_channels/PortChannel1/name",
-        "a bond is called bond and what tells it from others, 15 characters in all",
+        "a bond is called bond and a suffix, at most 15 characters in all",
     ),
     "links": (
         {"port_channels": (replace(BOND, min_links=2),)},

@@ -118,12 +118,12 @@ Q = "interfaces/swp1/qos"
 CASES: dict[str, tuple[Change, str, str]] = {
     "platform": (device(platform="sonic"), "platform", "sonic is not nvue"),
     "hostname": (device(name="leaf_1"), "name", "leaf_1 is no hostname of Cumulus Linux"),
-    "model": (device(model="SN9999"), "model", "SN9999 is not in the catalogue, so its ports cannot be spelt"),
+    "model": (device(model="SN9999"), "model", "SN9999 is not in the catalogue, so the names of its ports are unknown"),
     "release": (device(version="5.8"), "version", "is written for 5.9 to 5.19"),
     "buffer model": (
         device(buffer_model="traditional"),
         "buffer_model",
-        "NVUE works headroom out by itself: its buffer model is dynamic",
+        "NVUE computes headroom itself: its buffer model is dynamic",
     ),
     "routing in tables": (device(routing_tables=True), "routing_tables", "NVUE has no tables of routing"),
     "sessions that need policies": (
@@ -154,7 +154,7 @@ CASES: dict[str, tuple[Change, str, str]] = {
     "BGP in a VRF alone": (
         device(bgp=None, vrf_bgp=(Bgp(asn=1, vrf="RED"),)),
         "vrf_bgp",
-        "are written beside the process of the default VRF, of which there is none",
+        "need a BGP process in the default VRF, which is missing",
     ),
     "redistribution twice": (
         bgp(redistributions=(Redistribution(source="static"), Redistribution(source="static"))),
@@ -218,7 +218,7 @@ CASES: dict[str, tuple[Change, str, str]] = {
     "reserve of a queue": (
         queue(0, buffer=BufferProfile(pool="egress_lossy", size_bytes=1024, dynamic_th=3)),
         "interfaces/swp1/qos/queues/0/buffer/size_bytes",
-        "a queue has nothing for itself where NVUE is not told otherwise",
+        "a queue has no reserve by default in NVUE",
     ),
     "trimming": (
         device(trimming=Trimming(size_bytes=256, dscp=11, tc=4, queue=4)),
@@ -229,7 +229,7 @@ CASES: dict[str, tuple[Change, str, str]] = {
     "lanes": (port(lanes=4), "interfaces/swp1/lanes", "an unsplit port of SN4700 has 8; others are not written"),
     "speed": (port(speed_mbps=800_000), "interfaces/swp1/speed_mbps", "is no speed of SN4700, and NVUE states one"),
     "fec": (port(fec=None), "interfaces/swp1/fec", "a port has one in NVUE, `auto` unless it is said"),
-    "autoneg": (port(autoneg=None), "interfaces/swp1/autoneg", "a port negotiates in NVUE, or is told not to"),
+    "autoneg": (port(autoneg=None), "interfaces/swp1/autoneg", "auto-negotiation of a port is on or off in NVUE"),
     "mtu": (port(mtu_bytes=9217), "interfaces/swp1/mtu_bytes", "is not from 552 to 9216"),
     "unknown": (port(enabled=UNKNOWN), "interfaces/swp1/enabled", "is unknown, and a configuration cannot say so"),
     "unknown port": (port(port=UNKNOWN), "interfaces/swp1/port", "is unknown, and a configuration cannot say so"),
@@ -344,7 +344,7 @@ CASES: dict[str, tuple[Change, str, str]] = {
         "buffer_pools/ingress_lossy/percentage",
         "ingress_lossy has from 1 to 100 % of the memory in NVUE",
     ),
-    "a pool of its own": (
+    "a separate pool": (
         device(buffer_pools=(BufferPool(name="x", direction="ingress", mode="dynamic", percentage=1, computed=True),)),
         "buffer_pools",
         "ingress_lossy has from 1 to 100 % of the memory in NVUE",

@@ -461,5 +461,10 @@ def test_how_full_queues_are_takes_a_slow_polling(polling: str, refused: bool) -
     with pytest.raises(InputProblems) as caught:
         build(data)
     assert [(one.where, one.found, one.expected, one.hint) for one in caught.value.problems] == [
-        ("pfc.watchdog.polling", "300 ms", "more than 300 ms", "NVUE looks at how full queues are then only")
+        (
+            "pfc.watchdog.polling",
+            "300 ms",
+            "more than 300 ms",
+            "NVUE reads the fill level of queues only above this interval",
+        )
     ]

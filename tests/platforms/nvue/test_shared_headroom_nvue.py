@@ -125,7 +125,7 @@ def test_a_share_of_small_packets_is_written_with_every_profile_since_5_17() -> 
     ]
     with pytest.raises(Unsupported) as refused:
         said(leaf("5.16", 60))
-    assert str(refused.value) == "dynamic_buffers/small_packet_percent: NVUE works headroom out with 100"
+    assert str(refused.value) == "dynamic_buffers/small_packet_percent: NVUE computes headroom with 100"
 
 
 def test_a_share_of_small_packets_is_changed_in_every_profile() -> None:

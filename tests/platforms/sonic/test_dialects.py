@@ -238,7 +238,7 @@ def test_tables_beside_configurations_are_read(tables: dict[str, Any]) -> None:
 def test_asics_in_one_file_are_asked_for_one_by_one() -> None:
     (problem,) = read_bundle({"config_db.json": text({"localhost": {}, "asic0": config(), "asic1": config()})}).problems
     assert (problem.found, problem.expected) == ("the configurations of asic0, asic1", "one ASIC's")
-    assert problem.hint == "save each ASIC's into a file of its own"
+    assert problem.hint == "save each ASIC's into a separate file"
 
 
 def test_a_prompt_around_broken_json_moves_no_line() -> None:

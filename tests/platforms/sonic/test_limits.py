@@ -90,7 +90,7 @@ REFUSED = [
         "Mellanox-SN4700-O28, Mellanox-SN4700-O32, Mellanox-SN4700-O8C48, Mellanox-SN4700-O8V48, "
         "Mellanox-SN4700-V48C32, Mellanox-SN4700-V64",
     ),
-    ("model", "SN9999", "model", "SN9999 is not in the catalogue, so its ports cannot be spelt"),
+    ("model", "SN9999", "model", "SN9999 is not in the catalogue, so the names of its ports are unknown"),
     ("role", "border", "role", "border has no DEVICE_METADATA.type; known: leaf, spine, superspine"),
     ("hash_seed", 10, "hash_seed", "ToRRouter has seed 0"),
     ("hash_seed", None, "hash_seed", "ToRRouter has seed 0"),

@@ -258,4 +258,4 @@ def test_what_was_not_told_apart_is_said(fabric: Fabric, monkeypatch: pytest.Mon
     assert len(new.asked) == 3
     assert {(one.prefix, one.lost) for one in flows} == {("10.0.0.2/32", False), ("10.2.2.0/24", True)}
     together = "10.0.0.1/32, 10.0.0.2/32, 10.2.1.0/24, 10.2.2.0/24"
-    assert told == [f"4 prefixes differ together and were not told apart: {together}"]
+    assert told == [f"4 prefixes differ together and were not separated:  {together}"]

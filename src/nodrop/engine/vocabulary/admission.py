@@ -43,7 +43,7 @@ def pause_threshold_bytes(
 
 
 def _buffers_feeding_queue(qos: QosProfile, queue: int) -> list[BufferProfile]:
-    """Return the buffers of the lossless priority groups whose packets leave by a queue."""
+    """Return the buffers of the lossless priority groups whose packets use a queue."""
     table = require_fact(qos.tc_to_queue, "interface.qos.tc_to_queue")
     tcs = [tc for tc in range(16) if effects.queue_of_tc(qos, tc) == queue] if table else range(16)
     groups = sorted({effects.group_of_tc(qos, tc) for tc in tcs if effects.is_lossless(qos, tc)})
@@ -320,7 +320,7 @@ def ends_at_once(buffer: _Buffer) -> str:
     if headroom is None or isinstance(headroom.xon_bytes, Unknown) or not isinstance(buffer, BufferProfile):
         return ""
     if not headroom.xon_bytes and headroom.xon_offset_bytes == 0:
-        return "it ends at the very level that begins it"
+        return "pause starts and ends at the same level"
     if not headroom.xon_bytes and not headroom.xon_offset_bytes:
         return "it has neither an xon threshold nor an xon offset"
     limit = buffer.static_th_bytes
@@ -332,7 +332,7 @@ def ends_at_once(buffer: _Buffer) -> str:
 
 @word("function")
 def states_headroom(buffer_model: _Model, buffer: _Buffer) -> bool:
-    """Whether a buffer has a stated headroom on a switch that works headroom out by itself."""
+    """Whether a buffer has a stated headroom on a switch that computes headroom itself."""
     return (
         not isinstance(buffer_model, Unknown) and buffer_model == "dynamic" and _configured_headroom(buffer) is not None
     )

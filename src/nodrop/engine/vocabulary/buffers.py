@@ -17,7 +17,7 @@ from nodrop.model.states import Unknown, UnknownFact, require_fact
 def takes_from(
     model: str | Unknown, pools: tuple[BufferPool, ...] | Unknown, direction: str, buffer: BufferProfile
 ) -> bool:
-    """Whether a buffer takes from a pool of one direction, on a chip that keeps its pools apart by direction.
+    """Whether a buffer uses a pool of one direction, on a chip with separate pools for each direction.
 
     Where it does, the model has to be known: not every chip keeps them apart.
     """
@@ -54,7 +54,7 @@ def dropping_lossless_queues(qos: QosProfile) -> tuple[int, ...]:
 
 @word("function")
 def takes_packets(qos: QosProfile, queue: int) -> bool:
-    """Whether packets of any DSCP or, where the port has such a map, PCP leave by a queue."""
+    """Whether packets of any DSCP or, where the port has such a map, PCP use a queue."""
     return queue in effects.used_queues(qos)
 
 

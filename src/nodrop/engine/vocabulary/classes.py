@@ -12,7 +12,7 @@ from nodrop.model.routing import Bgp
 from nodrop.model.states import Unknown, require_fact
 
 ROUTING_DSCP = 48
-"""CS6, with which FRR's BGP sends unless told otherwise (bgpd/bgp_network.c)."""
+"""CS6, the default of FRR's BGP (bgpd/bgp_network.c)."""
 _BULK = frozenset({"storage", *TCP_STORAGE, "inband", "default", "unknown"})
 
 
@@ -32,11 +32,11 @@ def lacking_maps(qos: QosProfile | None) -> str:
     lacking = (
         ("DSCP map (all packets land in traffic class 0)", by_dscp is None and by_pcp is None),
         (
-            "map to priority groups (all enter group 0)",
+            "map to priority groups (all packets use group 0)",
             require_fact(qos.tc_to_priority_group, "interface.qos.tc_to_priority_group") is None,
         ),
         (
-            "map to queues (all leave by queue 0)",
+            "map to queues (all packets use queue 0)",
             require_fact(qos.tc_to_queue, "interface.qos.tc_to_queue") is None,
         ),
     )
@@ -67,7 +67,7 @@ def unmapped_dscps(fabric: Fabric, qos: QosProfile) -> tuple[int, ...]:
 
 @word("function", rests_on=("classes",))
 def cnps_with_the_rest(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
-    """Return the DSCPs of CNPs that leave by the queue of what nobody marks, DSCP 0."""
+    """Return the DSCPs of CNPs that use the queue of unmarked traffic, DSCP 0."""
     return tuple(dscp for dscp, company in effects.cnp_company(fabric, qos) if company == effects.REST)
 
 
@@ -158,4 +158,4 @@ def unmarkable_in(fabric: Fabric, qos: QosProfile, queue: int) -> tuple[str, ...
         if traffic_class.purpose in purposes and leaves(traffic_class.dscp)
     ]
     stated = {dscp for traffic_class in fabric.classes for dscp in traffic_class.dscp}
-    return (*sorted(names), *(["what has DSCP 0"] if beside_rdma and 0 not in stated and leaves((0,)) else []))
+    return (*sorted(names), *(["traffic with DSCP 0"] if beside_rdma and 0 not in stated and leaves((0,)) else []))

@@ -25,7 +25,7 @@ def ecn_outside(profile: Profile, speed_mbps: int | None | Unknown, queue: Queue
     green = wred.green
     clauses = (
         _describe_outside_band("marks from", green.min_bytes, band.min_bytes, _format_bytes_exactly),
-        _describe_outside_band("is at its most from", green.max_bytes, band.max_bytes, _format_bytes_exactly),
+        _describe_outside_band("reaches full marking at", green.max_bytes, band.max_bytes, _format_bytes_exactly),
         _describe_outside_band("then marks", green.probability_percent, band.probability_percent, _format_percent),
     )
     return _render_differences(clauses, profile, band.source)
@@ -62,7 +62,7 @@ def watchdog_outside(
         _describe_outside_band("detects after", detection, band.detection_ms, _ms),
         _describe_outside_band("restores after", restoration, band.restoration_ms, _ms),
         _describe_outside_band("is polled every", polling if isinstance(polling, int) else None, band.polling_ms, _ms),
-        f"takes the action {action} instead of {' or '.join(band.actions)}" if wrong else "",
+        f"has action {action} instead of {' or '.join(band.actions)}" if wrong else "",
     )
     return _render_differences(clauses, profile, band.source)
 

@@ -241,7 +241,7 @@ def counted_for_watchdog(counters: tuple[Counter, ...]) -> tuple[Counter, ...]:
 
 @word("function")
 def filled(table: Map | None | Unknown) -> Map | Unknown:
-    """Return a map in which every entry is stated: what it did not name goes to 0, where it went without a word."""
+    """Return a map with all entries stated: a missing one goes to 0, as it did by default."""
     if isinstance(table, Unknown) or table is None:
         raise UnknownFact("interface.qos.dscp_to_tc")
     return tuple(target or 0 for target in table)

@@ -64,7 +64,7 @@ def _is_scheduled(qos: QosProfile, index: int) -> bool:
 
 @word("function")
 def reaches_queue(qos: QosProfile, queue: int) -> bool:
-    """Whether any traffic class leaves by a queue; without a map all leave by queue 0."""
+    """Whether any traffic class uses a queue; without a map all use queue 0."""
     table = require_fact(qos.tc_to_queue, "interface.qos.tc_to_queue")
     return queue == 0 if table is None else queue in table
 
@@ -84,7 +84,7 @@ def repeats_scheduler_in_use(qos: QosProfile, queue: Queue) -> bool:
 
 @word("function")
 def lossy_tcs_in_lossless_queues(qos: QosProfile) -> tuple[int, ...]:
-    """Return the lossy traffic classes that leave by a queue of lossless ones, and are stopped with them."""
+    """Return the lossy traffic classes that use a queue of lossless ones, and are stopped with them."""
     table = require_fact(qos.tc_to_queue, "interface.qos.tc_to_queue")
     if table is None:
         return ()

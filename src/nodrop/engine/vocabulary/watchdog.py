@@ -145,7 +145,7 @@ def times_on_chip(model: str | Unknown) -> str:
 
 @word("function")
 def drops_by_watchdog(device: Device) -> bool:
-    """Whether a port of a switch has a PFC watchdog that drops, as it does unless told otherwise."""
+    """Whether a port of a switch has a PFC watchdog with action drop, the default."""
     pfc_watchdogs = (watchdog for port in device.interfaces if (watchdog := _known_watchdog(port.qos)))
     return any(
         not isinstance(pfc_watchdog.action, Unknown) and (pfc_watchdog.action or DROP) == DROP

@@ -238,8 +238,8 @@ _PORTS = "ports, VLANs and their addresses"
 _STATES = "MTUs and states of ports"
 _ROUTING = "BGP, policies and static routes"
 _HOSTS = "addresses and gateways"
-_REPLACED = "Batfish loses it at lines of its frr.conf, and FRR's words for what was read of them take their place"
-_BUNDLE = "Batfish has no bundles of hosts, and a port channel down whose members have cables to what is none"
+_REPLACED = "Batfish loses the device at lines of its frr.conf, so nodrop replaces them by the lines that it read"
+_BUNDLE = "Batfish has no bonds of hosts, so a port channel with cables to ports outside a bond is down"
 _NO_PORT = "one end is at no port that was read, and Batfish has cables between ports only"
 
 

@@ -9,7 +9,7 @@ from nodrop.syntax.frr import Statement, parse
 
 _STRAY = re.compile(r"^(?!\s*+(?:[!#]|interface\s|match\s++interface\s|.*\bdescription\s)).*\sinterface(?:\s|$)")
 _OF_NEIGHBOR = re.compile(r"^\s*neighbor\s+(\S+)\s+interface\s+\S")
-STRAY = "Batfish loses a device in whose frr.conf `interface` stands where it does not expect the word"
+STRAY = "Batfish loses a device whose frr.conf has `interface` at an unexpected place"
 UNDECLARED = "Batfish loses a device in whose frr.conf a neighbor has settings before it is declared in one line"
 TWICE = "Batfish loses a device in whose frr.conf a peer group is declared twice"
 

@@ -252,7 +252,7 @@ _ROWS: tuple[Harmless, ...] = (
     Harmless(
         "session",
         "enforce-first-as",
-        "FRR puts its own AS number first in each route to another AS, except to a client of a route server",
+        "FRR prepends its own AS number to each route to another AS, except for clients of a route server",
         "bgpd/bgp_attr.c (bgp_packet_attribute, bgp_attr_aspath_check)",
     ),
     Harmless(

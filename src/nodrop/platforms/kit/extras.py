@@ -70,7 +70,7 @@ def merge_extras(device: Device, tree: Tree, spell: Callable[[Tree], str], read:
 def _find_touching(
     extra: Sequence[Extra], tree: Tree, base: Device, read: Callable[[Tree], Device]
 ) -> Iterator[Touched]:
-    """Yield the refusal of every addition that, alone, changes how a device reads or stands at a place in use."""
+    """Yield the refusal of every addition that, alone, changes how a device reads, or is at a place in use."""
     for position, addition in enumerate(extra):
         alone = deepcopy(tree)
         was_free = _insert_addition(alone, addition)

@@ -43,7 +43,7 @@ _VALUES = {"pause_ten_thousandths": 9900, "queue_percent": 0, "sent_frames": 0}
 
 USUAL = WatchdogConditions(pause_ten_thousandths=9900, sent_frames=0, queue_percent=None, recovery_pause_frames=0)
 """What holds of a switch that is told nothing, from 5.19 on."""
-REASON = "a queue is stuck that was paused for 99 % of a polling and sent nothing, unless the switch is told otherwise"
+REASON = "by default a queue is stuck if it was paused for 99 % of a polling and sent nothing"
 
 
 def read_conditions(timers: View, release: object) -> tuple[WatchdogConditions | None, bool]:

@@ -42,7 +42,7 @@ _BY_HAND: Mapping[str, str] = {
     "@name": "it is the name by which the fabric knows the switch: `nv set system hostname`",
     "@qos_style": "all of QoS states it: build with another `style`; `nodrop plan` of both builds writes the patch",
     "@buffer_model": "NVUE has one way of working headroom out",
-    "lanes": "ports get other lanes by `link breakout`, which makes them and what is said of them anew",
+    "lanes": "`link breakout` changes lanes: it creates the ports again, without their settings",
     "port": "it is where the port is, not a setting",
 }
 _BUFFERS: Mapping[str, str] = {

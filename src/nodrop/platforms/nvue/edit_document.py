@@ -76,7 +76,7 @@ class YamlDocument:
                 _drop_path(node, "", operation.steps, self._emptied)
             return
         if not self._sets:
-            raise ValueError("the file sets nothing that it could stand beside")
+            raise ValueError("the file has no `set` section to add it to")
         best = max(range(len(self._sets)), key=lambda at: (_matching_depth(self._sets[at], "", operation.steps), at))
         _put_value(self._sets[best], "", operation.steps, operation.value)
 

@@ -86,7 +86,7 @@ def _check_device(device: Device) -> Switch:
     if not _HOSTNAME.fullmatch(device.name):
         raise refuse(["name"], f"{device.name} is no hostname of Cumulus Linux")
     if model not in switches():
-        raise refuse(["model"], f"{model} is not in the catalogue, so its ports cannot be spelt")
+        raise refuse(["model"], f"{model} is not in the catalogue, so the names of its ports are unknown")
     if device.version not in TRAITS.releases:
         raise refuse(["version"], f"is written for {TRAITS.releases[0]} to {TRAITS.releases[-1]}")
     if device.hwsku is not None:
@@ -94,7 +94,7 @@ def _check_device(device: Device) -> Switch:
     if device.switch_dscp_to_tc is not None:
         raise refuse(["switch_dscp_to_tc"], "NVUE maps DSCP by profiles of ports only")
     if device.buffer_model != "dynamic":
-        raise refuse(["buffer_model"], "NVUE works headroom out by itself: its buffer model is dynamic")
+        raise refuse(["buffer_model"], "NVUE computes headroom itself: its buffer model is dynamic")
     check_without_overlays(device)
     if require_fact(device.routing_tables):
         raise refuse(["routing_tables"], "NVUE has no tables of routing")
@@ -253,7 +253,7 @@ def _check_port(device: Device, facts: Switch, interface: Interface, split: dict
     if require_fact(interface.fec) not in FECS:
         raise refuse((*path, "fec"), "a port has one in NVUE, `auto` unless it is said")
     if require_fact(interface.autoneg) is None:
-        raise refuse((*path, "autoneg"), "a port negotiates in NVUE, or is told not to")
+        raise refuse((*path, "autoneg"), "auto-negotiation of a port is on or off in NVUE")
     _check_common_settings(device, interface, path)
     if not isinstance(interface.qos, QosProfile):
         raise refuse((*path, "qos"), "a port of an NVUE switch has the QoS of the switch")

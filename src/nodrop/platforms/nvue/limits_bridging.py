@@ -48,7 +48,7 @@ def check_bridging(device: Device, check_link: CheckLink) -> None:
 
 def _check_bond(bond: PortChannel, ports: set[str], path: tuple[str, str]) -> None:
     if not _BOND.fullmatch(bond.name):
-        raise refuse((*path, "name"), "a bond is called bond and what tells it from others, 15 characters in all")
+        raise refuse((*path, "name"), "a bond is called bond and a suffix, at most 15 characters in all")
     if bond.min_links is not None:
         raise refuse((*path, "min_links"), "NVUE's bonds are up with any member")
     if not bond.members:

@@ -135,7 +135,7 @@ def _check_headroom(qos: QosProfile, path: Path) -> None:
         if not isinstance(xoff, int) or not 0 <= xoff <= size:
             raise refuse((*where, "headroom", "xoff_bytes"), f"is a part of the buffer, {size} bytes, in NVUE")
         if not isinstance(xon, int) or not 0 <= xon <= size - xoff:
-            raise refuse((*where, "headroom", "xon_bytes"), f"is from 0 to what is before the pause, {size - xoff}")
+            raise refuse((*where, "headroom", "xon_bytes"), f"is from 0 to the size without xoff, {size - xoff}")
 
 
 def _check_queues(device: Device, qos: QosProfile, pausing: tuple[int, ...], path: Path) -> None:
@@ -221,7 +221,7 @@ def _check_queue_buffer(device: Device, buffer: BufferProfile | None, lossless: 
     if buffer is not None and buffer.headroom is not None:
         raise refuse((*path, "headroom"), "headroom is for what comes in, and a queue is on the way out")
     if buffer is not None and buffer.size_bytes != wanted_buffer_profile.size_bytes:
-        raise refuse((*path, "size_bytes"), "a queue has nothing for itself where NVUE is not told otherwise")
+        raise refuse((*path, "size_bytes"), "a queue has no reserve by default in NVUE")
     if buffer is None or replace_fields(buffer, discard=None) != wanted_buffer_profile:
         queue_kind = "lossless" if lossless else "lossy"
         raise refuse(
@@ -335,7 +335,7 @@ def _check_pools(device: Device) -> None:
         if small is None or not 0 <= small <= 100:
             raise refuse(["dynamic_buffers", "small_packet_percent"], "is a share, from 0 to 100 %")
         for difference in differences(settings, effects.dynamic_buffers(threshold, small)):
-            raise refuse(("dynamic_buffers", *difference.path), f"NVUE works headroom out with {difference.b}")
+            raise refuse(("dynamic_buffers", *difference.path), f"NVUE computes headroom with {difference.b}")
     percents = {pool.name: pool.percentage for pool in require_fact(device.buffer_pools)}
     lossy = percents.get("ingress_lossy")
     of_lossless = percents.get("ingress_lossless") if lossless else None

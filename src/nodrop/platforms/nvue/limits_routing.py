@@ -75,7 +75,7 @@ def check(device: Device) -> None:
     check_rows(other_bgps, "vrf_bgp", order=lambda process: natural(process.key))
     for vrf_process in other_bgps:
         if bgp is None:
-            raise refuse(["vrf_bgp"], "are written beside the process of the default VRF, of which there is none")
+            raise refuse(["vrf_bgp"], "need a BGP process in the default VRF, which is missing")
         _check_vrf_process(vrf_process, bgp)
 
 

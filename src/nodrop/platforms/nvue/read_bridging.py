@@ -38,7 +38,7 @@ def port_channels(root_view: View, ports: Ports, derived_values: Derived) -> tup
         subject = (ports.config.device, "@port_channels", name)
         fast = bond.word("lacp-rate", {"fast": True, "slow": False})
         if fast is None:
-            derived_values[*subject, "fast_rate"] = "LACP speaks each second unless told otherwise"
+            derived_values[*subject, "fast_rate"] = "LACP sends each second by default"
         link = ports.link(view)
         for field, reason in link.derived:
             if field in ("enabled", "mtu_bytes"):

@@ -51,7 +51,7 @@ def _mode_contradictions(qos: View, mode: str) -> Iterator[tuple[tuple[str, ...]
     if mode.startswith("lossless") and not directions:
         yield ("pfc", GLOBAL, "tx"), f"mode {mode} is one with PFC, and neither direction is left"
     if qos.below("traffic-pool", "default-lossless").has("memory-percent"):
-        pool = "roce-lossless" if mode == "lossless" else "none of its own"
+        pool = "roce-lossless" if mode == "lossless" else "none"
         yield ("traffic-pool", "default-lossless"), f"in mode {mode} the lossless pool is {pool}"
 
 

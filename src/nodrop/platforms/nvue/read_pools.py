@@ -101,7 +101,7 @@ def _alpha_exponent(node: View, default: int) -> int:
     match = _ALPHA.fullmatch(text)
     if not match:
         node.config.malformed(
-            (*node.path, "shared-alpha"), quote_text(text), "alpha_1, alpha_1_2, alpha_8 and the like"
+            (*node.path, "shared-alpha"), quote_text(text), "a power of two such as alpha_1, alpha_1_2 or alpha_8"
         )
         return default
     if match[1]:

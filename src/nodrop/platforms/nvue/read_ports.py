@@ -271,7 +271,7 @@ def _read_link(node: View) -> _Link:
         derived.append(("fec", "FEC is `auto` unless it is said"))
     autoneg = node.flag("auto-negotiate")
     if autoneg is None:
-        derived.append(("autoneg", "a port negotiates unless it is told not to"))
+        derived.append(("autoneg", "a port negotiates by default"))
     mtu = node.integer("mtu", 552, 9216, "bytes")
     if mtu is None:
         derived.append(("mtu_bytes", f"the MTU is {MTU_BYTES} unless it is said"))

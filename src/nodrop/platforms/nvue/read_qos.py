@@ -301,7 +301,7 @@ class QosReader:
             return None
         stated = [node.flag(direction) for direction in ("tx", "rx")]
         if None in stated:
-            derived_subjects["link_pause",] = "a link pause profile sends and obeys pauses unless told not to"
+            derived_subjects["link_pause",] = "a link pause profile sends and obeys pauses by default"
         return stated != [False, False]
 
     def _congestion_control(
@@ -368,13 +368,13 @@ class QosReader:
             return None
         self.watched = True
         if self.polling_ms is None or self.robustness is None:
-            reason = f"polling every {POLLING_MS} ms, {ROBUSTNESS} times, unless told otherwise"
+            reason = f"polling every {POLLING_MS} ms, {ROBUSTNESS} times, by default"
             derived["qos", "pfc_watchdog", "detection_ms"] = reason
         polling = self.polling_ms or POLLING_MS
         restores = isinstance(self._release, str) and knows(self._release, "a time of restoration")
         recovery = self.recovery or (RECOVERY_POLLINGS if restores else None)
         if recovery and (self.polling_ms is None or self.recovery is None):
-            reason = f"{RECOVERY_POLLINGS} pollings of {POLLING_MS} ms without pause, unless told otherwise"
+            reason = f"{RECOVERY_POLLINGS} pollings of {POLLING_MS} ms without pause, by default"
             derived["qos", "pfc_watchdog", "restoration_ms"] = reason
         return PfcWatchdog(
             priorities=rx,

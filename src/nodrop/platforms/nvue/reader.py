@@ -64,7 +64,7 @@ _ENTRY = re.compile(rb"""^[ \t]*-[ \t]+["']?(?:header|set|unset)["']?[ \t]*:[ \t
 _JSON = re.compile(rb"""\[\s*\{\s*"(?:header|set|unset)"\s*:\s*\{""")
 _VERSION = re.compile(r"(?:.*[^0-9.])?([0-9]{1,2})\.([0-9]{1,3})(?:\.[0-9A-Za-z.~+-]*)?")
 _BUFFER_MODEL = (
-    "NVUE works headroom out from speed, MTU and cable length, as SONiC's dynamic model on the same ASIC does"
+    "NVUE computes headroom from speed, MTU and cable length, as SONiC's dynamic model on the same ASIC does"
 )
 _DYNAMIC = (
     "NVUE's own settings: alpha_1, small packets at 100 % up to Spectrum-5; 1024 bytes is the size it is taken for"
@@ -241,7 +241,7 @@ class _Device:
         polling = qos.polling_ms
         if polling is None and qos.watched:
             polling = POLLING_MS
-            self._derived[self.name, "@watchdog_polling_ms"] = f"the watchdog polls every {POLLING_MS} ms unless told"
+            self._derived[self.name, "@watchdog_polling_ms"] = f"the watchdog polls every {POLLING_MS} ms by default"
         if qos.conditions is not None and not qos.conditions_stated:
             self._derived[self.name, "@watchdog_conditions"] = conditions.REASON
         return replace_fields(

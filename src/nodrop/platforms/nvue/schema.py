@@ -154,7 +154,7 @@ def hint(statement_words: Words, path: Path, release: Release | None) -> str:
         and statement_words.pattern[-1].startswith("<")
         and (near := meant(before, known_releases))
     ):
-        return f"`{before}` stands where {statement_words.pattern[-1]} does; {near}"
+        return f"`{before}` is in the place of {statement_words.pattern[-1]}; {near}"
     if elsewhere := _find_path_elsewhere(word, statement_words.pattern):
         return f"there is `{' '.join(elsewhere)}`"
     return nearest(word, known_releases, _HARDLY)

@@ -21,7 +21,7 @@ from nodrop.platforms.nvue.releases import RELEASES, SINCE
 
 _OF_SWITCH = "NVUE has one polling and robustness for the switch: its host ports are watched, which act first"
 _HEADROOM = "NVUE takes no traffic pattern: what follows is the formula of the ASIC for small packets only"
-_NOT_SHARED = "NVUE's ports have headroom of their own in these releases: sharing it begins with 5.18"
+_NOT_SHARED = "NVUE's ports have separate headroom in these releases; shared headroom exists since 5.18"
 _TRIMMING = TrimmingTraits(
     asics=frozenset({"spectrum-4", "spectrum-5"}),
     size_bytes=(256, 1024),
@@ -144,16 +144,16 @@ TRAITS = Traits(
         "@dynamic_buffers": _HEADROOM,
         "@buffer_pools/*/shared_headroom_bytes": _NOT_SHARED,
         "@buffer_pools/*/size_bytes": "what headroom leaves; NVUE reserves no more for each port",
-        "@watchdog_conditions": "by what a queue is taken for stuck can be told since 5.19, and NVUE begins with this",
+        "@watchdog_conditions": "the conditions for a stuck queue can be set since 5.19; this is the default",
         "@watchdog_polling_ms": "NVUE's detection is polling × robustness, in whole numbers",
         "@trimming/tc": "NVUE gives cut packets a switch priority, whose queue they take",
-        "*/autoneg": "NVUE negotiates unless told not to",
+        "*/autoneg": "NVUE negotiates by default",
         "*/enabled": "NVUE sends cut packets round by the last service port",
         "*/speed_mbps": "NVUE sends cut packets round by the last service port",
         "*/fec": "NVUE has no port without FEC mode",
         "*/cable_length_m": "NVUE has a cable length wherever it has PFC, on ports that are shut too, and nowhere else",
         "*/qos/pfc_watchdog/restoration_ms": "NVUE has no time of restoration before 5.19",
-        "*/qos/pfc_watchdog/action": "NVUE has no choice of action: what comes to a stuck queue is dropped",
+        "*/qos/pfc_watchdog/action": "NVUE has no choice of action: it drops the packets of a stuck queue",
         "*/qos/pfc_watchdog": _OF_SWITCH,
         "*/qos/priority_groups/*/buffer/size_bytes": _HEADROOM,
         "*/qos/priority_groups/*/buffer/headroom": _HEADROOM,
@@ -162,6 +162,6 @@ TRAITS = Traits(
         "*/qos/queues/*/wred/*/enabled": "NVUE marks without RED, so that packets without ECN are not dropped early",
         "*/qos/ingress_buffers": "NVUE has buffers for priority groups and queues only",
         "*/qos/egress_buffers": "NVUE has buffers for priority groups and queues only",
-        "*/qos": "NVUE's QoS holds for ports that are shut too",
+        "*/qos": "NVUE's QoS applies to shut ports too",
     },
 )

@@ -69,7 +69,7 @@ class Tree:
                 sections.append((verb, data))
                 (self._sets if verb == "set" else self._unsets).append(prefix)
             elif data is not None:
-                self._raise_problem(prefix, f"`{verb}` of no mapping", "a mapping of what is set")
+                self._raise_problem(prefix, f"`{verb}` of no mapping", "a mapping of settings")
         if [verb for verb, _ in sections] == ["set"]:
             self.root = sections[0][1]
             return

@@ -24,7 +24,7 @@ KIND = Kind(
     name="nvidia_cumulusvx",
     image="vrnetlab/nvidia_cumulus-vx:latest",
     remarks=(
-        "a part swpNsM of a port that is broken out is the ethN of its network card, behind the whole ports",
+        "a part swpNsM of a broken-out port is ethN of its network card, after the whole ports",
         "buffers, PFC, ECN and adaptive routing are configured at most: there is no ASIC, and an image of another "
         "release may refuse what it does not know",
         "the machine applies its settings over those of the image, once it has started",

@@ -88,7 +88,7 @@ class Document:
         if _HOST in data and data.keys() - {_HOST} == {name for name in data if _ASIC.fullmatch(name)}:
             asics = sorted(data.keys() - {_HOST})
             if asics:
-                shape, hint = f"the configurations of {_list_first(asics)}", "save each ASIC's into a file of its own"
+                shape, hint = f"the configurations of {_list_first(asics)}", "save each ASIC's into a separate file"
                 problem = Problem(path=self.display, line=1, column=1, found=shape, expected="one ASIC's", hint=hint)
                 raise InputProblems([problem])
             inner = data[_HOST]

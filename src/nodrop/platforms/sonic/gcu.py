@@ -139,9 +139,7 @@ class _Judge:
         if self.begins:
             return f"the updater takes nothing while the configuration has a fault ({self.begins[0]}): `config reload`"
         if self.ends:
-            return (
-                f"the updater takes nothing that comes to a configuration with a fault ({self.ends[0]}): mend it first"
-            )
+            return f"the updater refuses a patch whose result has a fault ({self.ends[0]}): fix that first"
         if step.op == "remove" and step.path in facts()["never_removed"]:
             return f"the updater never removes {step.path}"
         table = parts(step.path)[0]
@@ -162,7 +160,9 @@ class _Judge:
         if chip is None:
             return f"the updater of {release} guards {table} and does not know the HWSKU {hwsku or '(none)'}{end}"
         if moved:
-            return f"the updater of {release} makes a move of what is taken out of one row and put into another{end}"
+            return (
+                f"the updater of {release} turns the removal from one row and the addition to another into a move{end}"
+            )
         for name in _step_fields(step):
             fitting = [rule for rule in rules if _rule_matches_path(rule, step.path, name)]
             if not any(step.op in rule["operations"] and _rule_covers_chip(rule, chip, release) for rule in fitting):

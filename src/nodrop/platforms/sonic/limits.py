@@ -72,7 +72,7 @@ def _check_device(device: Device) -> Switch:
     if not NAME.fullmatch(device.name):
         raise refuse(["name"], f"{device.name} is no hostname")
     if model not in switches():
-        raise refuse(["model"], f"{model} is not in the catalogue, so its ports cannot be spelt")
+        raise refuse(["model"], f"{model} is not in the catalogue, so the names of its ports are unknown")
     sku, facts = require_fact(device.hwsku), switch(model).sonic
     if sku is not None and (sku == facts.hwsku or sku not in facts.hwskus):
         other_skus = ", ".join(hwsku for hwsku in facts.hwskus if hwsku != facts.hwsku) or "none"

@@ -149,8 +149,8 @@ TRAITS = Traits(
         "@bgp/neighbors/*/hold_s": "FRR's own hold time is 180 s when it is configured from tables",
         "@bgp/maximum_paths": f"a table takes {MOST_PATHS} equal paths at most",
         "@bgp/maximum_paths_ipv6": f"a table takes {MOST_PATHS} equal paths at most",
-        "@bgp/prefix_lists": "a range in a table has both ends, and SONiC's template drops a least length that is not "
-        "above the prefix's as text",
+        "@bgp/prefix_lists": "a range in a table has both ends; SONiC's template drops a `ge` not above the prefix "
+        "length, compared as text",
         "@bgp/route_maps": _LOWERED,
         "@bgp/community_lists": _LOWERED,
         "@bgp": "no table has a column for it",

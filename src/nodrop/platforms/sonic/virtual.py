@@ -29,7 +29,7 @@ KIND = Kind(
     takes_frr=True,
     empty_ports=True,
     remarks=(
-        "ethN is the N-th port of the device's PORT table, for which the image gets a lane map of its own",
+        "ethN is the N-th port of the PORT table, for which the image gets a separate lane map",
         "ports without a cable are dummy interfaces",
         "buffers, PFC, ECN, schedulers and watchdogs are configured and do nothing: there is no ASIC",
         "eth0 has the address that containerlab gives it",
@@ -104,7 +104,7 @@ def _text(
     if len(documents) == 1 and (raw := config_files[documents[0].name]) == documents[0].raw:
         if parse(raw, FILE) == config_tables:
             return raw.decode()
-        messages.append(f"its tables are {FILE}, without what else stands in the file that was read")
+        messages.append(f"its tables are {FILE}, without the other content of the file that was read")
     elif not documents:
         messages.append("no file of tables was read, and so no port is there")
     elif len(documents) > 1:

@@ -98,7 +98,7 @@ def compare_reachability(
         sorted(search.flows(), key=lambda flow: (natural(flow.source), natural(flow.prefix), flow.lost, flow.port))
     )
     if search.left:
-        notes.append(f"{len(search.left)} prefixes differ together and were not told apart: {', '.join(search.left)}")
+        notes.append(f"{len(search.left)} prefixes differ together and were not separated:  {', '.join(search.left)}")
     return Difference(flows=flows, notes=tuple(notes))
 
 

@@ -27,7 +27,7 @@ HARMLESS_LINES: Final = (
     HarmlessLine(r"frr .*|hostname .*|log .*|service .*|debug .*|banner .*|password .*|agentx|username .*",
              "it is about the daemon and its log, not about routes"),
     HarmlessLine(r"(no )?(zebra|fpm|ip nht|ipv6 nht|ipv6 forwarding) ?.*|ip forwarding",
-             "it is about how routes come to the kernel, or next hops that no link leads to"),
+             "it controls how routes reach the kernel, or next hops without a link"),
     HarmlessLine(r"bgp community-list standard \S+ permit graceful-shutdown",
              "a route has the community only where another line, which is named, sets it"),
     HarmlessLine(r"bgp session-dscp .*", "it marks the packets of the sessions"),

@@ -191,7 +191,7 @@ class Service:
         numbers = tuple(number for digits in api.split(".")[:2] if (number := whole_number(digits)) is not None)
         if numbers < API_VERSION:
             minimum_api = ".".join(map(str, API_VERSION))
-            raise ServiceUnavailable(f"{self.name} is too old: it speaks API {api}, {minimum_api} or later is needed")
+            raise ServiceUnavailable(f"{self.name} is too old: it has API {api}, {minimum_api} or later is needed")
         return str(answer["Batfish"])
 
     @property

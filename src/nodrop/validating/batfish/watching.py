@@ -21,7 +21,7 @@ class ConnectionWatch:
         self._sockets: WeakSet[socket.socket] = WeakSet()
 
     def note(self, connection: socket.socket) -> None:
-        """Remember a connection for as long as somebody uses it."""
+        """Remember a connection as long as it is in use."""
         self._sockets.add(connection)
 
     @contextmanager

@@ -64,7 +64,7 @@ def namespace_command() -> tuple[str, ...]:
     hint = (
         "run it as root, or allow user namespaces: sysctl kernel.unprivileged_userns_clone=1, user.max_user_namespaces"
     )
-    raise ServiceUnavailable(f"the kernel gives no namespaces of one's own ({error_text}; {hint})")
+    raise ServiceUnavailable(f"the kernel allows no separate namespaces ({error_text}; {hint})")
 
 
 def call_in_sandbox(

@@ -92,7 +92,7 @@ def _start_worker(work: bytes, owner: int, log_fd: int) -> int:
     parent.close()
     answer = local_socket.recv(4096)
     if answer != _READY:
-        raise ServiceUnavailable(f"the kernel refuses the twin namespaces of its own: {answer.decode()}")
+        raise ServiceUnavailable(f"the kernel refuses separate namespaces for the twin: {answer.decode()}")
     folder = Path("/proc", str(worker))
     for file in ("uid_map", "gid_map"):
         (folder / file).write_text(f"0 {owner} 1\n")

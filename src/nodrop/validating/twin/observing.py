@@ -185,7 +185,7 @@ def _move_checks_to_unsettled(observed_part: Part, settled: SettledState) -> Par
     for check in _THROUGHOUT:
         observed_part.seen.pop(check, None)
         unsettled_part.unseen[check] = {(): why}
-    unsettled_part.notes.append(f"the twin did not come to rest: {why}")
+    unsettled_part.notes.append(f"the twin did not converge: {why}")
     return unsettled_part
 
 

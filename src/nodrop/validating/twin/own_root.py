@@ -54,7 +54,7 @@ def enter_own_root(owner: int) -> None:
     try:
         _enter_own_root(owner)
     except OSError as error:
-        raise ServiceUnavailable(f"the kernel refuses the twin a root of its own: {error}; {_HINT}") from None
+        raise ServiceUnavailable(f"the kernel refuses a separate root folder for the twin: {error}; {_HINT}") from None
 
 
 _HINT: Final = "it takes Linux 5.12 or later, and a container that allows mounts"

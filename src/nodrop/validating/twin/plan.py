@@ -209,7 +209,7 @@ class _Planner:
     def _lanes_with_sub_interfaces(
         self, node: str, leg: str, lanes: tuple[tuple[int, int | None], ...]
     ) -> tuple[tuple[int, int | None], ...]:
-        """Return the lanes of a port or bundle with those of its sub-interfaces over which BGP is to find somebody."""
+        """Return the lanes of a port or bundle with those of its sub-interfaces over which BGP expects a neighbor."""
         names = map(parse_sub_interface, self._unnumbered_bgp_interfaces.get(node, ()))
         tags = sorted(name[1] for name in names if name is not None and name[0] == leg)
         return (*(lanes or ((0, None),)), *((tag, None) for tag in tags))
@@ -263,7 +263,7 @@ class _Planner:
 
     @cached_property
     def _unnumbered_bgp_interfaces(self) -> Mapping[str, Mapping[str, str | None]]:
-        """The interfaces of a device over which BGP is to find somebody, each with the VRF of the process."""
+        """The interfaces of a device over which BGP expects a neighbor, each with the VRF of the process."""
         vrfs_by_device = {}
         for device in self.fabric.devices:
             processes = [bgp for bgp in (device.bgp, *known_rows(device.vrf_bgp)) if not isinstance(bgp, Unknown)]

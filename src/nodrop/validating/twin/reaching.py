@@ -26,7 +26,7 @@ FLOWS_PER_PREFIX: Final = 4
 """How many packets, of different source ports, find their own way from each router to each address."""
 _FIRST_PORT: Final = 49152
 _TARGETS: Final = 2
-"""To how many addresses of switches in a prefix packets go: the first that somebody has, and the last."""
+"""To how many addresses of switches in a prefix packets go: the first configured one, and the last."""
 
 
 class ReachItem(NamedTuple):
@@ -183,7 +183,7 @@ class ReachabilityTest:
             return "no route", f"{flow_text}: {flight.refused}"
         if flight.loops:
             again = next(arrival for arrival in flight.arrivals if flight.arrivals.count(arrival) > 1)
-            return "loop", f"{flow_text}: comes to {again[0].node}:{again[1]} again"
+            return "loop", f"{flow_text}: reaches {again[0].node}:{again[1]} again"
         if not flight.arrivals:
             return "denied", f"{flow_text}: seen nowhere{self._cause_of_loss(packet, None)}"
         space, device = flight.arrivals[-1]
@@ -230,7 +230,7 @@ class ReachabilityTest:
         self, item: ReachItem, targets: list[Address], from_hosts: list[tuple[DeliveryFate, str]]
     ) -> ReachResult:
         if not targets:
-            return ReachResult(None, "nobody who was started has an address in it")
+            return ReachResult(None, "no started device has an address in it")
         rows = list(from_hosts)
         for target, kind in product(targets, self._kinds):
             start = _Place(item.space, target, kind)

@@ -70,8 +70,8 @@ def daemons(reading: Reading, device: Device) -> tuple[str, ...]:
 
 
 def _list_notes(reading: Reading, confs: Mapping[str, FrrConf]) -> Iterator[str]:
-    stands = sorted({runs(device.platform).stands_for for device in reading.fabric.devices} - {""})
-    yield from (f"FRR stands for {stand}" for stand in stands)
+    replaced_daemons = sorted({runs(device.platform).stands_for for device in reading.fabric.devices} - {""})
+    yield from (f"FRR replaces {daemon}" for daemon in replaced_daemons)
     generated_names = [name for name, conf in confs.items() if conf.own]
     if generated_names:
         yield f"frr.conf is made from what the files of {len(generated_names)} devices say in other words"
