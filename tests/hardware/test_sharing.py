@@ -2,10 +2,11 @@
 
 import pytest
 
-from nodrop.hardware.sharing import limit_bytes, taken_bytes
+from nodrop.hardware.sharing import limit_bytes, own_bytes, taken_bytes
 from nodrop.model.buffers import BufferProfile, Headroom
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.qos import PriorityGroup, QosProfile
+from nodrop.model.states import UNKNOWN, UnknownFact
 
 LOSSY = BufferProfile(pool="ingress_lossy", size_bytes=0, dynamic_th=3)
 
@@ -44,3 +45,10 @@ def test_what_a_port_takes(buffers: tuple[BufferProfile, ...], taken: int) -> No
 )
 def test_what_a_port_may_take(model: str, lanes: int, limit: int) -> None:
     assert limit_bytes(Device(name="leaf1", platform="sonic", model=model), port(lanes=lanes)) == limit
+
+
+def test_only_the_dynamic_model_has_headroom_beside_the_pool() -> None:
+    """A switch of a model that no catalogue has keeps its traditional headroom in rows of its own."""
+    assert own_bytes(Device(name="leaf1", platform="sonic", model=UNKNOWN, buffer_model="traditional")) == 0
+    with pytest.raises(UnknownFact):
+        own_bytes(Device(name="leaf1", platform="sonic", model=UNKNOWN, buffer_model="dynamic"))

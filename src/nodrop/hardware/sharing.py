@@ -37,11 +37,13 @@ def _unreserved_headroom(buffer: BufferProfile) -> int:
 def own_bytes(device: Device) -> int:
     """Return the private headroom of each lossless port in addition to the pool; 0 where the ASIC's is not known.
 
-    UnknownFact where the device's model is not known.
+    Only the dynamic model has any; there, UnknownFact where the device's model is not known.
     """
+    if device.buffer_model != "dynamic":
+        return 0
     require_fact(device.model, "device.model")
     try:
-        return chip(device).private_headroom_bytes if device.buffer_model == "dynamic" else 0
+        return chip(device).private_headroom_bytes
     except UnknownFact:
         return 0
 

@@ -88,3 +88,61 @@ def test_a_list_of_ports_names_none_to_the_watchdog() -> None:
     reading = read(stock(PFC_WD={"Ethernet0,Ethernet8": row}))
     assert [one.qos.pfc_watchdog for one in reading.device.interfaces] == [None, None]
     assert remarks(reading) == [f"comma-port-list at {NAME}/Ethernet0: key Ethernet0,Ethernet8, table PFC_WD"]
+
+
+ROW = {"scheduler": "scheduler.1", "wred_profile": "AZURE_LOSSLESS"}
+
+
+def test_a_switch_with_virtual_output_queues_refuses_keys_without_host_and_asic() -> None:
+    """sonic-swss orchagent/qosorch.cpp handleQueueTable: "Must contain 4 tokens"."""
+    reading = read(line_card(QUEUE={"Ethernet0|3": ROW, "lc3|Asic0|Ethernet0|4": ROW, "Ethernet8|3-4": ROW}))
+    assert weights(reading.device) == {4: 15}
+    refused = [f"QUEUE/{key}" for key in ("Ethernet0|3", "Ethernet8|3-4")]
+    assert [f"{one.facts['table']}/{one.facts['key']}" for one in reading.remarks] == refused
+    assert {one.facts["expected"] for one in reading.remarks} == {"host|asic|port|queue"}
+
+
+def test_an_older_switch_with_virtual_output_queues_takes_them() -> None:
+    reading = read(line_card(QUEUE={"Ethernet0|3": ROW}, VERSIONS={"DATABASE": {"VERSION": "version_202305_01"}}))
+    assert weights(reading.device) == {3: 15}
+    assert remarks(reading) == []
+
+
+def test_any_other_switch_refuses_keys_with_host_and_asic() -> None:
+    config = line_card(QUEUE={"lc3|Asic0|Ethernet0|3": ROW, "Ethernet0|4": ROW})
+    del config["DEVICE_METADATA"]["localhost"]["switch_type"]
+    reading = read(config)
+    assert weights(reading.device) == {4: 15}
+    assert [str(one.subject[1:]) for one in reading.remarks] == ["('Ethernet0', 'qos', 'queues', '3')"]
+    assert reading.remarks[0].facts["expected"] == "port|queue"
+
+
+@pytest.mark.parametrize(
+    ("name", "role", "kind"),
+    [
+        ("Ethernet-Rec0", None, "recirculation"),
+        ("Ethernet-IB1", None, "inband"),
+        ("Ethernet24", "Rec", "recirculation"),
+        ("Ethernet24", "Inb", "inband"),
+        ("Ethernet-Rec0", "Ext", None),
+        ("Ethernet24", "Dpc", None),
+        ("Ethernet-BP0", None, None),
+    ],
+)
+def test_ports_that_lead_back_into_the_chip_do_not_pause(name: str, role: str | None, kind: str | None) -> None:
+    config = stock()
+    config["PORT"][name] = {"lanes": "221", "speed": "400000"} | ({"role": role} if role else {})
+    assert "pause-inside-chip" not in {one.kind for one in read(config).remarks}
+    config["PORT_QOS_MAP"][name] = {"pfc_enable": "3,4"}
+    found = [one.facts["kind"] for one in read(config).remarks if one.kind == "pause-inside-chip"]
+    assert found == ([] if kind is None else [kind])
+
+
+def test_a_lossless_priority_group_of_such_a_port_is_found_without_pfc() -> None:
+    config = stock()
+    config["PORT"]["Ethernet-Rec0"] = {"lanes": "221", "speed": "400000", "role": "Rec"}
+    profile = {"pool": "ingress_lossless_pool", "size": "4000", "xoff": "40000", "dynamic_th": "0"}
+    config["BUFFER_PROFILE"]["headroom"] = profile
+    config["BUFFER_PG"]["Ethernet-Rec0|3-4"] = {"profile": "headroom"}
+    found = [one.facts["found"] for one in read(config).remarks if one.kind == "pause-inside-chip"]
+    assert found == ["a lossless priority group"]

@@ -56,6 +56,6 @@ def headroom_oversubscription(device: Device) -> float:
     shared = 0 if isinstance(device.buffer_pools, Unknown) else shared_headroom_bytes(device)
     if not shared:
         return 0
-    own_bytes = sharing.own_bytes(device) if device.buffer_model == "dynamic" else 0
+    own_bytes = sharing.own_bytes(device)
     ports = [interface for interface in device.interfaces if require_fact(interface.enabled, "interface.enabled")]
     return ceil(sum(max(sharing.taken_bytes(port) - own_bytes, 0) for port in ports) / shared * 10) / 10

@@ -14,9 +14,11 @@ _VERSION = re.compile(r"version_([0-9]{1,6})_([0-9]{1,3})(?:_([0-9]{1,3}))?")
 SINCE = {
     "names without brackets": (3, 0, 3),
     "a mask of the watchdog": (3, 0, 5),
+    "queues by host and ASIC": (202311,),
 }
-"""The first version that writes something: references as bare names (migrate_qos_fieldval_reference_format), and
-`pfcwd_sw_enable`, which is a copy of pfc_enable on a switch that comes from an older one (version_3_0_4)."""
+"""The first version that writes something: references as bare names (migrate_qos_fieldval_reference_format),
+`pfcwd_sw_enable`, which is a copy of pfc_enable on a switch that comes from an older one (version_3_0_4), and keys of
+QUEUE on a switch with virtual output queues (sonic-swss pull request 2855)."""
 
 _FIRST_YEAR = 2023
 """What begins with more is the number of a release, as 202305."""

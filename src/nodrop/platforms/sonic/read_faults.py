@@ -11,7 +11,7 @@ from nodrop.model.buffers import BufferProfile, Headroom, HeadroomRow
 from nodrop.model.change import DOCUMENT
 from nodrop.model.reading import Correction, Remedy
 from nodrop.model.states import Unknown, UnknownFact
-from nodrop.platforms.sonic.config import Config, Row, bare, model_of
+from nodrop.platforms.sonic.config import Config, Row, bare, model_of, names_asic
 from nodrop.platforms.sonic.corrections import (
     catalogue_lanes,
     lossless_by_pfc,
@@ -52,7 +52,8 @@ _LARGEST_MBPS = 9_999_999
 """More than any speed of a port."""
 _LARGEST_LANE = 99_999
 """More than any number of a lane or panel port."""
-_RANGED = ("BUFFER_PG", "BUFFER_QUEUE", "QUEUE")
+QUEUE_TABLES = ("QUEUE", "BUFFER_QUEUE")
+_RANGED = ("BUFFER_PG", *QUEUE_TABLES)
 
 
 def rejected(config: Config, table: str, key: str, row: Row) -> bool:
@@ -63,6 +64,26 @@ def rejected(config: Config, table: str, key: str, row: Row) -> bool:
         facts = {"table": table, "row": key, "field": quote_text(unknown[0]), "effect": _WITHOUT[table]}
         config.remark("rejected-row", subject, (table, key, unknown[0]), **facts)
     return bool(unknown)
+
+
+def remark_refused_keys(config: Config, table: str) -> frozenset[str]:
+    """Return the keys of a table of queues that orchagent refuses, with a remark for each.
+
+    A switch with virtual output queues takes `host|asic|port|3` alone, any other `Ethernet0|3` alone.
+    """
+    localhost = config.rows("DEVICE_METADATA").get("localhost")
+    switch_type = "switch" if localhost is None else localhost.get("switch_type", "switch")
+    is_virtual = switch_type == "voq"
+    if localhost is None or (is_virtual and not config.database.writes("queues by host and ASIC")):
+        return frozenset()
+    expected = "host|asic|port|queue" if is_virtual else "port|queue"
+    refused_keys = frozenset(key for key in config.rows(table) if names_asic(key) != is_virtual)
+    for key in sorted(refused_keys):
+        ports, span = _parts(key)
+        subject = (ports.rpartition("|")[2].split(",")[0], "qos", "queues", span.partition("-")[0])
+        facts = {"table": table, "key": key, "type": quote_text(switch_type), "expected": expected}
+        config.remark("refused-queue-key", subject, (table, key), **facts)
+    return refused_keys
 
 
 def remark_qos(config: Config) -> None:
@@ -171,13 +192,36 @@ def _chip_vendor(config: Config) -> str | None:
 def remark_ports(config: Config, rows: Sequence[HeadroomRow] | Unknown) -> None:
     """Remark what does not go with a port.
 
-    That is lanes of another port, a panel port with a part missing or not configured, or a headroom profile of another
-    speed or length; `rows` are those of the switch's headroom table.
+    That is lanes of another port, a panel port with a part missing or not configured, a pause inside the chip, or a
+    headroom profile of another speed or length; `rows` are those of the switch's headroom table.
     """
+    _remark_internal_pauses(config)
     _remark_shared_lanes(config)
     _remark_missing_parts(config)
     _remark_parts_without_status(config)
     _remark_stale_profiles(config, rows)
+
+
+_INTERNAL_PORT = re.compile(r"Ethernet-(Rec|IB)[0-9]+")
+_INTERNAL_KINDS = {"Rec": "recirculation", "Inb": "inband", "IB": "inband"}
+"""Ports that lead back into the chip: by role (sonic-port.yang), and by name (sonic-buildimage qos_config.j2)."""
+
+
+def _remark_internal_pauses(config: Config) -> None:
+    """Remark ports that lead back into the chip and have PFC or lossless priority groups."""
+    rows, maps = config.rows("PORT"), config.rows("PORT_QOS_MAP")
+    match_of = {name: _INTERNAL_PORT.fullmatch(name) for name in (*rows, *(maps.keys() - rows.keys()))}
+    lossless_ports: set[str] | None = None
+    for name, match in match_of.items():
+        kind = _INTERNAL_KINDS.get(rows.get(name, {}).get("role", match[1] if match else ""))
+        if kind is None:
+            continue
+        lossless_ports = _lossless_ports(config) if lossless_ports is None else lossless_ports
+        priorities = maps.get(name, {}).get("pfc_enable", "")
+        if priorities or name in lossless_ports:
+            found = f"PFC on {quote_text(priorities)}" if priorities else "a lossless priority group"
+            keys = ("PORT_QOS_MAP", name, "pfc_enable") if priorities else ("PORT", name)
+            config.remark("pause-inside-chip", (name,), keys, name=name, kind=kind, found=found)
 
 
 _MADE = re.compile(r"pg_lossless_([0-9]{1,7})_([0-9]{1,6})m(?:_[A-Za-z0-9_]*)?_profile")

@@ -21,7 +21,7 @@ from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import Subject
 from nodrop.platforms.sonic.config import Config, Row, bare, names_asic, own_asic
 from nodrop.platforms.sonic.read_buffers import buffer_profile, dynamic_buffers
-from nodrop.platforms.sonic.read_faults import rejected, remark_qos
+from nodrop.platforms.sonic.read_faults import QUEUE_TABLES, rejected, remark_qos, remark_refused_keys
 from nodrop.platforms.sonic.tables import ALL_PRIORITIES, COMPUTED, ECN_COLORS, ENABLED, MAPS, TARGETS
 
 _T = TypeVar("_T")
@@ -75,7 +75,7 @@ def _reading_key(config: Config) -> _ReadingKey:
 
 def _asic_of_rows(config: Config) -> tuple[str, str] | None:
     """Return the host and ASIC of the tables where keys name these, as in a chassis; None where no key does."""
-    keys = (key for table in ("QUEUE", "BUFFER_QUEUE") for key in config.rows(table))
+    keys = (key for table in QUEUE_TABLES for key in config.rows(table))
     return own_asic(config.data) if any(map(names_asic, keys)) else None
 
 
@@ -98,8 +98,10 @@ class QosReader:
             for port, _, _, row in config.port_rows(table):
                 by_port[port][slot] = row
         for slot, table in enumerate(INDEXED, len(BINDINGS)):
+            refused_keys = remark_refused_keys(config, table) if table in QUEUE_TABLES else frozenset()
             for port, index, key, row in config.port_rows(table):
-                by_port[port][slot].append((index, key, row))
+                if key not in refused_keys:
+                    by_port[port][slot].append((index, key, row))
         asic = _asic_of_rows(config)
         self._has_unplaced_rows = asic is not None and not all(asic)
         by_port.pop("GLOBAL", None)
