@@ -11,7 +11,7 @@ from nodrop.model.routing import BgpNeighbor, Redistribution, RouteMap, RouteMap
 from nodrop.model.states import UNKNOWN
 from nodrop.model.subject import Subject
 from nodrop.routing import ControlPlane, compute
-from support.wired_routers import fabric, port, router, to
+from support.wired_routers import fabric, kept_hop, port, router, to
 
 
 def gaps(neighbors: Any = (), far: int = 65002, *routes: StaticRoute, **bgp: Any) -> set[tuple[Subject, str]]:
@@ -55,7 +55,7 @@ def test_words_of_route_maps() -> None:
         ("unchanged", 65002, "import_policy", {}, True),
         ("peer-address", 65002, "import_policy", {}, True),
         ("peer-address", "external", "import_policy", {}, True),
-        ("peer-address", "internal", "import_policy", {}, False),
+        ("peer-address", "internal", "import_policy", {}, True),
         ("unchanged", "internal", "import_policy", {}, True),
         ("peer-address", 65002, "import_prefix_list", {}, True),
         ("unchanged", 65002, "export_policy", {}, False),
@@ -68,15 +68,37 @@ def test_words_of_route_maps() -> None:
             {"redistributions": (Redistribution(source="static", policy="M"),)},
             False,
         ),
+        ("unchanged", 65002, "", {"redistributions": (Redistribution(source="connected", policy="M"),)}, True),
+        ("peer-address", 65002, "", {"redistributions": (Redistribution(source="static", policy="M"),)}, True),
+        ("unchanged", 65002, "", {"installed_policy": "M"}, False),
     ],
 )
 def test_a_next_hop_that_a_route_map_keeps(
     value: str, asn: int | str, used: str, more: dict[str, Any], is_computed: bool
 ) -> None:
     rules = (RouteMapRule(sequence=10, action="permit", sets=(("ip next-hop", value),)),)
-    neighbor = to("10.1.0.1", asn, **{used: "M"})
+    neighbor = to("10.1.0.1", asn, **({used: "M"} if used else {}))
     found = gaps([neighbor], route_maps=(RouteMap(name="M", rules=rules),), **more)
     assert found == (set() if is_computed else {(("r1", "@bgp", "route_maps", "M", "10"), "ip next-hop")})
+
+
+@pytest.mark.parametrize(
+    ("told", "far", "is_computed"),
+    [
+        ({}, {}, True),
+        ({}, {"connected_check": False}, False),
+        ({}, {"maximum_prefix": 9}, False),
+        ({"export_policy": "OUT"}, {"connected_check": False}, True),
+        ({"asn": "internal"}, {}, True),
+        ({"asn": "internal", "next_hop_self": True}, {}, False),
+    ],
+)
+def test_next_hops_that_a_route_map_keeps_are_computed_where_a_neighbor_has_no_use_for_them(
+    told: dict[str, Any], far: dict[str, Any], *, is_computed: bool
+) -> None:
+    gaps = compute(Index(kept_hop(told, far))).gaps
+    expected = set() if is_computed else {(("r2", "@neighbors", "10.2.0.1"), "next hops that a route map keeps")}
+    assert {(gap.subject, gap.what) for gap in gaps} == expected
 
 
 @pytest.mark.parametrize(("source", "is_own"), [("10.1.0.0", True), ("10.1.0.1", False), ("fd00::1", False)])
@@ -215,6 +237,7 @@ def test_ipv4_over_ipv6_where_an_end_may_use_next_hops_of_ipv4(ours: dict[str, A
     assert over_ipv6(IPV6, ours, {"connected_check": False}) == ({BETWEEN}, True)
     assert over_ipv6(BOTH_FAMILIES, ours, {}) == ({BETWEEN}, True)
     assert over_ipv6(IPV6, ours, {})[0] == set()  # no router id is in a subnet of the other end
+    assert over_ipv6(IPV6, ours, {"maximum_prefix": 1}) == ({BETWEEN}, True)  # bgpd counts routes that it cannot use
     assert over_ipv6(IPV6, {"extended_next_hop": True, "ebgp_multihop": 2}, {"extended_next_hop": True}) == (
         set(),
         True,

@@ -18,9 +18,10 @@ from nodrop.model.routing import (
 from nodrop.model.states import require_fact
 from nodrop.model.values import replace_fields
 from nodrop.routing import compute
+from support.inside_as import pair as pair_of_one_as
 from support.routed_runs import compare, different, tables
 from support.twin_runs import needed, played
-from support.wired_routers import doubly_heard, fabric, following, port, ring, router, to
+from support.wired_routers import doubly_heard, fabric, following, kept_hop, port, ring, router, to
 
 pytestmark = pytest.mark.nightly
 PATIENCE_S = 60.0
@@ -170,11 +171,11 @@ def test_next_hops_that_a_route_map_keeps_on_the_way_in(word: str, over: str) ->
     rules = (RouteMapRule(sequence=10, action="permit", sets=(("ip next-hop", word),)),)
     made = pair(other={"import_policy": "KEEP"}, bgp={"route_maps": (RouteMap(name="KEEP", rules=rules),)})
     if over == "e0":
-        made = replace_fields(made, devices=tuple(_over_link_local(one) for one in made.devices))
+        made = replace_fields(made, devices=tuple(_is_set_local(one) for one in made.devices))
     compare(made, patience_s=PATIENCE_S)
 
 
-def _over_link_local(device: Device) -> Device:
+def _is_set_local(device: Device) -> Device:
     """Have the first port no address, and the session over it."""
     first, *more = device.interfaces
     process = require_fact(device.bgp)
@@ -210,3 +211,20 @@ def test_a_local_as_number_is_shown_and_put_into_paths_as_by_frr(asn: int, far: 
     needed()
     of = ring({"local_asn": asn, "local_asn_mode": mode, **more}, {"asn": far}, compare_router_id=True)
     compare(of, patience_s=PATIENCE_S)
+
+
+@pytest.mark.parametrize("value", ["unchanged", "peer-address"])
+@pytest.mark.parametrize("told", [{}, {"export_policy": "OUT"}, {"next_hop_self": True}, {"asn": "internal"}])
+def test_a_next_hop_that_a_route_map_keeps_goes_along_as_in_frr(told: Said, value: str) -> None:
+    needed()
+    compare(kept_hop(told, {}, value, called=True), patience_s=PATIENCE_S)
+
+
+@pytest.mark.parametrize("is_set", [True, False])
+def test_a_route_map_gives_a_route_of_the_own_as_the_address_of_the_neighbor_as_next_hop(*, is_set: bool) -> None:
+    """r1 hears from r2 a route with an address of r3 as next hop, which it has no route to."""
+    needed()
+    rule = RouteMapRule(sequence=10, action="permit", sets=(("ip next-hop", "peer-address"),))
+    maps = {"route_maps": (RouteMap(name="SET", rules=(rule,)),)}
+    peer = {"import_policy": "SET"} if is_set else {}
+    compare(pair_of_one_as(peer, up={"enabled": False}, bgp=maps), patience_s=PATIENCE_S)

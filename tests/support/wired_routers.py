@@ -96,3 +96,26 @@ def following(*, told: bool = True, aggregate: bool = False, **session: Any) -> 
     )
     third = router("r3", 65003, [port("e0", "10.1.1.1/31")], [to("10.1.1.0")])
     return fabric(first, second, third, cables=["r1 e0 - r2 e0", "r1 e1 - r3 e0"])
+
+
+def kept_hop(told: dict[str, Any], far: dict[str, Any], value: str = "unchanged", *, called: bool = False) -> Fabric:
+    """r1, r2 and r3 in a row: r1 has a block, and r2 sets the next hop of its route when it takes it.
+
+    `told` is what r2 says of r3, and `far` what r3 says of r2. The route map may be `called` by another.
+    """
+    maps = (_route_map("CALLS", ("call", "M")), _route_map("M", ("ip next-hop", value)), _route_map("OUT"))
+    asn = 65002 if told.get("asn") == "internal" else 65003
+    block = {"networks": ("10.8.0.0/24",), "import_check": False}
+    own = {"networks": ("10.8.2.0/24",), "import_check": False, "route_maps": maps}
+    sessions = [to("10.1.0.0", 65001, import_policy="CALLS" if called else "M"), to("10.2.0.1", **told)]
+    ports = [port("e0", "10.1.0.1/31"), port("e1", "10.2.0.0/31")]
+    return fabric(
+        router("r1", 65001, [port("e0", "10.1.0.0/31")], [to("10.1.0.1", 65002)], bgp=block),
+        router("r2", 65002, ports, sessions, bgp=own),
+        router("r3", asn, [port("e0", "10.2.0.1/31")], [to("10.2.0.0", 65002, **far)], bgp={"router_id": "10.9.0.9"}),
+        cables=["r1 e0 - r2 e0", "r2 e1 - r3 e0"],
+    )
+
+
+def _route_map(name: str, *sets: tuple[str, str]) -> RouteMap:
+    return RouteMap(name=name, rules=(RouteMapRule(sequence=10, action="permit", sets=sets),))

@@ -48,6 +48,8 @@ class PathAttributes(NamedTuple):
     """The leg over which a connected route goes, while its redistribution is decided."""
     learned: LearnedFrom | None = None
     """None if it was learned from another AS at the far end of a link, or is originated."""
+    keeps_hop: bool = False
+    """Whether a route map marked its next hop as `unchanged` when it was imported."""
 
 
 class AdvertPart(NamedTuple):

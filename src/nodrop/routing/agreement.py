@@ -153,7 +153,7 @@ def is_family_activated(neighbor: BgpNeighbor, family: AddressFamily) -> bool:
 
 
 def may_use_hops_of_ipv4(own_routers: Sequence[Router], first_side: SessionSide, second_side: SessionSide) -> bool:
-    """Whether an end may use IPv4 routes that come over IPv6 with next hops of IPv4.
+    """Whether an end may use IPv4 routes that come over IPv6 with next hops of IPv4, or counts them against a maximum.
 
     They have these where not both ends have extended next hops: the IPv4 address of the sender's interface, else its
     router id (FRR, bgpd/bgp_zebra.c, bgp_zebra_nexthop_set). An end uses one that is in one of its subnets, and any
@@ -164,6 +164,8 @@ def may_use_hops_of_ipv4(own_routers: Sequence[Router], first_side: SessionSide,
         is_family_activated(first_side.neighbor, "ipv4") and is_family_activated(second_side.neighbor, "ipv4")
     ):
         return False
+    if any(side.neighbor.maximum_prefix is not None for side in (first_side, second_side)):
+        return True
     return any(
         _can_reach_next_hops(own_routers[far.router], far, own_routers[near.router], near)
         for near, far in ((first_side, second_side), (second_side, first_side))

@@ -17,6 +17,7 @@ from nodrop.routing.agreement import LOCAL_ASN, is_redundant_session, may_need_l
 from nodrop.routing.contested import find_timing_dependent_routes
 from nodrop.routing.convergence import ConvergedState, converge_world
 from nodrop.routing.far_sessions import Settled, find_multihop_sessions, is_unread_far_session, unfollowed
+from nodrop.routing.kept_next_hops import find_sides_with_kept_hops
 from nodrop.routing.legs import CablingState
 from nodrop.routing.originating import may_outweigh_local
 from nodrop.routing.peerings import is_internal_session
@@ -209,6 +210,8 @@ class ControlPlane:
         yield from self._unsettled_session_gaps()
         for session in self.sessions:
             yield from self._session_gaps(session)
+        for side in find_sides_with_kept_hops(self.routers, self.sessions):
+            yield UncomputedPart(self.routers[side.router].at(side.neighbor), "next hops that a route map keeps")
         for family in self.families:
             if self.of(family).world.keeps:
                 yield from self._indirect_route_gaps(self.of(family))

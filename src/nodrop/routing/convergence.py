@@ -22,7 +22,12 @@ from nodrop.routing.adverts import (
     union_of_bits,
 )
 from nodrop.routing.decision import HeardAdverts, LearnedTable, decide_best_paths
-from nodrop.routing.inside import admit_parts, announce_inside_as, decide_internal_paths
+from nodrop.routing.inside import (
+    admit_parts,
+    announce_inside_as,
+    decide_internal_paths,
+    drop_hosts_behind_themselves,
+)
 from nodrop.routing.originating import LOCAL_WEIGHT, default_local_preference
 from nodrop.routing.policy import GRACEFUL_SHUTDOWN, CompiledPolicy, add_shutdown_community
 from nodrop.routing.prefixes import Prefix
@@ -86,8 +91,10 @@ class Makers:
                 routes = tuple([route for route in routes if route.attributes.path.count(asn) <= link.repeats])
             peering = link.inbound.peering
             if peering is not None:
-                routes = tuple(admit_parts(routes, peering, self._class_bits))
+                routes = tuple(admit_parts(routes, peering))
             valid_routes = link.inbound.parts(routes, advert.bits)
+            if peering is not None:
+                valid_routes = list(drop_hosts_behind_themselves(valid_routes, self._class_bits))
             if (drained or any(attributes.communities for attributes, _ in valid_routes)) and not (
                 peering is not None and peering.internal
             ):

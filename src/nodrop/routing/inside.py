@@ -25,22 +25,31 @@ _MOST_ROUNDS = 50
 """After how many rounds next hops that depend on one another are taken as they are."""
 
 
-def admit_parts(routes: Iterable[AdvertPart], peering: Peering, host: Callable[[Prefix], int]) -> Iterator[AdvertPart]:
+def admit_parts(routes: Iterable[AdvertPart], peering: Peering) -> Iterator[AdvertPart]:
     """Yield the parts of an advert that a router accepts over a session inside its AS, or over several hops.
 
-    It refuses routes that it has reflected or originated itself, and a host route whose next hop is that host, unless
-    it is from a client (FRR, bgpd/bgp_route.c, bgp_update; bgpd/bgp_nht.c, bgp_find_or_add_nexthop). `host` returns the
-    class of a prefix, as a set.
+    It refuses routes that it has reflected or originated itself (FRR, bgpd/bgp_route.c, bgp_update).
     """
     for attributes, bits in routes:
         learned = attributes.learned or LearnedFrom()
         if learned.originator == peering.router_id or peering.cluster in learned.clusters:
             continue
         hop = learned.hop or peering.behind
-        if hop is not None and not peering.client:
-            bits &= ~host(Prefix(hop.family, hop.number, ADDRESS_BITS[hop.family]))
         learned = learned._replace(internal=peering.internal, client=peering.client, hop=hop)
         yield AdvertPart(attributes._replace(learned=learned), bits)
+
+
+def drop_hosts_behind_themselves(routes: Iterable[AdvertPart], host: Callable[[Prefix], int]) -> Iterator[AdvertPart]:
+    """Yield accepted parts without a host route whose next hop is that host, unless it is from a client.
+
+    `host` returns the class of a prefix, as a set (FRR, bgpd/bgp_nht.c, bgp_find_or_add_nexthop).
+    """
+    for attributes, bits in routes:
+        learned = attributes.learned
+        if learned is not None and learned.hop is not None and not learned.client:
+            hop = learned.hop
+            bits &= ~host(Prefix(hop.family, hop.number, ADDRESS_BITS[hop.family]))
+        yield AdvertPart(attributes, bits)
 
 
 def announce_inside_as(

@@ -14,6 +14,7 @@ from nodrop.model.routing import AsPathList, CommunityList, RouteMapRule
 from nodrop.routing.adverts import AdvertPart, PathAttributes
 from nodrop.routing.destinations import DestinationClasses
 from nodrop.routing.legs import is_leg_name
+from nodrop.routing.next_hop_policy import KEEPS_HOP, PEER_ADDRESS
 from nodrop.routing.words import Words
 
 GRACEFUL_SHUTDOWN = "graceful-shutdown"
@@ -126,6 +127,8 @@ class CompiledPolicy:
                 if heard is None:
                     continue
                 attributes = attributes._replace(path=heard)
+            if words.drops_marked and attributes.keeps_hop:
+                continue
             if words.filtered is not None and not _permits_as_path(attributes.path, words.filtered):
                 continue
             if words.weight or words.preference is not None:
@@ -198,7 +201,11 @@ class CompiledPolicy:
             rule.action == "permit",
             bits,
             tuple(conditions),
-            tuple(_compile_change(kind, value) for kind, value in rule.sets if kind not in ("call", "on-match")),
+            tuple(
+                _compile_change(kind, value, self._words)
+                for kind, value in rule.sets
+                if kind not in ("call", "on-match")
+            ),
             value_by_kind.get("call"),
             max(values.number(where.removeprefix("goto ")) or 0, rule.sequence + 1) if where else None,
             rule.sequence,
@@ -297,8 +304,14 @@ def _permits_as_path(path: tuple[int, ...], listed: AsPathList | None) -> bool:
     return False
 
 
-def _compile_change(kind: str, value: str) -> Callable[[PathAttributes], PathAttributes]:
-    """Return the change that a route map sets; nothing if that is not computed."""
+def _compile_change(kind: str, value: str, words: Words) -> Callable[[PathAttributes], PathAttributes]:
+    """Return the change that a route map of a session sets; nothing if that is not computed."""
+    peering = words.peering
+    if kind == "ip next-hop" and value == PEER_ADDRESS and peering is not None and not peering.over_ipv6:
+        hop = peering.behind
+        return lambda old: old if old.learned is None else old._replace(learned=old.learned._replace(hop=hop))
+    if (kind, value) == KEEPS_HOP and words.marks_hops:
+        return lambda old: old._replace(keeps_hop=True)
     if kind == "community" and (communities_set := values.communities_set(value)) is not None:
         new_communities, added = frozenset(communities_set[0]), communities_set[1]
         return lambda old: old._replace(communities=old.communities | new_communities if added else new_communities)

@@ -1,10 +1,11 @@
 """What route maps match or set and is not computed: gaps of the computed routes (`ControlPlane.gaps`)."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 
 from nodrop.model import policy_values as values
 from nodrop.model.routing import Bgp, BgpNeighbor, RouteMapRule
 from nodrop.model.states import known_rows
+from nodrop.routing.next_hop_policy import find_maps_with_next_hops
 from nodrop.syntax.places import on_one_line
 
 _SHOWN = 80
@@ -30,7 +31,7 @@ def find_uncomputed_clauses(bgp: Bgp) -> Iterator[tuple[str, RouteMapRule, str]]
     sessions = known_rows(bgp.neighbors)
     exports, peers = _export_route_maps(bgp, sessions), {session.key for session in sessions}
     around, by_leg = _recursive_route_maps(bgp), _connected_only_route_maps(bgp, sessions, exports)
-    maps_by_word = _next_hop_keeping_maps(bgp, sessions, exports)
+    maps_by_word = find_maps_with_next_hops(bgp, sessions)
     for route_map in bgp.route_maps:
         for rule in route_map.rules:
             for kind, value in rule.matches:
@@ -101,25 +102,6 @@ def _connected_only_route_maps(bgp: Bgp, sessions: Sequence[BgpNeighbor], export
     other_policies = {row.policy for row in bgp.redistributions if row.source != "connected"}
     imports = {unicast.import_policy for session in sessions for unicast in (session, session.ipv6)}
     return connected - other_policies - imports - exports - {bgp.installed_policy, bgp.installed_policy_ipv6}
-
-
-def _next_hop_keeping_maps(
-    bgp: Bgp, sessions: Sequence[BgpNeighbor], exports: Set[str | None]
-) -> Mapping[str, Set[str | None]]:
-    """Return, by the word of `set ip next-hop`, the route maps that at most imports use: there it changes nothing.
-
-    `unchanged` applies when routes are announced. `peer-address` is the next hop of routes of another AS in any case
-    (FRR, bgpd/bgp_routemap.c, route_set_ip_nexthop).
-    """
-    inside = {
-        unicast.import_policy
-        for session in sessions
-        if session.remote_asn in ("internal", bgp.asn, None)
-        for unicast in (session, session.ipv6)
-    }
-    other_policies = {row.policy for row in bgp.redistributions} | {bgp.installed_policy, bgp.installed_policy_ipv6}
-    of_imports = {route_map.name for route_map in bgp.route_maps} - other_policies - exports
-    return {"unchanged": of_imports, "peer-address": of_imports - inside}
 
 
 def _export_route_maps(bgp: Bgp, sessions: Iterable[BgpNeighbor]) -> set[str | None]:

@@ -14,6 +14,7 @@ from nodrop.model.routing import (
 )
 from nodrop.model.values import replace_fields
 from nodrop.routing.destinations import PrefixListRules
+from nodrop.routing.next_hop_policy import KEEPS_HOP
 from nodrop.routing.prefixes import Address, AddressFamily
 
 
@@ -50,6 +51,16 @@ class Words(NamedTuple):
     """How the session differs from one with another AS at the far end of a link."""
     refused: PrefixListRules = ()
     """Permits the prefixes that come with the router's own address as their next hop, which it refuses."""
+    marks_hops: bool = False
+    """Whether `set ip next-hop unchanged` marks the next hops of imported routes."""
+    drops_marked: bool = False
+    """Whether routes with that mark are of no use to the neighbor: their next hop is out of its reach."""
+
+    @property
+    def keeps_hops(self) -> bool:
+        """Whether it sets `ip next-hop unchanged`."""
+        every = (rule for rules in (self.rules, *(rules for _, rules in self.maps)) for rule in rules or ())
+        return any(KEEPS_HOP in rule.sets for rule in every)
 
     @property
     def reads_paths(self) -> bool:
@@ -66,6 +77,11 @@ class Words(NamedTuple):
         """Whether it asks over which leg a connected route goes."""
         every = (rule for rules in (self.rules, *(rules for _, rules in self.maps)) for rule in rules or ())
         return any(kind == "interface" for rule in every for kind, _ in rule.matches)
+
+
+def has_next_hops_of_ipv4(neighbor: BgpNeighbor) -> bool:
+    """Return whether IPv4 routes over a session have next hops of IPv4, as far as its own end states it."""
+    return neighbor.interface is None and not neighbor.extended_next_hop
 
 
 class Peering(NamedTuple):
@@ -144,6 +160,9 @@ class PolicyReader:
         self._paths = {as_path_list.name: as_path_list for as_path_list in bgp.as_path_lists}
         self._family, self._requires = family, bgp.requires_policy is True
         self._asn, self._preference = bgp.asn, bgp.default_preference
+        self._marks = family == "ipv4" and any(
+            KEEPS_HOP in rule.sets for rules in self._maps.values() for rule in rules
+        )
         self._read: dict[tuple[str | None, str | None, str | None, bool], Words] = {}
 
     def of(
@@ -224,7 +243,8 @@ class PolicyReader:
         external = peering is None or not peering.internal
         words = self.of(config.import_policy, config.import_prefix_list, config.import_path_list, external=external)
         preference = self._preference if external else None
-        words = words._replace(shown=self._shown_local_asn(neighbor, local_asn))
+        marks = self._family == "ipv4" and has_next_hops_of_ipv4(neighbor) and words.keeps_hops
+        words = words._replace(shown=self._shown_local_asn(neighbor, local_asn), marks_hops=marks)
         return _drop_peer_matches(words, neighbor)._replace(
             weight=config.weight or 0, preference=preference, peering=peering
         )
@@ -236,7 +256,8 @@ class PolicyReader:
         config = neighbor_family_statement(neighbor, self._family)
         inside = peering is not None and peering.internal
         words = self.of(config.export_policy, config.export_prefix_list, config.export_path_list, external=not inside)
-        words = words._replace(named=self._leading_asns(neighbor, local_asn))
+        drops = self._marks and not inside and words.rules is None and has_next_hops_of_ipv4(neighbor)
+        words = words._replace(named=self._leading_asns(neighbor, local_asn), drops_marked=drops)
         if config.default_originate:
             words = words._replace(
                 default=self.of(config.default_policy, external=False)._replace(preference=self._preference)

@@ -1,0 +1,72 @@
+"""Where routes with the mark of `set ip next-hop unchanged` go, and what becomes of them there.
+
+A neighbor in another AS that takes only next hops in its own subnets has no use for a route with one that is in none of
+them, and refuses a route with its own address (FRR, bgpd/bgp_route.c, bgp_update; bgpd/bgp_nht.c,
+bgp_find_or_add_nexthop). What else a neighbor does with such a next hop is not computed.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from nodrop.routing.agreement import may_need_link, needs_link
+from nodrop.routing.next_hop_policy import KEEPS_HOP
+from nodrop.routing.peerings import announced_next_hop, is_internal_session
+from nodrop.routing.prefixes import Address
+from nodrop.routing.routers import BgpSession, Router, SessionSide
+from nodrop.routing.words import PolicyReader, has_next_hops_of_ipv4
+
+
+def find_sides_with_kept_hops(own_routers: Sequence[Router], sessions: Sequence[BgpSession]) -> Iterator[SessionSide]:
+    """Yield the ends of sessions whose announcements with kept next hops are not computed."""
+    marking = {router.number for router in own_routers if _sets_mark(router)}
+    by_router: dict[int, list[tuple[BgpSession, SessionSide, SessionSide]]] = {number: [] for number in marking}
+    for session in sessions if marking else ():
+        for near, far in ((session.a, session.b), (session.b, session.a)):
+            if near.router in marking and "ipv4" in session.families:
+                by_router[near.router].append((session, near, far))
+    for number, rows in by_router.items():
+        bgp = own_routers[number].bgp
+        reader = None if bgp is None else PolicyReader(bgp, "ipv4")
+        imports = [row for row in rows if reader is not None and reader.inbound(row[1].neighbor).keeps_hops]
+        for row in rows:
+            others = [one for one in imports if one[0] is not row[0]]
+            if others and not _is_outcome_known(own_routers, row, others):
+                yield row[1]
+
+
+def _sets_mark(router: Router) -> bool:
+    maps = () if router.bgp is None else router.bgp.route_maps
+    return any(KEEPS_HOP in rule.sets for route_map in maps for rule in route_map.rules)
+
+
+def _is_outcome_known(
+    own_routers: Sequence[Router],
+    told: tuple[BgpSession, SessionSide, SessionSide],
+    imports: Sequence[tuple[BgpSession, SessionSide, SessionSide]],
+) -> bool:
+    """Whether it is computed what a neighbor does with the marked routes of other sessions."""
+    session, near, far = told
+    if is_internal_session(own_routers, session):
+        return not near.neighbor.next_hop_self
+    if near.neighbor.export_policy is not None:
+        return True
+    over_ipv4 = has_next_hops_of_ipv4(near.neighbor)
+    if over_ipv4 is not has_next_hops_of_ipv4(far.neighbor):
+        return False
+    for other, heard, teller in imports:
+        hop = announced_next_hop(heard, teller, "ipv4")
+        hears_ipv4 = has_next_hops_of_ipv4(heard.neighbor)
+        if hears_ipv4 is not has_next_hops_of_ipv4(teller.neighbor) or is_internal_session(own_routers, other):
+            return False
+        is_replaced = hop is None or over_ipv4 is not hears_ipv4
+        if not is_replaced and not (over_ipv4 and hop is not None and _is_useless(own_routers[far.router], far, hop)):
+            return False
+    return True
+
+
+def _is_useless(router: Router, side: SessionSide, hop: Address) -> bool:
+    """Whether a router has no use for a route with a next hop: it is its own, or in none of its subnets."""
+    neighbor = side.neighbor
+    if not needs_link(router, neighbor) or may_need_link(router, neighbor) or neighbor.maximum_prefix is not None:
+        return False
+    is_own = any(hop in leg.addresses for leg in router.legs)
+    return is_own or not any(subnet.has(hop) for leg in router.legs for subnet in leg.subnets)

@@ -1,0 +1,49 @@
+"""`set ip next-hop` of route maps, as far as its effect is computed.
+
+`peer-address` is the address of the neighbor that tells the route; a redistributed one has none (FRR,
+bgpd/bgp_routemap.c, route_set_ip_nexthop). `unchanged` marks an imported route: it is announced with the next hop that
+it came with, unless a route map to a neighbor in another AS takes the mark away (bgpd/bgp_route.c,
+subgroup_announce_check; bgpd/bgp_updgrp_packet.c, bpacket_reformat_for_peer).
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence, Set
+
+from nodrop.model.routing import Bgp, BgpNeighbor
+
+PEER_ADDRESS = "peer-address"
+KEEPS_HOP = ("ip next-hop", "unchanged")
+"""The clause of a route map that marks the next hop of a route."""
+
+
+def find_maps_with_next_hops(bgp: Bgp, sessions: Sequence[BgpNeighbor]) -> Mapping[str, Set[str]]:
+    """Return the route maps in which `set ip next-hop` is computed, by its value.
+
+    A map is used where it is named, and where a map that calls it is used. A redistributed static route has a next hop
+    that `unchanged` keeps; a connected one has none.
+    """
+    calls: defaultdict[str, set[str]] = defaultdict(set)
+    for route_map in bgp.route_maps:
+        for rule in route_map.rules:
+            calls[route_map.name] |= {value for kind, value in rule.sets if kind == "call"}
+    of_imports = {route_map.name for route_map in bgp.route_maps} - _reach(calls, _maps_of_other_uses(bgp, sessions))
+    static = {row.policy for row in bgp.redistributions if row.source != "connected"}
+    return {KEEPS_HOP[1]: of_imports - _reach(calls, static), PEER_ADDRESS: of_imports}
+
+
+def _maps_of_other_uses(bgp: Bgp, sessions: Sequence[BgpNeighbor]) -> set[str | None]:
+    """Return the route maps that announced and installed routes go through."""
+    rows = [unicast for session in sessions for unicast in (session, session.ipv6)]
+    names = {name for unicast in rows for name in (unicast.export_policy, unicast.default_policy)}
+    return names | {bgp.installed_policy, bgp.installed_policy_ipv6}
+
+
+def _reach(calls: Mapping[str, Set[str]], names: Set[str | None]) -> set[str]:
+    """Return route maps and those that they call."""
+    reached, waiting = set[str](), [name for name in names if name is not None]
+    while waiting:
+        name = waiting.pop()
+        if name not in reached:
+            reached.add(name)
+            waiting += calls.get(name, ())
+    return reached
