@@ -55,7 +55,8 @@ def find(index: Index, *, by: By) -> Iterator[Hit | Unsettled]:
     `by` is what leaves so: RDMA that GPUs start (`gpu`), or that the CPU does, where no file gives the host a default
     (`cpu`), or where a restart loses that default (`restart`). `kernel` is RDMA that GPUs may start where only the
     kernel of the host has a default, which does not apply to it. Facts: libraries, variables, dscp, expected,
-    settings, which are the variables with that value, and file, which gives the default: all such files.
+    settings, which are the variables with that value as a shell takes them, and file, which gives the default: all such
+    files.
     """
     dscps = effects.rdma_dscps(index.fabric)
     if not dscps:
@@ -79,7 +80,7 @@ def find(index: Index, *, by: By) -> Iterator[Hit | Unsettled]:
                 "libraries": " and ".join(libraries),
                 "variables": " and ".join(library.variable for library in libraries.values()),
                 "dscp": dscp,
-                "settings": " and ".join(f"{library.variable}={expected}" for library in libraries.values()),
+                "settings": " ".join(f"{library.variable}={expected}" for library in libraries.values()),
                 "expected": expected,
                 "file": " and ".join(defaults.files),
             }

@@ -60,6 +60,10 @@ def parts_with_profile(config: Config, field: str, name: str, *tables: str) -> t
 
 def _parts_with_profile(config: Config, field: str, name: str, tables: Sequence[str]) -> Iterator[Subject]:
     ports = config.rows("PORT")
+    for direction in ("ingress", "egress") if field == "profile" else ():
+        for port, row in config.rows(f"BUFFER_PORT_{direction.upper()}_PROFILE_LIST").items():
+            if port in ports and name in map(bare, row.get("profile_list", "").split(",")):
+                yield port, "qos", f"{direction}_buffers"
     for table in tables:
         members, part = _PARTS_OF_PORT[table]
         for key, row in config.rows(table).items():

@@ -1,0 +1,236 @@
+"""What the commands that a finding prints make of a switch's files, typed on a copy: for tests alone.
+
+Written apart from what renders the commands. A command that is not known here is an error and changes nothing.
+"""
+
+import json
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from support import nvue_replay
+
+Files = Mapping[str, str]
+_LOOP = re.compile(r"for port in (.+?); do (.+); done")
+_BRACES = re.compile(r"(\w*)\{(\d+)\.\.(\d+)(?:\.\.(\d+))?\}")
+_PORT_COMMANDS = {
+    "mtu": "mtu",
+    "speed": "speed",
+    "fec": "fec",
+    "link-training": "link_training",
+    "autoneg": "autoneg",
+}
+_WORDS = {"enabled": "on", "disabled": "off"}
+
+
+class NotKnown(Exception):
+    """A command whose effect on files is not known here."""
+
+
+def type_commands(language: str, lines: Iterable[str], files: Files) -> dict[str, str]:
+    """Return the files of a switch after commands were typed on it and its configuration was saved."""
+    if language == "nvue":
+        return _type_nvue(lines, files)
+    if language == "sonic":
+        return _type_sonic(lines, files)
+    if language == "frr":
+        return {**files, "frr.conf": _type_frr([line for line in lines if line != "vtysh"], files["frr.conf"])}
+    raise NotKnown(language)
+
+
+def _type_nvue(lines: Iterable[str], files: Files) -> dict[str, str]:
+    text = files["startup.yaml"]
+    script = "".join(f"{line}\n" for line in lines if line != "nv config apply")
+    try:
+        tree = nvue_replay.played(script, nvue_replay.settings(text), nvue_replay.leaves(text))
+    except AssertionError as error:
+        raise NotKnown(str(error)) from None
+    head = [part for part in nvue_replay.loaded(text) if "header" in part]
+    return {**files, "startup.yaml": json.dumps([*head, {"set": tree}], indent=1) + "\n"}
+
+
+def _type_sonic(lines: Iterable[str], files: Files) -> dict[str, str]:
+    tables = json.loads(files["config_db.json"])
+    routing = files.get("frr.conf", "")
+    for line in lines:
+        for command in _expanded(line):
+            words = [each for word in shlex.split(command.removeprefix("sudo ")) for each in _ports(word)]
+            if words[:1] == ["vtysh"]:
+                routing = _type_frr([words[at + 1] for at, word in enumerate(words) if word == "-c"], routing)
+            else:
+                _type_config(tables, words)
+    new = {**files, "config_db.json": json.dumps(tables, indent=4) + "\n"}
+    return new | ({"frr.conf": routing} if "frr.conf" in files else {})
+
+
+def _expanded(line: str) -> Iterator[str]:
+    loop = _LOOP.fullmatch(line)
+    if loop is None:
+        yield line
+        return
+    for word in loop[1].split():
+        for port in _ports(word):
+            yield loop[2].replace("$port", port)
+
+
+def _ports(word: str) -> list[str]:
+    braces = _BRACES.fullmatch(word)
+    if braces is None:
+        return [word]
+    return [f"{braces[1]}{n}" for n in range(int(braces[2]), int(braces[3]) + 1, int(braces[4] or 1))]
+
+
+def _type_config(tables: dict[str, Any], words: list[str]) -> None:
+    match words:
+        case ["sonic-db-cli", "CONFIG_DB", "HSET", key, *pairs]:
+            table, _, row = key.partition("|")
+            fields = dict(zip(pairs[::2], pairs[1::2], strict=True))
+            fields.pop("NULL", None)
+            own = tables.setdefault(table, {}).setdefault(row, {})
+            own.update({name.removesuffix("@"): _value(name, value) for name, value in fields.items()})
+        case ["sonic-db-cli", "CONFIG_DB", "HDEL", key, *names]:
+            table, _, row = key.partition("|")
+            for name in names:
+                tables[table][row].pop(name.removesuffix("@"), None)
+        case ["sonic-db-cli", "CONFIG_DB", "DEL", *keys]:
+            for key in keys:
+                table, _, row = key.partition("|")
+                tables.get(table, {}).pop(row, None)
+        case ["config", "interface", *rest]:
+            _type_interface(tables, rest)
+        case ["pfcwd", "start", *rest]:
+            _start_watchdogs(tables, rest)
+        case ["pfcwd", "stop", *ports]:
+            for port in ports:
+                del tables["PFC_WD"][port]
+        case ["mmuconfig", "-p", profile, ("-a" | "-s") as option, value]:
+            tables["BUFFER_PROFILE"][profile]["dynamic_th" if option == "-a" else "static_th"] = value
+        case ["pfcwd", "interval", value]:
+            tables.setdefault("PFC_WD", {}).setdefault("GLOBAL", {})["POLL_INTERVAL"] = value
+        case ["config", "save", *_] | ["config", "reload", *_]:
+            pass
+        case ["config", "ntp" | "syslog" as table, "add", server]:
+            tables.setdefault({"ntp": "NTP_SERVER", "syslog": "SYSLOG_SERVER"}[table], {})[server] = {}
+        case ["config", "vrf", "add", "mgmt"]:
+            tables["MGMT_VRF_CONFIG"] = {"vrf_global": {"mgmtVrfEnabled": "true"}}
+        case ["ecnconfig", "-p", profile, *options]:
+            names = {"-gmin": "green_min_threshold", "-gmax": "green_max_threshold", "-gdrop": "green_drop_probability"}
+            names |= {f"-{c[0]}{k}": f"{c}_{n}" for c in ("yellow", "red") for k, n in _PROFILE_OPTIONS}
+            row = tables["WRED_PROFILE"][profile]
+            row.update({names[option]: value for option, value in zip(options[::2], options[1::2], strict=True)})
+        case ["counterpoll", group, "enable" | "disable" as state] if group in _COUNTERS:
+            tables["FLEX_COUNTER_TABLE"].setdefault(_COUNTERS[group], {})["FLEX_COUNTER_STATUS"] = state
+        case ["counterpoll", group, "interval", value] if group in _COUNTERS:
+            tables["FLEX_COUNTER_TABLE"].setdefault(_COUNTERS[group], {})["POLL_INTERVAL"] = value
+        case _:
+            raise NotKnown(shlex.join(words))
+
+
+def _type_interface(tables: dict[str, Any], words: list[str]) -> None:
+    match words:
+        case ["startup" | "shutdown" as verb, ports]:
+            for port in ports.split(","):
+                tables["PORT"][port]["admin_status"] = "up" if verb == "startup" else "down"
+        case [name, port, value] if name in _PORT_COMMANDS:
+            tables["PORT"][port][_PORT_COMMANDS[name]] = _WORDS.get(value, value)
+        case ["pfc", "priority", port, priority, state]:
+            row = tables["PORT_QOS_MAP"].setdefault(port, {})
+            held = {each for each in row.get("pfc_enable", "").split(",") if each}
+            held = held | {priority} if state == "on" else held - {priority}
+            row["pfc_enable"] = ",".join(sorted(held))
+        case _:
+            raise NotKnown(shlex.join(words))
+
+
+_PROFILE_OPTIONS = (("min", "min_threshold"), ("max", "max_threshold"), ("drop", "drop_probability"))
+_COUNTERS = {"port": "PORT", "queue": "QUEUE", "wredqueue": "WRED_ECN_QUEUE", "pg-drop": "PG_DROP"}
+
+
+def _value(name: str, value: str) -> object:
+    return value.split(",") if name.endswith("@") else value
+
+
+def _start_watchdogs(tables: dict[str, Any], words: list[str]) -> None:
+    options = {words[at]: words[at + 1] for at, word in enumerate(words) if word.startswith("--")}
+    plain, skip = [], False
+    for word in words:
+        if skip or word.startswith("--"):
+            skip = not skip
+            continue
+        plain.append(word)
+    *ports, detection = plain
+    row = {"action": options.get("--action", "drop"), "detection_time": detection}
+    row["restoration_time"] = options.get("--restoration-time", str(2 * int(detection)))
+    names = list(tables["PORT"]) if ports == ["all"] else ports
+    for port in names:
+        tables.setdefault("PFC_WD", {})[port] = dict(row)
+        if enabled := tables.get("PORT_QOS_MAP", {}).get(port, {}).get("pfc_enable"):
+            tables["PORT_QOS_MAP"][port]["pfcwd_sw_enable"] = enabled
+
+
+def _type_frr(commands: list[str], text: str) -> str:
+    """Return a configuration of FRR with lines added or removed below the lines that they are typed below."""
+    lines = text.splitlines()
+    way: list[str] = []
+    for command in commands:
+        word = command.strip()
+        if word in ("configure terminal", "end", "write memory", "!"):
+            continue
+        if word in ("exit", "exit-address-family"):
+            way = way[:-1]
+            continue
+        if re.match(r"(router bgp|address-family|route-map|interface|vrf) ", word):
+            word = next((line for line in lines if word == "router bgp" and line.startswith("router bgp ")), word)
+            way = [word] if not word.startswith("address-family") else [*way[:1], word]
+            if _start_of(lines, way) is None:
+                _, end = _block(lines, way[:-1])
+                lines.insert(end, " " * (len(way) - 1) + word)
+            continue
+        if word.startswith("no router bgp "):
+            _, end = _block(lines, [word[3:]])
+            del lines[lines.index(word[3:]) : end]
+            way = []
+            continue
+        start, end = _block(lines, way)
+        if word.startswith("no "):
+            kept = [line for line in lines[start:end] if not _same(line, word[3:])]
+            lines[start:end] = kept
+        else:
+            head = _prefix(word)
+            at = next((n for n in range(start, end) if head and lines[n].strip().startswith(head)), None)
+            line = " " * len(way) + word
+            if at is None:
+                lines.insert(end, line)
+            else:
+                lines[at] = line
+    return "\n".join(lines) + "\n"
+
+
+def _same(line: str, command: str) -> bool:
+    return line.strip() == command or line.strip().startswith(f"{command} ")
+
+
+def _prefix(command: str) -> str:
+    single = re.match(r"(maximum-paths|bgp router-id|neighbor \S+ remote-as|bgp session-dscp)(?= )", command)
+    return f"{single[1]} " if single else ""
+
+
+def _start_of(lines: list[str], way: list[str]) -> int | None:
+    at = 0
+    for depth, word in enumerate(way):
+        found = next((n for n in range(at, len(lines)) if lines[n].strip() == word), None)
+        if found is None or (depth and lines[found][0] != " "):
+            return None
+        at = found + 1
+    return at
+
+
+def _block(lines: list[str], way: list[str]) -> tuple[int, int]:
+    start = _start_of(lines, way)
+    assert start is not None
+    if not way:
+        return 0, len(lines)
+    indents = [len(line) - len(line.lstrip()) for line in lines]
+    ends = (at for at in range(start, len(lines)) if indents[at] < len(way) or lines[at].strip() == "exit")
+    return start, next(ends, len(lines))
