@@ -149,6 +149,10 @@ _MOST_OF_ROW = 2
 """Changes of a fix that alter a shared row; more replace it by another row."""
 
 
+_POOL = "pool"
+"""The field that tells buffer profiles apart: a change of it and of others is of a port that names another profile."""
+
+
 def _part_to_change(finding: Finding) -> Subject:
     """Return the part that a fix changes, if all changes are of the port that a finding points at; else that part.
 
@@ -158,7 +162,8 @@ def _part_to_change(finding: Finding) -> Subject:
     own = [change.subject for change in changes if change.subject[:2] == finding.at[:2]]
     if len(finding.at) < 2 or not own or len(own) < len(changes):
         return finding.at
-    if len(own) <= _MOST_OF_ROW:
+    rebinds = len(own) > 1 and any(path[-1] == _POOL for path in own)
+    if len(own) <= _MOST_OF_ROW and not rebinds:
         return own[0]
     shared = (at for at, steps in enumerate(zip(*own, strict=False)) if len(set(steps)) > 1)
     return own[0][: next(shared, min(map(len, own)))]

@@ -1,7 +1,7 @@
 """All results of one command, in the order that every report uses, and the totals."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from heapq import nsmallest
 
@@ -19,7 +19,7 @@ from nodrop.model.identifiers import Identifiers
 from nodrop.model.reading import DECLARED_LINE, EVPN, LEAKS, NOT_COMPUTED, Assumption, Note, Reading
 from nodrop.model.routing import Bgp
 from nodrop.model.states import known_rows
-from nodrop.model.subject import natural, sort_key
+from nodrop.model.subject import Subject, natural, sort_key
 from nodrop.platforms.kit.unknown_lines import leaks_routes
 from nodrop.results.agreement import Validation
 
@@ -300,7 +300,8 @@ def group_findings(findings: Iterable[Finding]) -> FindingGroups:
 
     The order inside a group does not depend on where it stands, so its first finding can be chosen before places are
     looked up; where only some have places, as those of several fabrics, these go first. Groups are in the order of
-    harm: the worst severity first, then the most findings, then the place of the first.
+    harm: the worst severity first, then those that speak of no other part with findings, then the most findings, then
+    the place of the first.
     """
     together: dict[tuple[str, str, str], list[Finding]] = {}
     for finding in findings:
@@ -308,9 +309,23 @@ def group_findings(findings: Iterable[Finding]) -> FindingGroups:
     ordered = (
         tuple(sorted(group, key=_group_member_key)) if len(group) > 1 else (group[0],) for group in together.values()
     )
+    pointed = {part for group in together.values() for finding in group if len(part := finding.at[:2]) > 1}
     return tuple(
-        sorted(ordered, key=lambda group: (SEVERITIES.index(group[0].severity), -len(group), _finding_key(group[0])))
+        sorted(
+            ordered,
+            key=lambda group: (
+                SEVERITIES.index(group[0].severity),
+                _rests_on_others(group[0], pointed),
+                -len(group),
+                _finding_key(group[0]),
+            ),
+        )
     )
+
+
+def _rests_on_others(finding: Finding, pointed: Collection[Subject]) -> bool:
+    """Whether a finding speaks of another part that also has findings, which may be its cause."""
+    return any(part != finding.at[:2] and part in pointed for part in (each.subject[:2] for each in finding.related))
 
 
 def select_shown_groups(cause_groups: FindingGroups) -> FindingGroups:
