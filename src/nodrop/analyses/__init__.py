@@ -61,6 +61,8 @@ class Hit:
     """What would end the fault: parts of the fabric, and what each is to become."""
     left_out: tuple[str, ...] = ()
     """The names that the message counts as "and N more", as far as a report lists them (`_naming.left_out_of`)."""
+    doubt: str = ""
+    """Why this fault is likely and not certain, where its rule is certain of others; empty where it is certain too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

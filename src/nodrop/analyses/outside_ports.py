@@ -20,7 +20,7 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
     paused: dict[int, bool] = {}
     for device in index.fabric.devices:
         for port in device.interfaces:
-            why = _reason_port_leads_outside(index, device, port)
+            why, doubt = _reason_port_leads_outside(index, device, port)
             if not why or port.enabled is False or not isinstance(port.qos, QosProfile):
                 continue
             if paused.setdefault(id(port.qos), _has_pfc(port.qos)):
@@ -28,28 +28,30 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
                     subject=(device.name, port.name),
                     at=(device.name, port.name, "qos", "pfc_priorities"),
                     facts={"port": port.name, "outside": why},
+                    doubt=doubt,
                 )
 
 
-def _reason_port_leads_outside(index: Index, device: Device, port: Interface) -> str:
-    """Return why a port leads outside the fabric, as the end of a sentence; empty where no source shows it.
+def _reason_port_leads_outside(index: Index, device: Device, port: Interface) -> tuple[str, str]:
+    """Return why a port leads outside the fabric, as the end of a sentence, and why that is not certain; else "", "".
 
     A neighbor is outside if its cable is stated, hosts and switches are, and it is none of them. An extra port that no
     source calls a service port is outside unless a host or switch is known to be at its far end.
     """
     if not isinstance(port.vrf, Unknown) and port.vrf == MANAGEMENT_VRF:
-        return "is in the VRF for management"
+        return "is in the VRF for management", ""
     service = service_of(device, port)
-    if service == "extra" and port.side is not None and not isinstance(port.side, Unknown):
-        return ""
+    if service == "extra":
+        if port.side is not None and not isinstance(port.side, Unknown):
+            return "", ""
+        return f"is an extra port beside the fabric's ports of {device.model}", "no file names what is at its far end"
     if service:
-        kind = "an extra port beside the fabric's ports" if service == "extra" else "a service port"
-        return f"is {kind} of {device.model}"
+        return f"is a service port of {device.model}", ""
     if port.side is None and index.fabric.hosts:
         far = index.far_end(device.name, port.name)
         if far is not None and far.node not in index.devices and far.node not in index.hosts:
-            return f"faces {far.node}, which is neither a switch nor a host of the fabric"
-    return ""
+            return f"faces {far.node}, which is neither a switch nor a host of the fabric", ""
+    return "", ""
 
 
 def _has_pfc(qos: QosProfile) -> bool:

@@ -60,7 +60,15 @@ class FindingBuilder:
             change for subject, new in hit.changes for change in changes_making_part(self.index, subject, new)
         )
         return self._build_from_facts(
-            hit.subject, at, hit.facts, related, hit.discriminator, changes, located=located, left_out=hit.left_out
+            hit.subject,
+            at,
+            hit.facts,
+            related,
+            hit.discriminator,
+            changes,
+            located=located,
+            left_out=hit.left_out,
+            doubt=hit.doubt,
         )
 
     def build_from_remark(self, remark: Remark) -> Finding:
@@ -200,6 +208,7 @@ class FindingBuilder:
         located: Located | None = None,
         rows: tuple[str, ...] = (),
         left_out: tuple[str, ...] = (),
+        doubt: str = "",
     ) -> Finding:
         """Return a finding whose facts came with it.
 
@@ -224,7 +233,7 @@ class FindingBuilder:
             ):
                 cause.append(replace_row_names(piece, rows))
         assumed = self._sole_assumption(names, at)
-        doubt = assumed or about.doubt
+        doubt = assumed or about.doubt or doubt
         return Finding(
             rule=rule.name,
             severity=self._severity_of_finding(names, assumed),
