@@ -207,6 +207,7 @@ def rewritten(files_before: Files, files_after: Files) -> Iterator[Rewritten]:
         old, new = files_before.texts(number), files_after.texts(number)
         for file, text in files_before.bundle(number).files:
             if old[file] != new[file]:
+                private = _unchanged_lines(old[file], new[file]) if files_before.is_host(number) else frozenset()
                 yield Rewritten(
                     device=device,
                     name=file,
@@ -214,8 +215,14 @@ def rewritten(files_before: Files, files_after: Files) -> Iterator[Rewritten]:
                     path=text.path,
                     old=old[file],
                     new=new[file],
-                    hidden=frozenset(line for name, at, line in secret if (name, at) == (device, file)),
+                    hidden=private | {line for name, at, line in secret if (name, at) == (device, file)},
                 )
+
+
+def _unchanged_lines(old: bytes, new: bytes) -> frozenset[int]:
+    """Return the numbers of the lines that stay: scripts and variables of hosts may hold any secret there."""
+    pairs = zip(old.splitlines(), new.splitlines(), strict=False)
+    return frozenset(number for number, (line, new_line) in enumerate(pairs, 1) if line == new_line)
 
 
 def patches(files_before: Files, files_after: Files) -> Iterator[Patch]:
