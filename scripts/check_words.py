@@ -124,7 +124,7 @@ def found(file: str, text: str, new: set[int], avoided: list[Phrase], before: st
                 yield f"{file}:{number}: avoid `{hit[0]}`; write: {phrase.instead}"
 
 
-def printed(text: str) -> Iterator[tuple[int, str]]:
+def printed_texts(text: str) -> Iterator[tuple[int, str]]:
     """Yield the strings of a module with at least four words that are no docstrings and no patterns, by line."""
     tree = ast.parse(text)
     skipped = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
@@ -143,7 +143,7 @@ def faulty_texts(file: str, text: str, avoided: list[Phrase]) -> Iterator[str]:
     """Yield a message for each phrase to avoid, and each long sentence, in what a module prints or a rule explains."""
     if file.startswith(PRINTING):
         most = MOST_WORDS_OF_HELP if file.startswith(HELP) else MOST_WORDS
-        for line, words in printed(text):
+        for line, words in printed_texts(text):
             hits = ((phrase, phrase.pattern.search(words)) for phrase in avoided)
             yield from (f"{file}:{line}: avoid `{hit[0]}`; write: {phrase.instead}" for phrase, hit in hits if hit)
             yield from _long_sentences(f"{file}:{line}", words, most)

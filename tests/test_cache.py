@@ -181,7 +181,7 @@ def test_a_folder_of_somebody_else_is_left_alone(folder: Path, monkeypatch: pyte
     folder.mkdir(parents=True)
     monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
     assert cache.open_user_store([]) is None
-    assert cache.why_not([]) == f"nothing is kept for the next run: {folder} belongs to somebody else"
+    assert cache.why_not([]) == f"nothing is kept for the next run: {folder} belongs to another user"
 
 
 def test_entries_lie_where_the_specification_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

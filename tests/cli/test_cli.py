@@ -402,7 +402,7 @@ def test_two_formats_in_one_run(tmp_path: Path) -> None:
     ("formats", "said"),
     [
         (["text", "json"], "two formats for standard output"),
-        (["text=a", "json=a"], "two formats for a; give each a file of its own"),
+        (["text=a", "json=a"], "two formats for a; give each a separate file"),
         (["json=missing/findings.json"], "cannot write missing/findings.json: no such file or directory"),
         (["json=good"], "cannot write good: is a directory"),
     ],

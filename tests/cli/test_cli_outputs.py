@@ -79,7 +79,7 @@ def test_two_formats_for_one_file_by_whichever_names_are_refused(one: str, other
     done = nodrop("lint", "pod.yaml", *formats(f"json={one}", f"sarif={other}"))
     shown = one if one == other else f"{one} and {other}, which are one"
     assert done.code == 2
-    assert f"two formats for {shown}; give each a file of its own: --format json=FILE" in done.err
+    assert f"two formats for {shown}; give each a separate file: --format json=FILE" in done.err
     assert not Path("a").exists() or Path("a").read_text() == "old"
 
 

@@ -138,7 +138,7 @@ def test_a_page_says_all_there_is_to_say() -> None:
     assert "| applies to | nvue, sonic |" in text
     assert "| [words] | in brackets are values of the finding |" in text
     assert format_trusted_markdown(rule.why) in text
-    assert "\n* timeout_ms = 4294: after how long a QP" in text
+    assert "\n* timeout_ms = 4294: timeout after which a QP" in text
     bad = "```text\nset spine1/Ethernet0/qos/pfc_watchdog/detection_ms to 4194\n```\n\nreported at `spine1/Ethernet0`\n"
     assert bad in text
     assert "\n* WDG005: it acts before RDMA gives up\n" in text

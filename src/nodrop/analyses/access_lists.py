@@ -113,7 +113,7 @@ def _is_effect_known(row: _Seen) -> bool:
 
 
 def _drops_every_dscp(row: _Seen) -> bool:
-    """Whether packets are dropped whatever DSCP they have."""
+    """Whether packets of every DSCP are dropped."""
     return row.decision.action == "deny" and row.decision.packets.dscps == row.flow.packets.dscps
 
 
@@ -186,7 +186,7 @@ def _format_dscps(rows: Sequence[_Seen]) -> str:
 
 
 def _format_part(rows: Sequence[_Seen]) -> str:
-    """Return opcodes and ECN bits, if packets with only some of them are acted on; "" otherwise."""
+    """Return opcodes and ECN bits, if the action applies to packets with only some of them; else ""."""
     every = rows[0].flow.packets
     opcodes = frozenset(opcode for row in rows for opcode in row.decision.packets.opcodes)
     ecns = {ecn for row in rows for ecn in row.decision.packets.ecns}

@@ -55,7 +55,7 @@ class _Restoring:
                     self._units_by_stem.setdefault(stem, []).append(nic)
 
     def restores(self, script: Nic) -> bool:
-        """Whether one of the files, for a common host, sets again what a script sets."""
+        """Whether one of the files, of the same host, sets the values of a script again."""
         units = self._units_by_stem.get(_strip_extension(script.file), [])
         if self._hosts is None:
             return bool(self._templates or units)

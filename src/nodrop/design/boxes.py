@@ -43,7 +43,7 @@ class Node:
 
     @property
     def declaration(self) -> Switches:
-        """Return what the intent states of the switches of its group."""
+        """Return the settings that the intent states for the switches of its group."""
         return self.group.wanted
 
     @property

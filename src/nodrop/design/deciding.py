@@ -209,7 +209,7 @@ class _Deciding:
         return {"link": link, "panels": panels, "side": ("hosts" if to_host else "fabric",)} | pool
 
     def _panel_keys(self, node: Node) -> tuple[str, ...]:
-        """Return the keys that decide what the panel ports of a switch are for."""
+        """Return the keys that decide the use of a switch's panel ports."""
         below = topology_of(self._intent).joins_below(node.group)
         return below[0].keys if len(below) == 1 and below[0].upper_ports is None else node.group.ports_keys
 

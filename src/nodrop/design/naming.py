@@ -24,7 +24,7 @@ BUILD_FOLDERS = frozenset({"hosts", "plan"})
 
 
 class Identity(NamedTuple):
-    """What a switch or host is for life; as text it is group and number, such as leaf1."""
+    """The permanent identity of a switch or host; as text it is group and number, such as leaf1."""
 
     role: str
     group: str
@@ -61,7 +61,7 @@ def name_of(intent: Intent, identity: Identity) -> str:
 
 
 def key_words(name: str, identity: Identity, names: frozenset[str]) -> tuple[str, ...]:
-    """Return the words by which an intent's keys mean a switch: its name, then its identity unless that is one of the
+    """Return the words for a switch in an intent's keys: its name, then its identity unless that is one of the
     `names` of others.
     """
     return (name,) if str(identity) in names else (name, str(identity))

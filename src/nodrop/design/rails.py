@@ -16,7 +16,7 @@ RAILS = "rails"
 
 
 def rails_policy(intent: Intent) -> Literal["isolated"] | Unknown:
-    """Return that rails are isolated, where their switches have no links upwards; UNKNOWN where nothing says so."""
+    """Return that rails are isolated, where their switches have no links upwards; UNKNOWN where no fact shows it."""
     topology = topology_of(intent)
     groups = [group_of_endpoints(intent, name) for name, group in intent.endpoints.items() if group.spread == RAILS]
     return "isolated" if any(not topology.joins_above(group) for group in groups) else UNKNOWN

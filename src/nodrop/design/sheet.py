@@ -1,4 +1,4 @@
-"""A cabling sheet held against the switches of an intent: which port of which switch each end of a cable is.
+"""A cabling sheet compared with the switches of an intent: the switch and port of each end of a cable.
 
 A panel port is split into as few parts as give all ports that the sheet names on it their speed.
 """

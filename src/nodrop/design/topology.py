@@ -1,4 +1,4 @@
-"""The topology of an intent, whatever its kind: groups of equal switches in tiers, and the joins between two groups.
+"""The topology of an intent of any kind: groups of equal switches in tiers, and the joins between two groups.
 
 A switch is identified by its tier and its number there, which is its id plus the offset of its group. Addresses and AS
 numbers follow from these, ports from ids. Switches of a pod have consecutive ids.

@@ -93,7 +93,7 @@ def _shared_peer_ports(intent: Intent) -> Iterator[Problem]:
 
 
 def _pods_without_peers(intent: Intent) -> Iterator[Problem]:
-    """Yield pods of a group in which a group above it has no switch."""
+    """Yield pods of a group without a switch of a group above it."""
     for join in topology_of(intent).joins:
         if join.pods > 1 and not join.by_pod:
             fault = f"pods, but {join.lower.name} or {join.upper.name} has no per_pod"

@@ -1,7 +1,7 @@
 """The changes of a fix: the differences between a part now and as wanted, and the settings of sound siblings.
 
 A rule sets parts (`set:`), an analysis names changes (`Hit.changes`), or a part is made like that of most siblings of
-the port or switch at which the rule finds nothing (`as_siblings:`); of what a reader remarks, only the part remarked
+the port or switch without a finding of the rule (`as_siblings:`); of a reader's remark, only the part remarked
 on. An unknown value is no change.
 """
 

@@ -199,7 +199,7 @@ class Rule:
 
     @cached_property
     def names_read_whole(self) -> frozenset[str]:
-        """Return the fields that its words may read below what they receive whole."""
+        """Return the fields that its words may read below the objects that they receive."""
         words = {call.word for call in self._called_words if any(not given.type.is_scalar for given in call.arguments)}
         return frozenset[str]().union(*(find_names_read(word.function) for word in words))
 

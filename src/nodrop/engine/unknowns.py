@@ -116,7 +116,7 @@ def _locate_note(note: Note) -> Located:
 
 
 def is_statement_of_owner(path: str) -> bool:
-    """Whether a fact is stated by the owner of a fabric, so that no change of a switch's file makes it unknown."""
+    """Whether the owner of a fabric states a fact; no change of a switch's file makes it unknown then."""
     supply = advise_on_missing_fact(path)
     return supply.endswith("in fabric.yaml") and supply != _WORKED_OUT
 

@@ -173,7 +173,7 @@ def _count_from_one(draft: _Draft) -> None:
 
 
 def _separate(drafts: Sequence[_Draft], beside: Sequence[_Draft]) -> None:
-    """Raise offsets by which switches of two groups would have one number."""
+    """Raise offsets that would give switches of two groups one number."""
     taken = {draft.offset + number for draft in beside for number in draft.ids}
     for draft in drafts:
         if taken & {draft.offset + number for number in draft.ids}:
@@ -202,7 +202,7 @@ def _numbers(names: list[str]) -> list[int]:
 
 
 class _Facts:
-    """What groups of switches differ in, beside their own content: the tiers and hosts at the ends of their cables."""
+    """The differences of groups besides their content: the tiers and hosts at the ends of their cables."""
 
     def __init__(self, fabric: Fabric, tiers: Mapping[str, int]) -> None:
         self._tiers = tiers
@@ -224,7 +224,7 @@ class _Facts:
         return frozenset(self._groups[far] for _, far, _ in self._links.get(device.name, ()) if far in self._groups)
 
     def use_of_ports(self, device: Device) -> dict[int, str]:
-        """Return what each panel port in use of a switch leads to: hosts, or a tier."""
+        """Return the far end of each panel port in use of a switch: hosts, or a tier."""
         ports = {port.name: port for port in device.interfaces}
         uses = {}
         for name, far, _ in self._links.get(device.name, ()):

@@ -138,7 +138,7 @@ def _keep_usual(names: Sequence[str], column: Numbers) -> Numbers:
 
 
 def _fill_gaps(column: Numbers) -> Numbers:
-    """Return a column in which numbers that lack, or are there twice, follow the ones before them."""
+    """Return a column with missing or repeated numbers replaced by the next ones."""
     taken = {number for number, times in Counter(column).items() if times == 1 and number}
     numbers: Numbers = []
     for number in column:

@@ -1,6 +1,6 @@
 """The tier of every switch, by the graph of cables: those next to hosts are the lowest, and so on upwards.
 
-Stated roles come first. Names of switches say nothing.
+Stated roles come first. Names of switches are no evidence.
 """
 
 from collections import Counter
@@ -85,7 +85,7 @@ class _Graph:
 def _tiers_by_graph(
     fabric: Fabric, graph: _Graph, unknown: list[str], stated: Mapping[str, int]
 ) -> tuple[dict[str, int], str]:
-    """Return the tiers of switches of which nobody states one, and the evidence for them."""
+    """Return the tiers of switches without a stated one, and the evidence for them."""
     devices = {device.name: device for device in fabric.devices}
     hosts = {host.name for host in fabric.hosts}
     at_hosts = {end.node for link in fabric.links for end in (link.a, link.b) if hosts & {link.a.node, link.b.node}}
@@ -161,7 +161,7 @@ def _tiers_of_two(graph: _Graph, names: list[str]) -> dict[str, int]:
 
 
 def _shows_hosts(device: Device, graph: _Graph) -> bool:
-    """Whether evidence says that a switch has hosts: a side, an untagged VLAN with an address, or a description."""
+    """Whether evidence shows that a switch has hosts: a side, an untagged VLAN with an address, or a description."""
     if any(vlan.addresses and not all(member.tagged for member in vlan.members) for vlan in known_rows(device.vlans)):
         return True
     return any(

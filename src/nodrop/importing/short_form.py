@@ -27,7 +27,7 @@ _T = TypeVar("_T")
 
 
 def shorten(draft: Found) -> Found:
-    """Return a draft of groups in tiers in the short form, if there are two groups that it can say; else the draft."""
+    """Return a draft of groups in tiers in the short form, if it can express two groups; else the draft."""
     groups = draft.keys["topology"]["groups"] | {at[2]: {} for at in draft.lacking if at[:2] == _GROUPS}
     links = groups.get(_LOWER, {}).get("uplinks", {})
     plain = groups.keys() == {_LOWER, _UPPER} and not any(_ONLY_IN_GROUPS & group.keys() for group in groups.values())

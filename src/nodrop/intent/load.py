@@ -199,12 +199,12 @@ def _annotation_of_step(annotation: Any, step: Any) -> Any:
 
 
 def _has_kind(model: type[BaseModel], word: Any) -> bool:
-    """Whether a model is that of a word, by which a union tells its models apart."""
+    """Whether a model is that of a discriminator word of a union."""
     return "kind" in model.model_fields and word in get_args(model.model_fields["kind"].annotation)
 
 
 def _kinds_at(schema: type[BaseModel], loc: Sequence[Any]) -> list[str]:
-    """Return the words by which a union at a location tells its models apart."""
+    """Return the discriminator words of a union at a location."""
     annotation: Any = schema
     for step in loc:
         annotation = _annotation_of_step(annotation, step)

@@ -161,7 +161,7 @@ def _read_csv(text: str, places: SheetPlaces, problems: list[Problem]) -> Iterat
 
 
 def _columns(cells: Sequence[str], index: int, places: SheetPlaces, problems: list[Problem]) -> list[str] | None:
-    """Return what each column is; None where the first line does not say which are the devices and ports."""
+    """Return the meaning of each column; None where the first line does not name the devices and ports."""
     columns = [_SIDE.sub("", cell.lower()).removesuffix("_m") for cell in cells]
     for cell, column in zip(cells, columns, strict=True):
         if column not in _COLUMNS:

@@ -220,7 +220,7 @@ _KINDS = ("leaf-spine", "tiers", "cabling")
 
 
 def _kind(topology: Any) -> str:
-    """Return the kind by which a topology is read; one that is missing or not known is read as leaf-spine."""
+    """Return the kind of a topology; one that is missing or not known is read as leaf-spine."""
     kind = topology.get("kind") if isinstance(topology, dict) else getattr(topology, "kind", None)
     return kind if isinstance(kind, str) and kind in _KINDS else _KINDS[0]
 

@@ -1,4 +1,4 @@
-"""The class of RDMA where nobody states it: from what the maps protect, else from hosts, else NVIDIA's convention."""
+"""The class of RDMA without a stated one: from the lossless maps, else from hosts, else NVIDIA's convention."""
 
 from collections.abc import Iterable, Iterator, Sequence
 

@@ -69,7 +69,7 @@ def used_tcs(qos: QosProfile) -> tuple[int, ...]:
 
 
 def used_queues(qos: QosProfile) -> tuple[int, ...]:
-    """Return the queues that packets leave by, whatever their DSCP or, where the port has such a map, PCP."""
+    """Return the queues of packets of any DSCP or, where the port has such a map, PCP."""
     return tuple(sorted({queue_of_tc(qos, tc) for tc in used_tcs(qos)}))
 
 

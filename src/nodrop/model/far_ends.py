@@ -1,4 +1,4 @@
-"""What a text about the far end of a port means: the host that descriptions and neighbor tables name."""
+"""The meaning of a text about the far end of a port: the host that descriptions and neighbor tables name."""
 
 import re
 

@@ -34,7 +34,7 @@ class Correction(NamedTuple):
 
 
 class Remedy(NamedTuple):
-    """What a reader knows about how a fault of its text ends."""
+    """A reader's knowledge of how to correct a fault of its text."""
 
     corrections: tuple[Correction, ...] = ()
     """What in the file ends it, where the rest of the file determines that."""

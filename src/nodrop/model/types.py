@@ -149,7 +149,7 @@ def attributes(owner: Owner) -> Mapping[str, Type]:
 
 @_cache_by_arguments
 def is_property(owner: Owner, name: str) -> bool:
-    """Whether an attribute is worked out when it is read, and so may meet UNKNOWN on its way."""
+    """Whether an attribute is computed when it is read, and so may raise for UNKNOWN."""
     return name in _public_properties(owner)
 
 

@@ -1,4 +1,4 @@
-"""The effect of a port on lossless traffic: where a DSCP lands, and what a pause stops."""
+"""The effect of a port on lossless traffic: the queue of a DSCP, and the traffic that a pause stops."""
 
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
@@ -46,7 +46,7 @@ LOSSY = Behavior((0,) * DSCPS, (0,) * TRAFFIC_CLASSES, (0,) * TRAFFIC_CLASSES, (
 
 
 def behavior_of(qos: QosProfile | None | Unknown) -> Behavior:
-    """Return what a QoS profile does; UnknownFact names a fact that is missing."""
+    """Return the behavior of a QoS profile; UnknownFact names a fact that is missing."""
     profile = require_fact(qos, "interface.qos")
     if profile is None:
         return LOSSY

@@ -160,7 +160,7 @@ class Traffic:
 
 
 class DependencyGraph:
-    """Buffers and what they wait for; nodes are numbers, first those of buffers, then hubs.
+    """Buffers and their dependencies; nodes are numbers, first those of buffers, then hubs.
 
     Not `exact`, it can have edges that no packet needs (what comes in by similar channels counts as coming in by each):
     without a circle in it, there is none in the exact one.
@@ -188,7 +188,7 @@ class DependencyGraph:
         return node < self._first_hub
 
     def hub(self, node: int) -> Hub:
-        """Return what a node stands for that is no buffer."""
+        """Return the meaning of a node that is no buffer."""
         return self.hubs[node - self._first_hub]
 
     def buffer(self, node: int) -> Buffer:
@@ -234,7 +234,7 @@ class DependencyGraph:
         return {far: tuple(some) for far, some in parts.items()}
 
     def _add_hub(self, hub: Hub) -> int:
-        """Add a hub and what it leads to; return its number."""
+        """Add a hub and its successors; return its number."""
         forwarding = self.traffic.forwarding
         number = self._new_node(hub)
         going = hub.bits & ~forwarding.own[hub.router]

@@ -24,7 +24,7 @@ Reason = Literal["no-level", "level", "passes", "outer", "static", "inside", "de
 
 
 class SessionKind(NamedTuple):
-    """What one end of a session announces to the other, as far as policies decide it.
+    """The routes that one end of a session announces to the other, as far as policies decide it.
 
     `passes` are the destinations that pass the policies of both ends, -1 for all. `keeps_path` is whether AS paths
     reach the listener with the announcer's number in front and nothing removed. A listener drops paths that have its

@@ -15,7 +15,7 @@ Verdict = Literal["free", "unknown", "possible", "possible-after-failures"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeadlockProof:
-    """What is known of deadlock in a fabric.
+    """The result of the deadlock check of a fabric.
 
     `search` is None where the conditions cover all failures, a circle is there without any, or no failure was
     asked for. `change` is the least change that takes a circle away, where there is one.

@@ -46,7 +46,7 @@ class StoppedPort(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Storm:
-    """What one NIC stops: all NICs at `like` ports stop as much."""
+    """The effect of one NIC: all NICs at `like` ports stop as much."""
 
     port: End
     like: tuple[End, ...]

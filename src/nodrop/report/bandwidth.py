@@ -111,7 +111,7 @@ class FabricBandwidth:
 
     @cached_property
     def _devices_above_hosts(self) -> Set[str]:
-        """The devices from which cables lead down to a host; uplinks of others carry nothing."""
+        """The devices with cables down to a host; uplinks of others carry nothing."""
         above_hosts: set[str] = set()
         ends = [(near.node, far.node) for _, near, far in self._links_from_both_ends() if near.node in self.level]
         for near, far in sorted(ends, key=lambda pair: self.level[pair[0]]):

@@ -27,7 +27,7 @@ def describe_reach(claims: Claims) -> str:
 
 
 def describe_claim_changes(old: Claims, new: Claims) -> Iterator[str]:
-    """Yield what a change does to each claim that it changes."""
+    """Yield the effect of a change on each claim that it changes."""
     was, now = describe_deadlock(old), describe_deadlock(new)
     if was != now:
         yield f"deadlock: {now} (before: {was})"

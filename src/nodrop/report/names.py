@@ -38,7 +38,7 @@ def name(text: str) -> str:
 def headline(finding: Finding) -> str:
     """Return the message of a finding, after its device (`leaf1: …`) unless the message names that.
 
-    For reports that show a message without the subject beside it.
+    For reports that show a message without its subject.
     """
     device = finding.device
     if not device or device in _NAMED.findall(finding.message):

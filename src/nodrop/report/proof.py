@@ -151,7 +151,7 @@ def _verdict(facts: Facts) -> str:
 
 
 def _basis_lines(facts: Facts) -> Iterator[str]:
-    """Yield what the verdict rests on."""
+    """Yield the facts of the verdict."""
     if facts["verdict"] != "possible" and facts["buffers"]:
         buffers, steps = count(facts["buffers"], "lossless buffer"), count(facts["steps"], "step")
         yield f"  As cabled: {buffers} on {count(facts['switches'], 'switch')}, in an order of {steps}."

@@ -1,4 +1,4 @@
-"""The JSON Schemas of what `nodrop prove` prints, and of certificates (docs/certificates.md)."""
+"""The JSON Schemas of the output of `nodrop prove`, and of certificates (docs/certificates.md)."""
 
 from nodrop.proofs import certificate
 from nodrop.report import proof, storm

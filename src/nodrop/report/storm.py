@@ -1,4 +1,4 @@
-"""What one NIC stops that pauses for ever, for every port to a host: as facts and as text."""
+"""The effect of one NIC that never stops pausing, for every port to a host: as facts and as text."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence

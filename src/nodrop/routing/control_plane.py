@@ -217,7 +217,7 @@ class ControlPlane:
                 yield from self._indirect_route_gaps(self.of(family))
 
     def _unsettled_session_gaps(self) -> Iterator[UncomputedPart]:
-        """Yield statements and sessions of which it is not computed whether they are up."""
+        """Yield statements and sessions whose state is not computed."""
         for session in self._restless:
             where = self.routers[session.a.router].at(session.a.neighbor)
             yield UncomputedPart(where, "a session over several hops whose routes lead it elsewhere")

@@ -47,7 +47,7 @@ def roce_packets(
 ) -> Packets:
     """Return the packets of some kinds between addresses.
 
-    IBTA does not state the ECN bits of CNPs, so that they may have any.
+    IBTA does not state the ECN bits of CNPs: they may have any.
     """
     ecns, doubtful_ecns = (EVERY_ECN, EVERY_ECN) if "cnp" in kinds else _ecns_of_data(fabric)
     opcodes = {"data": DATA_OPCODES, "cnp": frozenset({CNP_OPCODE})}
@@ -66,7 +66,7 @@ def roce_packets(
 
 
 def _ecns_of_data(fabric: Fabric) -> tuple[frozenset[int], frozenset[int]]:
-    """Return the ECN bits that data may have, and those of which it is not known."""
+    """Return the possible ECN bits of data, and the unknown ones."""
     stated = {host.tos & 3 for host in fabric.hosts if not isinstance(host.tos, Unknown)}
     sure = stated or {_ECN_CAPABLE}
     sure |= {_CONGESTION_EXPERIENCED} if any(sure) else set()

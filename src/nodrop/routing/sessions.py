@@ -323,7 +323,7 @@ class FabricSessions:
 
 
 def _is_link_dead(down: DownSession) -> bool:
-    """Whether a statement's link carries nothing, so that packets to the other end follow other routes."""
+    """Whether a statement's link carries nothing: packets to the other end follow other routes."""
     return down.neighbor.address is not None and down.reason in ("port-down", "no-member")
 
 

@@ -206,7 +206,7 @@ def test_a_patch_to_a_configuration_that_yang_refuses_is_refused_and_not_typed(r
     profile["green_min_threshold"] = str(int(profile["green_max_threshold"]) + 1)
     one = between_files(old, new)
     assert {step.disruption for step in one.steps} == {"refused"}
-    assert "comes to a configuration with a fault (broken-condition)" in one.steps[0].reason
+    assert "a patch whose result has a fault (broken-condition)" in one.steps[0].reason
     assert one.commands == ""
 
 
@@ -235,7 +235,7 @@ def test_a_port_that_is_added_has_lanes_of_its_own() -> None:
     old, new = switch("202505"), switch("202505")
     new["PORT"]["Ethernet16"] = {**new["PORT"][OTHER], "index": "3"}
     (step,) = annotate_steps(operations(old, new), old, new, "202505")
-    assert "comes to a configuration with a fault (a lane of two ports)" in step.reason
+    assert "a patch whose result has a fault (a lane of two ports)" in step.reason
 
 
 def between_files(old: dict[str, Any], new: dict[str, Any], **others: bytes) -> Edit:

@@ -75,7 +75,7 @@ def _single_sender_pause_bytes(
 
 
 def group_pause_bytes(device: Device, buffer: BufferProfile, sharers: int) -> float | None:
-    """Return what a lossless priority group holds when it pauses and `sharers` of its pool do too; None for never."""
+    """Return the bytes in a lossless priority group when it pauses and `sharers` of its pool do too; None for never."""
     return _held_bytes_when_paused(device.model, device.buffer_model, device.buffer_pools, buffer, sharers=sharers)
 
 
@@ -254,7 +254,7 @@ def apart_from_lossy(pools: _Pools, qos: QosProfile | None, group: PriorityGroup
 
 @word("function")
 def beyond_ingress_bytes(pools: _Pools, pool: BufferPool) -> int:
-    """How much more a stated pool has than all pools of what comes in together, in bytes; 0 where it is no more."""
+    """How much larger a stated pool is than all ingress pools together, in bytes; 0 where it is not."""
     if pool.computed or pool.size_bytes is None:
         return 0
     return max(require_fact(pool.size_bytes, "buffer_pool.size_bytes") - ingress_bytes(pools), 0)
@@ -262,14 +262,14 @@ def beyond_ingress_bytes(pools: _Pools, pool: BufferPool) -> int:
 
 @word("function")
 def ingress_bytes(pools: _Pools) -> int:
-    """Return what the pools of what comes in have together, in bytes."""
+    """Return the size of all ingress pools together, in bytes."""
     found_pools = [pool for pool in require_fact(pools, "device.buffer_pools") if pool.direction != "egress"]
     return sum(require_fact(pool.size_bytes, "buffer_pool.size_bytes") or 0 for pool in found_pools)
 
 
 @word("function")
 def shares_headroom(buffer_model: _Model, dynamic: DynamicBuffers | None | Unknown, pools: _Pools) -> bool:
-    """Whether ports are set to share headroom, so that a profile's size holds only the part of a single port.
+    """Whether ports are set to share headroom; a profile's size then holds only the part of a single port.
 
     A switch that sizes its pools itself makes a small shared headroom for profiles that are smaller than theirs,
     which is no such statement (sonic-swss cfgmgr/buffer_pool_mellanox.lua: 640 KiB).
@@ -293,7 +293,7 @@ def reserve_short_bytes(model: str | Unknown, buffer: _Buffer) -> int:
 def reserve_needed_bytes(model: str | Unknown, buffer: _Buffer) -> int:
     """Return the least size of a profile with a stated headroom: xoff, on NVIDIA's chips with xon.
 
-    Other chips count xon within what is shared (their shipped tables have sizes of xoff and a cell or two).
+    Other chips count xon within the shared part (their shipped tables have sizes of xoff and a cell or two).
     """
     headroom = _configured_headroom(buffer)
     if headroom is None or isinstance(headroom.xoff_bytes, Unknown):

@@ -38,7 +38,7 @@ def _is_known_buffer(buffer: object) -> bool:
 def dropping_lossless_queues(qos: QosProfile) -> tuple[int, ...]:
     """Return the queues of lossless traffic that share the buffer profile of a lossy queue with a dynamic limit.
 
-    What the ingress side admits has to fit on the egress side, or it is dropped there, without any pause.
+    Admitted packets must fit on the egress side, or they are dropped there, without any pause.
     """
     lossless = stopped_queues(qos).intersection(lossless_queues(qos))
     queues = require_fact(qos.queues, "interface.qos.queues")

@@ -18,10 +18,10 @@ _BULK = frozenset({"storage", *TCP_STORAGE, "inband", "default", "unknown"})
 
 @word("function")
 def lacking_maps(qos: QosProfile | None) -> str:
-    """Return the maps that a port with PFC has not, and what it then does: `no DSCP map (all …)`; else nothing.
+    """Return the missing maps of a port with PFC, and their effect: `no DSCP map (all …)`; else nothing.
 
-    What SAI does without a map (inc/saiport.h). A port that goes by PCP needs no map of DSCPs, and without a map of
-    PFC priorities each stops the queue of its number: another rule checks whether that is the right one.
+    The effects are those of SAI without a map (inc/saiport.h). A port that trusts PCP needs no map of DSCPs. Without
+    a map of PFC priorities each stops the queue of its number: another rule checks whether that is the right one.
     """
     if qos is None or not _uses_pfc(qos):
         return ""
@@ -106,9 +106,9 @@ def rewritten_dscps(fabric: Fabric, trimming: Trimming | None | Unknown, qos: Qo
 
 @word("function")
 def flooded_lossless_tcs(qos: QosProfile) -> tuple[int, ...]:
-    """Return the lossless traffic class in which a port takes what is flooded in a VLAN; none where that one is lossy.
+    """Return the lossless traffic class of packets flooded in the VLAN of a port; none where it is lossy.
 
-    Broadcasts such as ARP are no IP packets: they go by their PCP, which is 0 without a tag, and by traffic class 0
+    Broadcasts such as ARP are no IP packets: their PCP decides, which is 0 without a tag, and by traffic class 0
     where the port has no map of PCPs.
     """
     by_pcp = require_fact(qos.pcp_to_tc, "interface.qos.pcp_to_tc")
@@ -118,7 +118,7 @@ def flooded_lossless_tcs(qos: QosProfile) -> tuple[int, ...]:
 
 @word("function")
 def in_vlan(vlans: tuple[Vlan, ...] | Unknown, channels: tuple[PortChannel, ...] | Unknown, name: str) -> bool:
-    """Whether a port, or a port channel of which it is a member, is in a VLAN; not where nothing says so."""
+    """Whether a port, or its port channel, is in a VLAN by the files."""
     if isinstance(vlans, Unknown) or not vlans:
         return False
     bundles = () if isinstance(channels, Unknown) else channels
@@ -128,7 +128,7 @@ def in_vlan(vlans: tuple[Vlan, ...] | Unknown, channels: tuple[PortChannel, ...]
 
 @word("function", rests_on=("classes",))
 def routing_with_cnps(fabric: Fabric, bgp: Bgp | None, qos: QosProfile) -> tuple[int, ...]:
-    """Return the queue by which both CNPs and BGP's own packets leave."""
+    """Return the queue of both CNPs and BGP packets."""
     if bgp is None:
         return ()
     queue = effects.queue_of_tc(
@@ -140,7 +140,7 @@ def routing_with_cnps(fabric: Fabric, bgp: Bgp | None, qos: QosProfile) -> tuple
 
 @word("function", rests_on=("classes", "mode"))
 def unmarkable_in(fabric: Fabric, qos: QosProfile, queue: int) -> tuple[str, ...]:
-    """Return what leaves by a lossy queue and mostly is not ECN-capable: control traffic, and beside RDMA all else.
+    """Return the traffic of a lossy queue that is mostly not ECN-capable: control traffic, and with RDMA all other.
 
     CNPs are left out, and lossless queues: other rules report what else is in those.
     """

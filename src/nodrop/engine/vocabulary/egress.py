@@ -56,7 +56,7 @@ def _lossless_ingress_pools(qos: QosProfile) -> set[str | None]:
 
 @word("function")
 def lossless_queues_without_buffer(qos: QosProfile) -> tuple[int, ...]:
-    """Return the lossless queues of a port without a stated buffer, so that the switch's default limits them."""
+    """Return the lossless queues of a port without a stated buffer, which the switch's default limits."""
     stated = {queue.index: queue.buffer for queue in require_fact(qos.queues, "interface.qos.queues")}
     return tuple(
         index

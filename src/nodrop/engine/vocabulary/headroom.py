@@ -58,14 +58,14 @@ def headroom_in_any_release_bytes(device: Device, interface: Interface, *, index
 
 @word("function", rests_on=("cables",))
 def headroom_rule(device: Device, interface: Interface, *, index: Index) -> str:
-    """Return by what `headroom_by_formula_bytes` goes: the SKU's table, the formula of the chip, or IEEE 802.1Q."""
+    """Return the source of `headroom_by_formula_bytes`: the SKU's table, the formula of the chip, or IEEE 802.1Q."""
     found_bounds = bounds(device, interface, length_m=cable_m(device, interface, index=index))
     return "its SKU's table" if found_bounds.by_row else _headroom_formula_name(found_bounds)
 
 
 @word("function", rests_on=("cables",))
 def computed_headroom_rule(device: Device, interface: Interface, *, index: Index) -> str:
-    """Return by what `computed_headroom_bytes` goes: the formula of the chip, or IEEE 802.1Q."""
+    """Return the source of `computed_headroom_bytes`: the formula of the chip, or IEEE 802.1Q."""
     return _headroom_formula_name(bounds(device, interface, length_m=cable_m(device, interface, index=index)))
 
 
@@ -120,7 +120,7 @@ def computed_headroom_bytes(device: Device, interface: Interface, *, index: Inde
 
 @word("function", rests_on=("cables", "models"))
 def headroom_for_peer_bytes(device: Device, interface: Interface, *, index: Index) -> int | None:
-    """Return the xoff that a port needs for the chip at its far end, None if no source says that it pauses slowly."""
+    """Return the xoff that a port needs for the chip at its far end, None if no source shows that it pauses slowly."""
     peer = _peer_device(device, interface, index)
     chip = None if peer is None else asic_of(peer.model)
     if chip is None or not chip.headroom_before_bytes:
@@ -131,7 +131,7 @@ def headroom_for_peer_bytes(device: Device, interface: Interface, *, index: Inde
 
 @word("function", rests_on=("cables",))
 def needed_for_cable(device: Device, interface: Interface, *, index: Index) -> str:
-    """Return what a port's cable alone needs, as ` (its cable needs 94.21 kB)`; nothing where no figure is known."""
+    """Return the headroom of a port's cable alone, as ` (its cable needs 94.21 kB)`; else nothing."""
     try:
         return f" (its cable needs {show_bytes(headroom_needed_bytes(device, interface, index=index))})"
     except UnknownFact:

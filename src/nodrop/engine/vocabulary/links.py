@@ -22,19 +22,19 @@ def has_pam4(lane_mbps: int | None) -> bool:
 
 @word("test")
 def without_rs(fec: str | None | Unknown) -> bool:
-    """Whether a port is told to have another FEC than RS, or none: `interface.fec is without_rs`."""
+    """Whether a port has a configured FEC other than RS, or none: `interface.fec is without_rs`."""
     return not isinstance(fec, Unknown) and fec in ("none", "fc")
 
 
 @word("function")
 def has_no_rs(speed_mbps: int | None) -> bool:
-    """Return whether a speed of Ethernet has no physical layer with RS-FEC, whatever the number of lanes."""
+    """Return whether a speed of Ethernet has no physical layer with RS-FEC, with any number of lanes."""
     return speed_mbps in WITHOUT_RS_FEC_MBPS
 
 
 @word("function")
 def fecs_differ(fec_a: str | None, fec_b: str | None) -> bool:
-    """Whether two ports are told to have different FECs; where a switch chooses, it does so by the module."""
+    """Whether two ports have different configured FECs; where a switch chooses, it does so by the module."""
     return fec_a != fec_b and not {None, "auto"} & {fec_a, fec_b}
 
 
@@ -46,7 +46,7 @@ def chosen_fec(fec: str | None) -> str:
 
 @word("function", rests_on=("cables",))
 def far_end(device: Device, interface: Interface, *, index: Index) -> str:
-    """Return what a port's cable leads to: `spine1 Ethernet0`, or `another device` where no source names it."""
+    """Return the far end of a port's cable: `spine1 Ethernet0`, or `another device` if no source names it."""
     end = index.far_end(device.name, interface.name)
     return "another device" if end is None or isinstance(end, Unknown) else f"{end.node} {end.port}".strip()
 

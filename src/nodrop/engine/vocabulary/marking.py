@@ -31,7 +31,7 @@ def cnp_queues(fabric: Fabric, qos: QosProfile) -> tuple[int, ...]:
 
 @word("function", rests_on=("classes",))
 def paused_cnp_dscps(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
-    """Return the DSCPs of CNPs in a lossless traffic class, where they wait for the pause that they are to end."""
+    """Return the DSCPs of CNPs in a lossless traffic class, where they wait for the pause that they should end."""
     return tuple(dscp for dscp in effects.cnp_dscps(fabric) if effects.is_lossless(qos, effects.tc_of_dscp(qos, dscp)))
 
 
@@ -131,7 +131,7 @@ def _format_bytes(count: int | None) -> str:
 def same_marks(fabric: Fabric, pools: _Pools, interfaces: tuple[Interface, ...]) -> str:
     """Return the thresholds that RDMA's queues have at several speeds: `150 kB to 1.5 MB at 100G and 400G`.
 
-    Ports that are shut, or of which something is not known, are left out.
+    Shut ports, and ports with unknown settings, are left out.
     """
     speeds: dict[tuple[int, int], set[int]] = {}
     marks_of: dict[int, set[tuple[int, int]]] = {}
@@ -198,7 +198,7 @@ def cnp_not_first(fabric: Fabric, qos: QosProfile | None) -> str:
 
 @word("function")
 def starved_queues(qos: QosProfile, strict: int) -> tuple[int, ...]:
-    """Return the queues that get only what a strict queue leaves: weighted ones, and strict ones of lower numbers."""
+    """Return the queues that get only the rest of a strict queue: weighted ones, and strict ones of lower numbers."""
     tcs = {effects.tc_of_dscp(qos, dscp) for dscp in range(64)}
     return tuple(
         queue

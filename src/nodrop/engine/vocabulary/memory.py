@@ -18,7 +18,7 @@ def memory_bytes(device: Device) -> int:
 
 @word("function", rests_on=("models",))
 def packet_memory_bytes(device: Device) -> int:
-    """All packet memory of a switch's chip, in bytes, an upper bound; UNKNOWN where no source says it."""
+    """All packet memory of a switch's chip, in bytes, an upper bound; UNKNOWN without a source."""
     return commitment.packet_memory_bytes(device)
 
 
@@ -43,7 +43,7 @@ def shared_headroom_bytes(device: Device) -> int:
 
 @word("function", rests_on=("models",))
 def headroom_to_share_bytes(device: Device, interface: Interface) -> int:
-    """Return the shared headroom that a paused port takes beside its private headroom, in bytes."""
+    """Return the shared headroom that a paused port uses in addition to its private headroom, in bytes."""
     return max(sharing.taken_bytes(interface) - sharing.own_bytes(device), 0)
 
 

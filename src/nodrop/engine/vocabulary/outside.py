@@ -7,6 +7,6 @@ from nodrop.model.states import Unknown
 
 @word("function", rests_on=("models",))
 def waits_outside_chip(model: str | Unknown) -> bool:
-    """Whether packets wait in memory beside the chip of a switch model, for what is under way on long cables."""
+    """Whether a switch model has packet memory outside its chip, enough headroom for long cables."""
     chip = asic_of(model)
     return chip is not None and chip.external_memory

@@ -101,7 +101,7 @@ def _find_flooded_port(device: Device, names: frozenset[str]) -> tuple[str, int,
 def neighbors_beyond_macs(device: Device) -> str:
     """How neighbors are kept longer than MAC addresses, of a VLAN into which lossless traffic is routed; else nothing.
 
-    Where a time is not stated it is that of the platform; nothing is said of platforms that have no such settings.
+    The default of a time is that of the platform; platforms without such settings are skipped.
     """
     times = (device.mac_ageing_s, device.arp_reachable_s, device.nd_reachable_s)
     mac, arp, nd = (None if isinstance(time, Unknown) else time for time in times)

@@ -13,13 +13,13 @@ def marking_needs_wred(platform: str) -> bool:
 
 @word("function")
 def needs_link_local(platform: str) -> bool:
-    """Whether a platform resolves link-local neighbors on ports alone that are told to route by them."""
+    """Whether a platform resolves link-local neighbors only on ports that are configured to route by them."""
     traits = known_traits(platform)
     return traits is not None and traits.global_next_hops
 
 
 @word("function")
 def chooses_session_dscp(platform: str) -> bool:
-    """Whether a platform can be told the DSCP of BGP's own packets; not where nothing is known of it."""
+    """Whether a platform has a setting for the DSCP of BGP packets; not where this is unknown."""
     traits = known_traits(platform)
     return traits is not None and traits.session_dscp

@@ -15,9 +15,9 @@ from nodrop.model.states import Unknown, UnknownFact, require_fact
 
 @word("function")
 def ecn_outside(profile: Profile, speed_mbps: int | None | Unknown, queue: Queue) -> str:
-    """In what the marking of a queue differs from a profile, as the end of a sentence; nothing where it does not.
+    """Return the differences of a queue's marking from a profile, as the end of a sentence; nothing without any.
 
-    The speed of the port is asked for where the profile goes by it.
+    The speed of the port is required where the profile depends on it.
     """
     wred, band = require_fact(queue.wred, "queue.wred"), _ecn_band(profile, speed_mbps)
     if wred is None or band is None:
@@ -45,7 +45,7 @@ def _ecn_band(profile: Profile, speed_mbps: int | None | Unknown) -> EcnBand | N
 def watchdog_outside(
     profile: Profile, side: str | None | Unknown, polling_ms: int | None | Unknown, watchdog: PfcWatchdog
 ) -> str:
-    """In what a port's watchdog differs from a profile, as the end of a sentence; nothing where it does not.
+    """Return the differences of a port's watchdog from a profile, as the end of a sentence; nothing without any.
 
     What a platform's watchdog does not have, such as an action, is not compared. Which way the port looks is asked for
     where the profile goes by it.

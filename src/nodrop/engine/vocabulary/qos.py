@@ -25,7 +25,7 @@ def in_use(enabled: bool | Unknown) -> bool:
 
 @word("filter", rests_on=("cables",))
 def facing(side: str | None | Unknown) -> str:
-    """Return what is at the far end of a port's cable: `host`, `fabric`, `nothing`, or `unknown` where no source says.
+    """Return what is at the far end of a port's cable: `host`, `fabric`, `nothing`, or `unknown` without a source.
 
     Used as `interface.side | facing`.
     """
@@ -142,7 +142,7 @@ def _is_unprotected_tc(qos: QosProfile | None, tc: int) -> bool:
 
 @word("function", rests_on=("classes",))
 def lossy_rdma_tcs(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
-    """Return the traffic classes in which `lossy_rdma_dscps` land."""
+    """Return the traffic classes of `lossy_rdma_dscps`."""
     return tuple(sorted({effects.tc_of_dscp(qos, dscp) for dscp in lossy_rdma_dscps(fabric, qos)}))
 
 

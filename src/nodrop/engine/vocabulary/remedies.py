@@ -40,7 +40,7 @@ def own_watchdog(
 def usual_watchdog(device: Device, qos: QosProfile | None) -> PfcWatchdog | None | Unknown:
     """Return the watchdog that a platform documents as its default, of the priorities that a port pauses.
 
-    Where a switch says of a watchdog only that it is on, its times are unknown.
+    Where a switch states only that a watchdog is on, its times are unknown.
     """
     if qos is None:
         return UNKNOWN
@@ -77,7 +77,7 @@ def wide_enough(
 ) -> BufferProfile | Unknown:
     """Return a buffer with headroom enough for the port's cable, the rest of it as it is.
 
-    UNKNOWN where the switch computes it. What it reserves grows by as much as its headroom.
+    UNKNOWN where the switch computes it. Its reserve grows by as much as its headroom.
     """
     headroom = require_fact(buffer.headroom, "priority_group.buffer.headroom")
     if headroom is None or headroom.computed or isinstance(headroom.xoff_bytes, Unknown):
@@ -173,13 +173,13 @@ def _split_pfc_priorities(fabric: Fabric, qos: QosProfile) -> tuple[tuple[int, .
 
 @word("function")
 def without_red(wred: WredProfile) -> WredProfile | None:
-    """Return marking without early drops of what cannot be marked; nothing where nothing is marked."""
+    """Return marking without early drops of packets that cannot be marked; nothing without marking."""
     return replace_fields(wred, green=replace_fields(wred.green, enabled=False)) if wred.ecn_colors else None
 
 
 @word("function")
 def with_source_port(fields: tuple[HashField, ...]) -> tuple[HashField, ...]:
-    """Fields of a packet by which paths are chosen, and the source port with them."""
+    """Return the packet fields of the path hash, with the source port."""
     return tuple(field for field in HASH_FIELDS if field in {*fields, "l4-src-port"})
 
 
@@ -249,7 +249,7 @@ def filled(table: Map | None | Unknown) -> Map | Unknown:
 
 @word("function")
 def carrying_dscp(tunnels: tuple[Tunnel, ...]) -> tuple[Tunnel, ...]:
-    """Return the tunnels of a switch, each of which copies the DSCP inside to the outside and keeps the one inside."""
+    """Return the tunnels of a switch, set to copy the inner DSCP to the outer header and to keep the inner one."""
     return tuple(map(_keep_dscp_in_tunnel, tunnels))
 
 

@@ -65,7 +65,7 @@ def _marks_graceful_shutdown(policy: RouteMap | None) -> bool:
 
 @word("function")
 def routes_by_link_local(device: Device, neighbor: BgpNeighbor, *, index: Index) -> bool:
-    """Whether the port that a session goes over is told to route by link-local addresses; also where it is no port."""
+    """Whether the port of a session is set to route by link-local addresses; also where it is no port."""
     port = index.interface(device.name, neighbor.interface or "")
     return port is None or require_fact(port.link_local, "interface.link_local")
 

@@ -16,7 +16,7 @@ BITS_PER_BYTE, BITS_PER_MBIT = 8, 1_000_000
 
 @word("function")
 def lossless_queues(qos: QosProfile) -> tuple[int, ...]:
-    """Return the queues by which traffic leaves whose senders are paused rather than dropped."""
+    """Return the queues of traffic whose senders are paused instead of packets being dropped."""
     tcs = [tc for tc in TRAFFIC_CLASSES if effects.is_lossless(qos, tc)]
     return tuple(sorted({effects.queue_of_tc(qos, tc) for tc in tcs}))
 

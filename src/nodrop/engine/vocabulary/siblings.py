@@ -24,7 +24,7 @@ def told_otherwise(
 def error_near(devices: str, causes: str = "", *, index: Index) -> bool:
     """Whether another rule finds an error, or one of these rules anything, at one of these devices.
 
-    Devices and rules have a comma between them. What is found at a cable is found at both of its ends.
+    Devices and rules have a comma between them. A finding at a cable is at both of its ends.
     """
     device_names, explain = set(devices.split(", ")), set(causes.split(", "))
     reported_rules: Reported = index.kept.get(REPORTED, {})

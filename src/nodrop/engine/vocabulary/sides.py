@@ -54,7 +54,7 @@ def never_paused(qos: QosProfile, group: int) -> bool:
 
 @word("function")
 def groups_without_headroom(qos: QosProfile) -> tuple[int, ...]:
-    """Return the priority groups that take traffic and pause its sender, but lack headroom for what still arrives."""
+    """Return the priority groups that take traffic and pause its sender, but have no headroom for packets in flight."""
     groups = {effects.group_of_tc(qos, tc) for tc in effects.used_tcs(qos) if effects.is_lossless(qos, tc)}
     return tuple(sorted(group for group in groups if not _has_lossless_buffer(qos, group)))
 
@@ -75,7 +75,7 @@ def table_lacks(
 ) -> bool:
     """Whether a switch writes no headroom because its table has no row for a speed and cable length.
 
-    `own_table` is the switch's own where its file is there; otherwise the one that its SKU ships counts.
+    `own_table` is the switch's table if its file exists; else the table of its SKU is used.
     """
     if isinstance(buffer_model, Unknown) or buffer_model != "traditional":
         return False

@@ -103,6 +103,6 @@ def keeps_counters(
     snmp_location: str | None | Unknown,
     snmp_contact: str | None | Unknown,
 ) -> bool:
-    """Whether a switch is known to state no way by which counters leave it: gNMI, OTLP, or anything of SNMP."""
+    """Whether a switch is known to have no export of counters: gNMI, OTLP, or SNMP."""
     facts = (gnmi_port, collectors, snmp_location, snmp_contact)
     return not any(isinstance(fact, Unknown) or fact for fact in facts)

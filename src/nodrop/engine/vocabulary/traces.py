@@ -78,7 +78,7 @@ def _may_mark_ecn(wred: WredProfile | None | Unknown) -> bool:
 
 
 def _stated_rdma_dscps(fabric: Fabric) -> list[int]:
-    """Return the DSCPs of RDMA classes with a stated traffic class, which assumed ones lack."""
+    """Return the DSCPs of RDMA classes with a stated traffic class; assumed classes have none."""
     return [dscp for rdma in effects.rdma_classes(fabric) if not isinstance(rdma.tc, Unknown) for dscp in rdma.dscp]
 
 

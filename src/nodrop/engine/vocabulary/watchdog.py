@@ -34,7 +34,7 @@ def restores_never(platform: str, watchdog: PfcWatchdog) -> bool:
 def polls_too_slowly(platform: str, polling_ms: int, watchdog: PfcWatchdog) -> bool:
     """Whether a detection time is less than two pollings, where every port has a separate detection time.
 
-    Of one that is too short for any polling of the platform, `watchdog-detects-too-soon` tells.
+    Rule `watchdog-detects-too-soon` reports one that is too short for any polling of the platform.
     """
     settings = _watchdog_traits(platform)
     if settings is None or settings.robustness is not None or watchdog.detection_ms is None:
@@ -96,7 +96,7 @@ def fabric_timers(platform: str) -> str:
 
 @word("function", rests_on=("policy", "cables"))
 def alert_is_policy(fabric: Fabric, side: str | None | Unknown) -> bool:
-    """Whether the owner states that the watchdogs of ports of that side do no more than tell."""
+    """Whether the owner states that the watchdogs of ports of that side only report."""
     wanted_pfc_watchdog = policy_watchdog(fabric, side)
     return isinstance(wanted_pfc_watchdog, PfcWatchdog) and wanted_pfc_watchdog.action == ALERT
 
@@ -161,7 +161,7 @@ def counts_for_watchdog(counters: tuple[Counter, ...]) -> bool:
 
 @word("function")
 def outlasted_timeout(watchdog: PfcWatchdog, polling_ms: int | None, timeout_ms: int, retries: int) -> str:
-    """Return by what a watchdog exceeds the time that RDMA waits, as the end of a sentence; nothing where it is faster.
+    """Return how a watchdog exceeds the timeout of RDMA, as the end of a sentence; nothing where it is faster.
 
     It acts at the latest one polling after its detection time, and holds the queue for at least its restoration time.
     A QP sends again after `timeout_ms`, and gives up when it has done so `retries` times in vain.
@@ -179,9 +179,9 @@ def outlasted_timeout(watchdog: PfcWatchdog, polling_ms: int | None, timeout_ms:
 
 @word("function", rests_on=("models",))
 def taken_actions(model: str | Unknown, action: str | None) -> tuple[str, ...]:
-    """Return what the watchdog of a switch model can do; without an action it drops, which every watchdog can.
+    """Return the actions of a switch model's watchdog; without an action it drops, which every watchdog can.
 
-    UNKNOWN where the catalogue does not say, and the action is another.
+    UNKNOWN where the catalogue has no entry, and the action is another.
     """
     chip = asic_of(model)
     actions = chip.watchdog_actions if chip else None

@@ -46,7 +46,7 @@ def detect(file_head: bytes) -> bool:
 
 
 def is_printed(file_content: bytes) -> bool:
-    """Whether a command printed a file, or one of its lines with settings, so that a change of it sets nothing."""
+    """Whether a command printed a file, or one of its lines with settings: a change of it has no effect then."""
     text = file_content.decode("utf-8", "replace")
     form = _find_form(text[:_HEAD])
     return form is None or form.printed or any(map(commands.LISTING.match, text.splitlines()))

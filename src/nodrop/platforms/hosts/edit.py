@@ -61,7 +61,7 @@ def _spell_value(value: object) -> str:
 
 
 def _differs_only_by(old: HostReading, new: HostReading, change: Change) -> bool:
-    """Whether new files set what a change asks for, and nothing else is different in them."""
+    """Whether new files make the requested change, and no other."""
     subject, field = change.subject[:-1], change.subject[-1]
     wanted = tuple(_with_value(nic, field, change.new) if nic.subject == subject else nic for nic in old.nics)
     return new.nics == wanted and len(new.remarks) <= len(old.remarks) and not new.problems

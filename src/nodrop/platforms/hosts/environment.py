@@ -133,7 +133,7 @@ class Environment:
         self._has_plain_job = self._has_plain_job or is_plain
 
     def _say_loopback(self) -> None:
-        """Say whether GPUs of one host talk through its NICs, except in a test: on one host, or beside a plain run."""
+        """Say whether GPUs of one host talk through its NICs, except in a test: on one host, or with a plain run."""
         if spans := [self._held[name][1] for name in _LOOPBACK if self._has_variable(name)]:
             both_off = all(self._value(name) == "1" for name in _LOOPBACK)
             is_test = self._has_one_host or self._has_plain_job

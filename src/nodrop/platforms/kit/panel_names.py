@@ -21,7 +21,7 @@ class PanelPart(NamedTuple):
 
 
 def find_parts(model: str, name: str) -> tuple[PanelPart, ...]:
-    """Return what a name can mean on a model, the fewest parts first; nothing where the model has no such port."""
+    """Return the possible ports of a name on a model, the fewest parts first; nothing if it has no such port."""
     return parts_by_name(model).get(name.casefold(), ())
 
 

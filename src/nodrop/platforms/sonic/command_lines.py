@@ -129,7 +129,7 @@ _FIELDS = "\x1f"
 
 
 def _commands_for_row(table: str, key: str, old: object, new: object) -> Iterator[str]:
-    """Yield the commands that make a row what it is to be."""
+    """Yield the commands that change a row to its new content."""
     was, will = mapping(old), mapping(new)
     fields = {name: value for name, value in will.items() if was.get(name) != value}
     gone = [name for name in was if name not in will]

@@ -62,7 +62,7 @@ def _describe(node: ast.expr) -> str:
 
 
 def _fields_of_one_family(values: list[ast.expr]) -> tuple[str, ...]:
-    """Return two fields if the values say that both are IPv4 or that both are IPv6; nothing else."""
+    """Return two fields if their values are both IPv4 or both IPv6; else nothing."""
     pairs = [_families(value) for value in values]
     names = {tuple(name for name, _ in pair) for pair in pairs}
     families = [{family for _, family in pair} for pair in pairs]
@@ -92,7 +92,7 @@ def _contains(sign: ast.expr, *, denied: bool) -> str:
 
 
 def _value(node: ast.expr) -> str:
-    """Return what a part of a condition compares, in words."""
+    """Return the operands of a part of a condition, in words."""
     match node:
         case ast.Constant(value=str() as text):
             return repr(text)

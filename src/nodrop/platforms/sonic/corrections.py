@@ -23,7 +23,7 @@ _PARTS_OF_PORT = {
 
 
 def without_numbers(config: Config, table: str, key: str, numbers: Sequence[str]) -> tuple[Correction, ...]:
-    """Return the corrections that leave numbers to their own rows, so that a range sets the others only."""
+    """Return the corrections that leave numbers to their own rows; a range then sets the others only."""
     row, (ports, _, _) = config.rows(table)[key], key.rpartition("|")
     left = {index for _, index in cells_of(key) if index is not None and str(index) not in numbers}
     new_keys = [f"{ports}|{span}" for span in ranges(left)]

@@ -57,7 +57,7 @@ def check(config: Config) -> None:
 
 
 def _remedy(fault: Fault) -> Remedy:
-    """Return the row that an address lacks; of other faults nothing is known that ends them."""
+    """Return the missing row of an address; for other faults no correction is known."""
     if fault.kind != "address-without-interface-row":
         return NO_REMEDY
     return Remedy((Correction((DOCUMENT, fault.facts["table"], fault.facts["name"]), None, ""),))
