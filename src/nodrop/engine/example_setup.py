@@ -94,7 +94,7 @@ class Setting:
         files = {**edits.get(self.platform, {})}
         files |= {f"/{HOSTS}/{name}": changes for name, changes in edits.get(HOSTS, {}).items()}
         artifacts = []
-        for host_file in _written(self.platform, json.dumps(overlay)):
+        for host_file in _write_files(self.platform, json.dumps(overlay)):
             text = _apply_text_edits(
                 host_file.text,
                 files.pop(f"{host_file.device}/{host_file.path}", ()),
@@ -147,7 +147,7 @@ def _built(platform: str, overlay: str) -> Fabric:
 
 
 @lru_cache(maxsize=32)
-def _written(platform: str, overlay: str) -> tuple[Artifact, ...]:
+def _write_files(platform: str, overlay: str) -> tuple[Artifact, ...]:
     """Return the files of switches and hosts of `_built`."""
     fabric = _built(platform, overlay)
     return (*nodrop.write(fabric), *nodrop.host_files(fabric))
