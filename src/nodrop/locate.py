@@ -156,7 +156,8 @@ _POOL = "pool"
 def _part_to_change(finding: Finding) -> Subject:
     """Return the part that a fix changes, if all changes are of the port that a finding points at; else that part.
 
-    One or two changes are of a row of a map or profile; more are of the binding of the port to another one.
+    One or two changes are of a row of a map or profile; more are of the binding of the port to another one. What is
+    around the part that the finding points at says less than that.
     """
     changes = finding.fix.changes if finding.fix is not None else ()
     own = [change.subject for change in changes if change.subject[:2] == finding.at[:2]]
@@ -166,7 +167,8 @@ def _part_to_change(finding: Finding) -> Subject:
     if len(own) <= _MOST_OF_ROW and not rebinds:
         return own[0]
     shared = (at for at, steps in enumerate(zip(*own, strict=False)) if len(set(steps)) > 1)
-    return own[0][: next(shared, min(map(len, own)))]
+    around = own[0][: next(shared, min(map(len, own)))]
+    return finding.at if finding.at[: len(around)] == around else around
 
 
 class _Aim:

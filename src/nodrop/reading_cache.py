@@ -14,7 +14,7 @@ from nodrop.cache import Store
 from nodrop.errors import Problem
 from nodrop.inputs import Bundle
 from nodrop.model.fabric import End, Port
-from nodrop.model.reading import Allow, Cable, DeviceReading, Note, Place, Remark, Source
+from nodrop.model.reading import Allow, Cable, Correction, DeviceReading, Note, Place, Remark, Remedy, Source
 from nodrop.model.states import UNKNOWN
 from nodrop.model.values import classes
 from nodrop.opening import Opened, open_files, read_bundle, read_open_files
@@ -30,7 +30,7 @@ _HELD_BYTES = 64 << 20
 
 MODEL = (*classes(), End, Port)
 """The classes of the model."""
-NOTICED = (Allow, Note, Place, Problem, Remark, Span)
+NOTICED = (Allow, Correction, Note, Place, Problem, Remark, Remedy, Span)
 """Those of what readers notice."""
 _TABLE = Table((*MODEL, *NOTICED, Cable, DeviceReading), (UNKNOWN,))
 _FORM = tuple[tuple[DeviceReading, ...] | tuple[tuple[int, ...], ...], ...]

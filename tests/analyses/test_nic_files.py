@@ -190,7 +190,7 @@ def test_the_fix_of_a_job_with_two_libraries_gives_each_variable_its_value() -> 
     designed = build(shipped("two-by-two", {}))
     outcome = nodrop.lint(nodrop.read_back([*nodrop.write(designed), job], designed))
     fixes = [finding.fix.text for finding in outcome.findings if finding.fix and finding.rule == "gpu-traffic-unmarked"]
-    assert fixes == ["set NCCL_GIN_IB_TC=106 and NVSHMEM_IB_TRAFFIC_CLASS=106 in the environment of the job"]
+    assert fixes == ["set NCCL_GIN_IB_TC=106 NVSHMEM_IB_TRAFFIC_CLASS=106 in the environment of the job"]
 
 
 @pytest.mark.parametrize(

@@ -278,7 +278,7 @@ def test_a_folder_stands_for_the_working_directory(
     monkeypatch.chdir("old")
     (line,) = unlike("--base", before, here / "build")
     assert line == (
-        f"error: {here}/build: not below the working directory, which {before} stands for (run it in the folder that"
+        f"error: {here}/build: not below the working directory, which {before} represents (run it in the folder that"
         " the base is a former state of)"
     )
 

@@ -476,7 +476,7 @@ def test_what_builds_on_such_a_line_is_written_anew(tmp_path: Path, lines: str, 
     assert (refused.place.span.line, refused.text) == (at + 1, lines.split("\n")[at - 1].strip())
     assert "line vty" in found.files["configs/leaf1.cfg"]
     assert found.anew == ("leaf1",)
-    assert [line.split(":")[:2] for line in report_omissions(found) if "take their place" in line] == [
+    assert [line.split(":")[:2] for line in report_omissions(found) if "nodrop replaces them" in line] == [
         ["written anew", " leaf1"]
     ]
 

@@ -58,7 +58,7 @@ def test_a_link_out_of_the_folder_is_a_problem_and_is_not_followed(site: Path) -
         ("build/leaf1/frr.conf", ["build"], "no such folder"),
         (".", ["build"], "that is the working directory, with the files of now"),
         ("..", ["build"], "the working directory lies in it, with the files of now"),
-        ("../old", ["../old"], "not below the working directory, which ../old stands for"),
+        ("../old", ["../old"], "not below the working directory, which ../old represents"),
         ("../old/build", ["build"], "build is not in it"),
     ],
 )

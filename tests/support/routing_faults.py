@@ -268,7 +268,7 @@ FAULTS: tuple[Fault, ...] = (
             ("leaf2/frr.conf", r"(10\.1\.2\.24[19]) remote-as \d+", r"\1 remote-as 4200000001"),
             ("leaf1/frr.conf", r"^ bgp bestpath as-path multipath-relax\n", ""),
         ),
-        caught=(("multipath-missing", "leaf1/frr.conf", "maximum-paths 32"),),
+        caught=(("multipath-missing", "leaf1/frr.conf", "router bgp 4200100001"),),
     ),
     Fault(
         says="the route map of a session is not there",

@@ -38,7 +38,7 @@ def below(body: str, version: str = "5.16.0", model: str = "SN5600") -> list[tup
         ("qos trust l3", "qos | trust | there is `qos mapping <profile> trust`"),
         (
             "qos pfc priority 3",
-            "qos pfc priority | 3 | `priority` stands where <profile> does; did you mean `switch-priority`?",
+            "qos pfc priority | 3 | `priority` is in the place of <profile>; did you mean `switch-priority`?",
         ),
         ("interface swp1 qos pfc enable on", "interface swp1 qos pfc | enable | known: profile"),
         ("interface swp1 qos roce mode lossless", "interface swp1 qos | roce | there is `qos roce`"),

@@ -83,11 +83,11 @@ FAULTS: dict[str, Fault] = {
     ),
     "two TCs in the lossless PG, both used": each(
         {("TC_TO_PRIORITY_GROUP_MAP", "AZURE", "1"): "3"},
-        "storage-in-rdma-class", "{}", "PORT_QOS_MAP", "{}", "dscp_to_tc_map", "lossless-queue-without-ecn",
+        "storage-in-rdma-class", "{}", "TC_TO_PRIORITY_GROUP_MAP", "AZURE", "1", "lossless-queue-without-ecn",
     ),
     "lossless PG on a lossy profile": fault(
         {("BUFFER_PG", f"{PORT}|3", "profile"): "ingress_lossy_profile"},
-        "lossless-pg-without-headroom", PORT, ("BUFFER_PG", f"{PORT}|0"),
+        "lossless-pg-without-headroom", PORT, ("BUFFER_PG", f"{PORT}|3"),
     ),
     "lossless PG on a lossy profile, which buffermgrd replaces": fault(
         {("BUFFER_PG", f"{PORT}|3", "profile"): "ingress_lossy_profile"},
@@ -126,7 +126,7 @@ FAULTS: dict[str, Fault] = {
     ),
     "WRED min without max": each(
         {("WRED_PROFILE", "AZURE_LOSSLESS", "green_max_threshold"): None},
-        "ecn-thresholds-inverted", "{}/qos/queues/3", "QUEUE", "{}|3", "wred_profile", "ecn-inert",
+        "ecn-thresholds-inverted", "{}/qos/queues/3", "WRED_PROFILE", "AZURE_LOSSLESS", "", "ecn-inert",
     ),
     "both thresholds": fault(
         {("BUFFER_PROFILE", "egress_lossless_profile", "static_th"): "60817392"},
@@ -193,7 +193,7 @@ FAULTS: dict[str, Fault] = {
     ),
     "counters of the watchdog off": fault(
         {("FLEX_COUNTER_TABLE", "PFCWD", "FLEX_COUNTER_STATUS"): "disable"},
-        "watchdog-without-counters", "", ("FLEX_COUNTER_TABLE",),
+        "watchdog-without-counters", "", ("FLEX_COUNTER_TABLE", "PFCWD", "FLEX_COUNTER_STATUS"),
     ),
     "detection of less than two pollings": fault(
         {("PFC_WD", PORT, "detection_time"): "199"},

@@ -207,7 +207,7 @@ WRONG = {
     ),
     "an old release": (
         failing("/v2/version", (200, b'{"Batfish": "0.36.0"}')),
-        "Batfish at 127.0.0.1:PORT is too old: it speaks API 2.0, 2.1 or later is needed",
+        "Batfish at 127.0.0.1:PORT is too old: it has API 2.0, 2.1 or later is needed",
     ),
     "one without questions": (
         failing("/v2/question_templates", (200, b"{}")),
