@@ -144,9 +144,22 @@ def sourced(*routers_with_source: int) -> Fabric:
     return fabric(*made, cables=["r1 e0 - r2 e0"])
 
 
-@pytest.mark.parametrize(("source", "expected"), [({}, "unread"), (FROM_LOOPBACK, "up")])
-def test_a_connection_that_may_take_the_place_of_a_link_session_is_unknown(source: Said, expected: str) -> None:
-    """FRR gives r2's connection from its link address to r1's statement of that address, if it comes first."""
+@pytest.mark.parametrize(
+    ("source", "with_route", "expected"),
+    [
+        ({}, (1, 2), "unread"),
+        (FROM_LOOPBACK, (1, 2), "up"),
+        ({}, (2,), "unread"),
+        (FROM_LOOPBACK, (2,), "no-route"),
+    ],
+)
+def test_a_connection_that_may_take_the_place_of_a_link_session_is_unknown(
+    source: Said, with_route: tuple[int, ...], expected: str
+) -> None:
+    """FRR gives r2's connection from its link address to r1's statement of that address, if it comes first.
+
+    That needs no route of r1 to r2's loopback.
+    """
     statics = {1: "10.1.0.1", 2: "10.1.0.0"}
     made = []
     for number, other in ((1, 2), (2, 1)):
@@ -155,7 +168,7 @@ def test_a_connection_that_may_take_the_place_of_a_link_session_is_unknown(sourc
         ports = [port("e0", f"10.1.0.{number - 1}/31")]
         plain = router(f"r{number}", 65000 + number, ports, sessions, loopbacks=(loopback(number),))
         way = StaticRoute(prefix=f"10.0.0.{other}/32", next_hop=statics[number])
-        made.append(replace_fields(plain, static_routes=(way,)))
+        made.append(replace_fields(plain, static_routes=(way,) if number in with_route else ()))
     joined = fabric(*made, cables=["r1 e0 - r2 e0"])
     assert (state_of(joined), state_of(joined, "r2")) == (expected, expected)
 

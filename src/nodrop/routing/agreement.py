@@ -104,6 +104,23 @@ def may_need_link(router: Router, neighbor: BgpNeighbor) -> bool:
     return is_secured and not inside and neighbor.connected_check
 
 
+def follows_routes(router: Router, neighbor: BgpNeighbor) -> bool:
+    """Whether routes of a neighbor may follow others than connected ones (bgpd/bgp_zebra.c, bgp_zebra_announce).
+
+    bgpd asks zebra for that where the neighbor's TTL is not 1: TTL security makes it 255, also that of a single hop.
+    """
+    return not needs_link(router, neighbor) or may_follow_only_connected_routes(router, neighbor)
+
+
+def may_follow_only_connected_routes(router: Router, neighbor: BgpNeighbor) -> bool:
+    """Whether it depends on the order of lines that routes of a neighbor with TTL security follow others.
+
+    The TTL is 1 where a peer group states it before it has the neighbor (see `may_need_link`).
+    """
+    is_secured = neighbor.ttl_security_hops is not None and neighbor.address is not None
+    return is_secured and not _is_asked_inside(router, neighbor) and neighbor.connected_check
+
+
 def _is_asked_inside(router: Router, neighbor: BgpNeighbor) -> bool:
     """Whether a statement is about a neighbor in the router's own AS.
 

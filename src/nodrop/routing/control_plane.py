@@ -28,7 +28,7 @@ from nodrop.routing.route_sources import find_foreign_source_rules, packet_sourc
 from nodrop.routing.routers import BgpSession, DownSession, Router, SessionSide, routers
 from nodrop.routing.routes import FamilyRoutes
 from nodrop.routing.sessions import FabricSessions
-from nodrop.routing.speakers import FamilyWorld
+from nodrop.routing.speakers import BgpSpeaker, FamilyWorld
 from nodrop.routing.static_routes import find_outgoing_interface, is_discard_route, usable_static_routes
 from nodrop.routing.words import neighbor_family_statement
 
@@ -287,11 +287,22 @@ class ControlPlane:
         for number, speaker in routes.world.speakers.items():
             if speaker.resolver is not None and not routes.settles_next_hops(number):
                 yield UncomputedPart(speaker.router.subject, "routes over next hops that lead to one another")
+            yield from self._missing_hop_gaps(routes, speaker)
             for entry in routes.state.table(number).entries if speaker.resolver is not None else ():
                 legs = {hop.leg for hop in routes.hops(number, entry.hops)}
                 if entry.vias and not {hop.leg for hop in routes.hops_over(number, entry, None) or ()} <= legs:
                     yield UncomputedPart(speaker.router.subject, "valleys over next hops that are behind other routers")
                     break
+
+    def _missing_hop_gaps(self, routes: FamilyRoutes, speaker: BgpSpeaker) -> Iterator[UncomputedPart]:
+        """Yield routers with routes over routes of which it is not known whether zebra uses them so."""
+        number = speaker.router.number
+        entries = routes.state.table(number).entries if speaker.resolver is not None else ()
+        followers = [entry for entry in entries if entry.vias]
+        if any(routes.may_miss_next_hops(number, entry) for entry in followers):
+            yield UncomputedPart(speaker.router.subject, "routes over a route to its own next hop")
+        if any(routes.depends_on_ttl_security(number, entry) for entry in followers):
+            yield UncomputedPart(speaker.router.subject, "routes over other routes, of a neighbor with TTL security")
 
     def _announcement_gaps(self, router: Router, bgp: Bgp) -> Iterator[UncomputedPart]:
         """Yield a router's announcements that are not followed: routes of the kernel, and static ones to next hops."""

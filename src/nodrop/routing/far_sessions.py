@@ -163,6 +163,8 @@ def _resolve_far_session(sessions: FabricSessions, asked: DownSession, ways: Way
         facts = {"where": start.name, "missing": str(neighbor.address if start is router else back.address)}
         return asked._replace(reason="no-route", facts=facts, there=start is not router)
 
+    if opening.may_take_place_of_other(sessions, far) or far_opening.may_take_place_of_other(sessions, router):
+        return leave_unknown("neighbor.update_source")
     links = 1
     for start, goal, end, end_leg in ((router, to, far, far_leg), (far, own_address, router, leg)):
         distance = _count_links_to_router(ways, start.number, goal, end.number)
@@ -187,10 +189,7 @@ def _resolve_far_session(sessions: FabricSessions, asked: DownSession, ways: Way
     if not (opens or far_opens):
         return without_route(start)
     is_certain = (opens and opening.is_certain()) or (far_opens and far_opening.is_certain())
-    takes_other = opening.may_take_place_of_other(sessions, far) or far_opening.may_take_place_of_other(
-        sessions, router
-    )
-    if not is_certain or takes_other:
+    if not is_certain:
         return leave_unknown("neighbor.update_source")
     halves = (
         FilteredEnd(router.device, _cabled_legs(router), single_address_range(own_address), opens),

@@ -1,12 +1,13 @@
 """The routes of a router: connected, static and of BGP, with the legs that packets leave by."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from nodrop.limits import MAX_DISTANCE
 from nodrop.model.routing import StaticRoute
+from nodrop.routing.agreement import may_follow_only_connected_routes
 from nodrop.routing.convergence import ConvergedState
 from nodrop.routing.decision import TableEntry
 from nodrop.routing.next_hop_tracking import near_addresses
@@ -242,6 +243,51 @@ class FamilyRoutes:
             elif route is not None:
                 hops.update(dict.fromkeys(route.hops))
         return tuple(hops) if active else None
+
+    def depends_on_ttl_security(self, number: int, entry: TableEntry) -> bool:
+        """Whether the next hops of a route depend on the TTL that bgpd has for a neighbor with TTL security."""
+
+        def follows_another(via: Address) -> bool:
+            route = self._route_to_next_hop(number, via, None)
+            return route is not None and route.source != "connected"
+
+        neighbor = self.plane.side(number, self.world.speakers[number].links[entry.hops[0]].session).neighbor
+        is_ttl_uncertain = may_follow_only_connected_routes(self.plane.routers[number], neighbor)
+        return is_ttl_uncertain and self._needs_next_hops(number, entry, follows_another)
+
+    def may_miss_next_hops(self, number: int, entry: TableEntry) -> bool:
+        """Whether zebra may leave next hops of a route unused that are behind a route to its own next hop.
+
+        A host may announce itself over a session that goes over another route to it. While zebra replaces that one,
+        other routes of the session have no next hop, and zebra does not look again (FRR, zebra/zebra_nhg.c,
+        nexthop_active).
+        """
+        return self._needs_next_hops(number, entry, lambda via: self._is_behind_itself(number, via))
+
+    def _needs_next_hops(self, number: int, entry: TableEntry, is_asked: Callable[[Address], bool]) -> bool:
+        """Whether a route would leave by other legs without some of its next hops."""
+        paths = list(zip(entry.hops, entry.vias, strict=True))
+        kept = [(position, via) for position, via in paths if via is None or not is_asked(via)]
+        if not kept or len(kept) == len(paths):
+            return not kept
+        rest = entry._replace(hops=tuple(row[0] for row in kept), vias=tuple(row[1] for row in kept))
+        hops, fewer = (self.hops_over(number, each, None) or () for each in (entry, rest))
+        return {hop.leg for hop in hops} != {hop.leg for hop in fewer}
+
+    def _is_behind_itself(self, number: int, via: Address) -> bool:
+        """Whether a next hop is reached over a route of BGP that has a next hop in its own prefix, beside others."""
+        route = self._route_to_next_hop(number, via, None)
+        if route is None or route.source != "bgp":
+            return False
+        family_routes = self.plane.of(via.family)
+        entry = family_routes._bgp_entry_to_install(number, route.prefix)
+        own_vias = () if not isinstance(entry, TableEntry) else entry.vias
+        return any(
+            own_via is not None
+            and route.prefix.has(own_via)
+            and family_routes._route_to_next_hop(number, own_via, route.prefix) is None
+            for own_via in own_vias
+        )
 
     def settles_next_hops(self, number: int) -> bool:
         """Whether it is known which routes of a router follow which: not of those whose next hops swap for ever."""
