@@ -41,7 +41,7 @@ def _mark_from_redistribution(reach: RouteReach, number: int, attributes: PathAt
         for redistribution in rows
         if redistribution.family == family and redistribution.policy is not None
     )
-    policy_text = f"route map {row.policy}, which sets {_render_blocking_communities(attributes)},"
+    policy_text = f"route map {row.policy} sets community {_render_blocking_communities(attributes)}"
     return CommunityMark(
         number, policy_text, (*router.subject, "route_maps", str(row.policy)), "export", router.subject, bits
     )
@@ -60,7 +60,7 @@ def _mark_from_policy(
     router, neighbor = reach.plane.routers[holder], reach.plane.side(holder, link.session).neighbor
     family_config = neighbor_family_statement(neighbor, reach.routes.family)
     policy = family_config.import_policy if inbound else family_config.export_policy
-    policy_text = f"route map {policy}, which sets {_render_blocking_communities(attributes)},"
+    policy_text = f"route map {policy} sets community {_render_blocking_communities(attributes)}"
     at = (*router.subject, "route_maps", str(policy))
     return CommunityMark(holder, policy_text, at, "import" if inbound else "export", router.at(neighbor), bits)
 

@@ -35,10 +35,11 @@ def command(
 ) -> int:
     """Compare running configurations with the intended ones.
 
-    RUNNING are files collected from switches, or folders of them, one for each switch. INTENT is an intent, the
-    folder of its build, or other intended configurations. Facts that one side does not state are listed separately,
-    and are not drift. SONiC tables and NVUE settings outside the model (access lists, accounts) are compared by name,
-    their values are not shown.
+    RUNNING are files collected from switches, or folders of them, one for each switch: leaf1/config_db.json from
+    `show runningconfiguration all` (SONiC), leaf1/startup.yaml from `nv config show -o yaml` (NVUE). INTENT is an
+    intent, the folder of its build, or other intended configurations. Facts that one side does not state are listed
+    separately, and are not drift. SONiC tables and NVUE settings outside the model (access lists, accounts) are
+    compared by name, their values are not shown.
 
     Exit 1 if something differs, a switch is on one side only, or a finding reaches --fail-on.
 

@@ -31,13 +31,14 @@ def command(words: tuple[str, ...], at: str | None, platform: str | None, settin
     nodrop explain --at SUBJECT PATH        the values of a part, with the line or reason of each
     nodrop explain RULE --at SUBJECT PATH   the values that the rule used there, and the text to change
 
-    SUBJECT is what lint shows after ^^^ or the first =, such as leaf1/Ethernet0 or
+    SUBJECT is what lint shows after ^^^ or the first =, such as leaf1/@bgp, leaf1/Ethernet0 or
     leaf1/Ethernet0/qos/priority_groups/3. PATH is an intent, a file or a folder of configurations.
-    For headroom, its parts are shown too.
+    For headroom, the summands of the computed size are shown too.
 
     \b
     Examples:
       nodrop explain pfc-without-watchdog
+      nodrop explain --at leaf1/@bgp intent.yaml
       nodrop explain pfc-without-watchdog --at leaf1/Ethernet0 intent.yaml
     """
     from nodrop import platforms

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     "--against",
     metavar="INTENT",
     type=click.Path(),
-    help="Write no intent; compare the fabric of this one with PATH.",
+    help="Write no intent; compare the fabric of INTENT with PATH.",
 )
 @option(
     INPUT,

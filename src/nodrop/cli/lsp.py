@@ -21,8 +21,9 @@ def command(port: int | None, *, stdio: bool) -> None:
     you type, with explanations, quick fixes and completion. Install it with: pip install '.[lsp]' in a checkout
 
     \b
-    Example:
-      nodrop lsp --tcp 2087
+    Examples:
+      nodrop lsp              as the command of an editor's LSP client
+      nodrop lsp --tcp 2087   for an editor that connects to 127.0.0.1:2087
     """
     del stdio
     if find_spec("pygls") is None or find_spec("lsprotocol") is None:

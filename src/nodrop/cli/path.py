@@ -37,8 +37,8 @@ def command(src: str, dst: str, path: str, dscp: int | None, without: tuple[str,
     `nodrop lint`; without PATH, the working directory is read.
 
     Each hop is shown with its route and with the traffic class, priority group and queue of the packet. Access
-    lists are evaluated for a RoCE packet (UDP 4791); the entries that match are shown. Between two hosts, every pair
-    of ports is traced, of isolated rails every pair of a rail, and the first is shown in full.
+    lists are evaluated for a RoCE packet (UDP 4791); the entries that match are shown. Between two hosts,
+    every pair of ports is traced; with isolated rails, every pair within a rail. The first is shown in full.
 
     Exit 1 if packets of any pair do not arrive on all paths.
 

@@ -23,7 +23,7 @@ THRESHOLDS = ("error", "warning", "unknown", "never")
     type=Word(("deadlock", "storm")),
     default="deadlock",
     show_default=True,
-    help="What to compute: whether a deadlock can form, or what each NIC stops that pauses for ever.",
+    help="What to compute: whether a deadlock can form, or what stops if a NIC pauses forever.",
 )
 @option(
     INPUT,
@@ -44,7 +44,7 @@ THRESHOLDS = ("error", "warning", "unknown", "never")
     type=Word(THRESHOLDS),
     default="warning",
     show_default=True,
-    help="Exit 1 for a deadlock as cabled (error), after failures too (warning), or for unknown facts too.",
+    help="Exit 1 for a deadlock as cabled (error), also after failures (warning), also for unknown facts (unknown).",
 )
 def command(
     paths: tuple[str, ...],
@@ -60,9 +60,9 @@ def command(
     buffer waits for which. Without a circle no deadlock can form. If no switch announces upward what it hears from
     above, that is proved for any number of failures.
 
-    A circle is shown with the packets of each hop, and with the least change that breaks it. With --claim storm, each
-    kind of host port is shown with the ports that stop if its NIC pauses for ever, when they stop, and which watchdog
-    ends that; exit 1 if none does.
+    A circle is shown with the packets of each hop, and with the least change that breaks it. With --claim storm, a NIC
+    of each kind of host port pauses forever: shown are the ports that stop, when they stop, and the watchdog that
+    ends it. Exit 1 if none does.
 
     \b
     Examples:

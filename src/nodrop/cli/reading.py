@@ -45,7 +45,7 @@ _OPTIONS = (
         multiple=True,
         metavar="KEY=VALUE",
         shell_complete=completing.complete_assumptions,
-        help="State a fact that no file has: mode=lossless, pfc-only, lossy, trim (packet trimming) or uec (Ultra"
+        help="State a fact that no file has: mode=lossless, lossy, pfc-only, trim (packet trimming) or uec (Ultra"
         " Ethernet); rdma=DSCP (repeatable).",
     ),
     option(

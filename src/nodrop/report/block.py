@@ -20,7 +20,7 @@ _STYLES = {"error": "1;31", "warning": "1;33", "note": "1;36", "unknown": "1;35"
 _RELATED = 4
 _COMMANDED = 2
 """On how many devices a short report shows commands."""
-_TYPED = 10
+_TYPED = 16
 """How many lines of commands it shows for each."""
 _BY_RULE = "the files do not show all that decides it"
 """Why a finding is not certain whose rule says so itself."""

@@ -9,6 +9,8 @@ from nodrop.cli.commands import Commands
 def command() -> None:
     """Write a fabric in the format of another program.
 
+    Start Batfish with the snapshot folder, or the lab with `containerlab deploy`.
+
     \b
     Examples:
       nodrop export batfish intent.yaml -o snapshot
