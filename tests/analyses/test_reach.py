@@ -19,7 +19,7 @@ def test_a_policy_is_told_once_with_an_example() -> None:
     assert look("filtered", {"leaf1/@bgp/prefix_lists/OWN/rules/20": None}, lost=True) == {
         "leaf1/@bgp/prefix_lists/OWN": {
             "device": "leaf1",
-            "what": "prefix list OWN in route map FABRIC-OUT",
+            "what": "prefix list OWN, route map FABRIC-OUT",
             "way": "to",
             "far": "spine1 and 1 more",
             "prefix": "10.2.1.0/24",

@@ -91,6 +91,6 @@ def _find_refusal_in_map(router: Router, bgp: Bgp, route_map: RouteMap, prefix: 
             where = (*subject, "rules", str(rule.sequence))
             return PolicyRefusal(f"rule {rule.sequence} of route map {route_map.name}", where)
     if len(dict.fromkeys(looked)) == 1:
-        policy_text = f"prefix list {looked[0]} in route map {route_map.name}"
+        policy_text = f"prefix list {looked[0]}, route map {route_map.name}"
         return PolicyRefusal(policy_text, (*router.subject, "prefix_lists", looked[0]))
     return PolicyRefusal(f"route map {route_map.name}", subject)
