@@ -92,7 +92,8 @@ class Files:
 
     def bundle(self, number: int) -> Bundle:
         """Return the files of a device or host."""
-        return [*self.inputs.bundles, *self._host_bundles][number]
+        first = len(self.inputs.bundles)
+        return self.inputs.bundles[number] if number < first else self._host_bundles[number - first]
 
     def is_host(self, number: int) -> bool:
         """Whether a number is that of a host, whose files no tool of a switch takes."""

@@ -3,7 +3,7 @@
 Each function returns what in the file ends a fault that the reader remarks; nothing where only the owner knows it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from nodrop.hardware import switch
 from nodrop.model.change import DOCUMENT
@@ -53,24 +53,29 @@ def threshold_of_pool(config: Config, name: str, row: Row) -> tuple[Correction, 
     return () if other is None else (Correction((DOCUMENT, "BUFFER_PROFILE", name, other), row[other], None),)
 
 
-def parts_with_profile(config: Config, field: str, name: str, *tables: str) -> tuple[Subject, ...]:
-    """Return the parts of ports that rows of these tables give a profile, as the model has them, below the device."""
-    return tuple(dict.fromkeys(_parts_with_profile(config, field, name, tables)))
+def index_parts_by_profile(config: Config, field: str, *tables: str) -> Mapping[str, tuple[Subject, ...]]:
+    """Return by profile the parts of ports that rows of these tables give it, as the model has them, below the device.
+
+    Every row is read once, however many profiles have a fault.
+    """
+    parts: dict[str, dict[Subject, None]] = {}
+    for name, part in _profiles_of_parts(config, field, tables):
+        parts.setdefault(name, {})[part] = None
+    return {name: tuple(own_parts) for name, own_parts in parts.items()}
 
 
-def _parts_with_profile(config: Config, field: str, name: str, tables: Sequence[str]) -> Iterator[Subject]:
+def _profiles_of_parts(config: Config, field: str, tables: Sequence[str]) -> Iterator[tuple[str, Subject]]:
     ports = config.rows("PORT")
     for direction in ("ingress", "egress") if field == "profile" else ():
         for port, row in config.rows(f"BUFFER_PORT_{direction.upper()}_PROFILE_LIST").items():
-            if port in ports and name in map(bare, row.get("profile_list", "").split(",")):
-                yield port, "qos", f"{direction}_buffers"
+            for name in row.get("profile_list", "").split(",") if port in ports else ():
+                yield bare(name), (port, "qos", f"{direction}_buffers")
     for table in tables:
         members, part = _PARTS_OF_PORT[table]
         for key, row in config.rows(table).items():
-            if bare(row.get(field, "")) == name:
-                for port, index in cells_of(key):
-                    if port in ports and index is not None:
-                        yield port, "qos", members, str(index), part
+            for port, index in cells_of(key):
+                if port in ports and index is not None:
+                    yield bare(row.get(field, "")), (port, "qos", members, str(index), part)
 
 
 def catalogue_lanes(config: Config, name: str) -> tuple[Correction, ...]:

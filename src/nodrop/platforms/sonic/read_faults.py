@@ -4,18 +4,20 @@ Each is a remark of the reader, because it is about rows and fields and not abou
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from functools import cache, partial
 
 from nodrop.hardware import asic, switch
 from nodrop.model.buffers import BufferProfile, Headroom, HeadroomRow
 from nodrop.model.change import DOCUMENT
 from nodrop.model.reading import Correction, Remedy
 from nodrop.model.states import Unknown, UnknownFact
+from nodrop.model.subject import Subject
 from nodrop.platforms.sonic.config import Config, Row, bare, model_of, names_asic
 from nodrop.platforms.sonic.corrections import (
     catalogue_lanes,
+    index_parts_by_profile,
     lossless_by_pfc,
-    parts_with_profile,
     threshold_of_pool,
     without_numbers,
 )
@@ -90,14 +92,16 @@ def remark_qos(config: Config) -> None:
     """Report faults of the tables that state the traffic handling of ports."""
     for table in _RANGED:
         _remark_overlaps(config, table)
+    parts_with_buffers = cache(partial(index_parts_by_profile, config, "profile", "BUFFER_PG", "BUFFER_QUEUE"))
+    parts_with_wred = cache(partial(index_parts_by_profile, config, "wred_profile", "QUEUE"))
     for name, row in config.rows("BUFFER_PROFILE").items():
-        _threshold(config, name, row)
+        _threshold(config, name, row, parts_with_buffers)
     for name, row in config.rows("WRED_PROFILE").items():
         for field, text in row.items():
             is_number = field.endswith("_threshold") and text.isdecimal()
             if is_number and whole_number(text, LARGEST_THRESHOLD) is None:
                 facts = {"path": f"WRED_PROFILE/{name}/{field}", "found": text, "largest": str(LARGEST_THRESHOLD)}
-                remedy = Remedy(parts=parts_with_profile(config, "wred_profile", name, "QUEUE"))
+                remedy = Remedy(parts=parts_with_wred().get(name, ()))
                 config.remark("threshold-too-large", (), ("WRED_PROFILE", name, field), remedy, **facts)
     if config.rows("PFC_WD").get("GLOBAL", {}).get("BIG_RED_SWITCH") == "enable":
         keys = ("PFC_WD", "GLOBAL", "BIG_RED_SWITCH")
@@ -162,7 +166,9 @@ def _parts(key: str) -> tuple[str, str]:
     return ports, span
 
 
-def _threshold(config: Config, name: str, table_row: Row) -> None:
+def _threshold(
+    config: Config, name: str, table_row: Row, parts_by_profile: Callable[[], Mapping[str, tuple[Subject, ...]]]
+) -> None:
     """Remark a buffer profile that has not one threshold, or not that of its pool's mode."""
     stated = [field for field in ("dynamic_th", "static_th") if field in table_row]
     keys = ("BUFFER_PROFILE", name)
@@ -171,7 +177,7 @@ def _threshold(config: Config, name: str, table_row: Row) -> None:
         remedy = (
             Remedy(corrections=threshold_of_pool(config, name, table_row))
             if stated
-            else Remedy(parts=parts_with_profile(config, "profile", name, "BUFFER_PG", "BUFFER_QUEUE"))
+            else Remedy(parts=parts_by_profile().get(name, ()))
         )
         config.remark("profile-without-one-threshold", (), (*keys, *stated[1:]), remedy, name=name, found=found_text)
         return
@@ -179,7 +185,7 @@ def _threshold(config: Config, name: str, table_row: Row) -> None:
     mode = config.rows("BUFFER_POOL").get(pool, {}).get("mode")
     if mode in ("static", "dynamic") and stated != [f"{mode}_th"] and _chip_vendor(config) == "NVIDIA":
         facts = {"name": name, "found": stated[0], "pool": pool, "mode": mode}
-        remedy = Remedy(parts=parts_with_profile(config, "profile", name, "BUFFER_PG", "BUFFER_QUEUE"))
+        remedy = Remedy(parts=parts_by_profile().get(name, ()))
         config.remark("threshold-unlike-pool", (), (*keys, stated[0]), remedy, **facts)
 
 
@@ -277,11 +283,13 @@ def _remark_shared_lanes(config: Config) -> None:
     model = model_of(config)
     shared = () if model is None else map(str, switch(model).sonic.shared_lanes)
     owner = dict.fromkeys(shared, "")
-    for name, lane in ((name, lane) for name, row in rows.items() for lane in _row_lanes(row)):
-        if owner.setdefault(lane, name) not in (name, ""):
-            facts = {"name": name, "lane": lane, "other": owner[lane]}
-            remedy = Remedy(corrections=catalogue_lanes(config, name))
-            config.remark("lane-of-two-ports", (name,), ("PORT", name, "lanes"), remedy, **facts)
+    for name, row in rows.items():
+        remedy: Remedy | None = None
+        for lane in _row_lanes(row):
+            if owner.setdefault(lane, name) not in (name, ""):
+                facts = {"name": name, "lane": lane, "other": owner[lane]}
+                remedy = remedy or Remedy(corrections=catalogue_lanes(config, name))
+                config.remark("lane-of-two-ports", (name,), ("PORT", name, "lanes"), remedy, **facts)
 
 
 _PART_COUNTS = frozenset({1, 2, 4, 8})
