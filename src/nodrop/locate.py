@@ -150,7 +150,7 @@ _MOST_OF_ROW = 2
 
 
 _POOL = "pool"
-"""The field that tells buffer profiles apart: a change of it and of others is of a port that names another profile."""
+"""The field in which buffer profiles differ: a change of it together with others gives a port another profile."""
 
 
 def _part_to_change(finding: Finding) -> Subject:

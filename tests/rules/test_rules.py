@@ -15,11 +15,12 @@ from nodrop.locate import locate
 from nodrop.model.reading import Reading
 from nodrop.platforms.kit.examples import NAMES, TIERS
 from nodrop.resources import home
+from support.marked import slow
 from support.places import TESTS
 
 UNSAID = TESTS / "rules" / "unsaid_examples.txt"
 PLATFORMS = list(TIERS)
-OTHERS = [pytest.param(name, marks=pytest.mark.slow) for name in PLATFORMS if name != NAMES]
+OTHERS = slow(*(name for name in PLATFORMS if name != NAMES))
 """Platforms besides the one in whose words examples are written."""
 CASES = [(rule, example) for rule in shipped() for example in rule.examples]
 IDS = [f"{rule.name}-{example.name}" for rule, example in CASES]

@@ -11,12 +11,11 @@ from nodrop.design.boxes import Boxes, Node
 from nodrop.design.decisions import FabricPart, format_deciding_keys
 from nodrop.errors import Problem, Unsupported
 from nodrop.intent.schema import Additions, Intent
-from nodrop.model.compare import differences
 from nodrop.model.fabric import Device, Extra, Fabric
 from nodrop.model.index import Index
-from nodrop.model.subject import Subject, matches, parse, text
+from nodrop.model.subject import Subject, matches, parse
 from nodrop.model.values import replace_fields
-from nodrop.platforms.kit.extras import OPEN, Touched, decided
+from nodrop.platforms.kit.extras import OPEN, Touched, decided, explain_change
 from nodrop.platforms.kit.traits import traits
 
 _KINDS = ("tables", "paths", "lines")
@@ -135,10 +134,8 @@ def _find_changing_additions(
     faults: list[tuple[str, str, Subject]] = []
     for addition in values:
         alone = _read_back_device(replace_fields(device, extra=(addition,), extra_lines=()), index)
-        difference = next(differences(plain, alone), None)
-        if difference is not None:
-            reason = f"changes {text(difference.path)}, which the intent decides"
-            faults.append((addition.key, reason, difference.path))
+        if change := explain_change(plain, alone):
+            faults.append((addition.key, *change))
     return faults or [("", "changes together what the intent decides", ())]
 
 

@@ -28,7 +28,7 @@ def find_sides_with_kept_hops(own_routers: Sequence[Router], sessions: Sequence[
         reader = None if bgp is None else PolicyReader(bgp, "ipv4")
         imports = [row for row in rows if reader is not None and reader.inbound(row[1].neighbor).keeps_hops]
         for row in rows:
-            others = [one for one in imports if one[0] is not row[0]]
+            others = [other for other in imports if other[0] is not row[0]]
             if others and not _is_outcome_known(own_routers, row, others):
                 yield row[1]
 
@@ -40,11 +40,11 @@ def _sets_mark(router: Router) -> bool:
 
 def _is_outcome_known(
     own_routers: Sequence[Router],
-    told: tuple[BgpSession, SessionSide, SessionSide],
+    announcing: tuple[BgpSession, SessionSide, SessionSide],
     imports: Sequence[tuple[BgpSession, SessionSide, SessionSide]],
 ) -> bool:
     """Whether it is computed what a neighbor does with the marked routes of other sessions."""
-    session, near, far = told
+    session, near, far = announcing
     if is_internal_session(own_routers, session):
         return not near.neighbor.next_hop_self
     if near.neighbor.export_policy is not None:

@@ -72,7 +72,8 @@ def watches_hosts_only(device: Device) -> bool:
 def acts_after_ms(platform: str, polling_ms: int, watchdog: PfcWatchdog) -> int | None:
     """When a watchdog acts, ms after the first polling that finds a queue stuck: its detection time in whole pollings.
 
-    It is what is stated where detection is made of pollings, and where there are less than two: see other rules.
+    The stated time is returned where the platform counts pollings, and where it is shorter than two pollings, which
+    other rules report.
     """
     settings, stated_ms = _watchdog_traits(platform), require_fact(watchdog.detection_ms)
     if settings is None or settings.robustness is not None or stated_ms is None or stated_ms < POLLS * polling_ms:

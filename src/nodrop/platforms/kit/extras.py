@@ -74,12 +74,18 @@ def _find_touching(
     for position, addition in enumerate(extra):
         alone = deepcopy(tree)
         was_free = _insert_addition(alone, addition)
-        difference = next(differences(base, read(alone)), None)
-        if difference is not None:
-            reason = f"changes {text(difference.path)}, which the intent decides"
-            yield _build_refusal(addition, position, reason, difference.path)
+        if change := explain_change(base, read(alone)):
+            yield _build_refusal(addition, position, *change)
         elif not was_free:
             yield _build_refusal(addition, position, "is written already, and nothing of the intent changes it")
+
+
+def explain_change(base: Device, device: Device) -> tuple[str, Subject] | None:
+    """Return why additions that turn one switch into another are refused, and the first path that they change."""
+    difference = next(differences(base, device), None)
+    if difference is None:
+        return None
+    return f"changes {text(difference.path)}, which the intent decides", difference.path
 
 
 def merged_lines(device: Device, written_text: str, read: Callable[[str], Any]) -> str:

@@ -273,7 +273,7 @@ class _Finder:
     def _cable_paths(self, port: str) -> Iterator[Path]:
         name = self._profile_of(port, "pfc")
         yield ("qos", "pfc", name, "cable-length")
-        if name == GLOBAL:  # a profile of its own does not take the length of RoCE mode
+        if name == GLOBAL:  # a port's own profile ignores the length of RoCE mode
             yield ("qos", "roce", "cable-length")
         yield ("qos", "pfc", name)
         yield from self._roce_macro_paths()
