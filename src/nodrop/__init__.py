@@ -121,8 +121,7 @@ def read_back(artifacts: Sequence["Artifact"], fabric: "Fabric", below: str = ""
     devices = [artifact for artifact in artifacts if artifact.device]
     readings = list(collect.read_artifacts(devices, platform_of, below))
     text = next(artifact.text for artifact in artifacts if artifact.path == context.FILE)
-    declared = context.loads(text.encode(), context.FILE)
-    return assemble(readings, declared, collect.host_artifacts(artifacts, below))
+    return assemble(readings, collect.read_own_facts(text), collect.host_artifacts(artifacts, below))
 
 
 def lint(reading: "Reading", *, rules: "Sequence[Rule] | None" = None) -> "Verdict":

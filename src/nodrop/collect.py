@@ -131,16 +131,22 @@ def _read_host(host: str, files: Mapping[str, Text]) -> HostReading:
     return replace(reading, problems=(*problems, *reading.problems), notes=tuple(cut_short(read)))
 
 
-def host_artifacts(artifacts: Iterable[Artifact], parent_folder: str) -> list[HostReading]:
+def host_artifacts(artifacts: Iterable[Artifact], parent_folder: str) -> tuple[HostReading, ...]:
     """Read the rendered files of hosts as `read_hosts` reads them from a disk."""
+    own_files = (file for file in artifacts if not file.device and file.path.startswith(f"{hosts.FOLDER}/"))
+    return _read_host_artifacts(tuple(own_files), parent_folder)
+
+
+@lru_cache(maxsize=32)  # states of one fabric, and examples of rules, mostly have the same hosts
+def _read_host_artifacts(artifacts: tuple[Artifact, ...], parent_folder: str) -> tuple[HostReading, ...]:
     bundles = []
     for artifact in artifacts:
         path, raw = Path(artifact.path), artifact.text.encode()
-        if not artifact.device and path.parts[0] == hosts.FOLDER and hosts.may_be(path.suffix) and hosts.detect(raw):
+        if hosts.may_be(path.suffix) and hosts.detect(raw):
             text = Text(display=f"{parent_folder}/{path}" if parent_folder else str(path), held=raw)
             files = ((path.name, text),)
             bundles.append(Bundle(name=hosts.name_of(path), platform=platforms.HOSTS, files=files))
-    return read_hosts(bundles)
+    return tuple(read_hosts(bundles))
 
 
 def read_artifacts(
@@ -165,3 +171,9 @@ def _read_artifacts(platform: str, device: str, folder: str, own_artifacts: tupl
             raw, display = artifact.text.encode(), f"{folder}/{artifact.path}"
             opened.append((Source(name=artifact.path, display=display, held=raw), raw))
     return heard(reader.read_device(device, opened), platform, opened)
+
+
+@lru_cache(maxsize=32)
+def read_own_facts(text: str) -> Declared:
+    """Read the text of a fabric.yaml that was rendered; the result is shared, and nobody changes it."""
+    return context.loads(text.encode(), context.FILE)

@@ -4,13 +4,14 @@ Examples name ports as one platform does. On another they mean the port in that 
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections import OrderedDict
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 import nodrop
-from nodrop import platforms
+from nodrop import context, platforms
 from nodrop.engine.examples import PlatformView, build_example_views
 from nodrop.engine.rule import Example
 from nodrop.errors import InputProblems, Unsupported
@@ -20,16 +21,19 @@ from nodrop.intent.load import validated
 from nodrop.intent.schema import Intent
 from nodrop.model.assemble import assemble
 from nodrop.model.declared import Declared
-from nodrop.model.fabric import Device, End, Fabric, Interface, Port
+from nodrop.model.fabric import Device, End, Fabric, Interface, Link, Port
+from nodrop.model.index import Index
 from nodrop.model.reading import Reading, Source
 from nodrop.model.routing import Bgp
 from nodrop.model.states import Unknown
 from nodrop.model.subject import FABRIC, Subject, cable_ends, matches, natural
 from nodrop.model.subject import parse as parse_subject
+from nodrop.model.values import replace_fields
 from nodrop.platforms import HOSTS, port_name
 from nodrop.platforms.kit.artifact import Artifact
 from nodrop.platforms.kit.examples import NAMES as EXAMPLES
 from nodrop.platforms.kit.examples import TIERS
+from nodrop.platforms.kit.session_groups import far_ends
 from nodrop.resources import home
 from nodrop.syntax.yaml import parse
 
@@ -38,6 +42,9 @@ BASE_INTENT = "two-by-two"
 
 PortNameTable = Mapping[tuple[str, str], str]
 """(device, name of a port) to another name of that port."""
+
+_CACHED_SWITCHES = 256
+"""Most examples change one switch of a few fabrics; the others are kept as they are named, written and read."""
 
 
 class UnsupportedExample(Exception):
@@ -64,15 +71,14 @@ class Setting:
 
     def base(self, overlay: Mapping[str, Any]) -> Fabric:
         """Return the fabric of two-by-two with an overlay on its intent, its ports named as in the examples."""
-        fabric = self._built(overlay)
-        return rename_ports(fabric, names(fabric, EXAMPLES))
+        return _base(self.platform, json.dumps(overlay))
 
     def views(self, fabric: Fabric) -> Iterator[PlatformView]:
         """Yield the fabric as the platform's files express it; raise CannotSay if the platform cannot express it."""
-        own_names = names(fabric, self.platform)
-        settled = rename_ports(replace(fabric, devices=tuple(map(resolve, fabric.devices))), own_names)
+        devices = tuple(_settle(_Same(device), self.platform) for device in fabric.devices)
+        settled = replace(fabric, devices=devices, links=_rename_links(fabric.links, names(fabric, self.platform)))
         try:
-            artifacts = [*nodrop.write(settled), *nodrop.host_files(settled)]
+            artifacts = [*write_changed(settled), *nodrop.host_files(settled)]
         except Unsupported as error:
             raise UnsupportedExample(str(error)) from None
         reading = nodrop.read_back(artifacts, settled)
@@ -146,6 +152,50 @@ def _built(platform: str, overlay: str) -> Fabric:
         raise UnsupportedExample(str(replace(error.problems[0], line=None, column=None))) from None
 
 
+@lru_cache(maxsize=128)
+def _base(platform: str, overlay: str) -> Fabric:
+    """Return the fabric of `_built`, its ports named as in the examples."""
+    fabric = _built(platform, overlay)
+    return rename_ports(fabric, names(fabric, EXAMPLES))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Same:
+    """A device as the key of a cache: it equals only itself, so that nobody compares its thousands of values."""
+
+    device: Device
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.device is other.device
+
+    def __hash__(self) -> int:
+        return id(self.device)
+
+
+@lru_cache(maxsize=_CACHED_SWITCHES)
+def _settle(example_device: _Same, platform: str) -> Device:
+    """Return a device with what the switch computes, its ports named as on the platform."""
+    device = resolve(example_device.device)
+    return _rename_device_ports(device, _name_device_ports(_Same(device), platform))
+
+
+_WRITTEN: OrderedDict[Hashable, tuple[Artifact, ...]] = OrderedDict()
+
+
+def write_changed(fabric: Fabric) -> Iterator[Artifact]:
+    """Yield the same files as `nodrop.write`; a device that was written before with the same far ends is not again."""
+    index = Index(fabric)
+    for device in fabric.devices:
+        key = _Same(device), tuple(index.far_ends.get(device.name, {}).items()), tuple(far_ends(device, index).items())
+        if key not in _WRITTEN:
+            _WRITTEN[key] = platforms.writer(device.platform).write(device, index)
+            if len(_WRITTEN) > _CACHED_SWITCHES:
+                _WRITTEN.popitem(last=False)
+        _WRITTEN.move_to_end(key)
+        yield from _WRITTEN[key]
+    yield Artifact(device="", path=context.FILE, text=context.spell(fabric))
+
+
 @lru_cache(maxsize=32)
 def _write_files(platform: str, overlay: str) -> tuple[Artifact, ...]:
     """Return the files of switches and hosts of `_built`."""
@@ -182,10 +232,18 @@ def _path_within_device(subject: Subject) -> Subject:
 
 def names(fabric: Fabric, platform: str) -> PortNameTable:
     """Return the platform's name for every port of a fabric, by the port's name in the fabric."""
+    name_of_port: dict[tuple[str, str], str] = {}
+    for device in fabric.devices:
+        name_of_port |= _name_device_ports(_Same(device), platform)
+    return name_of_port
+
+
+@lru_cache(maxsize=_CACHED_SWITCHES)
+def _name_device_ports(known_device: _Same, platform: str) -> PortNameTable:
+    """Return the platform's names for the ports of a device."""
+    device = known_device.device
     return {
-        (device.name, interface.name): _name(platform, str(device.model), interface)
-        for device in fabric.devices
-        for interface in device.interfaces
+        (device.name, interface.name): _name(platform, str(device.model), interface) for interface in device.interfaces
     }
 
 
@@ -201,19 +259,23 @@ def _name(platform: str, model: str, interface: Interface) -> str:
 
 def rename_ports(fabric: Fabric, port_name_table: PortNameTable) -> Fabric:
     """Return the fabric with the names of its ports replaced, also where cables name them."""
-    devices = tuple(
-        replace(
-            device,
-            interfaces=tuple(
-                replace(interface, name=port_name_table.get((device.name, interface.name), interface.name))
-                for interface in device.interfaces
-            ),
-            bgp=_rename_session_ports(device, port_name_table),
-        )
-        for device in fabric.devices
+    devices = tuple(_rename_device_ports(device, port_name_table) for device in fabric.devices)
+    return replace(fabric, devices=devices, links=_rename_links(fabric.links, port_name_table))
+
+
+def _rename_device_ports(device: Device, port_name_table: PortNameTable) -> Device:
+    interfaces = tuple(
+        interface
+        if (name := port_name_table.get((device.name, interface.name), interface.name)) == interface.name
+        else replace_fields(interface, name=name)
+        for interface in device.interfaces
     )
-    links = (replace(link, a=_end(link.a, port_name_table), b=_end(link.b, port_name_table)) for link in fabric.links)
-    return replace(fabric, devices=devices, links=tuple(sorted(links, key=lambda link: (link.a, link.b))))
+    return replace_fields(device, interfaces=interfaces, bgp=_rename_session_ports(device, port_name_table))
+
+
+def _rename_links(links: Iterable[Link], port_name_table: PortNameTable) -> tuple[Link, ...]:
+    renamed = (replace_fields(link, a=_end(link.a, port_name_table), b=_end(link.b, port_name_table)) for link in links)
+    return tuple(sorted(renamed, key=lambda link: (link.a, link.b)))
 
 
 def _rename_session_ports(device: Device, table: PortNameTable) -> Bgp | None | Unknown:
@@ -222,12 +284,12 @@ def _rename_session_ports(device: Device, table: PortNameTable) -> Bgp | None | 
     if not isinstance(bgp, Bgp) or isinstance(bgp.neighbors, Unknown):
         return bgp
     sessions = [
-        replace(neighbor, interface=table.get((device.name, neighbor.interface), neighbor.interface))
+        replace_fields(neighbor, interface=table.get((device.name, neighbor.interface), neighbor.interface))
         if neighbor.interface
         else neighbor
         for neighbor in bgp.neighbors
     ]
-    return replace(bgp, neighbors=tuple(sorted(sessions, key=lambda neighbor: natural(neighbor.key))))
+    return replace_fields(bgp, neighbors=tuple(sorted(sessions, key=lambda neighbor: natural(neighbor.key))))
 
 
 def _end(end: End, port_name_table: PortNameTable) -> End:

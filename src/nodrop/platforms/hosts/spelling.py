@@ -6,6 +6,7 @@ The output follows the statements about hosts in the fabric; unknown settings ar
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from nodrop import hardware
@@ -123,6 +124,7 @@ def files(fabric: Fabric) -> Iterator[Artifact]:
             yield _render_artifact(setting, "nccl.env")
 
 
+@lru_cache(maxsize=64)  # examples of rules, and states of one fabric, mostly have the same hosts
 def _render_artifact(setting: Setting, object_kind: str) -> Artifact:
     text = template(f"{FOLDER}/nic.{object_kind}.j2").render(nic=setting)
     return Artifact(device="", path=f"{FOLDER}/{setting.name}.{object_kind}", text=text)
