@@ -8,7 +8,7 @@ PYTHON := $(firstword $(foreach name,python3.14 python3.13 python3.12 python3.11
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONDONTWRITEBYTECODE :=  # tests start nodrop a thousand times, which is not to be compiled each time
 
-.PHONY: help setup demo docs test-unit test test-slow test-nightly fuzz batfish-live check hooks golden faults bench wheelhouse pythons system clean
+.PHONY: help setup demo docs test-unit test test-slow test-nightly fuzz batfish-live check hooks golden faults bench requirements wheelhouse pythons system clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -50,7 +50,7 @@ docs: setup $(VENV)/.docs ## write the site, for reading without a network: site
 	@NO_MKDOCS_2_WARNING=1 PYTHONPATH=tools $(BIN)/python -m mkdocs build --strict
 
 $(VENV)/.docs: $(STAMP) scripts/docs.txt
-	@$(BIN)/pip install -q --require-hashes -r scripts/docs.txt
+	@$(BIN)/pip install -q --require-hashes --only-binary :all: -r scripts/docs.txt
 	@touch $@
 
 hooks: setup ## let git check the subject of every commit that is made here
@@ -76,10 +76,13 @@ else
 	@$(BIN)/python benchmarks/editor.py
 endif
 
+requirements: setup ## pin by hash what pipelines, image, site and release install: scripts/*.txt
+	@sh scripts/requirements.sh "$(BIN)"
+
 wheelhouse: $(VENV)/.wheelhouse
 
-$(VENV)/.wheelhouse: $(STAMP) constraints.txt
-	@$(BIN)/pip download -q -d $(VENV)/wheelhouse -c constraints.txt -r scripts/wheelhouse.txt
+$(VENV)/.wheelhouse: $(STAMP) scripts/build.txt scripts/runtime.txt
+	@$(BIN)/pip download -q --require-hashes --only-binary :all: -d $(VENV)/wheelhouse -r scripts/build.txt -r scripts/runtime.txt
 	@touch $@
 
 pythons: $(VENV)/.pythons ## give every other Python of this machine what nodrop needs, for the tests of equal output

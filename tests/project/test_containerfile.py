@@ -62,7 +62,21 @@ def test_nobody_is_root_in_it_and_nodrop_is_what_runs() -> None:
     assert values(FINAL, "ENTRYPOINT") == ['["nodrop"]']
     assert "COPY --from=wheel /opt/nodrop /opt/nodrop" in [f"{step.name} {step.value}" for step in FINAL]
     assert values(FINAL, "ENV")[0].startswith("PATH=/opt/nodrop/bin:")
-    assert all("--constraint constraints.txt" in run for run in values(WHEEL, "RUN"))
+
+
+def test_its_base_is_named_by_digest_or_refused() -> None:
+    lines = (ROOT / "Containerfile").read_text().splitlines()
+    assert next(line for line in lines if not line.startswith("#")) == "ARG BASE", "no default"
+    assert {value.split()[0] for stage in (WHEEL, FINAL) for value in values(stage, "FROM")} == {"${BASE}"}
+    assert WHEEL[1] == ("ARG", "BASE")
+    check = values(WHEEL, "RUN")[0]
+    digest = f"python@sha256:{'0' * 64}"
+    for base, code in (("", 2), ("python:3.13", 2), (digest, 0)):
+        done = subprocess.run(["sh", "-c", check], env={"BASE": base}, capture_output=True, check=False, text=True)
+        assert (done.returncode, done.stderr) == (
+            code,
+            f"BASE is {base}; expected NAME@sha256:DIGEST\n" if code else "",
+        )
 
 
 def test_it_is_labelled_with_the_release_that_pipelines_name() -> None:
@@ -82,7 +96,8 @@ def test_it_is_labelled_with_the_release_that_pipelines_name() -> None:
 @pytest.mark.slow
 def test_the_first_stage_makes_a_nodrop_that_works(tmp_path: Path) -> None:
     """Run below a folder instead of the root: what it is given to copy is all that the wheel needs."""
-    variables = {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", **offline()}
+    base = f"python@sha256:{'0' * 64}"
+    variables = {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "BASE": base, **offline()}
     top = tmp_path / "root"
     here = top / "source"
     here.mkdir(parents=True)

@@ -166,20 +166,6 @@ def test_platforms_and_hardware_are_those_of_the_data() -> None:
     assert {*switches()} <= {*boxes}
 
 
-def test_the_site_is_built_with_the_packages_that_the_project_pins() -> None:
-    pinned = _pins((ROOT / "constraints.txt").read_text())
-    for_docs = _pins((ROOT / "scripts/docs.txt").read_text())
-    assert for_docs["mkdocs"]
-    assert for_docs["mkdocs-material"]
-    assert {name: for_docs[name] for name in for_docs.keys() & pinned.keys()} == {
-        name: pinned[name] for name in for_docs.keys() & pinned.keys()
-    }
-
-
-def _pins(text: str) -> dict[str, str]:
-    return {name.lower(): version for name, version in re.findall(r"^([\w.-]+)==([\w.]+)", text, re.MULTILINE)}
-
-
 def test_links_of_the_top_folder_lead_to_pages_of_the_site_and_others_become_text() -> None:
     text = (
         "[a](docs/faq.md#x) ![p](docs/pictures/lint-stock-switch.svg) [l](LICENSE) [c](CHANGELOG.md) [u](https://x.y)"

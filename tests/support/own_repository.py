@@ -18,7 +18,7 @@ def repository(root: Path) -> Path:
     """Make a folder a repository of nodrop, tagged with its release."""
     root.mkdir()
     shipped = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["sdist"]
-    for name in (*shipped["include"], "pyproject.toml", "constraints.txt", ".pre-commit-hooks.yaml"):
+    for name in (*shipped["include"], "pyproject.toml", ".pre-commit-hooks.yaml", "scripts"):
         if (ROOT / name).is_dir():
             shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
         else:
