@@ -6,7 +6,7 @@ import pytest
 
 from nodrop.model.fabric import Fabric, Loopback
 from nodrop.model.index import Index
-from nodrop.model.routing import PrefixList, PrefixRule, RouteMap, RouteMapRule, StaticRoute
+from nodrop.model.routing import Aggregate, PrefixList, PrefixRule, RouteMap, RouteMapRule, StaticRoute
 from nodrop.routing import ControlPlane, compute
 from nodrop.routing.prefixes import Prefix, prefix
 from support.routed_runs import compare
@@ -15,6 +15,7 @@ from support.wired_routers import fabric, port, router, to
 
 Said = dict[str, Any]
 BEHIND_ITSELF = "routes over a route to its own next hop"
+COME_AND_GO = "routes over next hops that lead to one another"
 TTL_SECURITY = "routes over other routes, of a neighbor with TTL security"
 _LOOPBACKS = PrefixList(
     name="LOOPBACKS", family="ipv4", rules=(PrefixRule(sequence=5, action="permit", prefix="10.9.0.0/16", le=32),)
@@ -82,8 +83,11 @@ def test_such_routes_are_those_of_frr(link: Said) -> None:
     compare(doubly_joined(**link), patience_s=60.0)
 
 
-def behind_itself(*, client: bool, block_over_link: bool = False) -> Fabric:
-    """Return two routers of an AS with a session over their cable, and one of loopbacks that goes over its routes."""
+def behind_itself(*, client: bool, block_over_link: bool = False, summed: str = "") -> Fabric:
+    """Return two routers of an AS with a session over their cable, and one of loopbacks that goes over its routes.
+
+    r1 may have a summary of all routes.
+    """
     made = []
     for number, other in ((1, 2), (2, 1)):
         over_link: Said = {} if block_over_link else {"export_policy": "FEW"}
@@ -107,6 +111,7 @@ def behind_itself(*, client: bool, block_over_link: bool = False) -> Fabric:
                     "import_check": False,
                     "prefix_lists": (_LOOPBACKS,),
                     "route_maps": (_FEW,),
+                    "aggregates": (Aggregate(prefix=summed),) if summed and number == 1 else (),
                 },
                 loopbacks=(Loopback(name="Loopback0", addresses=(f"10.9.0.{number}/32",)),),
             )
@@ -115,11 +120,65 @@ def behind_itself(*, client: bool, block_over_link: bool = False) -> Fabric:
 
 
 @pytest.mark.parametrize(
-    ("client", "block_over_link", "is_unknown"), [(True, False, True), (True, True, False), (False, False, False)]
+    ("client", "block_over_link", "summed", "is_unknown"),
+    [
+        (True, False, "", True),
+        (True, True, "", False),
+        (False, False, "", False),
+        (True, True, "10.0.0.0/8", True),
+        (True, True, "10.8.0.0/16", False),
+        (False, True, "10.0.0.0/8", False),
+    ],
 )
-def test_routes_behind_a_route_to_its_own_next_hop(*, client: bool, block_over_link: bool, is_unknown: bool) -> None:
-    """zebra replaces r1's route to r2's loopback when r2, a client, announces it over the session that goes over it."""
-    plane = compute(Index(behind_itself(client=client, block_over_link=block_over_link)))
+def test_routes_behind_a_route_to_its_own_next_hop(
+    *, client: bool, block_over_link: bool, summed: str, is_unknown: bool
+) -> None:
+    """zebra replaces r1's route to r2's loopback when r2, a client, announces it over the session that goes over it.
+
+    Meanwhile zebra takes a summary around the loopback for the way to it, and drops packets to r2's block for ever.
+    """
+    plane = compute(Index(behind_itself(client=client, block_over_link=block_over_link, summed=summed)))
     assert len(plane.sessions) == 2
     assert legs(plane, block(2)) == {"e0"}
     assert gaps(plane) == ({("r1", BEHIND_ITSELF)} if is_unknown else set())
+
+
+def behind_another_as(*, client: bool) -> Fabric:
+    """Return two routers of an AS on both sides of a third, over whose routes they have a session of loopbacks.
+
+    r3 takes routes of its own AS too, so that it hears r1's loopback twice: over the session, and of r2.
+    """
+    made = []
+    for number, asn, links, far in ((1, 65001, ["10.1.0.0"], 3), (2, 65002, [], 0), (3, 65001, ["10.1.0.2"], 1)):
+        loops: list[Any] = []
+        if far:
+            reflects = client and number == 3
+            loops.append(to(f"10.9.0.{far}", "internal", update_source="Loopback0", reflector_client=reflects))
+        ports = links or ["10.1.0.1", "10.1.0.3"]
+        over = [to(one[:-1] + str(int(one[-1]) ^ 1), allowas_in=1) for one in ports]
+        made.append(
+            router(
+                f"r{number}",
+                asn,
+                [port(f"e{at}", f"{one}/31") for at, one in enumerate(ports)],
+                [*over, *loops],
+                bgp={
+                    "router_id": f"10.9.0.{number}",
+                    "networks": (f"10.8.{number}.0/24", f"10.9.0.{number}/32"),
+                    "import_check": False,
+                },
+                loopbacks=(Loopback(name="Loopback0", addresses=(f"10.9.0.{number}/32",)),),
+            )
+        )
+    return fabric(*made, cables=["r1 e0 - r2 e0", "r2 e1 - r3 e0"])
+
+
+@pytest.mark.parametrize("client", [True, False])
+def test_routes_to_a_neighbor_that_come_and_go(*, client: bool) -> None:
+    """r3 prefers the shorter route to r1 over the session, which leads to itself; without it, the session has a way.
+
+    From a neighbor that is no client bgpd does not take such a route.
+    """
+    plane = compute(Index(behind_another_as(client=client)))
+    assert len(plane.sessions) == 3
+    assert gaps(plane) == ({("r3", COME_AND_GO)} if client else set())

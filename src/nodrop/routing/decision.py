@@ -38,12 +38,14 @@ class TableEntry(NamedTuple):
 class LearnedTable:
     """The routes that a router has learned; routers that heard the same have the same table."""
 
-    __slots__ = ("bits", "entries", "passed", "worse")
+    __slots__ = ("bits", "entries", "is_settled", "passed", "worse")
 
     def __init__(self, entries: tuple[TableEntry, ...], worse: Mapping[int, int] | None = None) -> None:
         self.entries = entries
         self.worse = worse or {}
         """Destinations that anybody offers with another origin than IGP, by that origin."""
+        self.is_settled = True
+        """Whether the router keeps to it; it does not where the next hops of its routes come and go for ever."""
         self.bits = 0
         for entry in entries:
             self.bits |= entry.bits

@@ -21,9 +21,6 @@ from nodrop.routing.prefixes import ADDRESS_BITS, Address, Prefix
 from nodrop.routing.speakers import BgpSpeaker, SpeakerLink
 from nodrop.routing.words import Peering
 
-_MOST_ROUNDS = 50
-"""After how many rounds next hops that depend on one another are taken as they are."""
-
 
 def admit_parts(routes: Iterable[AdvertPart], peering: Peering) -> Iterator[AdvertPart]:
     """Yield the parts of an advert that a router accepts over a session inside its AS, or over several hops.
@@ -178,22 +175,32 @@ class InternalPathChoice:
 def decide_internal_paths(speaker: BgpSpeaker, heard_adverts: Sequence[HeardAdverts]) -> LearnedTable:
     """Return the table of a router that hears routes of the same AS, or over several hops.
 
-    A next hop can be reached over a route that has another one itself: those that are reached are found in rounds.
+    A next hop can be reached over a route that has another one itself: those that are reached are found in rounds. A
+    table is not settled where they come and go for ever: the best route to a next hop is one over itself, which zebra
+    does not use, so that bgpd takes another, over which the next hop is reached, so that it takes the first again.
     """
-    links, limits, resolver = speaker.links, speaker.limits, speaker.resolver
-    metrics: dict[Address, int] = {}
-    table = decide_best_paths(heard_adverts, limits, InternalPathChoice(links, limits, metrics))
+    resolver, metrics = speaker.resolver, dict[Address, int]()
+    table = _decide_with_metrics(speaker, heard_adverts, metrics)
     heard_routes = [heard_route for pieces in heard_adverts for advert in pieces for heard_route in advert.parts]
     hops = {hop for heard_route in heard_routes if (hop := _next_hop_of_part(heard_route)) is not None}
     if not hops or resolver is None:
         return table
-    for _ in range(_MOST_ROUNDS):
-        found_metrics = resolver.next_hop_metrics(hops, table, speaker.local, speaker.installed)
-        if found_metrics == metrics:
-            break
-        metrics = found_metrics
-        table = decide_best_paths(heard_adverts, limits, InternalPathChoice(links, limits, metrics))
+    rounds = [metrics]
+    while (metrics := resolver.next_hop_metrics(hops, table, speaker.local, speaker.installed)) not in rounds:
+        rounds.append(metrics)
+        table = _decide_with_metrics(speaker, heard_adverts, metrics)
+    if metrics != rounds[-1]:
+        table = _decide_with_metrics(speaker, heard_adverts, metrics)
+        table.is_settled = False
     return table
+
+
+def _decide_with_metrics(
+    speaker: BgpSpeaker, heard_adverts: Sequence[HeardAdverts], metrics: Mapping[Address, int]
+) -> LearnedTable:
+    """Return the table of a router that reaches the next hops with a metric."""
+    choice = InternalPathChoice(speaker.links, speaker.limits, metrics)
+    return decide_best_paths(heard_adverts, speaker.limits, choice)
 
 
 def _next_hop_of_part(route: AdvertPart) -> Address | None:

@@ -11,7 +11,7 @@ from nodrop.routing.agreement import may_follow_only_connected_routes
 from nodrop.routing.convergence import ConvergedState
 from nodrop.routing.decision import TableEntry
 from nodrop.routing.next_hop_tracking import near_addresses
-from nodrop.routing.prefixes import Address, AddressFamily, Prefix, address, network_address
+from nodrop.routing.prefixes import ADDRESS_BITS, Address, AddressFamily, Prefix, address, network_address
 from nodrop.routing.routers import Router
 from nodrop.routing.static_routes import (
     BgpRouteSource,
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from nodrop.routing.control_plane import ControlPlane
 
 
+_LONGEST = max(ADDRESS_BITS.values())
 _MOST_ROUNDS = 50
 """After how many rounds routes that follow one another are taken as they are."""
 
@@ -229,7 +230,7 @@ class FamilyRoutes:
         """
         hops: dict[NextHop, None] = {}
         active = False
-        follows = self.world.speakers[router_number].links[entry.hops[0]].follows
+        follows = self._follows_routes(router_number, entry)
         for position, via in zip(entry.hops, entry.vias, strict=True):
             route = None if via is None else self._route_to_next_hop(router_number, via, prefix)
             if route is not None and route.source != "connected" and not follows:
@@ -256,13 +257,34 @@ class FamilyRoutes:
         return is_ttl_uncertain and self._needs_next_hops(number, entry, follows_another)
 
     def may_miss_next_hops(self, number: int, entry: TableEntry) -> bool:
-        """Whether zebra may leave next hops of a route unused that are behind a route to its own next hop.
+        """Whether zebra may leave next hops of a route unused, or seek them elsewhere, because of a route to itself.
 
         A host may announce itself over a session that goes over another route to it. While zebra replaces that one,
-        other routes of the session have no next hop, and zebra does not look again (FRR, zebra/zebra_nhg.c,
-        nexthop_active).
+        other routes of the session have no next hop, or follow the next wider route, also one that drops packets, and
+        zebra does not look again (FRR, zebra/zebra_nhg.c, nexthop_active).
         """
-        return self._needs_next_hops(number, entry, lambda via: self._is_behind_itself(number, via))
+
+        def is_elsewhere(via: Address | None) -> bool:
+            is_behind = via is not None and self._is_behind_itself(number, via)
+            return via is not None and is_behind and self._is_led_elsewhere(number, entry, via)
+
+        is_missed = self._needs_next_hops(number, entry, lambda via: self._is_behind_itself(number, via))
+        return is_missed or any(map(is_elsewhere, entry.vias))
+
+    def _is_led_elsewhere(self, number: int, entry: TableEntry, via: Address) -> bool:
+        """Whether a route would leave by other legs if one of its next hops were reached over the next wider route."""
+        route = self._route_to_next_hop(number, via, None)
+        routes = self.plane.of(via.family)
+        wider = None if route is None else routes._longest_route(number, via, least=1, most=route.prefix.length - 1)
+        if wider is None or (wider.source != "connected" and not self._follows_routes(number, entry)):
+            return False
+        return wider.discard or not {hop.leg for hop in wider.hops} <= {
+            hop.leg for hop in self.hops_over(number, entry, None) or ()
+        }
+
+    def _follows_routes(self, number: int, entry: TableEntry) -> bool:
+        """Whether a route may follow other routes than connected ones."""
+        return self.world.speakers[number].links[entry.hops[0]].follows
 
     def _needs_next_hops(self, number: int, entry: TableEntry, is_asked: Callable[[Address], bool]) -> bool:
         """Whether a route would leave by other legs without some of its next hops."""
@@ -292,7 +314,7 @@ class FamilyRoutes:
     def settles_next_hops(self, number: int) -> bool:
         """Whether it is known which routes of a router follow which: not of those whose next hops swap for ever."""
         self._hops_of_routes_over_routes(number)
-        return number not in self._unsettled
+        return number not in self._unsettled and self.state.table(number).is_settled
 
     def _hops_of_routes_over_routes(self, number: int) -> dict[Prefix, tuple[NextHop, ...] | None]:
         """Return the next hops of routes that follow others, at least of all that another one of them may follow.
@@ -340,11 +362,11 @@ class FamilyRoutes:
         """Return the route of a router to an address, which is that of the longest prefix; None where it has none."""
         return self._longest_route(number, to)
 
-    def _longest_route(self, number: int, to: Address, *, least: int = 0) -> RouterRoute | None:
-        """Return the route of the longest prefix to an address, of prefixes that are no shorter than `least`."""
+    def _longest_route(self, number: int, to: Address, *, least: int = 0, most: int = _LONGEST) -> RouterRoute | None:
+        """Return the route of the longest prefix to an address, of prefixes with a length from `least` to `most`."""
         for length in sorted({*self.non_bgp_prefix_lengths(number), *self.lengths}, reverse=True):
-            if length < least:
-                break
+            if not least <= length <= most:
+                continue
             route = self.route(number, Prefix(to.family, network_address(to.family, to.number, length), length))
             if route is not None:
                 return route
