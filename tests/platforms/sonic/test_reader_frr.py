@@ -561,6 +561,22 @@ def test_lists_of_as_paths_go_by_their_numbers() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("version", "missing", "unread"),
+    [("frr version 4.0+cl3u8\n", [], 0), ("", [], 2), ("frr version 7.3\n", ["11", "OLD"], 2)],
+)
+def test_lists_that_begin_with_ip_are_those_of_releases_before_7_3(
+    version: str, missing: list[str], unread: int
+) -> None:
+    reading = read(
+        keeping(),
+        f"{version}ip community-list 11 permit 65001:1\nip as-path access-list OLD permit .*\nrouter bgp 1\n"
+        "route-map R permit 10\n match community 11\n match as-path OLD\n",
+    )
+    names = [dict(one.facts)["name"] for one in reading.remarks if one.kind == "dangling-reference"]
+    assert (sorted(names), len(reading.notes)) == (missing, unread)
+
+
 def test_rules_go_by_their_numbers_and_the_later_of_a_number_counts() -> None:
     found = bgp(
         "router bgp 1\nip prefix-list A seq 20 permit any\nip prefix-list A seq 5 deny 10.0.0.0/8\n"

@@ -22,7 +22,7 @@ def where(config_text: str) -> Callable[[Subject], Span | None]:
 
 _POLICIES = {
     "prefix_lists": (("ip", "prefix-list"), ("ipv6", "prefix-list")),
-    "community_lists": (("bgp", "community-list"),),
+    "community_lists": (("bgp", "community-list"), ("ip", "community-list")),
     "as_path_lists": (("bgp", "as-path", "access-list"), ("ip", "as-path", "access-list")),
     "route_maps": (("route-map",),),
 }

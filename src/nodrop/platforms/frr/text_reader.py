@@ -26,6 +26,9 @@ _VERSION = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})")
 _POLICIES_SINCE = (7, 4)
 """The release since which sessions to other ASes ask for policies, and networks for routes (bgpd/bgp_vty.c)."""
 
+_LISTS_OF_BGP_SINCE = (7, 3)
+"""The release since which lists of communities and AS paths begin with `bgp` only, not `ip` (bgpd/bgp_vty.c)."""
+
 
 @dataclass(slots=True)
 class Routing:
@@ -66,7 +69,8 @@ class _Reader:
         self._shared: dict[str, Any] = {}
         self._drained = False
         self._installed: dict[str, Any] = {}
-        self._profile, self._old = profile, False
+        self._profile, self._release = profile, (0, 0)
+        self._old = False
 
     def build_routing(self) -> Routing:
         result = self._result
@@ -133,7 +137,8 @@ class _Reader:
 
     def _read_version(self, statement: Statement) -> None:
         if match := _VERSION.match("".join(statement.words[2:3])):
-            self._old = (int(match[1]), int(match[2])) < _POLICIES_SINCE
+            self._release = int(match[1]), int(match[2])
+            self._old = self._release < _POLICIES_SINCE
         else:
             _require_harmless("top", statement.words)
 
@@ -145,6 +150,17 @@ class _Reader:
 
     def _read_as_path_list(self, statement: Statement) -> None:
         self._policies.as_path_list(statement)
+
+    def _read_list_of_ip(self, statement: Statement) -> None:
+        """Read a list as old releases spell it; later ones refuse the line, so without a release it is unknown too."""
+        if self._release >= _LISTS_OF_BGP_SINCE:
+            raise NotUnderstood
+        if statement.words[1] == "as-path":
+            self._policies.as_path_list(statement)
+        else:
+            self._policies.community_list(statement)
+        if not any(self._release):
+            self._result.not_understood.append(statement)
 
     def _read_route_map(self, statement: Statement) -> None:
         self._policies.route_map(statement)
@@ -233,7 +249,8 @@ _READERS: Mapping[tuple[str, ...], tuple[int | None, Callable[[_Reader, Statemen
     ("ipv6", "prefix-list"): (None, _Reader._read_prefix_list),
     ("bgp", "community-list"): (None, _Reader._read_community_list),
     ("bgp", "as-path", "access-list"): (None, _Reader._read_as_path_list),
-    ("ip", "as-path", "access-list"): (None, _Reader._read_as_path_list),
+    ("ip", "as-path", "access-list"): (None, _Reader._read_list_of_ip),
+    ("ip", "community-list"): (None, _Reader._read_list_of_ip),
     ("ip", "route"): (None, _Reader._read_route),
     ("ipv6", "route"): (None, _Reader._read_route),
     ("vrf",): (2, _Reader._read_vrf),
