@@ -9,6 +9,7 @@ from nodrop.engine.vocabulary.cables import (
     by_table,
     has_headroom_row,
     headroom_told,
+    is_for_services,
     priorities_without_headroom,
     rows_there_are,
 )
@@ -18,7 +19,7 @@ from nodrop.engine.vocabulary.routing import unused_paths
 from nodrop.engine.vocabulary.scheduling import lossless_queues, mbps, unscheduled_control_queues
 from nodrop.engine.vocabulary.siblings import alpha
 from nodrop.engine.vocabulary.telemetry import keeps_counters, most_state, slow_counters, storm_counters_off
-from nodrop.model.buffers import BufferPool, BufferProfile
+from nodrop.model.buffers import BufferPool, BufferProfile, HeadroomRow
 from nodrop.model.fabric import Collector, Counter, Device, Interface, Port
 from nodrop.model.index import Index
 from nodrop.model.states import UNKNOWN, UnknownFact
@@ -62,6 +63,21 @@ def test_rows_of_a_table_and_models_without_one() -> None:
     for unknown in (replace(box, model="7060X6"), replace(box, hwsku=UNKNOWN)):
         with pytest.raises(UnknownFact):
             has_headroom_row(unknown, 400_000, 40)
+
+
+def test_slow_ports_beside_those_of_the_fabric_are_for_services_unless_a_far_end_is_known() -> None:
+    table = (HeadroomRow(400_000, 5, 1248, 2288, 53248),)
+    box = Device(name="leaf1", platform="sonic", model="SN5600", headroom_table=table)
+    slow, fast = (Interface(name="Ethernet0", port=Port(1), speed_mbps=mbps) for mbps in (10_000, 400_000))
+    assert [is_for_services(box, replace(slow, side=side)) for side in (UNKNOWN, None, "host", "fabric")] == [
+        True, True, False, False,
+    ]  # fmt: skip
+    assert not any(is_for_services(box, port) for port in (fast, replace(slow, speed_mbps=UNKNOWN)))
+    assert not is_for_services(replace(box, headroom_table=()), slow)
+    service = replace(fast, name="Ethernet512", port=Port(65))
+    assert is_for_services(box, replace(service, side="host")), "a service port of the model, whatever its cable"
+    extra = replace(box, model="SSE-T8164")
+    assert [is_for_services(extra, replace(service, side=side)) for side in (UNKNOWN, "host")] == [True, False]
 
 
 def test_pools_have_a_direction_on_chips_that_keep_them_apart() -> None:

@@ -1,11 +1,12 @@
 """Words about configured cable lengths: whether the switch has headroom for them."""
 
+from nodrop.analyses._kinship import service_of
 from nodrop.engine.vocabulary import word
 from nodrop.engine.vocabulary.general import length, listed, speed
 from nodrop.engine.vocabulary.headroom import headroom_needed_bytes
 from nodrop.hardware.bounds import headroom_rows, missing_row
 from nodrop.model import effects
-from nodrop.model.fabric import Device
+from nodrop.model.fabric import Device, Interface
 from nodrop.model.index import Index
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import Unknown, UnknownFact, require_fact
@@ -52,6 +53,21 @@ def lacks_headroom_row(device: Device, mbps: int | None | Unknown, metres: int |
         return metres not in _headroom_cable_lengths(device, mbps)
     except UnknownFact:
         return False
+
+
+@word("function", rests_on=("models", "cables"))
+def is_for_services(device: Device, interface: Interface) -> bool:
+    """Whether a port is one for management and services: by the switch model, or as the slow one of its switch.
+
+    A port slower than all speeds of the headroom table, and one beside those of the fabric, is one unless a host or a
+    switch is known to be at its far end.
+    """
+    service = service_of(device, interface)
+    if service is True or (not isinstance(interface.side, Unknown) and interface.side is not None):
+        return service is True
+    table_speeds = {row.speed_mbps for row in headroom_rows(device)}
+    mbps = interface.speed_mbps
+    return bool(service) or (isinstance(mbps, int) and mbps < min(table_speeds, default=0))
 
 
 @word("function")

@@ -4,6 +4,8 @@ from nodrop.engine.vocabulary import word
 from nodrop.engine.vocabulary.buffers import dropping_lossless_queues
 from nodrop.engine.vocabulary.scheduling import lossless_queues
 from nodrop.engine.vocabulary.sides import stopped_queues
+from nodrop.hardware import asic_of
+from nodrop.hardware.commitment import packet_memory_bytes
 from nodrop.model import effects
 from nodrop.model.buffers import BufferPool, BufferProfile
 from nodrop.model.fabric import Device
@@ -120,6 +122,23 @@ def highest_static_threshold_bytes(device: Device, pool: BufferPool) -> int:
 def highest_static_threshold_holder(device: Device, pool: BufferPool) -> str:
     """Name the first group or queue with the highest static threshold in a pool: `queue 3 of Ethernet8`."""
     return _find_highest_static_threshold(device, pool)[1]
+
+
+@word("function", rests_on=("models",))
+def refused_threshold_limit_bytes(device: Device, pool: BufferPool) -> int | None:
+    """Return the most that a switch's release accepts as static threshold, in bytes, where one in a pool is above.
+
+    From SAI 14 on, some ASICs count a static threshold in one part of their memory, which is all that a port can fill,
+    and refuse a larger one (`Asic.sonic_threshold_per_part_since`). None where no threshold is refused.
+    """
+    chip = asic_of(device.model)
+    if chip is None or chip.sonic_threshold_per_part_since is None:
+        return None
+    limit_bytes = packet_memory_bytes(device) // chip.memory_parts
+    if highest_static_threshold_bytes(device, pool) <= limit_bytes:
+        return None
+    release = require_fact(device.version, "device.version")
+    return limit_bytes if release is not None and release >= chip.sonic_threshold_per_part_since else None
 
 
 def _find_highest_static_threshold(device: Device, pool: BufferPool) -> tuple[int, str]:
