@@ -5,14 +5,18 @@ from typing import Any
 
 import pytest
 
-from nodrop.engine.vocabulary.qos import expects_rdma, faces_fabric, facing, in_use
-from nodrop.model.fabric import Interface
+from nodrop.engine.vocabulary.qos import expects_rdma, facing, in_use, may_go_unwatched, runs_session
+from nodrop.model.fabric import Interface, Policy
 from nodrop.model.index import Index
+from nodrop.model.qos import PfcWatchdog
 from nodrop.model.routing import Bgp, BgpNeighbor
 from nodrop.model.states import UNKNOWN, UnknownFact
 from support.small_fabrics import LOSSY, device, fabric, port
 
 RECEIVES = replace(LOSSY, pfc_rx_priorities=(3,))
+WATCHED = replace(
+    RECEIVES, pfc_watchdog=PfcWatchdog(priorities=(3,), detection_ms=200, restoration_ms=400, action="drop")
+)
 SENDS = replace(LOSSY, pfc_tx_priorities=(3,))
 
 
@@ -44,19 +48,61 @@ def test_what_is_not_known_to_be_shut_is_in_use() -> None:
     assert (facing(UNKNOWN), facing(None), facing("host")) == ("unknown", "nothing", "host")
 
 
-def test_a_session_over_a_port_without_a_cable_may_be_one_between_switches() -> None:
-    session = Bgp(asn=65001, neighbors=(BgpNeighbor(interface="Ethernet0"), BgpNeighbor(address="10.0.0.1")))
-    for routed in (device("leaf1", bgp=session), device("leaf1", vrf_bgp=(session,))):
-        index = Index(fabric(routed))
-        with pytest.raises(UnknownFact, match=r"^interface\.side$"):
-            faces_fabric("leaf1", "Ethernet0", UNKNOWN, index=index)
-        assert not faces_fabric("leaf1", "Ethernet4", UNKNOWN, index=index)
-        sides = ("fabric", "host", None)
-        assert [faces_fabric("leaf1", "Ethernet0", side, index=index) for side in sides] == [True, False, False]
-    numbered = (port(1, addresses=("10.0.0.0/31",)), port(2, addresses=("10.0.0.2/31",)))
-    index = Index(fabric(device("leaf1", *numbered, bgp=session)))
-    with pytest.raises(UnknownFact, match=r"^interface\.side$"):
-        faces_fabric("leaf1", "Ethernet8", UNKNOWN, index=index)
-    assert not faces_fabric("leaf1", "Ethernet16", UNKNOWN, index=index)
-    unread = device("leaf1", bgp=Bgp(asn=65001, neighbors=UNKNOWN), vrf_bgp=UNKNOWN)
-    assert not faces_fabric("leaf1", "Ethernet0", UNKNOWN, index=Index(fabric(unread)))
+def _without_sessions_watched(**stated: Any) -> Index:
+    """Return the index of a switch with sessions over two ports: the second may have a watchdog, the first has none."""
+    sessions = Bgp(asn=65001, neighbors=(BgpNeighbor(interface="Ethernet0"), BgpNeighbor(address="10.0.0.1")))
+    ports = (
+        port(0, qos=RECEIVES),
+        port(1, qos=stated.pop("second", RECEIVES), addresses=("10.0.0.0/31",)),
+        port(2, qos=stated.pop("third", RECEIVES), addresses=("10.0.0.2/31",)),
+    )
+    policy = stated.pop("policy", Policy())
+    return Index(replace(fabric(device("leaf1", *ports, **{"bgp": sessions} | stated)), policy=policy))
+
+
+def _may_go_unwatched(index: Index, name: str, side: Any = UNKNOWN) -> bool | str:
+    try:
+        return may_go_unwatched(index.fabric, "leaf1", name, side, index=index)
+    except UnknownFact as missing:
+        return str(missing)
+
+
+def test_ports_of_sessions_are_found_by_name_and_address() -> None:
+    index = _without_sessions_watched()
+    assert [runs_session("leaf1", name, index=index) for name in ("Ethernet0", "Ethernet8", "Ethernet16")] == [
+        True,
+        True,
+        False,
+    ]
+    in_vrf = _without_sessions_watched(bgp=None, vrf_bgp=(index.devices["leaf1"].bgp,))
+    assert runs_session("leaf1", "Ethernet0", index=in_vrf)
+    unread = _without_sessions_watched(bgp=Bgp(asn=65001, neighbors=UNKNOWN), vrf_bgp=UNKNOWN)
+    assert not runs_session("leaf1", "Ethernet0", index=unread)
+
+
+def test_a_known_side_decides_whether_a_port_may_go_unwatched() -> None:
+    sides = ("fabric", "host", None)
+    assert [_may_go_unwatched(_without_sessions_watched(), "Ethernet0", side) for side in sides] == [True, False, False]
+
+
+def test_one_port_of_a_session_without_a_watchdog_stands_out() -> None:
+    assert _may_go_unwatched(_without_sessions_watched(second=WATCHED), "Ethernet0") is False
+
+
+def test_no_port_of_a_switch_with_a_watchdog_is_a_fault_whatever_the_sides() -> None:
+    assert _may_go_unwatched(_without_sessions_watched(), "Ethernet0") is False
+
+
+def test_watchdogs_only_without_sessions_are_a_practice() -> None:
+    index = _without_sessions_watched(third=WATCHED)
+    assert (_may_go_unwatched(index, "Ethernet0"), _may_go_unwatched(index, "Ethernet16")) == ("interface.side", False)
+
+
+def test_owners_can_leave_links_between_switches_unwatched() -> None:
+    index = _without_sessions_watched(second=WATCHED, policy=Policy(fabric_watchdog=None))
+    assert _may_go_unwatched(index, "Ethernet0") == "interface.side"
+
+
+def test_a_spine_without_a_watchdog_may_have_links_between_switches_only() -> None:
+    assert _may_go_unwatched(_without_sessions_watched(role="spine"), "Ethernet0") == "interface.side"
+    assert _may_go_unwatched(_without_sessions_watched(role="spine", second=WATCHED), "Ethernet0") is False

@@ -33,18 +33,44 @@ def facing(side: str | None | Unknown) -> str:
 
 
 @word("function", rests_on=("cables",))
-def faces_fabric(name: str, port: str, side: str | None | Unknown, *, index: Index) -> bool:
-    """Whether a port of a device leads to a switch.
+def runs_session(name: str, port: str, *, index: Index) -> bool:
+    """Whether a BGP session runs over a port, by its name (unnumbered) or to an address of its networks."""
+    return port in _session_ports(name, index)
 
-    UNKNOWN without cables where a BGP session runs over the port, by its name (unnumbered) or to an address of its
-    networks: between switches, or to a host that runs a routing daemon.
+
+@word("function", rests_on=("cables", "policy"))
+def may_go_unwatched(fabric: Fabric, name: str, port: str, side: str | None | Unknown, *, index: Index) -> bool:
+    """Whether a port without a PFC watchdog leads to a switch, where a watchdog is advised and not necessary.
+
+    A BGP session may lead to a switch, or to a host that runs a routing daemon. Without cables its port needs a
+    watchdog where another port with a session has one, and where no port of a switch that may be a leaf has one. It is
+    UNKNOWN where only ports without a session have one, and where the policy has none between switches.
     """
     if not isinstance(side, Unknown):
         return side == "fabric"
-    device = index.devices[name]
-    if port in index.keep(f"ports of sessions: {name}", lambda: _ports_of_sessions(device)):
-        raise UnknownFact("interface.side")
-    return False
+    device, sessions = index.devices[name], _session_ports(name, index)
+    if port not in sessions:
+        return False
+    if not fabric_watchdog_off(fabric, device.role):
+        watched = index.keep(f"watched ports: {name}", lambda: _watched_ports(device))
+        maybe_leaf = isinstance(device.role, Unknown) or is_leaf(device.role)
+        if watched & sessions or (maybe_leaf and not watched):
+            return False
+    raise UnknownFact("interface.side")
+
+
+def _session_ports(name: str, index: Index) -> set[str]:
+    """Return the ports of a device that BGP sessions run over."""
+    return index.keep(f"ports of sessions: {name}", lambda: _ports_of_sessions(index.devices[name]))
+
+
+def _watched_ports(device: Device) -> set[str]:
+    """Return the ports of a device with a PFC watchdog, and those of which it is not known."""
+    return {
+        interface.name
+        for interface in device.interfaces
+        if isinstance(qos := interface.qos, QosProfile) and qos.pfc_watchdog is not None
+    }
 
 
 def _ports_of_sessions(device: Device) -> set[str]:
