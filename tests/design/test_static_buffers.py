@@ -1,5 +1,6 @@
 """Switches whose headroom comes from tables: Broadcom's, in SONiC's traditional buffer model."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ from nodrop import design
 from nodrop.design.static_buffers import static_buffers
 from nodrop.design.topology import topology_of
 from nodrop.engine.vocabulary.admission import pause_threshold_bytes
+from nodrop.engine.vocabulary.egress import refused_threshold_limit_bytes
 from nodrop.errors import InputProblems
 from nodrop.hardware import switch
 from nodrop.model.buffers import BufferPool, BufferProfile, Headroom
@@ -115,6 +117,21 @@ def test_lossy_traffic_shares_the_ingress_pool() -> None:
     assert queues[3] == BufferProfile(pool="egress_lossless", size_bytes=0, static_th_bytes=67117468)
     assert queues[0] == BufferProfile(pool="egress_lossy", size_bytes=7 * CELL, dynamic_th=1)
     assert qos.pfc_to_priority_group is None
+
+
+@pytest.mark.parametrize("mode", ["lossless", "lossy"])
+def test_thresholds_that_a_chip_counts_in_one_part_of_its_memory_fit_the_part(mode: str) -> None:
+    """More than the half of a Tomahawk 5 is refused from SAI 14 on (sonic-buildimage pull request 25945)."""
+    data = shipped("broadcom") if mode == "lossless" else shipped("lossy")
+    spine: Device = build(changed(data, {"topology.spines.model": "Z9864F", "topology.leaves.model": "Z9332F"})).device(
+        "spine1"
+    )
+    qos: Any = next(port.qos for port in spine.interfaces if port.enabled)
+    thresholds = {row.buffer.static_th_bytes for row in (*qos.priority_groups, *qos.queues)} - {None}
+    pools: Any = spine.buffer_pools
+    assert len(thresholds) == 1
+    assert 0.97 * 165867080 / 2 < max(thresholds) <= 165867080 // 2 // 254 * 254
+    assert all(refused_threshold_limit_bytes(replace(spine, version="202605"), pool) is None for pool in pools)
 
 
 def test_a_cable_beyond_the_table_has_a_profile_of_its_own() -> None:

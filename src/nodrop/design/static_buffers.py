@@ -7,7 +7,7 @@ values with the table of any release.
 
 import math
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from nodrop.design.adapting import Adaptation
 from nodrop.design.boxes import Boxes
@@ -29,7 +29,7 @@ from nodrop.errors import Problem
 from nodrop.hardware import asic
 from nodrop.hardware.schema import Switch
 from nodrop.hardware.tables import cell_bytes, table_headroom
-from nodrop.hardware.thresholds import free_of_headroom_bytes, least_sharing
+from nodrop.hardware.thresholds import free_of_headroom_bytes, least_sharing, unlimited_threshold_bytes
 from nodrop.intent.schema import MOST_SHARING, Intent
 from nodrop.model.buffers import BufferPool, BufferProfile, Headroom
 from nodrop.units import show_bytes, show_speed
@@ -94,11 +94,14 @@ def _shared_headroom_faults(intent: Intent, group: Group, model: Switch, plan: "
 def static_buffers(intent: Intent, group: Group, switch_model: Switch) -> Buffers:
     """Return the buffers of a tier whose switches have a traditional model; `static_faults` has found none."""
     assert switch_model.buffer_bytes is not None
-    if not has_pfc(intent):
-        return _lossy_buffers(switch_model, switch_model.buffer_bytes)
     links = kinds(intent, group, switch_model)
+    if not has_pfc(intent):
+        return _lossy_buffers(
+            switch_model, switch_model.buffer_bytes, _queue_reserves_bytes(intent, switch_model, links)
+        )
     plan = _Plan(intent, switch_model, hwsku_of(intent, group, switch_model), links)
     memory = switch_model.buffer_bytes
+    unlimited = unlimited_threshold_bytes(asic(switch_model.asic), memory, memory - plan.whole_bytes)
     lossy = plan.whole_cells(plan.shared_bytes * (100 - intent.buffers.lossless_pool) / 100)
     pools = (
         BufferPool(name=EGRESS_LOSSLESS, direction="egress", mode="static", size_bytes=memory),
@@ -115,8 +118,8 @@ def static_buffers(intent: Intent, group: Group, switch_model: Switch) -> Buffer
         model="traditional",
         pools=pools,
         dynamic=None,
-        lossy_group=BufferProfile(pool=INGRESS_LOSSLESS, size_bytes=0, static_th_bytes=memory),
-        lossless_queue=BufferProfile(pool=EGRESS_LOSSLESS, size_bytes=0, static_th_bytes=memory),
+        lossy_group=BufferProfile(pool=INGRESS_LOSSLESS, size_bytes=0, static_th_bytes=unlimited),
+        lossless_queue=BufferProfile(pool=EGRESS_LOSSLESS, size_bytes=0, static_th_bytes=unlimited),
         lossy_queue=_lossy_queue_buffer(switch_model),
         reserved_queue=_lossy_queue_buffer(switch_model),
         fits=plan.fits,
@@ -124,7 +127,8 @@ def static_buffers(intent: Intent, group: Group, switch_model: Switch) -> Buffer
     )
 
 
-def _lossy_buffers(switch_model: Switch, memory: int) -> Buffers:
+def _lossy_buffers(switch_model: Switch, memory: int, reserved_bytes: int) -> Buffers:
+    unlimited = unlimited_threshold_bytes(asic(switch_model.asic), memory, reserved_bytes)
     return Buffers(
         model="traditional",
         pools=(
@@ -132,11 +136,17 @@ def _lossy_buffers(switch_model: Switch, memory: int) -> Buffers:
             BufferPool(name=INGRESS_LOSSY, direction="ingress", mode="dynamic", size_bytes=memory),
         ),
         dynamic=None,
-        lossy_group=BufferProfile(pool=INGRESS_LOSSY, size_bytes=0, static_th_bytes=memory),
+        lossy_group=BufferProfile(pool=INGRESS_LOSSY, size_bytes=0, static_th_bytes=unlimited),
         lossy_queue=_lossy_queue_buffer(switch_model),
         reserved_queue=_lossy_queue_buffer(switch_model),
         maps_pause_to_groups=_maps_pause_to_groups(switch_model),
     )
+
+
+def _queue_reserves_bytes(intent: Intent, model: Switch, links: Sequence[LinkKind]) -> int:
+    """Return what the lossy queues of all ports of a switch reserve, in bytes."""
+    lossy_classes = sum(not traffic_class.lossless for traffic_class in intent.classes.values())
+    return sum(link.ports for link in links) * lossy_classes * queue_reserve(model, static=True).size_bytes
 
 
 def _lossy_queue_buffer(model: Switch) -> BufferProfile:
@@ -164,8 +174,7 @@ class _Plan:
         """That of a port that needs most."""
         self.headroom_bytes = self._round_up_to_cell(self.needed_bytes / (intent.buffers.over_subscription or 1))
         reserved = sum(count * fit.reserved_bytes for count, fit in ports)
-        queues = sum(link.ports for link in links) * (len(intent.classes) - len(lossless))
-        reserved += queues * queue_reserve(model, static=True).size_bytes
+        reserved += _queue_reserves_bytes(intent, model, links)
         self.whole_bytes = self.whole_cells((model.buffer_bytes or 0) - reserved)
         self.shared_bytes = self.whole_bytes - self.headroom_bytes
         """What queues can share."""

@@ -23,6 +23,18 @@ def part_of_pool_bytes(model_name: str | None | Unknown, size_bytes: float) -> f
     return size_bytes / chip.memory_parts if chip else size_bytes
 
 
+def unlimited_threshold_bytes(chip: Asic, memory_bytes: int, reserved_bytes: int) -> int:
+    """Return the static threshold that is no limit in a memory of which some is reserved.
+
+    That is all of it, or, where a chip refuses more than one part of its memory (`sonic_threshold_per_part_since`), the
+    whole cells of a part that are not reserved, which is all that a port can fill.
+    """
+    if chip.sonic_threshold_per_part_since is None:
+        return memory_bytes
+    cell_bytes = chip.cell_bytes or 1
+    return (memory_bytes - reserved_bytes) // chip.memory_parts // cell_bytes * cell_bytes
+
+
 def pool_has_shared_headroom(model_name: str | None | Unknown, size_bytes: int, headroom_bytes: int) -> bool | None:
     """Return whether the stated size of an ingress pool contains its shared headroom; None where that is not known.
 
