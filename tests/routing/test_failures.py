@@ -9,10 +9,13 @@ from hypothesis import strategies as st
 from clos import three_tier
 from nodrop.model.fabric import Fabric, Link
 from nodrop.model.index import Index
+from nodrop.model.routing import Redistribution
 from nodrop.routing import ControlPlane, compute
 from nodrop.routing.failures import FailureAnalysis, FailureOutcome
+from nodrop.routing.prefixes import Prefix
 from nodrop.routing.routes import FamilyRoutes
 from support.random_routed import routed
+from support.wired_routers import fabric, port, router, to
 
 Lost = set[tuple[str, str]]
 Weaker = set[tuple[str, str, int, int]]
@@ -70,24 +73,22 @@ def _originated(routes: FamilyRoutes, number: int, without: frozenset[str]) -> I
                 yield from routes.world.destinations.members[one]
 
 
-def _learned(routes: FamilyRoutes, number: int, prefix: object) -> int | None:
-    """Over how many links BGP reaches a prefix; 0 where the router originates it, None where it has no path."""
-    found = routes.world.destinations.class_of.get(prefix)  # type: ignore[call-overload]
-    if found is None:
-        return None
-    if any(part.bits >> found & 1 for part in routes.state.local(number)):
+def _learned(routes: FamilyRoutes, number: int, prefix: Prefix) -> int | None:
+    """Over how many next hops BGP reaches a prefix; 0 where the router originates it, None where it has no path."""
+    found = routes.world.destinations.class_of.get(prefix)
+    if found is not None and any(part.bits >> found & 1 for part in routes.state.local(number)):
         return 0
-    entry = routes.state.table(number).entry(found)
-    return None if entry is None else len(entry.hops)
+    route = routes.learned_route(number, prefix)
+    return None if route is None else len(route.hops)
 
 
-def assert_exact(fabric: Fabric) -> None:
-    base = compute(Index(fabric))
+def assert_exact(made: Fabric) -> None:
+    base = compute(Index(made))
     for family in base.families:
         routes = base.of(family)
         failures = FailureAnalysis(base, routes)
         for link in failures.links:
-            after = compute(Index(fabric), frozenset((link.a, link.b))).of(family)
+            after = compute(Index(made), frozenset((link.a, link.b))).of(family)
             outcome = failures.of_link(link)
             if routes.state.unstable or after.state.unstable or outcome.unstable:
                 continue
@@ -103,29 +104,49 @@ def test_a_fabric_of_three_tiers_without_a_cable() -> None:
     assert_exact(three_tier(pods=3, leaves=3, spines=2, superspines=2))
 
 
-def plane_of(fabric: Fabric) -> tuple[ControlPlane, FailureAnalysis]:
-    plane = compute(Index(fabric))
+def test_prefixes_at_ports_that_a_neighbor_in_the_as_announces() -> None:
+    """A router in an AS loses what BGP has beside its connected route, as one does that has no neighbor in its AS."""
+    sent = {"redistributions": (Redistribution(family="ipv4", source="connected"),)}
+    made = [
+        router(
+            f"r{number}",
+            65001,
+            [port("e0", f"10.1.0.{number - 1}/31"), port("e1", f"10.1.0.{number + 1}/31")],
+            [to(f"10.1.0.{other - 1}", "internal"), to(f"10.1.0.{other + 1}", "internal")],
+            bgp={"router_id": f"10.9.0.{number}", **bgp},
+        )
+        for number, other, bgp in ((1, 2, {}), (2, 1, sent))
+    ]
+    wired = fabric(*made, cables=["r1 e0 - r2 e0", "r1 e1 - r2 e1"])
+    assert_exact(wired)
+    plane, failures = plane_of(wired)
+    lost, weaker = told(plane.ipv4, failures.of_link(failures.links[0]))
+    assert (lost, weaker) == ({("r1", "10.1.0.0/31")}, {("r1", "10.1.0.2/31", 1, 2)})
+
+
+def plane_of(made: Fabric) -> tuple[ControlPlane, FailureAnalysis]:
+    plane = compute(Index(made))
     return plane, FailureAnalysis(plane, plane.ipv4)
 
 
-def link_of(fabric: Fabric, one: str, other: str) -> Link:
-    return next(link for link in fabric.links if {link.a.node, link.b.node} == {one, other})
+def link_of(made: Fabric, one: str, other: str) -> Link:
+    return next(link for link in made.links if {link.a.node, link.b.node} == {one, other})
 
 
 def test_a_fabric_without_a_device() -> None:
-    fabric = three_tier(pods=2, leaves=2, spines=2, superspines=2)
-    plane, failures = plane_of(fabric)
+    made = three_tier(pods=2, leaves=2, spines=2, superspines=2)
+    plane, failures = plane_of(made)
     for name in ("p0-leaf0", "p0-spine0", "super0-0"):
-        dead = frozenset(end for link in fabric.links for end in (link.a, link.b) if name in (link.a.node, link.b.node))
-        after = compute(Index(fabric), dead).ipv4
+        dead = frozenset(end for link in made.links for end in (link.a, link.b) if name in (link.a.node, link.b.node))
+        after = compute(Index(made), dead).ipv4
         assert told(plane.ipv4, failures.of_device(name)) == compared(plane.ipv4, after, frozenset((name,))), name
 
 
 def test_a_leaf_without_one_of_its_uplinks() -> None:
     """With one number for the spines of a pod, what only this spine passed on is gone where it was the only way."""
-    fabric = three_tier(pods=2, leaves=2, spines=2, superspines=1)
-    plane, failures = plane_of(fabric)
-    lost, weaker = told(plane.ipv4, failures.of_link(link_of(fabric, "p0-leaf0", "p0-spine0")))
+    made = three_tier(pods=2, leaves=2, spines=2, superspines=1)
+    plane, failures = plane_of(made)
+    lost, weaker = told(plane.ipv4, failures.of_link(link_of(made, "p0-leaf0", "p0-spine0")))
     leaf = {"10.0.0.1/32", "10.128.0.0/24"}
     assert {row for row in lost if "leaf" in row[0] and row[1].endswith("/24")} == set()
     assert {(name, prefix) for name, prefix in lost if prefix in leaf} == {

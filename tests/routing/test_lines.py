@@ -105,6 +105,17 @@ def test_routes_with_distance_255_are_announced_and_not_installed() -> None:
     assert routes(chain(None, {"distances": (20, 255, 255)}), "r2") == BOTH
 
 
+@pytest.mark.parametrize(
+    ("distance", "block", "is_unknown"),
+    [(255, "10.8.0.0/16", True), (254, "10.8.0.0/16", False), (255, "10.7.0.0/16", False)],
+)
+def test_aggregates_with_distance_255_hang_on_time(distance: int, block: str, *, is_unknown: bool) -> None:
+    """They stay installed where bgpd sent them before it read the line with the distance."""
+    of = chain(None, {"distances": (20, 200, distance), "aggregates": (Aggregate(prefix=block),)})
+    gaps = [(("r2", "@bgp"), "distance 255 of aggregates")] if is_unknown else []
+    assert [(gap.subject, gap.what) for gap in compute(Index(of)).gaps] == gaps
+
+
 def test_a_route_map_of_the_routing_table_decides_what_is_installed() -> None:
     of = chain(None, {"installed_policy": "IF", **permitting("IF", "10.8.1.0/24")})
     assert routes(of, "r2") == {"10.8.1.0/24": ["e0"]}

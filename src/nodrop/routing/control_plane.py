@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
+from nodrop.limits import MAX_DISTANCE
 from nodrop.model.fabric import End
 from nodrop.model.index import Index
 from nodrop.model.routing import Bgp, StaticRoute
@@ -29,7 +30,12 @@ from nodrop.routing.routers import BgpSession, DownSession, Router, SessionSide,
 from nodrop.routing.routes import FamilyRoutes
 from nodrop.routing.sessions import FabricSessions
 from nodrop.routing.speakers import BgpSpeaker, FamilyWorld
-from nodrop.routing.static_routes import find_outgoing_interface, is_discard_route, usable_static_routes
+from nodrop.routing.static_routes import (
+    bgp_administrative_distance,
+    find_outgoing_interface,
+    is_discard_route,
+    usable_static_routes,
+)
 from nodrop.routing.words import neighbor_family_statement
 
 _MOST_ROUNDS = 8
@@ -359,6 +365,18 @@ class ControlPlane:
         for aggregate in bgp.aggregates:
             if aggregate.as_set:
                 yield UncomputedPart(router.subject, "aggregate-address with as-set")
+        if any(self._may_install_aggregates(router, bgp, family) for family in ADDRESS_FAMILIES):
+            yield UncomputedPart(router.subject, "distance 255 of aggregates")
+
+    def _may_install_aggregates(self, router: Router, bgp: Bgp, family: AddressFamily) -> bool:
+        """Whether aggregates with the distance 255 may be installed: those that bgpd sends before it reads that line.
+
+        With a new distance it sends learned routes again, but no aggregates (FRR, bgpd/bgp_zebra.c,
+        bgp_zebra_announce_table).
+        """
+        is_unused = bgp.aggregates and bgp_administrative_distance(bgp, family, "aggregate") == MAX_DISTANCE
+        routes = self.of(family)
+        return bool(is_unused and router.number in routes.world.speakers and routes.state.summed(router.number))
 
     @staticmethod
     def _matches_only_prefixes(bgp: Bgp, name: str) -> bool:

@@ -179,9 +179,9 @@ class FamilyRoutes:
     def route(self, number: int, prefix: Prefix) -> RouterRoute | None:
         """Return the route of a router to exactly this prefix."""
         own_route = self.own(number).get(prefix)
-        return self._find_learned_route(number, prefix) if own_route is None else own_route
+        return self.learned_route(number, prefix) if own_route is None else own_route
 
-    def _find_learned_route(self, number: int, prefix: Prefix) -> RouterRoute | None:
+    def learned_route(self, number: int, prefix: Prefix) -> RouterRoute | None:
         """Return the route that BGP has to exactly this prefix, if it is one to install."""
         entry = self._bgp_entry_to_install(number, prefix)
         if entry is None or entry == "aggregate":
