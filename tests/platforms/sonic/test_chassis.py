@@ -102,10 +102,15 @@ def test_a_switch_with_virtual_output_queues_refuses_keys_without_host_and_asic(
     assert {one.facts["expected"] for one in reading.remarks} == {"host|asic|port|queue"}
 
 
-def test_an_older_switch_with_virtual_output_queues_takes_them() -> None:
-    reading = read(line_card(QUEUE={"Ethernet0|3": ROW}, VERSIONS={"DATABASE": {"VERSION": "version_202305_01"}}))
-    assert weights(reading.device) == {3: 15}
-    assert remarks(reading) == []
+@pytest.mark.parametrize(
+    ("version", "refused"),
+    [("version_4_0_3", 0), ("version_202305_01", 0), ("version_4_0_4", 1), ("version_202311_01", 1)],
+)
+def test_an_older_switch_with_virtual_output_queues_takes_them(version: str, refused: int) -> None:
+    """The main branch had version_4_0_4 when sonic-swss pull request 2855 came, and branch 202305 never had it."""
+    reading = read(line_card(QUEUE={"Ethernet0|3": ROW}, VERSIONS={"DATABASE": {"VERSION": version}}))
+    assert weights(reading.device) == ({} if refused else {3: 15})
+    assert [one.kind for one in reading.remarks] == ["refused-queue-key"] * refused
 
 
 def test_any_other_switch_refuses_keys_with_host_and_asic() -> None:

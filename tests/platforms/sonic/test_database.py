@@ -77,6 +77,8 @@ def test_a_switch_is_whole_by_its_metadata_and_ports() -> None:
     ("version", "kinds"),
     [
         ("version_1_0_6", []),
+        ("version_2_0_2", []),
+        ("version_2_0_4", ["bracket-reference"]),  # of branch 202111, whose orchagent refuses them
         ("version_3_0_2", []),
         ("version_3_0_3", ["bracket-reference"]),
         ("version_202305_01", ["bracket-reference"]),

@@ -20,6 +20,13 @@ SINCE = {
 `pfcwd_sw_enable`, which is a copy of pfc_enable on a switch that comes from an older one (version_3_0_4), and keys of
 QUEUE on a switch with virtual output queues (sonic-swss pull request 2855)."""
 
+_ALSO = {
+    "names without brackets": ((2, 0, 3), (2, 0, 4)),
+    "queues by host and ASIC": ((4, 0, 4), (4, 0, 5)),
+}
+"""Further versions that write it: branch 202111 has the migration of version_3_0_2 as that of version_2_0_2, and
+the main branch had version_4_0_4 and version_4_0_5 while it became 202311."""
+
 _FIRST_YEAR = 2023
 """What begins with more is the number of a release, as 202305."""
 
@@ -38,7 +45,13 @@ class DatabaseVersion:
 
     def writes(self, feature: str) -> bool:
         """Whether the database is new enough for something in SINCE; KeyError for anything else."""
-        return self._numbers is None or self._numbers >= SINCE[feature]
+        numbers = self._numbers
+        return numbers is None or numbers >= SINCE[feature] or numbers in _ALSO.get(feature, ())
+
+    @property
+    def features(self) -> frozenset[str]:
+        """What of SINCE the database writes: equal tables of databases that differ in it are read differently."""
+        return frozenset(filter(self.writes, SINCE))
 
     @property
     def unmodelled(self) -> str | None:

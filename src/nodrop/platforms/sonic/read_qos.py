@@ -51,7 +51,7 @@ TABLES = (
 )
 """All tables that are read here and nowhere else."""
 
-_ReadingKey = tuple[bool, bool, tuple[str, str] | None]
+_ReadingKey = tuple[bool, frozenset[str], tuple[str, str] | None]
 _RECENT: deque[tuple[_ReadingKey, dict[str, Any], "QosReader"]] = deque(maxlen=8)
 
 
@@ -70,7 +70,7 @@ def qos_reader(config: Config) -> "QosReader":
 
 def _reading_key(config: Config) -> _ReadingKey:
     """Return the facts that make equal QoS tables read differently: whole or part, the grammar, and the ASIC."""
-    return config.whole, config.database.writes(_MASK), _asic_of_rows(config)
+    return config.whole, config.database.features, _asic_of_rows(config)
 
 
 def _asic_of_rows(config: Config) -> tuple[str, str] | None:
