@@ -237,6 +237,10 @@ def test_blocks_halve_the_largest_gap() -> None:
     [
         ({"spread": "leaves", "ports": "2", "leaf_group": "2", "ids": "1-3"}, "1:1:0 1:2:0 2:1:1 2:2:1 3:3:0 3:4:0"),
         ({"spread": "one-leaf", "ports": "2", "leaf_group": "2", "ids": "1-3"}, "1:1:0 1:1:1 2:1:2 2:1:3 3:2:0 3:2:1"),
+        (
+            {"spread": "rails", "ports": "4", "ports_per_leaf": "2", "leaf_group": "2", "ids": "2-3"},
+            "2:1:2 2:1:3 2:2:2 2:2:3 3:3:0 3:3:1 3:4:0 3:4:1",
+        ),
         ({"spread": "leaves", "ports": "1", "leaf_group": "3", "ids": "2, 4, 9"}, "2:1:1 4:2:0 9:3:2"),
     ],
 )

@@ -101,7 +101,8 @@ def test_every_host_is_where_its_spread_says(data: Data) -> None:
         for number in group["ids"]:
             own = leaves[f"{name}{number}"]
             assert len(own) == int(group.get("ports", "1"))
-            assert len(set(own)) == (1 if group.get("spread") == "one-leaf" else len(own))
+            sharing = len(own) if group.get("spread") == "one-leaf" else int(group.get("ports_per_leaf", "1"))
+            assert len(set(own)) == len(own) // sharing
 
 
 @given(intents())
@@ -110,9 +111,10 @@ def test_a_port_of_hosts_in_rails_is_on_the_leaf_of_its_rail(data: Data) -> None
     far = {end: other for link in fabric.links for end, other in ((link.a, link.b), (link.b, link.a))}
     for name, group in data["endpoints"].items():
         if group.get("spread") == "rails":
-            for number, rail in ((number, rail) for number in group["ids"] for rail in (1, 2)):
-                leaf = int(far[End(f"{name}{number}", f"nic{rail}")].node.removeprefix("leaf"))
-                assert (leaf - 1) % 2 + 1 == rail
+            sharing, rails = int(group.get("ports_per_leaf", "1")), range(int(group["ports"]))
+            for number, rail in ((number, rail) for number in group["ids"] for rail in rails):
+                leaf = int(far[End(f"{name}{number}", f"nic{rail + 1}")].node.removeprefix("leaf"))
+                assert (leaf - 1) % (len(rails) // sharing) == rail // sharing
 
 
 @given(intents())

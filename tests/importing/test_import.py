@@ -45,6 +45,17 @@ def test_the_build_of_a_shipped_intent_comes_back_equal(name: str) -> None:
     assert_comes_back(nodrop.build(nodrop.load(home("intents") / f"{name}.yaml")))
 
 
+def test_several_rails_on_a_leaf_come_back_as_ports_per_leaf() -> None:
+    changes = {"ids": "1-16", "leaf_group": "16", "ports_per_leaf": "2"}
+    data = shipped(
+        "rail-256", {"topology.leaves.ids": "1-4"} | {f"endpoints.gpu.{key}": text for key, text in changes.items()}
+    )
+    intent = assert_comes_back(build(data)).intent
+    assert intent is not None
+    gpu = intent.endpoints["gpu"]
+    assert (gpu.spread, gpu.ports_per_leaf, gpu.leaf_group) == ("rails", 2, 16)
+
+
 @pytest.mark.parametrize("name", INTENTS)
 def test_an_intent_holds_its_build(name: str) -> None:
     intent = nodrop.load(home("intents") / f"{name}.yaml")

@@ -55,10 +55,14 @@ def groups(
     draw: st.DrawFn, index: int, leaves: list[int], model: str, speeds: Sequence[str], split: str
 ) -> Data | None:
     """A group on five panel ports of every leaf; None where no leaves are there for it."""
-    ports = draw(st.integers(1, 2))
-    spread = draw(st.sampled_from(["leaves", "one-leaf", *(["rails"] if ports == 2 and not len(leaves) % 2 else [])]))
-    each = draw(st.integers(1, 5 if spread != "one-leaf" else 5 // ports))
-    width = ports if spread != "one-leaf" else 1
+    width, together = draw(st.integers(1, 2)), draw(st.integers(1, 2))
+    ports = width * together
+    over_leaves = (
+        [] if width < ports == together else ["leaves"] if ports == 1 or len(leaves) % width else ["leaves", "rails"]
+    )
+    spread = draw(st.sampled_from(["one-leaf", *over_leaves]))
+    width, together = (1, ports) if spread == "one-leaf" else (width, together)
+    each = draw(st.integers(1, 5 // together))
     sets = [block for block in range(LEAVES) if all(block * width + one + 1 in leaves for one in range(width))]
     if not sets:
         return None
@@ -72,6 +76,7 @@ def groups(
         "nic": nic,
         "ports": str(ports),
         "spread": spread,
+        **({"ports_per_leaf": str(together)} if spread != "one-leaf" and together > 1 else {}),
         "leaf_group": str(each),
         "leaf_ports": f"{5 * index + 1}-{5 * index + 5}",
         "split": split or str(draw(st.sampled_from(sorted(splits(model, speed))))),

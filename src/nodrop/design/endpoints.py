@@ -34,19 +34,12 @@ class HostPortPlace(NamedTuple):
 
 def host_port_places(group: Endpoints) -> Iterator[HostPortPlace]:
     """Yield the place of every port of a group; all follow from ids."""
-    width = count_switches_of_host(group.spread, group.ports)
+    width, together = group.leaves_of_each, group.ports_on_leaf
     for host in group.ids:
         block, position = divmod(host - 1, group.leaf_group)
         for port in range(1, group.ports + 1):
-            if group.spread == "one-leaf":
-                yield HostPortPlace(host, port, block * width + 1, position * group.ports + port - 1)
-            else:
-                yield HostPortPlace(host, port, block * width + port, position)
-
-
-def count_switches_of_host(spread: object, port_count: int) -> int:
-    """Return to how many switches the ports of one host lead: one switch, or one for each port."""
-    return 1 if spread == "one-leaf" else port_count
+            leaf, port_on_leaf = divmod(port - 1, together)
+            yield HostPortPlace(host, port, block * width + leaf + 1, position * together + port_on_leaf)
 
 
 def host_cables(intent: Intent, switches: Boxes, problems: list[Problem]) -> tuple[HostCable, ...]:
@@ -82,6 +75,10 @@ def _cables_of_group(
 ) -> Iterator[HostCable]:
     """Yield the links of a group; `taken` holds the hosts of each panel port of each switch, and is updated."""
     group, keys = intent.endpoints[name], ("endpoints", name)
+    sharing_fault = _leaf_sharing_fault(intent, keys, group)
+    if sharing_fault is not None:
+        problems.append(sharing_fault)
+        return
     count = len(group.ids) * group.ports
     if count > MAX_HOST_PORTS:
         problems.append(intent.problem((*keys, "ids"), f"{count:,} host ports", f"at most {MAX_HOST_PORTS:,}"))
@@ -123,6 +120,26 @@ def _cables_of_group(
                 group=name,
                 cabling=link,
             )
+
+
+def _leaf_sharing_fault(intent: Intent, keys: tuple[str, ...], group: Endpoints) -> Problem | None:
+    """Return why so many ports of each host cannot share a leaf."""
+    together, path = group.ports_per_leaf, (*keys, "ports_per_leaf")
+    if together == 1:
+        return None
+    if group.spread == "one-leaf":
+        return intent.problem(path, f"{together} ports on each leaf, and all on one", "none", "ports_per_leaf: 1")
+    if together == group.ports:
+        return intent.problem(
+            path, f"all {group.ports} ports on one leaf", "fewer ports", "ports_per_leaf: 1 and spread: one-leaf"
+        )
+    if group.ports % together:
+        divisors = [number for number in range(1, group.ports) if group.ports % number == 0]
+        closest = min(divisors, key=lambda number: (abs(number - together), number))
+        return intent.problem(
+            path, f"{together} of {group.ports} ports", f"a divisor: {show_ids(divisors)}", f"ports_per_leaf: {closest}"
+        )
+    return None
 
 
 def _find_nic(intent: Intent, keys: tuple[str, ...], group: Endpoints, problems: list[Problem]) -> Nic | None:
@@ -188,7 +205,7 @@ def _suggest_ports(intent: Intent, name: str) -> str:
 def _count_slots(group: Endpoints) -> int:
     """Return how many ports of a switch a group needs."""
     hosts = 1 + max((host - 1) % group.leaf_group for host in group.ids)
-    return hosts * group.ports if group.spread == "one-leaf" else hosts
+    return hosts * group.ports_on_leaf
 
 
 def _has_exclusive_panels(intent: Intent, name: str) -> bool:
@@ -214,7 +231,14 @@ def _placement_faults(
     box, present = group_of_endpoints(intent, name), {node.id for node in switches.of_endpoints(intent, name)}
     missing = {place.switch for place in spots} - present
     of_rails = list(
-        rail_faults(intent, name, present, {place.switch for place in spots}, _switch_hint_function(intent, name))
+        rail_faults(
+            intent,
+            name,
+            present,
+            {place.switch for place in spots},
+            _switch_hint_function(intent, name),
+            lambda switch_count: _can_share_switches(group, switch_count, len(panels) * group.split),
+        )
     )
     yield from of_rails
     if missing and not of_rails:
@@ -229,7 +253,7 @@ def _placement_faults(
         yield intent.problem((*keys, "ids"), fault, f"{box.name} {show_ids(present)}", hint)
     needed, port_count = _count_slots(group), len(panels) * group.split
     if panels and needed > port_count:
-        most = port_count // (group.ports if group.spread == "one-leaf" else 1)
+        most = port_count // group.ports_on_leaf
         smaller = (
             {place.switch for place in host_port_places(group.model_copy(update={"leaf_group": most}))}
             if most
@@ -247,9 +271,15 @@ def _placement_faults(
         yield intent.problem((*keys, "leaf_group"), fault, f"at most the {port_count} it has, {where}", hint)
 
 
+def _can_share_switches(group: Endpoints, switch_count: int, port_count: int) -> bool:
+    """Whether the ports of each host fit on fewer switches, several on each; `port_count` is that of a switch."""
+    together, rest = divmod(group.ports, switch_count)
+    return not rest and _count_slots(group.model_copy(update={"ports_per_leaf": together})) <= port_count
+
+
 def _ids_on_switches(group: Endpoints, present: Set[int]) -> set[int]:
     """Return the lowest ids for as many hosts on switches that exist; empty if these take fewer."""
-    width = 1 if group.spread == "one-leaf" else group.ports
+    width = group.leaves_of_each
     blocks = sorted({(switch - 1) // width for switch in present})
     whole = (block for block in blocks if set(range(block * width + 1, (block + 1) * width + 1)) <= present)
     hosts = (block * group.leaf_group + host for block in whole for host in range(1, group.leaf_group + 1))

@@ -1,6 +1,7 @@
 """Rails: port k of every host is on the switch of rail k, so rail-by-rail traffic crosses one switch.
 
-A set of switches has one for each rail: switch k of the set is rail k's.
+A set of switches has one for each rail: switch k of the set is rail k's. With `ports_per_leaf`, a switch has several
+rails, one after the other.
 """
 
 from collections.abc import Callable, Iterator, Set
@@ -23,12 +24,17 @@ def rails_policy(intent: Intent) -> Literal["isolated"] | Unknown:
 
 
 def rail_faults(
-    intent: Intent, name: str, present: Set[int], wanted_numbers: Set[int], explain_addition: Callable[[Set[int]], str]
+    intent: Intent,
+    name: str,
+    present: Set[int],
+    wanted_numbers: Set[int],
+    explain_addition: Callable[[Set[int]], str],
+    can_share: Callable[[int], bool],
 ) -> Iterator[Problem]:
     """Yield why a group cannot be laid out in rails on the switches that exist.
 
     `wanted_numbers` are the ids of switches that its hosts have ports on, `explain_addition` renders the change that
-    brings missing ones.
+    brings missing ones. `can_share` is whether the ports of its hosts fit on so many switches, several on each.
     """
     group, keys = intent.endpoints[name], ("endpoints", name)
     switches = group_of_endpoints(intent, name)
@@ -40,38 +46,42 @@ def rail_faults(
         yield intent.problem((*keys, "spread"), fault, "a port for each rail", "spread: one-leaf")
         return
     rail_group = next(key for key, endpoint in beside.items() if endpoint.spread == RAILS)
-    rails = beside[rail_group].ports
-    if group.ports != rails:
-        fault = f"{name} has {group.ports} rails and {rail_group} has {rails} on the same {switches.label}"
-        yield intent.problem((*keys, "ports"), fault, "as many for each", f"ports: {rails}, or spread: leaves")
+    width, wanted_width = group.leaves_of_each, beside[rail_group].leaves_of_each
+    if width != wanted_width:
+        fault = f"{name} has rails on {width} {switches.label} and {rail_group} on {wanted_width} of the same"
+        hint = f"ports: {wanted_width * group.ports_on_leaf}, or spread: leaves"
+        yield intent.problem((*keys, "ports"), fault, "as many for each", hint)
         return
     missing = wanted_numbers - present
-    sets = {(number - 1) // rails for number in missing}
-    if any((number - 1) // rails in sets for number in present):
-        fault = f"{name} has {rails} ports for {_format_numbers(switches, present)}"
+    sets = {(number - 1) // width for number in missing}
+    if any((number - 1) // width in sets for number in present):
+        fault = f"{name} has {group.ports} ports for {_format_numbers(switches, present)}"
+        usable = _can_use_count(intent, name, present)
         changes = [
             explain_addition(missing),
-            f"ports: {len(present)}" if _can_use_count(intent, name, present) else "",
+            f"ports_per_leaf: {group.ports // len(present)}" if usable and can_share(len(present)) else "",
+            f"ports: {len(present)}" if usable else "",
         ]
         hint = ", or ".join(filter(None, changes)) or suggest_more_switches(intent, switches)
         yield intent.problem((*keys, "ports"), fault, f"a {switches.name} for each rail", hint)
-    elif len(present) % rails and len(beside) == 1 and present > wanted_numbers:
-        fault = f"{_format_numbers(switches, present)} are no whole sets of {rails} rails"
+    elif len(present) % width and len(beside) == 1 and present > wanted_numbers:
+        fault = f"{_format_numbers(switches, present)} are no whole sets for {group.ports} rails"
         hint = f"ids: {show_ids(wanted_numbers)}"
-        yield intent.problem((*switches.keys, "ids"), fault, f"a {switches.name} for each of the {rails} ports", hint)
+        expected = f"{width} {switches.label} for each set of {group.ports} ports"
+        yield intent.problem((*switches.keys, "ids"), fault, expected, hint)
     yield from _parted_rails(intent, name, switches, wanted_numbers)
 
 
 def _parted_rails(intent: Intent, name: str, switches: Group, present: Set[int]) -> Iterator[Problem]:
     """Yield a pod size that parts the rails of a host, with the next one that holds whole sets of rails."""
-    rails = intent.endpoints[name].ports
+    width = intent.endpoints[name].leaves_of_each
     pods_by_set: dict[int, set[int]] = {}
     for number in sorted(present):
-        pods_by_set.setdefault((number - 1) // rails, set()).add(switches.pod(number))
+        pods_by_set.setdefault((number - 1) // width, set()).add(switches.pod(number))
     parted = next((pods for pods in pods_by_set.values() if len(pods) > 1), None)
     if parted is not None and switches.per_pod is not None:
-        fault = f"the {rails} rails of a {name} are in pods {show_ids(parted)}"
-        hint = f"per_pod: {-(-switches.per_pod // rails) * rails}"
+        fault = f"the {intent.endpoints[name].ports} rails of a {name} are in pods {show_ids(parted)}"
+        hint = f"per_pod: {-(-switches.per_pod // width) * width}"
         yield intent.problem((*switches.keys, "per_pod"), fault, "all rails of a host in one pod", hint)
 
 

@@ -1,5 +1,6 @@
 """The groups of hosts: from hosts that are stated, else from the ports of switches that lead to no switch."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import cast
@@ -266,7 +267,8 @@ class _More:
 
 def _group(cables: Cables, group: Group, key_path: Keys, *, alone: bool) -> tuple[Tree, dict[Keys, str], _More]:
     ports = usual(_port_count_by_host(group.plugs).values()) or 1
-    spread, leaf_group, panels, fits = _find_host_layout(group, ports)
+    layout = _find_host_layout(group, ports)
+    spread, panels, together = layout.shape.spread, layout.panels, layout.shape.ports_per_leaf
     split = usual(plug.splits for plug in group.plugs) or 1
     lanes = usual([plug.box.fewer_lanes(plug.interface) for plug in group.plugs])
     guessed_speed: dict[Keys, str] = {}
@@ -290,7 +292,8 @@ def _group(cables: Cables, group: Group, key_path: Keys, *, alone: bool) -> tupl
         nic=card,
         ports=ports if ports > 1 else None,
         spread=None if spread == "leaves" else spread,
-        leaf_group=leaf_group,
+        ports_per_leaf=together if together > 1 else None,
+        leaf_group=layout.shape.leaf_group,
         leaf_ports=None if alone else numbers(panels),
         split=split if split > 1 else None,
         lanes=lanes,
@@ -301,7 +304,7 @@ def _group(cables: Cables, group: Group, key_path: Keys, *, alone: bool) -> tupl
         length=f"{length}m",
     )
     remark = f"on which ports of switches the hosts of {group.name} are: no rule of an intent gives them out so"
-    return own_facts, guessed, _More(panels=panels, left=() if fits else (remark,))
+    return own_facts, guessed, _More(panels=panels, left=() if layout.fits else (remark,))
 
 
 def _choose_nic(speed: int | None) -> str:
@@ -317,30 +320,52 @@ def _port_count_by_host(plugs: Iterable[Plug]) -> Mapping[int, int]:
     return ports_by_host
 
 
-def _find_host_layout(group: Group, ports: int) -> tuple[str, int, tuple[int, ...], bool]:
-    """Return how hosts are spread, how many share a switch, on which panel ports, and whether all are so."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _HostLayout:
+    """How hosts are spread, and on which panel ports."""
+
+    shape: Endpoints
+    panels: tuple[int, ...]
+    fits: bool
+    """Whether all hosts are so."""
+
+
+def _find_host_layout(group: Group, ports: int) -> _HostLayout:
     stated_spread = group.host.spread if group.host else None
     first_host, most = min(group.ids), max(group.ids)
-    switches = {plug.box.id for plug in group.plugs if plug.host == first_host}
-    by_ports = "one-leaf" if ports == 1 or len(switches) == 1 else "leaves"
+    ports_by_switch = Counter(plug.box.id for plug in group.plugs if plug.host == first_host)
+    by_ports = "one-leaf" if ports == 1 or len(ports_by_switch) == 1 else "leaves"
     spread = by_ports if stated_spread is None or isinstance(stated_spread, Unknown) else stated_spread
+    together = 1 if spread == "one-leaf" else max(ports_by_switch.values(), default=1)
     spots = {(plug.host, plug.host_port): plug for plug in group.plugs}
     for sharing in range(1, min(most, 4096) + 1):
-        shape = _make_endpoint_shape(group.ids, ports, spread, sharing)
+        shape = _make_endpoint_shape(group.ids, ports, spread, together, sharing)
         if all(
             (host_plug := spots.get(place[:2])) is None or host_plug.box.id == place.switch
             for place in host_port_places(shape)
         ):
             panels = _panels_of_hosts(spots, list(host_port_places(shape)))
             if panels is not None:
-                return spread, sharing, panels, True
-    return spread, most, tuple(sorted({plug.port.panel for plug in group.plugs})), False
+                return _HostLayout(shape=shape, panels=panels, fits=True)
+    shape = _make_endpoint_shape(group.ids, ports, spread, 1, most)
+    used = tuple(sorted({plug.port.panel for plug in group.plugs}))
+    return _HostLayout(shape=shape, panels=used, fits=False)
 
 
-def _make_endpoint_shape(ids: tuple[int, ...], ports: int, spread: str, leaf_group: int) -> Endpoints:
+def _make_endpoint_shape(
+    ids: tuple[int, ...], ports: int, spread: str, ports_per_leaf: int, leaf_group: int
+) -> Endpoints:
     """Return what `host_port_places` asks of a group, and no more."""
     return Endpoints.model_construct(
-        ids=ids, ports=ports, spread=cast("Spread", spread), leaf_group=leaf_group, nic="", speed=0, media="", length=1
+        ids=ids,
+        ports=ports,
+        spread=cast("Spread", spread),
+        ports_per_leaf=ports_per_leaf,
+        leaf_group=leaf_group,
+        nic="",
+        speed=0,
+        media="",
+        length=1,
     )
 
 

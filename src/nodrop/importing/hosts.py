@@ -4,10 +4,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from nodrop.design.endpoints import count_switches_of_host
 from nodrop.design.naming import HOST, Identity, host_identity
 from nodrop.importing.numbering import number_hosts
 from nodrop.importing.renaming import replace_ends
+from nodrop.importing.tier_view import usual
 from nodrop.model.fabric import End, Fabric, Host, Port
 from nodrop.model.subject import natural
 from nodrop.units import whole_number
@@ -28,13 +28,17 @@ def number_of_host(host: Host) -> int:
 
 def number_stated_hosts(fabric: Fabric, known: Mapping[str, Identity]) -> dict[str, Identity]:
     """Return the identities of a fabric's hosts by their names; `known` are those that an intent states."""
-    places = _first_places(fabric)
+    places_by_host = _places(fabric)
+    places = {name: min(host_places) for name, host_places in places_by_host.items()}
     groups: dict[str, list[Host]] = {}
     for host in sorted(fabric.hosts, key=lambda host: (places.get(host.name, _NOWHERE), natural(host.name))):
         groups.setdefault(host.group, []).append(host)
     identities: dict[str, Identity] = {}
     for group, hosts in groups.items():
-        blocks = [_block_of_switches(host, places[host.name]) for host in hosts if host.name in places]
+        width = (
+            usual(len({place[1] for place in places_by_host[host.name]}) for host in hosts if host.name in places) or 1
+        )
+        blocks = [_block_of_switches(places[host.name], width) for host in hosts if host.name in places]
         numbers = number_hosts([host.name for host in hosts], list(map(number_of_host, hosts)), blocks)
         of_group = {host.name: host_identity(group, number) for host, number in zip(hosts, numbers, strict=True)}
         stated = {name: known[name] for name in of_group if name in known and known[name].role == HOST}
@@ -42,23 +46,22 @@ def number_stated_hosts(fabric: Fabric, known: Mapping[str, Identity]) -> dict[s
     return identities
 
 
-def _block_of_switches(host: Host, place: _Place) -> int:
-    """Return the switch, or set of switches, that a host is cabled to, from 0."""
+def _block_of_switches(place: _Place, width: int) -> int:
+    """Return the switch, or set of so many switches, that a host is cabled to, from 0."""
     number = place[1][-1][2] if place[1] else "1"
-    return (int(number) - 1) // count_switches_of_host(host.spread, max(len(host.ports), 1))
+    return (int(number) - 1) // width
 
 
-def _first_places(fabric: Fabric) -> dict[str, _Place]:
-    """Return the first port of a switch that each host is at, by host."""
+def _places(fabric: Fabric) -> dict[str, list[_Place]]:
+    """Return the ports of switches that each host is at, by host."""
     hosts = {host.name for host in fabric.hosts}
     ports = {(device.name, port.name): port.port for device in fabric.devices for port in device.interfaces}
-    places: dict[str, _Place] = {}
+    places: dict[str, list[_Place]] = {}
     for link in fabric.links:
         for near, far in ((link.a, link.b), (link.b, link.a)):
             port = ports.get(near)
             if far.node in hosts and isinstance(port, Port):
-                place = (0, natural(near.node), port)
-                places[far.node] = min(places.get(far.node, place), place)
+                places.setdefault(far.node, []).append((0, natural(near.node), port))
     return places
 
 

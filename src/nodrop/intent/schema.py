@@ -65,6 +65,9 @@ class Endpoints(Part):
         description="leaves: each port on another leaf; rails: port k of all hosts on the leaf of rail k; "
         "one-leaf: all on one leaf",
     )
+    ports_per_leaf: Annotated[int, whole(1, 32)] = Field(
+        1, description="how many ports of each, one after the other, share a leaf: 2 puts eight rails on four leaves"
+    )
     leaves: Name | None = Field(
         None, description="group of switches that they connect to; needed where several groups are next to hosts"
     )
@@ -81,6 +84,16 @@ class Endpoints(Part):
     speed: Speed = Field(description="speed of each port, such as 400G")
     media: Text = Field(description="kind of cable or transceiver, such as DR4, SR4, AOC or DAC")
     length: Length = Field(description="cable length in metres, the longest of the group")
+
+    @property
+    def ports_on_leaf(self) -> int:
+        """How many ports of each share a leaf."""
+        return self.ports if self.spread == "one-leaf" else self.ports_per_leaf
+
+    @property
+    def leaves_of_each(self) -> int:
+        """To how many leaves the ports of each lead: a set of leaves."""
+        return -(-self.ports // self.ports_on_leaf)
 
 
 class Ecn(Part):
