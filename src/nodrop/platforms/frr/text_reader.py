@@ -152,7 +152,7 @@ class _Reader:
         self._policies.as_path_list(statement)
 
     def _read_list_of_ip(self, statement: Statement) -> None:
-        """Read a list as old releases spell it; later ones refuse the line, so without a release it is unknown too."""
+        """Read a list as old releases write it; later ones refuse the line, so without a release it is unknown too."""
         if self._release >= _LISTS_OF_BGP_SINCE:
             raise NotUnderstood
         if statement.words[1] == "as-path":
