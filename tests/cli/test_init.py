@@ -11,11 +11,12 @@ from nodrop import platforms
 from nodrop.engine.rules import select_file_rules, shipped
 from nodrop.engine.verdicts import judge
 from nodrop.hardware import asic, buildable, switch
-from nodrop.intent.first import first
 from nodrop.intent.load import loads
 from nodrop.model.fabric import Device
 from nodrop.model.states import Unknown
+from nodrop.resources import home
 from nodrop.schemas import render_schema
+from nodrop.sizing.first_intent import write_first_intent
 from nodrop.syntax.yaml import parse
 from support.command import nodrop as run
 
@@ -49,7 +50,7 @@ def _models_by_asic() -> Iterator[Any]:
 
 @pytest.mark.parametrize(("platform", "model"), list(_models_by_asic()))
 def test_it_builds_without_a_finding(platform: str, model: str) -> None:
-    text = first(platform, model, file="intent.yaml")
+    text = write_first_intent(platform, model, file="intent.yaml")
     fabric = nodrop.build(loads(text.encode(), "intent.yaml"))
     assert {(device.platform, device.model) for device in fabric.devices} == {(platform, model)}
     verdict = judge(
@@ -76,7 +77,7 @@ def _has_rows(device: Device) -> bool:
 
 @pytest.mark.parametrize("model", buildable("sonic"))
 def test_servers_fill_the_leaves_at_one_to_one(model: str) -> None:
-    fabric = nodrop.build(loads(first("sonic", model, file="x").encode(), "x"))
+    fabric = nodrop.build(loads(write_first_intent("sonic", model, file="x").encode(), "x"))
     for device in fabric.devices:
         if device.role == "leaf":
             down, up = (sum(p.speed_mbps for p in device.interfaces if p.side == side) for side in ("host", "fabric"))
@@ -91,7 +92,7 @@ def test_a_folder_gets_an_intent() -> None:
     assert (done.code, done.out) == (0, "")
     assert done.err == "new/pod1/intent.yaml: written; `nodrop show new/pod1/intent.yaml` says what it means\n"
     text = Path("new/pod1/intent.yaml").read_text()
-    assert text == first("sonic", "SN4700", file="intent.yaml")
+    assert text == write_first_intent("sonic", "SN4700", file="intent.yaml")
     line, _, schema = text.splitlines()[0].partition("$schema=")
     assert line == "# yaml-language-server: "
     assert (Path("new/pod1") / schema).read_text() == render_schema("intent")
@@ -128,6 +129,26 @@ def test_nothing_is_ever_overwritten() -> None:
         (["--platform", "NVUE"], "no platform 'NVUE' (did you mean `nvue`?)"),
         (["--platform", "sonik"], "no platform 'sonik' (did you mean `sonic`?)"),
         ([""], "the path is empty"),
+        (["--gpus", "0"], "0 is not in the range"),
+        (["--rails"], "--rails needs --gpus"),
+        (["--gpus", "512", "--spine", "SN560"], "no model 'SN560' (did you mean `SN5640`?)"),
+        (["--gpus", "512", "--leaf", "8122-64EH"], "8122-64EH is not known under sonic"),
+        (["--gpus", "512", "--nic", "ConnectX7"], "no NIC 'ConnectX7' (did you mean `ConnectX-7`?)"),
+        (["--gpus", "512", "--speed", "400"], "'400': expected a speed such as 400G"),
+        (["--gpus", "512", "--ratio", "two"], "'two'; expected a ratio such as 1:1 or 2:1"),
+        (["--gpus", "512", "--ratio", "0:1"], "'0:1'; expected a ratio such as 1:1 or 2:1"),
+        (["--gpus", "512", "--storage", "16x400G"], "'16x400G'; expected nodes, ports and speed such as 16x2x400G"),
+        (["--gpus", "512", "--storage", "0x2x400G"], "'0x2x400G'; expected nodes, ports and speed"),
+        (["--gpus", "512", "--storage", "4x2xfast"], "'fast': expected a speed such as 400G"),
+        (["--gpus", "512", "--lengths", "5m"], "'5m'; expected three lengths such as 5m,30m,100m"),
+        (
+            ["--gpus", "65536", "--rails"],
+            "three tiers of these switches do not carry them (SN4700); nearest: --gpus 8192",
+        ),
+        (["--from", "rail-25"], "no shipped intent 'rail-25' (did you mean `rail-256`?)"),
+        (["--from", "../etc"], "no shipped intent '../etc'"),
+        (["--from", "rail-256", "--gpus", "8"], "--gpus and --from exclude each other"),
+        (["--list", "--rule", "a/b"], "--list and --rule exclude each other"),
     ],
 )
 def test_what_is_wrong_is_told(args: list[str], said: str) -> None:
@@ -137,8 +158,37 @@ def test_what_is_wrong_is_told(args: list[str], said: str) -> None:
     assert list(Path().iterdir()) == []
 
 
+def test_a_folder_gets_an_intent_for_a_number_of_gpus() -> None:
+    asked = ("--gpus", "128", "--nics", "8", "--rails", "--storage", "4x2x400G")
+    assert run("init", "pod1", *asked).code == 0
+    text = Path("pod1/intent.yaml").read_text()
+    assert "16 servers of 8 GPUs and 4 storage nodes behind 10 leaves and 8 spines" in text.splitlines()[1]
+    fabric = nodrop.build(loads(text.encode(), "x"))
+    assert sum(host.gpus for host in fabric.hosts) == 128
+    assert {host.spread for host in fabric.hosts} == {"rails", "leaves"}
+    assert run("lint", "pod1/intent.yaml").code == 0
+
+
+@pytest.mark.parametrize("name", ["two-by-two", "large/three-tier"])
+def test_a_shipped_intent_is_copied_with_its_schema(name: str) -> None:
+    assert run("init", "here", "--from", name).code == 0
+    first, *rest = Path("here/intent.yaml").read_text().splitlines()
+    assert rest == (home("intents") / f"{name}.yaml").read_text().splitlines()[1:]
+    assert first == "# yaml-language-server: $schema=.nodrop/intent.schema.json"
+    assert Path("here/.nodrop/intent.schema.json").is_file()
+
+
+def test_the_list_has_every_shipped_intent_but_those_that_are_refused() -> None:
+    done = run("init", "--list")
+    rows = dict(line.split("  ", 1) for line in done.out.splitlines())
+    shipped_intents = {path.stem for path in home("intents").glob("*.yaml")}
+    assert (done.code, rows.keys()) == (0, shipped_intents | {"large/three-tier"})
+    assert all(words.strip()[:1].isupper() or words.strip()[:1].isdigit() for words in rows.values())
+    assert list(Path().iterdir()) == []
+
+
 def test_every_line_is_short_and_has_words_that_hold() -> None:
-    text = first("sonic", "SN5600", file="intent.yaml")
+    text = write_first_intent("sonic", "SN5600", file="intent.yaml")
     assert max(map(len, text.splitlines())) <= 120
     assert "$" not in text.replace("$schema=", "")
 

@@ -63,6 +63,7 @@ PREPARED: dict[str, Callable[[], None] | None] = {
     "docs/linting.md": stock_switch,
     "docs/output.md": stock_switch,
     "docs/routing.md": built_lab,
+    "docs/sizing.md": None,
 }
 """Pages with consoles, and what the reader has before the first."""
 

@@ -26,7 +26,7 @@ LAYERS = (
     {"judging", "schemas", "accepted_findings", "advising", "shared_identifiers"},
     {"report", "validating"},
     {"results"},
-    {"export"},
+    {"export", "sizing"},
     {"plan", "locate", "config", "rule_tests"},
     {"engine"},
     {"design"},

@@ -1,11 +1,19 @@
 """`nodrop init`: a first intent, or a first rule, to be made one's own."""
 
+import itertools
+import re
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from nodrop.cli.options import Sections
+from nodrop.cli.size_options import refuse_unsized, sizing
 from nodrop.cli.writing import written_anew
+
+if TYPE_CHECKING:
+    from nodrop.sizing.request import SizeRequest
 
 FIRST_INTENT_FILE = "intent.yaml"
 FIRST_RULE_FOLDER = "rules"
@@ -13,53 +21,102 @@ FIRST_RULE_FOLDER = "rules"
 _SUFFIXES = (".yaml", ".yml")
 
 
-class PlatformOption(click.Option):
-    """An option whose default is the default platform, found when it is needed."""
-
-    def get_default(self, ctx: click.Context, call: bool = True) -> str:
-        """Return the platform."""
-        from nodrop import platforms
-
-        return platforms.default()
-
-
-@click.command()
+@click.command(cls=Sections)
 @click.argument("path", required=False, default=".", metavar="[DIR|FILE]", type=click.Path())
-@click.option("--platform", cls=PlatformOption, show_default=True, metavar="NAME", help="Network OS of the switches.")
-@click.option("--model", default="SN4700", show_default=True, metavar="NAME", help="Model of the switches.")
+@sizing(needs_gpus=False)
+@click.option("--from", "start", metavar="INTENT", help="Copy a shipped intent, such as rail-256, instead.")
+@click.option("--list", "lists", is_flag=True, help="List the shipped intents.")
 @click.option("--rule", metavar="AREA/NAME", help="Write a custom rule instead, to DIR/AREA/NAME.yaml.")
-def command(path: str, platform: str, model: str, rule: str | None) -> None:
-    """Write a first intent, or a first custom rule.
+def command(
+    path: str,
+    platform: str,
+    leaf: str,
+    request: "SizeRequest | None",
+    start: str | None,
+    lists: bool,
+    rule: str | None,
+) -> None:
+    """Write a first intent, sized for your GPUs, or a first custom rule.
 
-    The intent has comments and builds as it is: two leaves and two spines, full of GPU servers. In a folder it is
-    called intent.yaml; existing files are never overwritten. Its JSON Schema goes to .nodrop/ beside it, for
-    editors. To start from configured switches, use `nodrop import`.
-
-    With --rule, DIR is a folder of rules (default: rules), and the new rule passes `nodrop test-rules`.
+    The intent has comments and builds as it is. With --gpus it has the fewest switches that carry them, as `nodrop
+    size` computes; without, two leaves and two spines, full of servers. In a folder it is called intent.yaml; existing
+    files are never overwritten. Its JSON Schema, for editors, goes to .nodrop/. To start from configured switches, use
+    `nodrop import`. With --rule, DIR is a folder of rules (default: rules).
 
     \b
     Examples:
-      nodrop init site2 --platform nvue --model SN5600
+      nodrop init pod1 --gpus 512 --nics 8 --rails --leaf SN5600 --storage 16x2x400G
+      nodrop init site2 --platform nvue --leaf SN5600
+      nodrop init --from rail-256
       nodrop init --rule hosts/mtu-of-servers
     """
+    _require_single_purpose(request=request, start=start, lists=lists or None, rule=rule)
+    if lists:
+        _list_shipped_intents()
+        return
     if rule is not None:
         _write_rule_and_schema(FIRST_RULE_FOLDER if path == "." else path, rule)
         return
-    from nodrop import platforms
-    from nodrop.cli.output import tell
-    from nodrop.hardware import buildable, obstacle, switch, switches
-    from nodrop.intent.first import SCHEMA, first
-    from nodrop.schemas import render_schema
+    from nodrop.sizing.first_intent import SCHEMA, write_first_intent, write_sized_intent
 
-    _require_known_word("--platform", platform, platforms.writable_names())
-    _require_known_word("--model", model, switches())
-    if (reason := obstacle(switch(model), platform)) is not None:
-        raise click.BadParameter(f"{reason}; known: {', '.join(buildable(platform))}", param_hint="'--model'")
     if not path:
         raise click.UsageError("the path is empty; expected a folder or a file")
     target = Path(path) if path.endswith(_SUFFIXES) and not Path(path).is_dir() else Path(path) / FIRST_INTENT_FILE
-    written_anew(target, first(platform, model, file=target.name))
-    written_anew(target.parent / SCHEMA, render_schema("intent"), over=True)
+    if start is not None:
+        text = _shipped_intent(start, SCHEMA)
+    elif request is not None:
+        text = refuse_unsized(write_sized_intent, request, file=target.name)
+    else:
+        text = write_first_intent(platform, leaf, file=target.name)
+    _write_intent_and_schema(target, text, SCHEMA)
+
+
+def _require_single_purpose(**purposes: object) -> None:
+    """Refuse options that each ask for another file."""
+    words = {"request": "--gpus", "start": "--from", "lists": "--list", "rule": "--rule"}
+    stated = [words[key] for key, value in purposes.items() if value is not None]
+    if len(stated) > 1:
+        raise click.UsageError(f"{' and '.join(stated)} exclude each other")
+
+
+def _shipped_intents() -> dict[str, Path]:
+    """Return the shipped intents by name, without those that are refused."""
+    from nodrop.resources import home
+
+    folder = home("intents")
+    paths = sorted(folder.glob("*.yaml")) + sorted(folder.glob("large/*.yaml"))
+    return {path.relative_to(folder).with_suffix("").as_posix(): path for path in paths}
+
+
+def _list_shipped_intents() -> None:
+    """Print the shipped intents, each with the first sentence of its comment."""
+    from nodrop.cli.output import say
+
+    intents = _shipped_intents()
+    width = max(map(len, intents))
+    say("".join(f"{name:{width}}  {_describe(path.read_text('utf-8'))}\n" for name, path in intents.items()))
+
+
+def _describe(text: str) -> str:
+    """Return the first sentence of the comment at the head of an intent, without that of its schema."""
+    lines = itertools.takewhile(lambda line: line.startswith("#"), text.splitlines()[1:])
+    words = " ".join(line.removeprefix("#").strip() for line in lines)
+    return re.split(r"(?<=[.])\s", words, maxsplit=1)[0].removesuffix(".")
+
+
+def _shipped_intent(name: str, schema: str) -> str:
+    """Return the text of a shipped intent, its first line naming the schema beside it."""
+    intents = _shipped_intents()
+    _require_known_word("--from", name, intents)
+    return re.sub(r"(?<=\$schema=)\S+", schema, intents[name].read_text("utf-8"), count=1)
+
+
+def _write_intent_and_schema(target: Path, text: str, schema: str) -> None:
+    from nodrop.cli.output import tell
+    from nodrop.schemas import render_schema
+
+    written_anew(target, text)
+    written_anew(target.parent / schema, render_schema("intent"), over=True)
     tell(f"{target}: written; `nodrop show {target}` says what it means")
 
 
@@ -84,4 +141,6 @@ def _require_known_word(option: str, word: str, known_words: Iterable[str]) -> N
     from nodrop.cli.options import unknown
 
     if word not in known_words:
-        raise click.BadParameter(unknown(option.removeprefix("--"), word, known_words), param_hint=f"'{option}'")
+        raise click.BadParameter(
+            unknown("shipped intent", word, known_words, listed_by="nodrop init --list"), param_hint=f"'{option}'"
+        )

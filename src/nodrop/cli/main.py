@@ -28,6 +28,7 @@ _OWN = (
     "patching",
     "planning",
     "reading",
+    "size_options",
     "working",
     "writing",
 )

@@ -1,0 +1,34 @@
+"""`nodrop size`: how many switches, cables and modules a fabric of so many GPUs takes."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from nodrop.cli.options import Sections, form_option
+from nodrop.cli.size_options import refuse_unsized, sizing
+
+if TYPE_CHECKING:
+    from nodrop.sizing.request import SizeRequest
+
+
+@click.command(cls=Sections)
+@sizing(needs_gpus=True)
+@form_option("text", "json")
+def command(form: str, request: "SizeRequest", **_: str) -> None:
+    """Compute the fewest switches for a number of GPUs, with cables and modules.
+
+    The page lists switches by tier, panel ports in use, cables by medium and length, and modules. One to three tiers
+    are tried. Every leaf has equally many links to each spine. `nodrop init` with the same options writes the intent.
+
+    \b
+    Examples:
+      nodrop size --gpus 512 --nics 8 --rails --leaf SN5600 --storage 16x2x400G
+      nodrop size --gpus 16384 --leaf SN5600 --ratio 2:1 --format json
+    """
+    from nodrop.cli.output import say
+    from nodrop.report.json import encode_json_document
+    from nodrop.report.size_page import size_facts, size_text
+    from nodrop.sizing.request import size_request
+
+    facts = size_facts(refuse_unsized(size_request, request), request)
+    say(encode_json_document(facts).decode() if form == "json" else size_text(facts))

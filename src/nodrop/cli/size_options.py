@@ -1,0 +1,248 @@
+"""The options of commands that size a fabric."""
+
+import functools
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from nodrop.cli.options import option, unknown
+
+if TYPE_CHECKING:
+    from nodrop.sizing.fabric import Lengths
+    from nodrop.sizing.request import SizeRequest, StorageRequest
+
+_T = TypeVar("_T")
+SIZE, SWITCHES = "Size", "Switches"
+DEFAULT_MODEL, DEFAULT_NIC = "SN4700", "ConnectX-7"
+_MOST_HOSTS = 100_000
+
+
+class PlatformOption(click.Option):
+    """An option whose default is the default platform, found when it is needed."""
+
+    def get_default(self, ctx: click.Context, call: bool = True) -> str:
+        """Return the platform."""
+        from nodrop import platforms
+
+        return platforms.default()
+
+
+def sizing(*, needs_gpus: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Add the options that say what a fabric carries and is made of; the command gets a `request`.
+
+    Without --gpus, which `needs_gpus` requires, the request is None, and `platform` and `leaf` are passed as they are.
+    """
+
+    def with_options(function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def command(**given: Any) -> Any:
+            sized = {name: given.pop(name) for name in _NAMES}
+            _require_known_words(sized)
+            if sized["gpus"] is None:
+                _require_alone(click.get_current_context())
+                return function(request=None, platform=sized["platform"], leaf=sized["leaf"], **given)
+            return function(request=_request(sized), platform=sized["platform"], leaf=sized["leaf"], **given)
+
+        for add in reversed(_options(needs_gpus)):
+            command = add(command)
+        return command
+
+    return with_options
+
+
+_NAMES = (
+    "gpus",
+    "gpus_of_server",
+    "nics",
+    "rails",
+    "speed",
+    "ratio",
+    "storage",
+    "lengths",
+    "platform",
+    "leaf",
+    "spine",
+    "storage_leaf",
+    "nic",
+)
+
+
+def refuse_unsized(compute: Callable[..., _T], request: "SizeRequest", **given: str) -> _T:
+    """Return what is computed for a request; UsageError where no fabric carries its hosts."""
+    from nodrop.sizing.counting import CannotSize
+
+    try:
+        return compute(request, **given)
+    except CannotSize as refusal:
+        raise click.UsageError(refusal.reason) from None
+
+
+def _options(needs_gpus: bool) -> tuple[Callable[[Callable[..., Any]], Callable[..., Any]], ...]:
+    from nodrop.cli.completing import models
+
+    whole = click.IntRange(1, _MOST_HOSTS)
+    return (
+        option(SIZE, "--gpus", type=whole, metavar="N", required=needs_gpus, help="GPUs of the fabric."),
+        option(
+            SIZE, "--gpus-of-server", type=click.IntRange(1, 64), metavar="N", help="GPUs in a server.  [default: 8]"
+        ),
+        option(
+            SIZE,
+            "--nics",
+            type=click.IntRange(1, 64),
+            metavar="N",
+            help="Network ports of a server.  [default: 8]",
+        ),
+        option(SIZE, "--rails", is_flag=True, help="Connect port k of every server to the leaf of rail k."),
+        option(
+            SIZE,
+            "--speed",
+            metavar="SPEED",
+            help="Speed of these ports, such as 400G.  [default: the fastest of NIC and leaf]",
+        ),
+        option(
+            SIZE,
+            "--ratio",
+            metavar="N:1",
+            help="Most bandwidth down for each bit up at a leaf, such as 2:1.  [default: 1:1]",
+        ),
+        option(
+            SIZE,
+            "--storage",
+            metavar="NxPxSPEED",
+            help="Storage nodes, ports of each and their speed, such as 16x2x400G, on separate leaves.",
+        ),
+        option(
+            SIZE,
+            "--lengths",
+            metavar="M,M,M",
+            help="Longest cables from hosts, from leaves and from spines.  [default: 5m,30m,100m]",
+        ),
+        option(
+            SWITCHES,
+            "--leaf",
+            "--model",
+            "leaf",
+            metavar="MODEL",
+            default=DEFAULT_MODEL,
+            show_default=True,
+            shell_complete=models,
+            help="Model of the leaves.",
+        ),
+        option(
+            SWITCHES,
+            "--spine",
+            metavar="MODEL",
+            shell_complete=models,
+            help="Model of the switches above.  [default: as --leaf]",
+        ),
+        option(
+            SWITCHES,
+            "--storage-leaf",
+            metavar="MODEL",
+            shell_complete=models,
+            help="Model of the leaves of storage nodes.  [default: as --leaf]",
+        ),
+        option(SWITCHES, "--nic", metavar="MODEL", help=f"NIC of all hosts.  [default: {DEFAULT_NIC}]"),
+        click.option("--platform", cls=PlatformOption, show_default=True, metavar="NAME", help="Network OS."),
+    )
+
+
+def _require_known_words(sized: dict[str, Any]) -> None:
+    """Refuse platforms, models and NICs that the catalogue lacks, and models that cannot be designed for."""
+    from nodrop import platforms
+    from nodrop.hardware import buildable, nics, obstacle, switch, switches
+
+    _require_known_word("--platform", sized["platform"], platforms.writable_names())
+    for key in ("leaf", "spine", "storage_leaf"):
+        if (name := sized[key]) is not None:
+            _require_known_word(f"--{key.replace('_', '-')}", name, switches(), kind="model")
+            if (reason := obstacle(switch(name), sized["platform"])) is not None:
+                known = ", ".join(buildable(sized["platform"]))
+                raise click.BadParameter(f"{reason}; known: {known}", param_hint=f"'--{key.replace('_', '-')}'")
+    if sized["nic"] is not None:
+        _require_known_word("--nic", sized["nic"], nics(), kind="NIC")
+
+
+def _require_known_word(option_name: str, word: str, known_words: Iterable[str], *, kind: str = "platform") -> None:
+    if word not in known_words:
+        raise click.BadParameter(unknown(kind, word, known_words), param_hint=f"'{option_name}'")
+
+
+def _require_alone(context: click.Context) -> None:
+    """Refuse options about the size without --gpus."""
+    for name in _NAMES:
+        if name not in ("gpus", "platform", "leaf") and context.params.get(name):
+            raise click.UsageError(f"--{name.replace('_', '-')} needs --gpus")
+
+
+def _request(sized: dict[str, Any]) -> "SizeRequest":
+    from nodrop.sizing.request import SizeRequest
+
+    return SizeRequest(
+        gpus=sized["gpus"],
+        gpus_of_server=sized["gpus_of_server"] or 8,
+        ports=sized["nics"] or 8,
+        rails=sized["rails"],
+        platform=sized["platform"],
+        leaf=sized["leaf"],
+        spine=sized["spine"] or sized["leaf"],
+        storage_leaf=sized["storage_leaf"] or sized["leaf"],
+        nic=sized["nic"] or DEFAULT_NIC,
+        speed_mbps=None if sized["speed"] is None else _speed("--speed", sized["speed"]),
+        ratio=Fraction(1) if sized["ratio"] is None else _ratio(sized["ratio"]),
+        storage=None if sized["storage"] is None else _storage(sized["storage"]),
+        lengths=_lengths(sized["lengths"] or "5m,30m,100m"),
+    )
+
+
+def _speed(option_name: str, text: str) -> int:
+    from nodrop.units import Misread, speed_mbps
+
+    try:
+        return speed_mbps(text)
+    except Misread as error:
+        raise click.BadParameter(f"{text!r}: {error}", param_hint=f"'{option_name}'") from None
+
+
+def _ratio(text: str) -> Fraction:
+    """Read `2:1`, `1.5:1` or `2`."""
+    from nodrop.units import Misread, number
+
+    try:
+        ratio = Fraction(str(number(text.removesuffix(":1"))))
+    except Misread:
+        ratio = Fraction(0)
+    if not Fraction(1, 100) <= ratio <= 1000:
+        raise click.BadParameter(f"{text!r}; expected a ratio such as 1:1 or 2:1", param_hint="'--ratio'")
+    return ratio
+
+
+def _storage(text: str) -> "StorageRequest":
+    """Read `16x2x400G`."""
+    from nodrop.sizing.request import StorageRequest
+    from nodrop.units import whole_number
+
+    nodes, ports, speed = text.split("x") if text.count("x") == 2 else ("", "", "")
+    counts = whole_number(nodes, _MOST_HOSTS), whole_number(ports, 64)
+    if not counts[0] or not counts[1]:
+        raise click.BadParameter(
+            f"{text!r}; expected nodes, ports and speed such as 16x2x400G", param_hint="'--storage'"
+        )
+    return StorageRequest(counts[0], counts[1], _speed("--storage", speed))
+
+
+def _lengths(text: str) -> "Lengths":
+    """Read `5m,30m,100m`."""
+    from nodrop.sizing.fabric import Lengths
+    from nodrop.units import Misread, length_m
+
+    try:
+        lengths = tuple(map(length_m, text.split(",")))
+    except Misread:
+        lengths = ()
+    if len(lengths) != len(Lengths._fields) or not all(lengths):
+        raise click.BadParameter(f"{text!r}; expected three lengths such as 5m,30m,100m", param_hint="'--lengths'")
+    return Lengths(*lengths)

@@ -1,0 +1,188 @@
+"""A sized fabric as a page: switches by tier, ports in use, cables by medium and length, modules, and the formulas."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from nodrop.hardware import media
+from nodrop.report.escape import terminal
+from nodrop.report.names import count
+from nodrop.report.table import format_table_section
+from nodrop.sizing.fabric import SizedFabric, SizedGroup, SizedHosts, SizedLinks
+from nodrop.sizing.request import SizeRequest
+from nodrop.units import show_speed
+
+Facts = dict[str, Any]
+VERSION = 1
+_SWITCH_HEAD = ("tier", "group", "count", "model", "panel ports in use", "down", "up", "oversubscription")
+_CABLE_HEAD = ("from", "to", "count", "speed", "medium", "length")
+_MODULE_HEAD = ("in", "medium", "links of each", "count")
+
+
+def size_facts(fabric: SizedFabric, request: SizeRequest) -> Facts:
+    """Return what a sized fabric consists of, as plain data; rates in Mb/s, lengths in meters."""
+    cables = list(_cables(fabric))
+    return {
+        "version": VERSION,
+        "gpus": request.gpus,
+        "servers": request.gpus // request.gpus_of_server,
+        "ports_of_server": request.ports,
+        "storage_nodes": request.storage.nodes if request.storage else 0,
+        "rails": request.rails,
+        "most_oversubscription": float(request.ratio),
+        "switches": sum(group.count for group in fabric.groups),
+        "pods": fabric.shape.pods,
+        "planes": fabric.shape.planes,
+        "groups": [_group(fabric, group) for group in fabric.groups],
+        "cables": cables,
+        "modules": list(_modules(fabric)),
+        "pools": fabric.pools(),
+    }
+
+
+def _group(fabric: SizedFabric, group: SizedGroup) -> Facts:
+    """Return what there is of a group; ports are panel ports of the switch that has most in use."""
+    uses = list(_panels_in_use(fabric, group))
+    down, up = (sum(mbps for side, _, mbps in uses if side == wanted) for wanted in ("down", "up"))
+    return {
+        "name": group.name,
+        "tier": group.tier,
+        "model": group.model.name,
+        "count": group.count,
+        "pods": -(-group.count // group.per_pod) if group.per_pod else 0,
+        "ports_in_use": sum(panels for _, panels, _ in uses),
+        "ports": len(group.model.panels),
+        "down_mbps": down,
+        "up_mbps": up,
+        "oversubscription": round(down / up, 4) if up else None,
+    }
+
+
+def _panels_in_use(fabric: SizedFabric, group: SizedGroup) -> Iterator[tuple[str, int, int]]:
+    """Yield, for each use of a switch's ports: down or up, panel ports, and Mb/s; of the switch that has most."""
+    for sized in fabric.hosts:
+        if sized.leaves == group.name:
+            down = sized.leaf_group * _ports_on_leaf(sized)[0]
+            yield "down", sized.hosts.down.count_panels(down), down * sized.hosts.down.speed_mbps
+    for links in fabric.links:
+        for name, side, split in ((links.lower, "up", links.split), (links.upper, "down", links.peer_split)):
+            if name == group.name:
+                ports = links.links * _peers(fabric, links, name)
+                yield side, -(-ports // split), ports * links.speed_mbps
+
+
+def _cables(fabric: SizedFabric) -> Iterator[Facts]:
+    """Yield the cables of hosts, then those between switches, planes together."""
+    for sized in fabric.hosts:
+        hosts = sized.hosts
+        ends = (hosts.name, sized.leaves)
+        yield _cable(ends, hosts.count * hosts.ports, hosts.down.speed_mbps, sized.media, sized.length_m)
+    counts: Counter[tuple[tuple[str, str], int, str, int]] = Counter()
+    for links in fabric.links:
+        ends = (_without_plane(fabric, links.lower), _without_plane(fabric, links.upper))
+        counts[ends, links.speed_mbps, links.media, links.length_m] += links.count
+    for (ends, speed, medium, length_m), number in counts.items():
+        yield _cable(ends, number, speed, medium, length_m)
+
+
+def _cable(ends: tuple[str, str], number: int, speed_mbps: int, medium: str, length_m: int) -> Facts:
+    return {
+        "from": ends[0],
+        "to": ends[1],
+        "count": number,
+        "speed_mbps": speed_mbps,
+        "media": medium,
+        "length_m": length_m,
+    }
+
+
+def _without_plane(fabric: SizedFabric, name: str) -> str:
+    """Return what groups of all planes have in common."""
+    return name.rpartition("-")[0] if fabric.shape.planes > 1 and fabric.group(name).tier > 1 else name
+
+
+def _modules(fabric: SizedFabric) -> Iterator[Facts]:
+    """Yield the transceivers: one for each panel port in use, for so many links, and one for each port of a host.
+
+    Cables with fixed ends have none. A pod with fewer leaves than others counts as a whole one at its spines.
+    """
+    counts: Counter[tuple[str, str, int, int]] = Counter()
+    for sized in fabric.hosts:
+        hosts, use = sized.hosts, sized.hosts.down
+        if _takes_modules(sized.media):
+            sets, rest = divmod(hosts.count, sized.leaf_group)
+            on_leaf, leaves = _ports_on_leaf(sized)
+            panels = leaves * (sets * use.count_panels(sized.leaf_group * on_leaf) + use.count_panels(rest * on_leaf))
+            counts[use.model.name, sized.media, use.speed_mbps, use.split] += panels
+            counts[hosts.nic, sized.media, use.speed_mbps, 1] += hosts.count * hosts.ports
+    for links in fabric.links:
+        if _takes_modules(links.media):
+            for name, split in ((links.lower, links.split), (links.upper, links.peer_split)):
+                group = fabric.group(name)
+                panels = group.count * -(-links.links * _peers(fabric, links, name) // split)
+                counts[group.model.name, links.media, links.speed_mbps, split] += panels
+    for (model, medium, speed, split), number in counts.items():
+        yield {"in": model, "media": medium, "speed_mbps": speed, "links": split, "count": number}
+
+
+def _ports_on_leaf(sized: SizedHosts) -> tuple[int, int]:
+    """Return how many ports of a host are on a leaf, and on how many leaves it has ports."""
+    ports = sized.hosts.ports
+    return (ports, 1) if sized.spread == "one-leaf" else (1, ports)
+
+
+def _peers(fabric: SizedFabric, links: SizedLinks, name: str) -> int:
+    """Return to how many switches of the other group a switch has links, at most."""
+    lower, upper = fabric.group(links.lower), fabric.group(links.upper)
+    if name == links.lower:
+        return upper.per_pod or upper.count
+    return min(lower.per_pod or lower.count, lower.count) if upper.per_pod else lower.count
+
+
+def _takes_modules(name: str) -> bool:
+    """Whether a medium is a transceiver with a fiber; DAC and AOC are cables with fixed ends."""
+    return not media()[name].passive and name != "AOC"
+
+
+def size_text(facts: Facts) -> str:
+    """Return the facts as a page for a terminal, every line ended."""
+    return "\n".join(line.rstrip() for line in _page_lines(facts)) + "\n"
+
+
+def _page_lines(facts: Facts) -> Iterator[str]:
+    hosts = f"{facts['gpus']} GPUs in {count(facts['servers'], 'server')}"
+    if facts["storage_nodes"]:
+        hosts += f" and {count(facts['storage_nodes'], 'storage node')}"
+    shape = f" in {count(facts['pods'], 'pod')}" if facts["pods"] > 1 else ""
+    shape += f" and {count(facts['planes'], 'plane')}" if facts["planes"] > 1 else ""
+    yield f"{hosts}: {count(facts['switches'], 'switch')}{shape}"
+    yield from format_table_section("Switches", _SWITCH_HEAD, map(_group_row, _merge_planes(facts["groups"])))
+    yield from format_table_section("Cables", _CABLE_HEAD, map(_cable_row, facts["cables"]))
+    yield from format_table_section("Modules", _MODULE_HEAD, map(_module_row, facts["modules"]))
+
+
+def _merge_planes(groups: Sequence[Facts]) -> Iterator[Facts]:
+    """Yield groups with those that differ in the plane alone as one."""
+    by_facts: dict[tuple[object, ...], list[Facts]] = {}
+    for row in groups:
+        by_facts.setdefault(tuple(value for key, value in row.items() if key != "name"), []).append(row)
+    for alike in by_facts.values():
+        name = alike[0]["name"] if len(alike) == 1 else f"{alike[0]['name']} to {alike[-1]['name']}"
+        yield {**alike[0], "name": name, "count": sum(row["count"] for row in alike)}
+
+
+def _group_row(row: Facts) -> Sequence[str]:
+    ratio = "" if row["oversubscription"] is None else f"{row['oversubscription']:g}:1"
+    rates = (show_speed(row[key]) if row[key] else "" for key in ("down_mbps", "up_mbps"))
+    ports = f"{row['ports_in_use']} of {row['ports']}"
+    return (str(row["tier"]), terminal(row["name"]), str(row["count"]), row["model"], ports, *rates, ratio)
+
+
+def _cable_row(row: Facts) -> Sequence[str]:
+    speed = show_speed(row["speed_mbps"])
+    return (row["from"], row["to"], str(row["count"]), speed, row["media"], f"{row['length_m']}m")
+
+
+def _module_row(row: Facts) -> Sequence[str]:
+    links = f"{row['links']} × {show_speed(row['speed_mbps'])}"
+    return (row["in"], row["media"], links, str(row["count"]))

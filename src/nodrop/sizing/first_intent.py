@@ -1,0 +1,241 @@
+"""A first intent with comments: a sized fabric, or two leaves and two spines of one model that are full of servers."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from fractions import Fraction
+from typing import NamedTuple
+
+from nodrop.hardware import asic, headroom_ways, nic, switch
+from nodrop.hardware.schema import Switch
+from nodrop.hardware.tables import table_headroom
+from nodrop.hardware.thresholds import least_sharing
+from nodrop.intent.schema import Intent
+from nodrop.platforms.kit.rendering import Quoted, template
+from nodrop.platforms.kit.traits import traits
+from nodrop.sizing.counting import Demand, Hosts, Leaves, PortUse, Shape
+from nodrop.sizing.fabric import Lengths, SizedFabric, SizedGroup, SizedHosts, SizedLinks, detail_shape
+from nodrop.sizing.request import SizeRequest, size_request
+from nodrop.units import show_ids, show_speed
+
+SCHEMA = ".nodrop/intent.schema.json"
+"""Where, from the folder of a first intent, an editor finds what it may hold."""
+_NIC = "ConnectX-7"
+_FASTEST_OF_ALL_MBPS = 800_000
+"""What every release that is written can say; for more, on unused ports too, it takes the newest."""
+_SPREADS = {
+    "rails": "port k of every server is on the leaf of rail k; `leaves` and `one-leaf` are the others",
+    "leaves": "each port on another leaf; `rails` and `one-leaf` are the others",
+    "one-leaf": "all ports on one leaf; `leaves` and `rails` are the others",
+}
+
+
+class _LinkWords(NamedTuple):
+    upper: str
+    ports: Quoted
+    links: int
+    keys: Quoted
+    """The other keys with their values."""
+
+
+class _GroupWords(NamedTuple):
+    name: str
+    tier: int
+    ids: str
+    keys: Quoted
+    model: str
+    endpoints: Quoted
+    uplinks: list[_LinkWords]
+
+
+class _HostWords(NamedTuple):
+    name: str
+    ids: str
+    gpus: int
+    nic: str
+    ports: int
+    spread: str
+    spread_comment: Quoted
+    leaf_group: int
+    leaves: str
+    leaf_ports: str
+    split: int
+    speed: str
+    media: str
+    length: str
+
+
+_SHORT = ("leaf", "spine")
+"""The groups of a fabric that the short form has."""
+
+
+def write_sized_intent(request: SizeRequest, *, file: str, fabric: str = "lab") -> str:
+    """Return the text of an intent for a request; CannotSize where no fabric carries the hosts.
+
+    `file` is its name in the comments. Its first line states that its schema lies in `SCHEMA`.
+    """
+    return _render(size_request(request), request.platform, request.ratio, file=file, fabric=fabric)
+
+
+def write_first_intent(platform: str, model: str, *, file: str, fabric: str = "lab") -> str:
+    """Return the text of an intent that fills two leaves with servers of two ports, below two spines, at 1:1.
+
+    A server's NIC is at its fastest, uplinks at the switch's. KeyError where the platform or the model is not known.
+    """
+    box = switch(model)
+    into, uplink = headroom_ways(box)[0]
+    panels = box.usable(into, uplink)
+    half = len(panels) // 2
+    speed = max(lane for lane in nic(_NIC).lanes if lane <= uplink)
+    split = into * uplink // speed
+    down = PortUse(model=box, speed_mbps=speed, split=split, panels=panels)
+    up = PortUse(model=box, speed_mbps=uplink, split=into, panels=panels)
+    servers = Hosts(name="gpu", count=half * split, gpus=8, ports=2, nic=_NIC, apart=True, down=down, up=up)
+    ratio = Fraction(1)
+    leaves = Leaves(hosts=servers, sets=1, ratio=ratio)
+    shape = Shape(leaves=(leaves,), spines_of_pod=2, links=(half * into // 2,))
+    sized = detail_shape(Demand(hosts=(servers,), upper=up, ratio=ratio), shape, Lengths())
+    return _render(sized, platform, ratio, file=file, fabric=fabric)
+
+
+def _render(sized: SizedFabric, platform: str, ratio: Fraction, *, file: str, fabric: str) -> str:
+    short = tuple(group.name for group in sized.groups) == _SHORT
+    leaf_groups = [group for group in sized.groups if group.tier == 1]
+    return template("intent/first.yaml.j2").render(
+        schema=SCHEMA,
+        headline=Quoted(_headline(sized)),
+        fabric=fabric,
+        file=Quoted(file),
+        platform=platform,
+        version=_release(platform, (group.model for group in sized.groups)),
+        short=short,
+        leaf=_group_words(sized, sized.groups[0], ratio),
+        spine=_group_words(sized, sized.groups[1], ratio) if short else None,
+        uplinks=_link_words(sized.links[0], short=True) if short else None,
+        ratio=f"{float(ratio):g}",
+        groups=[_group_words(sized, group, ratio) for group in sized.groups],
+        leaf_groups=len(leaf_groups),
+        endpoints=[_host_words(sized, hosts) for hosts in sized.hosts],
+        sharing=max(_least_sharing(sized, group) for group in sized.groups),
+        asn=Quoted(_flow(_as_numbers(sized, short=short))),
+        addressing=Quoted(_flow(sized.pools())),
+    )
+
+
+def _headline(sized: SizedFabric) -> str:
+    """Return what the fabric is, in a sentence."""
+    hosts = [
+        f"{each.count} servers of {each.gpus} GPUs" if each.gpus else f"{each.count} storage nodes"
+        for each in (sized_hosts.hosts for sized_hosts in sized.hosts)
+    ]
+    tiers: dict[int, int] = {}
+    for group in sized.groups:
+        tiers[group.tier] = tiers.get(group.tier, 0) + group.count
+    if not sized.links:
+        return f"A first fabric, to be made yours: {' and '.join(hosts)} on one switch."
+    words = zip(("leaves", "spines", "cores"), tiers.values(), strict=False)
+    switches = " and ".join(f"{number} {word}" for word, number in words)
+    return f"A first fabric, to be made yours: {' and '.join(hosts)} behind {switches}."
+
+
+def _release(platform: str, models: Iterable[Switch]) -> str:
+    """Return the release to begin with: the usual one, or the newest for ports that older ones lack."""
+    own = traits(platform)
+    fastest = max(group.speeds[0] for model in models for group in model.ports)
+    return own.usual if fastest <= _FASTEST_OF_ALL_MBPS else own.releases[-1]
+
+
+def _group_words(sized: SizedFabric, group: SizedGroup, ratio: Fraction) -> _GroupWords:
+    links = [links for links in sized.links if links.lower == group.name]
+    most = f"{float(ratio):g}" if group.tier == 1 and links and ratio != 1 else ""
+    keys = {"offset": group.offset, "per_pod": group.per_pod, "max_oversubscription": most}
+    return _GroupWords(
+        name=group.name,
+        tier=group.tier,
+        ids=show_ids(range(1, group.count + 1)),
+        keys=Quoted("".join(f", {key}: {value}" for key, value in keys.items() if value)),
+        model=group.model.name,
+        endpoints=Quoted(_flow_ids(group.endpoints)),
+        uplinks=[_link_words(each) for each in links],
+    )
+
+
+def _link_words(links: SizedLinks, *, short: bool = False) -> _LinkWords:
+    """Return the words for the keys of links, with the names that the short form has for them."""
+    keys: dict[str, object] = {
+        "peer_ports": _flow_ids(links.peer_ports) if links.peer_ports else None,
+        "split": links.split if links.split > 1 else None,
+        "spine_split" if short else "peer_split": links.peer_split if links.peer_split != links.split else None,
+        "speed": show_speed(links.speed_mbps),
+        "media": links.media,
+        "length": f"{links.length_m}m",
+        "leaf_slots" if short else "slots": links.slots,
+        "spine_slots" if short else "peer_slots": links.peer_slots,
+    }
+    return _LinkWords(
+        upper=links.upper,
+        ports=Quoted(_flow_ids(links.ports)),
+        links=links.links,
+        keys=Quoted(", ".join(f"{key}: {value}" for key, value in keys.items() if value)),
+    )
+
+
+def _host_words(sized: SizedFabric, each: SizedHosts) -> _HostWords:
+    hosts = each.hosts
+    shares_leaves = sum(other.leaves == each.leaves for other in sized.hosts) > 1
+    return _HostWords(
+        name=hosts.name,
+        ids=show_ids(range(1, hosts.count + 1)),
+        gpus=hosts.gpus,
+        nic=hosts.nic,
+        ports=hosts.ports,
+        spread=each.spread,
+        spread_comment=Quoted(_SPREADS[each.spread]),
+        leaf_group=each.leaf_group,
+        leaves=each.leaves,
+        leaf_ports=show_ids(each.ports) if shares_leaves else "",
+        split=hosts.down.split,
+        speed=show_speed(hosts.down.speed_mbps),
+        media=each.media,
+        length=f"{each.length_m}m",
+    )
+
+
+def _flow_ids(panels: Iterable[int]) -> str:
+    """Return panel ports for a place among others: quoted where there are several ranges."""
+    text = show_ids(panels)
+    return f'"{text}"' if "," in text else text
+
+
+def _as_numbers(sized: SizedFabric, *, short: bool) -> dict[str, str]:
+    """Return the rules for AS numbers, after RFC 7938: each leaf, the spines of a pod, the top tier."""
+    top = max(group.tier for group in sized.groups)
+    rules = {}
+    for group in sized.groups:
+        between = "4200200000+pod" if group.per_pod else "4200000000"
+        rules[group.name] = "4200100000+" if group.tier == 1 else between if group.tier < top else "4200000000"
+    return {"spines": rules["spine"], "leaves": rules["leaf"]} if short else rules
+
+
+def _flow(pairs: Mapping[str, str]) -> str:
+    return "{" + ", ".join(f"{key}: {value}" for key, value in pairs.items()) + "}"
+
+
+def _least_sharing(sized: SizedFabric, group: SizedGroup) -> int:
+    """Return how many times less headroom than all ports of a switch need at once leaves thresholds something."""
+    box, needed, mtu = group.model, 0, Intent.model_fields["mtu"].default
+    for ports, speed_mbps, length_m in _port_counts(sized, group):
+        headroom = table_headroom(box, box.sonic.hwsku, speed_mbps=speed_mbps, length_m=length_m, mtu_bytes=mtu)
+        needed += ports * headroom.xoff_bytes if headroom else 0
+    return least_sharing(asic(box.asic), box.buffer_bytes, needed) if box.buffer_bytes and needed else 1
+
+
+def _port_counts(sized: SizedFabric, group: SizedGroup) -> Iterator[tuple[int, int, int]]:
+    """Yield the ports of a switch for each use, all parts of its panel ports, with their speed and longest cable."""
+    for each in sized.hosts:
+        if each.leaves == group.name:
+            yield len(each.ports) * each.hosts.down.split, each.hosts.down.speed_mbps, each.length_m
+    for links in sized.links:
+        if links.lower == group.name:
+            yield len(links.ports) * links.split, links.speed_mbps, links.length_m
+        elif links.upper == group.name:
+            panels = links.peer_ports or group.model.usable(links.peer_split, links.speed_mbps)
+            yield len(panels) * links.peer_split, links.speed_mbps, links.length_m

@@ -1,0 +1,148 @@
+"""What people ask for when they size a fabric, in GPUs and models, and the fabric that carries it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import NamedTuple
+
+from nodrop.hardware import asic, nic, switch
+from nodrop.hardware.schema import Switch
+from nodrop.sizing.counting import CannotSize, Demand, Hosts, PortUse, Shape, port_use, size_fabric
+from nodrop.sizing.fabric import Lengths, SizedFabric, detail_shape
+from nodrop.units import show_speed
+
+
+class StorageRequest(NamedTuple):
+    """Storage nodes on separate leaves: how many, the ports of each, and the speed of a port."""
+
+    nodes: int
+    ports: int
+    speed_mbps: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SizeRequest:
+    """GPUs, the ports of their servers, and the models to build with."""
+
+    gpus: int
+    gpus_of_server: int
+    ports: int
+    """Of each server."""
+    rails: bool
+    platform: str
+    leaf: str
+    spine: str
+    storage_leaf: str
+    nic: str
+    speed_mbps: int | None = None
+    """Of the servers' ports; None is the fastest that NIC and leaf have."""
+    ratio: Fraction = Fraction(1)
+    """Oversubscription of a leaf, at most."""
+    storage: StorageRequest | None = None
+    lengths: Lengths = field(default_factory=Lengths)
+
+
+def size_request(request: SizeRequest) -> SizedFabric:
+    """Return the fabric with the fewest switches for a request.
+
+    CannotSize where there is none, with the nearest number of GPUs that works. Links between switches are as fast as
+    ports of servers, so that each carries a whole flow, or faster where that saves switches. KeyError for a model or
+    NIC that the catalogue lacks.
+    """
+    if request.gpus % request.gpus_of_server:
+        raise CannotSize(_explain_part_server(request))
+    best: tuple[Demand, Shape] | None = None
+    refused: CannotSize | None = None
+    for demand in _demands(request):
+        try:
+            shape = size_fabric(demand)
+        except CannotSize as reason:
+            refused = reason if refused is None or reason.largest > refused.largest else refused
+            continue
+        if best is None or shape.switches < best[1].switches:
+            best = demand, shape
+    if best is None:
+        raise _explain_refusal(request, refused)
+    return detail_shape(*best, request.lengths)
+
+
+def _explain_part_server(request: SizeRequest) -> str:
+    below = request.gpus // request.gpus_of_server * request.gpus_of_server
+    above = below + request.gpus_of_server
+    nearest = f"{below} or {above}" if below else str(above)
+    return f"{request.gpus} GPUs are no whole servers of {request.gpus_of_server}; nearest: --gpus {nearest}"
+
+
+def _explain_refusal(request: SizeRequest, refused: CannotSize | None) -> CannotSize:
+    models = " and ".join(dict.fromkeys((request.leaf, request.spine)))
+    if refused is None:
+        return CannotSize(f"{models} have no common speed of {show_speed(_port_speed(request))} or more")
+    if not refused.largest:
+        return CannotSize(f"no fabric of {models}: {refused.reason}")
+    largest = refused.largest * request.gpus_of_server
+    return CannotSize(f"{request.gpus} GPUs: {refused.reason} ({models}); nearest: --gpus {largest}", refused.largest)
+
+
+def _demands(request: SizeRequest) -> Iterator[Demand]:
+    """Yield the demand with links between switches of each speed that there can be, the slowest first."""
+    speed = _port_speed(request)
+    leaf, spine, storage_leaf = map(switch, (request.leaf, request.spine, request.storage_leaf))
+    servers = Hosts(
+        name="gpu",
+        count=request.gpus // request.gpus_of_server,
+        gpus=request.gpus_of_server,
+        ports=request.ports,
+        nic=request.nic,
+        apart=request.rails and request.ports > 1,
+        rails=request.rails,
+        down=_require_use(leaf, request.platform, speed),
+        up=_require_use(leaf, request.platform, speed),
+    )
+    hosts, leaves = [servers], [leaf]
+    if request.storage:
+        use = _require_use(storage_leaf, request.platform, request.storage.speed_mbps)
+        _require_nic_speed(request.nic, request.storage.speed_mbps)
+        nodes, ports, _ = request.storage
+        apart = ports > 1
+        hosts.append(
+            Hosts(name="storage", count=nodes, gpus=0, ports=ports, nic=request.nic, apart=apart, down=use, up=use)
+        )
+        leaves.append(storage_leaf)
+    fastest = max(speed, request.storage.speed_mbps if request.storage else 0)
+    for uplink in sorted({rate for group in leaf.ports for way in group.ways for rate in way.speeds}):
+        uses = [_known_use(model, request.platform, uplink) for model in (*leaves, spine)]
+        known = [use for use in uses if use is not None]
+        if uplink >= fastest and len(known) == len(uses):
+            joined = (replace(each, up=use) for each, use in zip(hosts, known, strict=False))
+            yield Demand(hosts=tuple(joined), upper=known[-1], ratio=request.ratio)
+
+
+def _port_speed(request: SizeRequest) -> int:
+    """Return the speed of a server's port: the stated one, else the fastest that NIC and leaf have."""
+    if request.speed_mbps is not None:
+        _require_nic_speed(request.nic, request.speed_mbps)
+        return request.speed_mbps
+    leaf = switch(request.leaf)
+    known = [speed for speed in nic(request.nic).lanes if _known_use(leaf, request.platform, speed)]
+    if not known:
+        raise CannotSize(f"{request.leaf} has no port for {request.nic}")
+    return max(known)
+
+
+def _require_nic_speed(name: str, speed_mbps: int) -> None:
+    if speed_mbps not in nic(name).lanes:
+        speeds = ", ".join(map(show_speed, nic(name).lanes))
+        raise CannotSize(f"{name} has no {show_speed(speed_mbps)} port; expected {speeds}")
+
+
+def _require_use(model: Switch, platform: str, speed_mbps: int) -> PortUse:
+    use = _known_use(model, platform, speed_mbps)
+    if use is None:
+        raise CannotSize(f"{model.name} has no {show_speed(speed_mbps)} port with a known headroom")
+    return use
+
+
+def _known_use(model: Switch, platform: str, speed_mbps: int) -> PortUse | None:
+    """Return how a model gives ports of a speed; None where it has none, or none whose headroom is known."""
+    computed = asic(model.asic).computes or speed_mbps in model.sonic.headroom_speeds_mbps
+    return port_use(model, platform, speed_mbps) if computed else None
