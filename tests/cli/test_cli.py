@@ -47,7 +47,7 @@ COMMANDS = (
         "rules",
         "schema",
     ),
-    *("show", "test-rules", "twin", "validate"),
+    *("show", "size", "test-rules", "twin", "validate"),
 )
 INSIDE = tuple(f"export {name}" for name in group.list_commands(click.Context(group)))
 """The commands of groups."""
