@@ -48,7 +48,7 @@ def test_what_is_not_known_to_be_shut_is_in_use() -> None:
     assert (facing(UNKNOWN), facing(None), facing("host")) == ("unknown", "nothing", "host")
 
 
-def _without_sessions_watched(**stated: Any) -> Index:
+def _index_of_two_sessions(**stated: Any) -> Index:
     """Return the index of a switch with sessions over two ports: the second may have a watchdog, the first has none."""
     sessions = Bgp(asn=65001, neighbors=(BgpNeighbor(interface="Ethernet0"), BgpNeighbor(address="10.0.0.1")))
     ports = (
@@ -68,41 +68,41 @@ def _may_go_unwatched(index: Index, name: str, side: Any = UNKNOWN) -> bool | st
 
 
 def test_ports_of_sessions_are_found_by_name_and_address() -> None:
-    index = _without_sessions_watched()
+    index = _index_of_two_sessions()
     assert [runs_session("leaf1", name, index=index) for name in ("Ethernet0", "Ethernet8", "Ethernet16")] == [
         True,
         True,
         False,
     ]
-    in_vrf = _without_sessions_watched(bgp=None, vrf_bgp=(index.devices["leaf1"].bgp,))
+    in_vrf = _index_of_two_sessions(bgp=None, vrf_bgp=(index.devices["leaf1"].bgp,))
     assert runs_session("leaf1", "Ethernet0", index=in_vrf)
-    unread = _without_sessions_watched(bgp=Bgp(asn=65001, neighbors=UNKNOWN), vrf_bgp=UNKNOWN)
+    unread = _index_of_two_sessions(bgp=Bgp(asn=65001, neighbors=UNKNOWN), vrf_bgp=UNKNOWN)
     assert not runs_session("leaf1", "Ethernet0", index=unread)
 
 
 def test_a_known_side_decides_whether_a_port_may_go_unwatched() -> None:
     sides = ("fabric", "host", None)
-    assert [_may_go_unwatched(_without_sessions_watched(), "Ethernet0", side) for side in sides] == [True, False, False]
+    assert [_may_go_unwatched(_index_of_two_sessions(), "Ethernet0", side) for side in sides] == [True, False, False]
 
 
 def test_one_port_of_a_session_without_a_watchdog_stands_out() -> None:
-    assert _may_go_unwatched(_without_sessions_watched(second=WATCHED), "Ethernet0") is False
+    assert _may_go_unwatched(_index_of_two_sessions(second=WATCHED), "Ethernet0") is False
 
 
 def test_no_port_of_a_switch_with_a_watchdog_is_a_fault_whatever_the_sides() -> None:
-    assert _may_go_unwatched(_without_sessions_watched(), "Ethernet0") is False
+    assert _may_go_unwatched(_index_of_two_sessions(), "Ethernet0") is False
 
 
 def test_watchdogs_only_without_sessions_are_a_practice() -> None:
-    index = _without_sessions_watched(third=WATCHED)
+    index = _index_of_two_sessions(third=WATCHED)
     assert (_may_go_unwatched(index, "Ethernet0"), _may_go_unwatched(index, "Ethernet16")) == ("interface.side", False)
 
 
 def test_owners_can_leave_links_between_switches_unwatched() -> None:
-    index = _without_sessions_watched(second=WATCHED, policy=Policy(fabric_watchdog=None))
+    index = _index_of_two_sessions(second=WATCHED, policy=Policy(fabric_watchdog=None))
     assert _may_go_unwatched(index, "Ethernet0") == "interface.side"
 
 
 def test_a_spine_without_a_watchdog_may_have_links_between_switches_only() -> None:
-    assert _may_go_unwatched(_without_sessions_watched(role="spine"), "Ethernet0") == "interface.side"
-    assert _may_go_unwatched(_without_sessions_watched(role="spine", second=WATCHED), "Ethernet0") is False
+    assert _may_go_unwatched(_index_of_two_sessions(role="spine"), "Ethernet0") == "interface.side"
+    assert _may_go_unwatched(_index_of_two_sessions(role="spine", second=WATCHED), "Ethernet0") is False

@@ -70,7 +70,7 @@ MAY_SPEAK = ("platforms", "hardware")
 TIER_NAMES = re.compile(r"(?<![a-z])(super)?spines?(?![a-z])|(?<![a-z])leaf(?![a-z])", re.IGNORECASE)
 """What people call the tiers of a fabric of two or three; code that works for any number of tiers has no such word."""
 
-TIER_KEYS = re.compile(r"\bleaf_(?:ports|group)\b|\bone-leaf\b")
+TIER_KEYS = re.compile(r"\bleaf_(?:ports|group)\b|\bports_per_leaf\b|\bone-leaf\b")
 """Keys and values of hosts in any intent, whatever its topology."""
 
 SHORT_FORM_HOMES = ("design/topology", "importing/short_form")

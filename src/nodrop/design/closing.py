@@ -73,7 +73,7 @@ def _uplink_speed_keys(intent: Intent, join: Join, speed: int, ends: Sequence[Li
 def _sharing_keys(intent: Intent, closed: _Closed) -> list[str]:
     """Return how many hosts share a switch, or a set of them, where there is one group and that changes."""
     group = next(iter(intent.endpoints.values()))
-    share = closed.endpoint_ports // group.ports_on_leaf
+    share = closed.endpoint_ports // group.ports_on_switch
     return [f"leaf_group: {share}"] if len(intent.endpoints) == 1 and share < group.leaf_group else []
 
 
@@ -85,8 +85,8 @@ def _fabrics_for_hosts(intent: Intent, join: Join) -> Iterator[_Closed]:
     """Yield every fabric that carries the hosts, whole hosts on a switch or set of switches as their groups require."""
     groups, uppers = intent.endpoints.values(), len(join.upper.wanted.ids)
     ports = _count_host_ports(intent)
-    apart = lcm(*(group.leaves_of_each for group in groups))
-    together = lcm(*(group.ports_on_leaf for group in groups))
+    apart = lcm(*(group.switches_of_each for group in groups))
+    together = lcm(*(group.ports_on_switch for group in groups))
     split = join.split
     most = len(model_of(join.lower).usable(split, next(iter(groups)).speed))
     for links in range(1, most * split // uppers + 1):

@@ -34,12 +34,12 @@ class HostPortPlace(NamedTuple):
 
 def host_port_places(group: Endpoints) -> Iterator[HostPortPlace]:
     """Yield the place of every port of a group; all follow from ids."""
-    width, together = group.leaves_of_each, group.ports_on_leaf
+    width, together = group.switches_of_each, group.ports_on_switch
     for host in group.ids:
         block, position = divmod(host - 1, group.leaf_group)
         for port in range(1, group.ports + 1):
-            leaf, port_on_leaf = divmod(port - 1, together)
-            yield HostPortPlace(host, port, block * width + leaf + 1, position * together + port_on_leaf)
+            switch_index, port_index = divmod(port - 1, together)
+            yield HostPortPlace(host, port, block * width + switch_index + 1, position * together + port_index)
 
 
 def host_cables(intent: Intent, switches: Boxes, problems: list[Problem]) -> tuple[HostCable, ...]:
@@ -75,7 +75,7 @@ def _cables_of_group(
 ) -> Iterator[HostCable]:
     """Yield the links of a group; `taken` holds the hosts of each panel port of each switch, and is updated."""
     group, keys = intent.endpoints[name], ("endpoints", name)
-    sharing_fault = _leaf_sharing_fault(intent, keys, group)
+    sharing_fault = _shared_switch_fault(intent, name)
     if sharing_fault is not None:
         problems.append(sharing_fault)
         return
@@ -122,16 +122,22 @@ def _cables_of_group(
             )
 
 
-def _leaf_sharing_fault(intent: Intent, keys: tuple[str, ...], group: Endpoints) -> Problem | None:
-    """Return why so many ports of each host cannot share a leaf."""
-    together, path = group.ports_per_leaf, (*keys, "ports_per_leaf")
+def _shared_switch_fault(intent: Intent, name: str) -> Problem | None:
+    """Return why so many ports of each host of a group cannot share a switch."""
+    group, switch_label = intent.endpoints[name], group_of_endpoints(intent, name).name
+    together, path = group.ports_per_leaf, ("endpoints", name, "ports_per_leaf")
     if together == 1:
         return None
     if group.spread == "one-leaf":
-        return intent.problem(path, f"{together} ports on each leaf, and all on one", "none", "ports_per_leaf: 1")
+        return intent.problem(
+            path, f"{together} ports on each {switch_label}, and all on one", "none", "ports_per_leaf: 1"
+        )
     if together == group.ports:
         return intent.problem(
-            path, f"all {group.ports} ports on one leaf", "fewer ports", "ports_per_leaf: 1 and spread: one-leaf"
+            path,
+            f"all {group.ports} ports on one {switch_label}",
+            "fewer ports",
+            "ports_per_leaf: 1 and spread: one-leaf",
         )
     if group.ports % together:
         divisors = [number for number in range(1, group.ports) if group.ports % number == 0]
@@ -205,7 +211,7 @@ def _suggest_ports(intent: Intent, name: str) -> str:
 def _count_slots(group: Endpoints) -> int:
     """Return how many ports of a switch a group needs."""
     hosts = 1 + max((host - 1) % group.leaf_group for host in group.ids)
-    return hosts * group.ports_on_leaf
+    return hosts * group.ports_on_switch
 
 
 def _has_exclusive_panels(intent: Intent, name: str) -> bool:
@@ -253,7 +259,7 @@ def _placement_faults(
         yield intent.problem((*keys, "ids"), fault, f"{box.name} {show_ids(present)}", hint)
     needed, port_count = _count_slots(group), len(panels) * group.split
     if panels and needed > port_count:
-        most = port_count // group.ports_on_leaf
+        most = port_count // group.ports_on_switch
         smaller = (
             {place.switch for place in host_port_places(group.model_copy(update={"leaf_group": most}))}
             if most
@@ -279,7 +285,7 @@ def _can_share_switches(group: Endpoints, switch_count: int, port_count: int) ->
 
 def _ids_on_switches(group: Endpoints, present: Set[int]) -> set[int]:
     """Return the lowest ids for as many hosts on switches that exist; empty if these take fewer."""
-    width = group.leaves_of_each
+    width = group.switches_of_each
     blocks = sorted({(switch - 1) // width for switch in present})
     whole = (block for block in blocks if set(range(block * width + 1, (block + 1) * width + 1)) <= present)
     hosts = (block * group.leaf_group + host for block in whole for host in range(1, group.leaf_group + 1))

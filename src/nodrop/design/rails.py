@@ -46,10 +46,10 @@ def rail_faults(
         yield intent.problem((*keys, "spread"), fault, "a port for each rail", "spread: one-leaf")
         return
     rail_group = next(key for key, endpoint in beside.items() if endpoint.spread == RAILS)
-    width, wanted_width = group.leaves_of_each, beside[rail_group].leaves_of_each
+    width, wanted_width = group.switches_of_each, beside[rail_group].switches_of_each
     if width != wanted_width:
         fault = f"{name} has rails on {width} {switches.label} and {rail_group} on {wanted_width} of the same"
-        hint = f"ports: {wanted_width * group.ports_on_leaf}, or spread: leaves"
+        hint = f"ports: {wanted_width * group.ports_on_switch}, or spread: leaves"
         yield intent.problem((*keys, "ports"), fault, "as many for each", hint)
         return
     missing = wanted_numbers - present
@@ -74,7 +74,7 @@ def rail_faults(
 
 def _parted_rails(intent: Intent, name: str, switches: Group, present: Set[int]) -> Iterator[Problem]:
     """Yield a pod size that parts the rails of a host, with the next one that holds whole sets of rails."""
-    width = intent.endpoints[name].leaves_of_each
+    width = intent.endpoints[name].switches_of_each
     pods_by_set: dict[int, set[int]] = {}
     for number in sorted(present):
         pods_by_set.setdefault((number - 1) // width, set()).add(switches.pod(number))

@@ -78,7 +78,7 @@ class Setting:
         devices = tuple(_settle(_Same(device), self.platform) for device in fabric.devices)
         settled = replace(fabric, devices=devices, links=_rename_links(fabric.links, names(fabric, self.platform)))
         try:
-            artifacts = [*write_changed(settled), *nodrop.host_files(settled)]
+            artifacts = [*write_changed_switches(settled), *nodrop.host_files(settled)]
         except Unsupported as error:
             raise UnsupportedExample(str(error)) from None
         reading = nodrop.read_back(artifacts, settled)
@@ -182,7 +182,7 @@ def _settle(example_device: _Same, platform: str) -> Device:
 _WRITTEN: OrderedDict[Hashable, tuple[Artifact, ...]] = OrderedDict()
 
 
-def write_changed(fabric: Fabric) -> Iterator[Artifact]:
+def write_changed_switches(fabric: Fabric) -> Iterator[Artifact]:
     """Yield the same files as `nodrop.write`; a device that was written before with the same far ends is not again."""
     index = Index(fabric)
     for device in fabric.devices:

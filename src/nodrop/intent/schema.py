@@ -86,14 +86,14 @@ class Endpoints(Part):
     length: Length = Field(description="cable length in metres, the longest of the group")
 
     @property
-    def ports_on_leaf(self) -> int:
+    def ports_on_switch(self) -> int:
         """How many ports of each share a leaf."""
         return self.ports if self.spread == "one-leaf" else self.ports_per_leaf
 
     @property
-    def leaves_of_each(self) -> int:
+    def switches_of_each(self) -> int:
         """To how many leaves the ports of each lead: a set of leaves."""
-        return -(-self.ports // self.ports_on_leaf)
+        return -(-self.ports // self.ports_on_switch)
 
 
 class Ecn(Part):
