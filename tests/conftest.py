@@ -69,8 +69,9 @@ def _refuse(_self: object, args: object, **_options: object) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Enable garbage collection for objects that the tests make."""
+    """Enable garbage collection for objects that the tests make; seldom, for most are freed without it."""
     gc.freeze()
+    gc.set_threshold(200_000, 50, 50)  # as `nodrop` itself
     gc.enable()
 
 
