@@ -5,7 +5,7 @@ both.
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import fields, is_dataclass, replace
 from functools import cache
-from operator import is_
+from operator import attrgetter, is_
 from typing import Any, NamedTuple
 
 from nodrop.model.fabric import Device, Link
@@ -81,10 +81,10 @@ def _find_differences(a: Any, b: Any, path: Subject, whole_lists: bool) -> Itera
             yield from () if a == b else (Difference(path, a, b),)
         else:
             yield from _row_differences(a, b, path, whole_lists)
-    elif names := _field_names(a.__class__):
-        for name in names:
-            old, new = getattr(a, name), getattr(b, name)
-            if old is not new:
+    elif known := _fields_of(a.__class__):
+        names, content = known
+        for name, old, new in zip(names, content(a), content(b), strict=True):
+            if old is not new and (type(old) is not type(new) or type(old) not in _PLAIN or old != new):
                 yield from _find_differences(old, new, (*path, name), whole_lists)
     elif a != b:
         yield Difference(path, a, b)
@@ -177,9 +177,17 @@ def _has_key(row: Any) -> bool:
     return isinstance(row, Link) or key_name(row.__class__) is not None
 
 
+_PLAIN = frozenset({bool, int, str})
+"""Types of values that are compared at once: of a switch's thousands of values, nearly all are equal."""
+
+
 @cache
-def _field_names(kind: Hashable) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()
+def _fields_of(kind: Hashable) -> tuple[tuple[str, ...], Callable[[Any], tuple[Any, ...]]] | None:
+    """Return the names of the fields of a kind of part, and how to read them all; None for other values."""
+    names = tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()
+    if not names:
+        return None
+    return names, attrgetter(*names) if len(names) > 1 else lambda part: (getattr(part, names[0]),)
 
 
 def _has_distinct_keys(keys: list[str]) -> bool:

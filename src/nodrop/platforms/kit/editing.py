@@ -7,6 +7,7 @@ follow, and are reported.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 from typing import Any
 
@@ -27,6 +28,7 @@ from nodrop.model.values import replace_fields
 from nodrop.platforms.kit.entry_order import in_order
 
 Bundle = Mapping[str, bytes]
+ReadDevice = Callable[[str, Sequence[tuple[Source, bytes]]], DeviceReading]
 
 MOST_FIELDS_SHOWN = 2
 """Fields of a part of the model, of which a message says how they differ."""
@@ -47,7 +49,7 @@ class Found:
 class Means:
     """The platform's functions for editing."""
 
-    read: Callable[[str, Sequence[tuple[Source, bytes]]], DeviceReading]
+    read: ReadDevice
     impossible: Callable[[Change], str | None]
     """Says why no file can be changed so, whatever it says."""
     together: Callable[[Device, Device, Sequence[Subject]], Device]
@@ -80,6 +82,15 @@ def as_manual_steps(
     )
 
 
+@lru_cache(maxsize=4)  # the edits for the findings of a switch begin with the same files
+def _read_files(
+    read: Callable[[str, Sequence[tuple[Source, bytes]]], DeviceReading],
+    name: str,
+    files: tuple[tuple[str, bytes], ...],
+) -> DeviceReading:
+    return read(name, sources(dict(files)))
+
+
 class Budget:
     """How often changes of one switch may be tried again in parts, over all edits that are given it."""
 
@@ -107,7 +118,7 @@ class State:
             raise InputProblems(list(self.reading.problems))
 
     def _read_bundle(self, config_files: Bundle) -> DeviceReading:
-        return self._means.read(self._name, sources(config_files))
+        return _read_files(self._means.read, self._name, tuple(config_files.items()))
 
     def make(self, changes: Sequence[Change]) -> Iterator[ByHand]:
         """Make changes, together if possible; yield those that cannot be made.
