@@ -14,7 +14,14 @@ from nodrop.engine.vocabulary.cables import (
     rows_there_are,
 )
 from nodrop.engine.vocabulary.general import fewer
-from nodrop.engine.vocabulary.links import chosen_fec, far_end, fecs_differ, has_pam4, without_rs
+from nodrop.engine.vocabulary.links import (
+    chosen_fec,
+    far_end,
+    fecs_differ,
+    has_pam4,
+    ignores_unfit_fec,
+    without_rs,
+)
 from nodrop.engine.vocabulary.routing import unused_paths
 from nodrop.engine.vocabulary.scheduling import lossless_queues, mbps, unscheduled_control_queues
 from nodrop.engine.vocabulary.siblings import alpha
@@ -217,3 +224,12 @@ def test_counters_stay_on_the_switch_only_where_all_ways_out_are_known_to_be_abs
     assert not keeps_counters(UNKNOWN, (), None, None)
     ways = [(9339, (), None, None), (None, (Collector(address="192.0.2.30", port=4317),), None, None)]
     assert not any(keeps_counters(*way) for way in [*ways, (None, (), "hall 2", None), (None, (), None, "noc")])
+
+
+def test_fecs_that_do_not_fit_are_without_effect_where_the_sai_sets_them_by_speed() -> None:
+    box = Device(name="leaf1", platform="sonic", model="SN4700")
+    assert ignores_unfit_fec(box)
+    assert not any(
+        ignores_unfit_fec(other)
+        for other in (replace(box, platform="nvue"), replace(box, model="Z9332F"), replace(box, model=UNKNOWN))
+    )

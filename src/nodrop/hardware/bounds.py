@@ -45,6 +45,8 @@ class Bounds(NamedTuple):
     """The lossless MTU that the formula assumes; None where the configuration states it."""
     in_flight: int = 0
     """What is on the cable when the peer stops at once."""
+    former: bool = False
+    """Whether the switch has an older table than the row's."""
 
     @property
     def least(self) -> int | None:
@@ -53,14 +55,23 @@ class Bounds(NamedTuple):
 
     @property
     def usual(self) -> int | None:
-        """Return the value that the switch itself would take; the IEEE bound where that is not published."""
-        return self.row if self.by_row else self.computed_bytes
+        """Return the value that the switch itself would take; the IEEE bound where that is not published.
+
+        Where the table is older than those known, it is the lesser of today's row and what is computed.
+        """
+        return self.row if self.by_row or self.by_todays_row else self.computed_bytes
 
     @property
     def by_row(self) -> bool:
         """Whether the row decides: the switch takes it, and it covers at least the bytes on the cable."""
         has_row = self.row is not None and self.row >= self.in_flight
         return has_row and require_fact(self.tabled, "device.buffer_model")
+
+    @property
+    def by_todays_row(self) -> bool:
+        """Whether the row, of a newer table than the switch has, asks for less than what is computed."""
+        computed = self.computed_bytes
+        return self.former and self.row is not None and (computed is None or self.row < computed)
 
     @property
     def computed_bytes(self) -> int | None:
@@ -82,16 +93,18 @@ def bounds(device: Device, interface: Interface, *, length_m: int) -> Bounds:
     pattern_mtu = settings.pattern_mtu_bytes if settings else None
     by_formula = _formula_xoff(device, interface, settings, length_m=length_m)
     row = own_table_xoff = None
+    former = device.headroom_table is None
     if not isinstance(device.model, Unknown):
         row = row_xoff(device, speed, length_m)
-        own_table_xoff = table_xoff(headroom_rows(device), speed, length_m)
+        own_table_xoff = table_xoff(_compared_rows(device), speed, length_m)
     return Bounds(
         row=row,
         formula=by_formula,
         ieee=ieee_bound_bytes(speed_mbps=speed, mtu_bytes=mtu, cable_length_m=length_m),
-        tabled=own_table_xoff is not None and _may_use_table(device.buffer_model),
+        tabled=not former and own_table_xoff is not None and _may_use_table(device.buffer_model),
         assumed_mtu_bytes=STOCK_PATTERN_MTU_BYTES if by_formula is not None and pattern_mtu is None else None,
         in_flight=lossless_in_flight_bytes(device, interface, length_m=length_m),
+        former=former,
     )
 
 
@@ -147,7 +160,7 @@ def row_xoff(device: Device, speed_mbps: int, length_m: int) -> int | None:
     Where its own table has none, it is the least of the model's other SKUs that have ports of that speed. UnknownFact
     where the device's model is not known.
     """
-    own_table_xoff = table_xoff(headroom_rows(device), speed_mbps, length_m)
+    own_table_xoff = table_xoff(_compared_rows(device), speed_mbps, length_m)
     return _least_table_xoff(device, speed_mbps, length_m) if own_table_xoff is None else own_table_xoff
 
 
@@ -175,10 +188,17 @@ def missing_row(device: Device, at: str = "") -> str:
 def headroom_rows(device: Device) -> tuple[HeadroomRow, ...]:
     """Return a device's own headroom table, else the one that its SKU ships; none where the catalogue has none.
 
-    UnknownFact where it has neither, and its model or SKU is not known.
+    UnknownFact where it has neither, and its model or SKU is not known, and where its release had another table.
     """
     own = device.headroom_table
+    if own is None:
+        raise UnknownFact("device.headroom_table")
     return shipped_rows(device.model, device.hwsku) if isinstance(own, Unknown) else own
+
+
+def _compared_rows(device: Device) -> tuple[HeadroomRow, ...]:
+    """Return the rows that a headroom is compared with: today's where the release had another table."""
+    return shipped_rows(device.model, device.hwsku) if device.headroom_table is None else headroom_rows(device)
 
 
 def shipped_rows(model: str | Unknown, hwsku: str | None | Unknown) -> tuple[HeadroomRow, ...]:

@@ -66,6 +66,8 @@ class Asic(Facts):
     """Whether a priority group takes from ingress pools only, and a queue from egress pools."""
     memory_parts: int = 1
     """Into how many parts its packet memory is divided, of which a queue or a port fills one; pools count them all."""
+    fec_by_speed: bool = False
+    """Whether SONiC's SAI sets a FEC for the speeds that have it, so that any other speed keeps its default."""
     sonic_threshold_per_part_since: str | None = None
     """The SONiC release from which a static threshold counts in one part of the memory, and a larger one is refused;
     None where no source says so."""

@@ -255,8 +255,9 @@ class Device:
     """How the configuration states QoS; None if the platform has one way only."""
     buffer_model: Literal["dynamic", "traditional"] | None | Unknown = None
     dynamic_buffers: DynamicBuffers | None | Unknown = None
-    headroom_table: tuple[HeadroomRow, ...] | Unknown = UNKNOWN
-    """What the switch's image gives lossless priority groups by speed and cable, where its own file is there."""
+    headroom_table: tuple[HeadroomRow, ...] | None | Unknown = UNKNOWN
+    """What the switch's image gives lossless priority groups by speed and cable, where its own file is there. UNKNOWN
+    is what its SKU ships today, None what it shipped in a release before those known."""
     buffer_pools: tuple[BufferPool, ...] | Unknown = ()
     switch_dscp_to_tc: Map | None | Unknown = None
     """The map that holds for the whole switch rather than a port."""

@@ -1,16 +1,18 @@
 """pg_profile_lookup.ini beside a config_db.json: its rows count instead of those that the SKU is known to ship."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from nodrop.errors import InputProblems
+from nodrop.hardware.bounds import bounds, headroom_rows
 from nodrop.model.buffers import HeadroomRow
-from nodrop.model.fabric import Device
+from nodrop.model.fabric import Device, Interface, Port
 from nodrop.model.reading import DeviceReading, Source
-from nodrop.model.states import UNKNOWN
+from nodrop.model.states import UNKNOWN, UnknownFact
 from nodrop.platforms.sonic.headroom_table import read_headroom_table
 from nodrop.platforms.sonic.reader import read_device
 from support.command import nodrop
@@ -87,3 +89,44 @@ def test_a_cable_without_a_row_in_the_table_beside_is_found(tmp_path: Path, tabl
     report = json.loads(nodrop("lint", str(tmp_path), "--format", "json", "--no-config").out)
     findings = [finding for finding in report["findings"] if finding["rule"] == "cable-not-in-table"]
     assert ("sw1/Ethernet0" in [finding["subject"] for finding in findings]) is found
+
+
+@pytest.mark.parametrize(
+    ("version", "table", "known"),
+    [
+        ("version_1_0_1", None, None),
+        ("version_4_0_3", None, None),
+        ("version_202305_01", None, UNKNOWN),
+        ("version_1_0_1", TABLE, ROWS),
+    ],
+)
+def test_the_table_of_a_release_before_those_known_is_not_todays(version: str, table: str | None, known: Any) -> None:
+    config = with_cable("5m")
+    config["VERSIONS"] = {"DATABASE": {"VERSION": version}}
+    own = read(config, table).device.headroom_table
+    assert own is known or own == known
+
+
+def test_a_headroom_of_an_older_release_is_held_against_the_lesser_of_todays_row_and_formula() -> None:
+    """In 2018 the table of ACS-MSN2700 had 30720 for 10G and 300 m (sonic-buildimage 58d8302b53), now 36864."""
+    port = Interface(name="Ethernet0", port=Port(1), lanes=1, speed_mbps=10_000, mtu_bytes=9100)
+    device = Device(name="sw1", platform="sonic", model="SN2700", hwsku=None, buffer_model="traditional")
+    todays, former = (bounds(replace(device, headroom_table=table), port, length_m=300) for table in (UNKNOWN, None))
+    assert (todays.usual, todays.by_row, todays.by_todays_row) == (36864, True, False)
+    assert (former.usual, former.by_row, former.by_todays_row) == (former.formula, False, False)
+    assert former.formula == min(former.formula or 0, 30719)
+    short = bounds(replace(device, headroom_table=None), replace(port, speed_mbps=100_000, lanes=4), length_m=40)
+    assert (short.usual, short.by_row, short.by_todays_row) == (38912, False, True), "less than by the formula"
+    with pytest.raises(UnknownFact):
+        headroom_rows(replace(device, headroom_table=None))
+
+
+@pytest.mark.parametrize(
+    ("xoff", "lost"), [("60000", ", which has 53.5 kB of headroom, not 60 kB"), ("50000", ""), (None, "")]
+)
+def test_a_profile_that_is_replaced_by_one_with_as_much_headroom_loses_none(xoff: str | None, lost: str) -> None:
+    config = with_cable("5m")
+    mine = {"pool": "ingress_lossless_pool", "size": "86016", "dynamic_th": "0"}
+    config["BUFFER_PROFILE"]["mine"] = mine if xoff is None else {**mine, "xon": "19456", "xoff": xoff}
+    config["BUFFER_PG"]["Ethernet0|3-4"] = {"profile": "mine"}
+    assert {one.facts["lost"] for one in read(config, TABLE).remarks if one.kind == "replaced-profile"} == {lost}

@@ -60,6 +60,8 @@ def headroom_in_any_release_bytes(device: Device, interface: Interface, *, index
 def headroom_rule(device: Device, interface: Interface, *, index: Index) -> str:
     """Return the source of `headroom_by_formula_bytes`: the SKU's table, the formula of the chip, or IEEE 802.1Q."""
     found_bounds = bounds(device, interface, length_m=cable_m(device, interface, index=index))
+    if found_bounds.by_todays_row:
+        return "today's table of its SKU"
     return "its SKU's table" if found_bounds.by_row else _headroom_formula_name(found_bounds)
 
 

@@ -1,7 +1,7 @@
 """Words about links: the FEC of a port, and the far end of its cable."""
 
 from nodrop.engine.vocabulary import word
-from nodrop.hardware import medium
+from nodrop.hardware import asic_of, medium
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown
@@ -30,6 +30,13 @@ def without_rs(fec: str | None | Unknown) -> bool:
 def has_no_rs(speed_mbps: int | None) -> bool:
     """Return whether a speed of Ethernet has no physical layer with RS-FEC, with any number of lanes."""
     return speed_mbps in WITHOUT_RS_FEC_MBPS
+
+
+@word("test", rests_on=("models",))
+def ignores_unfit_fec(device: Device) -> bool:
+    """Whether a switch leaves a speed at its default where the configured FEC is not for it: `device is …`."""
+    chip, platform_traits = asic_of(device.model), known_traits(device.platform)
+    return chip is not None and chip.fec_by_speed and platform_traits is not None and platform_traits.fec_through_sai
 
 
 @word("function")

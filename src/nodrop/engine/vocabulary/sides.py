@@ -69,15 +69,16 @@ def table_lacks(
     buffer_model: str | None | Unknown,
     model: str | Unknown,
     hwsku: str | None | Unknown,
-    own_table: tuple[HeadroomRow, ...] | Unknown,
+    own_table: tuple[HeadroomRow, ...] | None | Unknown,
     mbps: int | None | Unknown,
     metres: int | None | Unknown,
 ) -> bool:
     """Whether a switch writes no headroom because its table has no row for a speed and cable length.
 
-    `own_table` is the switch's table if its file exists; else the table of its SKU is used.
+    `own_table` is the switch's table if its file exists; else the table of its SKU is used. None is a table of an older
+    release, which is not known.
     """
-    if isinstance(buffer_model, Unknown) or buffer_model != "traditional":
+    if isinstance(buffer_model, Unknown) or buffer_model != "traditional" or own_table is None:
         return False
     if isinstance(mbps, Unknown) or isinstance(metres, Unknown):
         return False

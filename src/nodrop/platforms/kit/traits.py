@@ -146,6 +146,8 @@ class Traits:
     order of preference; none if there is one way only."""
     strict_guarantees: bool
     """Whether a cap of a strict queue is taken only beside a guaranteed rate (SONiC's YANG: `must`)."""
+    fec_through_sai: bool = False
+    """Whether the vendor's SAI sets the FEC of a port."""
     qos_on_every_port: bool
     """Whether ports that are shut have the switch's QoS too, and so a cable length."""
     lossy_cable_length: bool

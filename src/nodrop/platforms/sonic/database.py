@@ -49,6 +49,11 @@ class DatabaseVersion:
         return numbers is None or numbers >= SINCE[feature] or numbers in _ALSO.get(feature, ())
 
     @property
+    def precedes_releases(self) -> bool:
+        """Whether the database is older than 202305, the first release whose tables of headroom are known."""
+        return self._numbers is not None and self._numbers[0] < _FIRST_YEAR
+
+    @property
     def features(self) -> frozenset[str]:
         """What of SINCE the database writes: equal tables of databases that differ in it are read differently."""
         return frozenset(filter(self.writes, SINCE))

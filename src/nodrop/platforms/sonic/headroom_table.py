@@ -42,9 +42,11 @@ def read_headroom_table(raw: bytes, display: str) -> tuple[HeadroomRow, ...]:
 
 
 def find_headroom_rows(
-    own: tuple[HeadroomRow, ...] | Unknown, model: str | Unknown, hwsku: str | None
+    own: tuple[HeadroomRow, ...] | None | Unknown, model: str | Unknown, hwsku: str | None
 ) -> tuple[HeadroomRow, ...] | Unknown:
-    """Return the rows of a switch's own table, else those that its SKU ships; UNKNOWN without a table and a model."""
+    """Return the rows of a switch's own table, else those that its SKU ships; UNKNOWN where neither is known."""
+    if own is None:
+        return UNKNOWN
     if not isinstance(own, Unknown):
         return own
     return UNKNOWN if isinstance(model, Unknown) else shipped_rows(model, hwsku)

@@ -23,7 +23,7 @@ from nodrop.platforms.sonic.corrections import (
 )
 from nodrop.platforms.sonic.tables import COMPUTED
 from nodrop.syntax.places import quote_text
-from nodrop.units import show_ids, show_speed, whole_number
+from nodrop.units import show_bytes, show_ids, show_speed, whole_number
 
 TAKEN: dict[str, frozenset[str]] = {
     "PFC_WD": frozenset({"action", "detection_time", "restoration_time", "pfc_stat_history"}),
@@ -413,14 +413,28 @@ def _threshold_key(profile: BufferProfile) -> tuple[object, ...]:
     return profile.pool, profile.size_bytes, profile.dynamic_th, profile.static_th_bytes, rooms
 
 
-def remark_replaced_profile(config: Config, port: str, index: int, stated: str, written_profile: str) -> None:
-    """Remark that buffermgrd writes another profile over the one that a row of BUFFER_PG names."""
+def remark_replaced_profile(
+    config: Config, port: str, index: int, stated: str, written_profile: str, lost_headroom: str
+) -> None:
+    """Remark that buffermgrd writes another profile over the one that a row of BUFFER_PG names.
+
+    `lost_headroom` says in words how much headroom that takes away; it is empty if it takes none.
+    """
     key = next(
         (key for key in config.rows("BUFFER_PG") if (p := _parts(key))[0] == port and _span_covers_index(p[1], index)),
         f"{port}|{index}",
     )
-    facts = {"port": port, "group": str(index), "found": stated, "made": written_profile}
+    facts = {"port": port, "group": str(index), "found": stated, "made": written_profile, "lost": lost_headroom}
     config.remark("replaced-profile", (port,), ("BUFFER_PG", key, "profile"), **facts)
+
+
+def describe_lost_headroom(stated: object, written: BufferProfile) -> str:
+    """Return what headroom a profile lacks against another one, as the end of a sentence; nothing if it has as much."""
+    rooms = [profile.headroom if isinstance(profile, BufferProfile) else None for profile in (stated, written)]
+    former_xoff, new_xoff = (room.xoff_bytes if isinstance(room, Headroom) else 0 for room in rooms)
+    if isinstance(former_xoff, Unknown) or isinstance(new_xoff, Unknown) or new_xoff >= former_xoff:
+        return ""
+    return f", which has {show_bytes(new_xoff)} of headroom, not {show_bytes(former_xoff)}"
 
 
 def _span_covers_index(span: str, index: int) -> bool:

@@ -33,7 +33,13 @@ from nodrop.platforms.sonic.read_access import access_lists, remark_refused_rule
 from nodrop.platforms.sonic.read_bgp import SESSIONS, from_tables, routing
 from nodrop.platforms.sonic.read_bridging import DEFAULT_MTU_BYTES, addresses_in, bridging
 from nodrop.platforms.sonic.read_buffers import pools, trimming
-from nodrop.platforms.sonic.read_faults import remark_names, remark_ports, remark_replaced_profile, same_thresholds
+from nodrop.platforms.sonic.read_faults import (
+    describe_lost_headroom,
+    remark_names,
+    remark_ports,
+    remark_replaced_profile,
+    same_thresholds,
+)
 from nodrop.platforms.sonic.read_listening import remark_listening
 from nodrop.platforms.sonic.read_overlays import overlays
 from nodrop.platforms.sonic.read_qos import QosReader, qos_reader
@@ -111,7 +117,7 @@ class _Device:
         problems: list[Problem],
         table: tuple[HeadroomRow, ...] | Unknown,
     ) -> None:
-        self._table = table
+        self._table: tuple[HeadroomRow, ...] | None | Unknown = table
         self._sources, self._problems = sources, problems
         self._notes: list[Note] = []
         self._derived: dict[Subject, str] = {}
@@ -169,6 +175,8 @@ class _Device:
         qos = qos_reader(config)
         dynamic = self._buffer_model()
         self._model, hwsku = self._read_model_and_sku()
+        if isinstance(self._table, Unknown) and config.database.precedes_releases:
+            self._table = None
         self._headroom_rows = find_headroom_rows(self._table, self._model, self._localhost.get("hwsku"))
         interfaces = tuple(self._interfaces(qos, dynamic))
         device = Device(
@@ -336,8 +344,10 @@ class _Device:
             buffer = from_table and (buffer or from_table)
             for index in wanted_pauses if buffer else ():
                 former = stated.get(index)
-                if former and not same_thresholds(qos.find_profile(former), buffer):
-                    remark_replaced_profile(self._config, name, index, former, new_name)
+                stated_profile = qos.find_profile(former) if former else None
+                if former and not same_thresholds(stated_profile, buffer):
+                    lost = describe_lost_headroom(stated_profile, buffer)
+                    remark_replaced_profile(self._config, name, index, former, new_name, lost)
         if buffer is None:
             return ()
         reason = f"buffermgrd writes it, for pg_profile_lookup.ini has a row for {speed} and {cable}m"

@@ -106,6 +106,7 @@ TRAITS = Traits(
     mark_counters="WRED_ECN_QUEUE",
     spare={"fec": None, "mtu_bytes": DEFAULT_MTU_BYTES},
     strict_guarantees=True,
+    fec_through_sai=True,
     qos_on_every_port=False,
     lossy_cable_length=True,
     pool_shares=True,
