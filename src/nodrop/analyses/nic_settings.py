@@ -133,8 +133,13 @@ def _check_manager_tos(nic: Nic, tos: int, fabric: Fabric, facing: FacedPort | N
     return None if tos >> 2 in effects.roce_dscps(fabric) else _check_rdma_tos(nic, tos, fabric, facing)
 
 
-def _check_ecn_bits(_: Nic, tos: int, fabric: Fabric, __: FacedPort | None) -> SettingFault | None:
-    """Check a ToS with the right DSCP; another DSCP is reported already."""
+def _check_ecn_bits(nic: Nic, tos: int, fabric: Fabric, _: FacedPort | None) -> SettingFault | None:
+    """Check a ToS with the right DSCP; another DSCP is reported already.
+
+    Adaptive routing of NCCL and Spectrum-X are features of NVIDIA's NICs, which set the two bits themselves.
+    """
+    if nic.spectrum_x or (not isinstance(nic.nccl_adaptive_routing, Unknown) and nic.nccl_adaptive_routing):
+        return None
     if tos >> 2 not in effects.roce_dscps(fabric) or tos & 3 in ECN_CAPABLE:
         return None
     return SettingFault(f"ToS {tos}", f"ToS {tos & ~3 | 2}", tos & ~3 | 2)
