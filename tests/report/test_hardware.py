@@ -4,8 +4,9 @@ import json
 
 import pytest
 
-from nodrop.hardware import switches
-from nodrop.report.hardware import names, render_model_page
+from nodrop.hardware import switch, switches
+from nodrop.platforms.kit.traits import traits
+from nodrop.report.hardware import Filters, names, render_model_page
 from support.command import nodrop as run
 
 
@@ -143,3 +144,67 @@ def test_pages_say_which_modules_and_ports_there_are() -> None:
         "  lanes           400G on 4, 200G on 2 or 4, 100G on 1 or 2 or 4"
         in render_model_page("ConnectX-7", "text").splitlines()
     )
+
+
+def _listed(*args: str) -> list[str]:
+    """The models that a filtered list has."""
+    done = run("hardware", *args)
+    assert done.code == 0
+    return [line.split()[0] for line in done.out.splitlines()[1:]]
+
+
+def test_a_list_is_filtered_by_asic_speed_platform_and_release() -> None:
+    assert _listed("--asic", "spectrum-4", "--speed", "400G") == ["SN5400", "SN5600", "SN5610", "SN5610N"]
+    assert _listed("--asic", "spectrum-4", "--speed", "400G", "--platform", "nvue") == ["SN5400", "SN5600", "SN5610"]
+    assert _listed("--speed", "1.6T") == ["IXR7220-H6-64"]
+    assert "SN2740" in _listed("--asic", "spectrum-1", "--platform", "sonic")
+    assert "SN2740" not in _listed("--asic", "spectrum-1", "--platform", "nvue")
+    rows = json.loads(run("hardware", "--asic", "spectrum-4", "--format", "json").out)
+    assert [row["name"] for row in rows.pop("switches")] == ["SN5400", "SN5600", "SN5610", "SN5610N"]
+    assert rows == {}
+
+
+def test_a_release_leaves_out_models_that_came_later() -> None:
+    """A model with a first release is in the list of that release, and not of the one before."""
+    for name in switches():
+        for platform, since in switch(name).since.items():
+            releases = traits(platform).releases
+            before = releases[releases.index(since) - 1]
+            assert Filters(platform=platform, release=since).match(switch(name)), name
+            assert not Filters(platform=platform, release=before).match(switch(name)), name
+    assert any(switch(name).since for name in switches())
+    assert _listed("--release", "202505") == _listed("--release", "202505", "--platform", "sonic")
+
+
+def test_a_page_says_what_a_model_can_be_in_a_fabric() -> None:
+    text = run("hardware", "SN5600").out
+    for words in (
+        "  800G   1      64     2,048      65,536       sonic, nvue\n",
+        "  400G   2      128    8,192      524,288      sonic, nvue\n",
+        "  ConnectX-7      400G, split 2: DAC 2m, AOC 100m, SR4 100m, SR8 100m, DR4 500m, FR4 2000m, LR4 10000m\n",
+    ):
+        assert words in text, words
+    facts = json.loads(run("hardware", "SN5600", "--format", "json").out)
+    assert facts["uses"][1] == {
+        "speed_mbps": 400_000, "split": 2, "ports": 128, "two_tiers": 8192, "three_tiers": 524_288,
+        "platforms": ["sonic", "nvue"],
+    }  # fmt: skip
+    assert {row["nic"]: row["speed_mbps"] for row in facts["nic_links"]}["ConnectX-5"] == 100_000
+    assert "leaf or spine" not in run("hardware", "8122-64EH").out
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("--asic", "spectrum4"), "no ASIC 'spectrum4' (did you mean `spectrum-4`?)"),
+        (("--speed", "fast"), "'fast': expected a speed such as 400G"),
+        (("--platform", "onix"), "no platform 'onix'"),
+        (("--release", "5.61"), "no release '5.61'"),
+        (("--release", "202505", "--platform", "nvue"), "no release '202505'"),
+        (("--asic", "spectrum-4", "SN5600"), "filter the list; expected no MODEL"),
+    ],
+)
+def test_a_filter_of_an_unknown_word_is_refused(args: tuple[str, ...], message: str) -> None:
+    done = run("hardware", *args)
+    assert done.code == 2
+    assert message in done.err

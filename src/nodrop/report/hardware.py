@@ -3,12 +3,14 @@
 import json
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from nodrop.hardware import asic, media, nic, nics, obstacle, switch, switches
 from nodrop.hardware.ports import Facts, PortGroup, Split, show_ways
 from nodrop.hardware.schema import Asic, HeadroomTable, Medium, Nic, SonicSku, Switch
 from nodrop.platforms import default_first
 from nodrop.platforms.kit.traits import traits
+from nodrop.report.hardware_uses import fabric_uses, has_release, has_speed, nic_links, platforms_of_fabrics
 from nodrop.units import show_bytes, show_ids, show_speed
 
 _PURPOSE = {False: "", True: ", for service", "extra": ", extra, not for the fabric"}
@@ -22,9 +24,35 @@ def names() -> tuple[str, ...]:
     return (*switches(), *nics(), *media())
 
 
-def render_catalogue_list(output_format: str) -> str:
-    """Return a line for each switch, NIC and medium, as text or JSON."""
-    boxes = [switch(name) for name in switches()]
+class Filters(NamedTuple):
+    """What switches of a list have; None is any."""
+
+    asic: str | None = None
+    speed_mbps: int | None = None
+    platform: str | None = None
+    release: str | None = None
+    """Of the platform, which is stated too."""
+
+    def match(self, box: Switch) -> bool:
+        """Return whether a switch has all of it."""
+        return (
+            self.asic in (None, box.asic)
+            and (self.speed_mbps is None or has_speed(box, self.speed_mbps))
+            and (self.platform is None or self.platform in platforms_of_fabrics(box))
+            and (self.platform is None or self.release is None or has_release(box, self.platform, self.release))
+        )
+
+
+_ALL = Filters()
+
+
+def render_catalogue_list(output_format: str, filters: Filters = _ALL) -> str:
+    """Return a line for each switch, as text or JSON, and without filters for each NIC and medium."""
+    boxes = [box for box in map(switch, switches()) if filters.match(box)]
+    if filters != _ALL:
+        if output_format == "json":
+            return json.dumps({"switches": [_switch_summary(box) for box in boxes]}, indent=2)
+        return "\n".join(_switch_table(boxes))
     if output_format == "json":
         catalog = {
             "switches": [_switch_summary(box) for box in boxes],
@@ -32,24 +60,13 @@ def render_catalogue_list(output_format: str) -> str:
             "media": [medium.model_dump(mode="json") for medium in media().values()],
         }
         return json.dumps(catalog, indent=2)
-    rows = [
-        (
-            box.name,
-            box.vendor,
-            _ports(box),
-            box.asic,
-            ", ".join(writable_platforms(box)) or "-",
-            ", ".join(unknown(box)) or "-",
-        )
-        for box in boxes
-    ]
     adapters = [(adapter.name, adapter.vendor, _format_lanes(adapter)) for adapter in map(nic, nics())]
     cables = [
         (medium.name, _format_reach(medium), " ".join(map(show_speed, medium.speeds))) for medium in media().values()
     ]
     return "\n".join(
         (
-            *_table(("switch", "vendor", "ports", "ASIC", "written for", "not known"), rows),
+            *_switch_table(boxes),
             "",
             *_table(("NIC", "vendor", "lanes by speed"), adapters),
             "",
@@ -58,13 +75,34 @@ def render_catalogue_list(output_format: str) -> str:
     )
 
 
+def _switch_table(boxes: Iterable[Switch]) -> Iterator[str]:
+    rows = [
+        (
+            box.name,
+            box.vendor,
+            _ports(box),
+            box.asic,
+            ", ".join(platforms_of_fabrics(box)) or "-",
+            ", ".join(unknown(box)) or "-",
+        )
+        for box in boxes
+    ]
+    return _table(("switch", "vendor", "ports", "ASIC", "written for", "not known"), rows)
+
+
 def render_model_page(name: str, output_format: str) -> str:
     """Return the page of a switch, a NIC or a medium, as text or JSON; KeyError where there is none of that name."""
     if name in switches():
         box = switch(name)
         if output_format == "json":
             return json.dumps(
-                {**_facts_document(box), **_switch_summary(box), "asic_facts": _facts_document(asic(box.asic))},
+                {
+                    **_facts_document(box),
+                    **_switch_summary(box),
+                    "asic_facts": _facts_document(asic(box.asic)),
+                    "uses": fabric_uses(box),
+                    "nic_links": nic_links(box),
+                },
                 indent=2,
             )
         return "\n".join(_page_lines(box))
@@ -73,11 +111,6 @@ def render_model_page(name: str, output_format: str) -> str:
         return json.dumps(_facts_document(facts), indent=2)
     about = _nic_properties(facts) if isinstance(facts, Nic) else _medium_properties(facts)
     return "\n".join((facts.name, *_wrap_pairs(about), *_sources(facts.sources)))
-
-
-def writable_platforms(switch_model: Switch) -> tuple[str, ...]:
-    """Return the network OSes for which fabrics of a model can be designed and written."""
-    return tuple(platform for platform in default_first() if obstacle(switch_model, platform) is None)
 
 
 def unknown(switch_model: Switch) -> tuple[str, ...]:
@@ -99,7 +132,7 @@ def _switch_summary(box: Switch) -> dict[str, object]:
         "vendor": box.vendor,
         "asic": box.asic,
         "panels": {show_speed(speed): count for count, speed in _counts(box)},
-        "written_for": writable_platforms(box),
+        "written_for": platforms_of_fabrics(box),
         "unknown": unknown(box),
     }
 
@@ -170,6 +203,7 @@ def _page_lines(box: Switch) -> Iterator[str]:
         yield ""
         yield f"ports {show_ids(group.panels)}" + _PURPOSE[group.service]
         yield from _wrap_pairs(_group(group))
+    yield from _uses(box)
     sku = box.sonic
     if sku.hwsku is not None:
         yield from ("", "SONiC", *_wrap_pairs(_names(sku, sku.hwsku)))
@@ -202,6 +236,31 @@ def _page_lines(box: Switch) -> Iterator[str]:
         text = f"headroom of {', '.join(others)}: see `nodrop hardware {box.name} --format json`"
         yield from textwrap.wrap(text, PAGE_COLUMNS, subsequent_indent="  ", break_on_hyphens=False)
     yield from _sources((*box.sources, *chip.sources))
+
+
+def _uses(box: Switch) -> Iterator[str]:
+    """Yield what a model can be in a fabric: a leaf or a spine by the speed of its links, and media to NICs."""
+    if not (uses := fabric_uses(box)):
+        return
+    yield from ("", "leaf or spine, by the speed of its links; host ports that two and three tiers carry at 1:1")
+    rows = [
+        (
+            show_speed(row["speed_mbps"]),
+            str(row["split"]),
+            str(row["ports"]),
+            f"{row['two_tiers']:,}",
+            f"{row['three_tiers']:,}",
+            ", ".join(row["platforms"]),
+        )
+        for row in uses
+    ]
+    head = ("speed", "split", "ports", "two tiers", "three tiers", "on")
+    yield from (f"  {line}" for line in _table(head, rows))
+    yield from ("", "leaf of NICs, at the fastest speed of both; media with their reach")
+    for link in nic_links(box):
+        reaches = ", ".join(f"{medium['name']} {medium['reach_m']}m" for medium in link["media"])
+        split = f", split {link['split']}" if link["split"] > 1 else ""
+        yield from _wrap_pairs([(link["nic"], f"{show_speed(link['speed_mbps'])}{split}: {reaches or 'no medium'}")])
 
 
 def _names(sku: SonicSku, hwsku: str) -> Iterator[tuple[str, str]]:

@@ -1,0 +1,97 @@
+"""What a switch model can be in a fabric: its ports by speed, the sizes that they allow, and media to each NIC."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from nodrop.design.cabling import LinkEnd, can_medium_link
+from nodrop.hardware import asic, media, nic, nics, obstacle
+from nodrop.hardware.schema import Switch
+from nodrop.intent.topology import GroupUplinks
+from nodrop.platforms import default_first
+from nodrop.platforms.kit.traits import traits
+from nodrop.sizing.counting import PortUse, port_use
+
+Facts = dict[str, Any]
+
+
+def platforms_of_fabrics(model: Switch) -> tuple[str, ...]:
+    """Return the network OSes for which fabrics of a model can be designed and written."""
+    return tuple(platform for platform in default_first() if obstacle(model, platform) is None)
+
+
+def has_speed(model: Switch, speed_mbps: int) -> bool:
+    """Return whether a fabric port of a model, whole or a part, has a speed."""
+    groups = [group for group in model.ports if not group.service]
+    return any(speed_mbps in way.speeds for group in groups for way in (*group.ways, *group.narrow))
+
+
+def has_release(model: Switch, platform: str, release: str) -> bool:
+    """Return whether fabrics of a model can be written for a release of a network OS, which has this release."""
+    releases, since = traits(platform).releases, model.since.get(platform)
+    supported = obstacle(model, platform) is None
+    return supported and (since is None or releases.index(since) <= releases.index(release))
+
+
+def fabric_uses(model: Switch) -> list[Facts]:
+    """Return, for each speed of a fabric port, how many ports a switch has, and what two and three tiers carry at 1:1.
+
+    Speeds without a known headroom are left out; `platforms` are those that have the split. Empty for a model for which
+    no fabric can be designed.
+    """
+    uses: dict[int, dict[tuple[int, int], list[str]]] = {}
+    for platform in platforms_of_fabrics(model):
+        for use in _port_uses(model, platform):
+            uses.setdefault(use.speed_mbps, {}).setdefault((use.split, use.radix), []).append(platform)
+    return [
+        {
+            "speed_mbps": speed,
+            "split": split,
+            "ports": radix,
+            "two_tiers": radix * radix // 2,
+            "three_tiers": radix**3 // 4,
+            "platforms": platforms,
+        }
+        for speed, ways in sorted(uses.items(), reverse=True)
+        for (split, radix), platforms in ways.items()
+    ]
+
+
+def _port_uses(model: Switch, platform: str) -> Iterator[PortUse]:
+    speeds = {speed for group in model.ports for way in group.ways for speed in way.speeds}
+    known = speeds if asic(model.asic).computes else speeds & model.sonic.headroom_speeds_mbps
+    for speed in known:
+        if use := port_use(model, platform, speed):
+            yield use
+
+
+def nic_links(model: Switch) -> list[Facts]:
+    """Return, for each NIC at its fastest speed that a model has, the split and the media with their reach."""
+    rows = []
+    uses = {use.speed_mbps: use for platform in platforms_of_fabrics(model) for use in _port_uses(model, platform)}
+    for name in nics():
+        common = sorted(uses.keys() & nic(name).lanes.keys())
+        if common:
+            use = uses[common[-1]]
+            ends = (LinkEnd.of(model, use.split, use.panels), LinkEnd.of_nic(nic(name)))
+            reaches = {medium: _reach_m(medium, use.speed_mbps, ends) for medium in media()}
+            rows.append(
+                {
+                    "nic": name,
+                    "speed_mbps": use.speed_mbps,
+                    "split": use.split,
+                    "media": [
+                        {"name": medium, "reach_m": reach} for medium, reach in reaches.items() if reach is not None
+                    ],
+                }
+            )
+    return rows
+
+
+def _reach_m(name: str, speed_mbps: int, ends: tuple[LinkEnd, LinkEnd]) -> int | None:
+    """Return how long a medium between two ends can be at a speed; None where it cannot join them."""
+    lengths = sorted({link.reach_m for link in media()[name].links if link.speed == speed_mbps}, reverse=True)
+    for length_m in lengths:
+        links = GroupUplinks.model_construct(ports=(), links=1, media=name, speed=speed_mbps, length=length_m)
+        if can_medium_link(name, links, ends):
+            return length_m
+    return None
