@@ -37,6 +37,26 @@ def changed_facts(changes: Data) -> Data:
     return facts(build(data), applied_defaults(load(data)))
 
 
+def test_pods_below_a_third_tier_have_figures_of_their_own() -> None:
+    """uneven-pods: a leaf has 4 servers with a port on each of two leaves; a spine has 2 cores with 4 links to each."""
+    pods = shown("uneven-pods")["pods"]
+    assert [(pod["switches"], pod["hosts"], pod["gpus"]) for pod in pods] == [
+        (["leaf1", "leaf2", "leaf3", "leaf4", "spine1", "spine2"], 8, 64),
+        (["leaf5", "leaf6", "spine3", "spine4"], 4, 32),
+    ]
+    assert [(pod["injection_mbps"], pod["up_mbps"], pod["oversubscription"]) for pod in pods] == [
+        (8 * 2 * 400 * G, 2 * 2 * 4 * 400 * G, 1.0),
+        (4 * 2 * 400 * G, 2 * 2 * 4 * 400 * G, 0.5),
+    ]
+    assert pods[0]["fullest"] == {"name": "spine1", "ports_used": 16, "ports": 32}
+    assert pods[1]["fullest"] == {"name": "spine3", "ports_used": 12, "ports": 32}
+
+
+@pytest.mark.parametrize("name", ["reference-256", "rail-only", "single-switch"])
+def test_two_tiers_and_fewer_have_no_pods(name: str) -> None:
+    assert shown(name)["pods"] == []
+
+
 def test_bandwidth_of_the_reference() -> None:
     wide = shown("reference-256")["bandwidth"]
     assert wide == {

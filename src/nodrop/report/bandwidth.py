@@ -18,6 +18,7 @@ from nodrop.model.subject import natural
 from nodrop.routing.tiers import rank
 
 Facts = dict[str, Any]
+_LEAST_LEVELS_OF_PODS = 3
 
 
 class FabricBandwidth:
@@ -61,6 +62,31 @@ class FabricBandwidth:
                 }
             )
         return found_tiers
+
+    def pods(self) -> list[Facts]:
+        """Return the parts that the top of three tiers or more joins, with what their hosts send and what leads up.
+
+        Switches of a part are joined by cables below the top tier.
+        """
+        top = max(self.level.values(), default=0)
+        if top < _LEAST_LEVELS_OF_PODS:
+            return []
+        part_of = find_connected_components(
+            (name for name, level in self.level.items() if level < top), self._fabric.links
+        )
+        up: Counter[str] = Counter()
+        hosts: dict[str, dict[str, Host]] = defaultdict(dict)
+        for link, near, far in self._links_from_both_ends():
+            if (part := part_of.get(near.node)) is None:
+                continue
+            if self.level.get(far.node) == top:
+                up[part] += self.speed_mbps(link) or 0
+            elif far.node in self.index.hosts:
+                hosts[part][far.node] = self.index.hosts[far.node]
+        switches: dict[str, list[str]] = defaultdict(list)
+        for name in sorted(part_of, key=natural):
+            switches[part_of[name]].append(name)
+        return [_pod(names, list(hosts[part].values()), up[part]) for part, names in switches.items()]
 
     def injection_mbps(self) -> int:
         """Return how much all hosts can send at once: the sum of their ports."""
@@ -170,6 +196,18 @@ class FabricBandwidth:
 
 def _host_mbps(host: Host) -> int:
     return sum(port.speed_mbps for port in host.ports if isinstance(port.speed_mbps, int))
+
+
+def _pod(switches: list[str], hosts: list[Host], up_mbps: int) -> Facts:
+    injection = sum(map(_host_mbps, hosts))
+    return {
+        "switches": switches,
+        "hosts": len(hosts),
+        "gpus": sum(host.gpus for host in hosts),
+        "injection_mbps": injection,
+        "up_mbps": up_mbps,
+        "oversubscription": injection / up_mbps if up_mbps else None,
+    }
 
 
 def _group(name: str, hosts: list[Host], leaves: Mapping[str, set[str]]) -> Facts:

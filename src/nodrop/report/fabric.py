@@ -47,6 +47,7 @@ def facts(
         "devices": [_device(device) for device in fabric.devices],
         "endpoints": capacity.groups(),
         "bandwidth": _bandwidth_facts(fabric, capacity),
+        "pods": _pods(fabric, capacity),
         "claims": asdict(prove_claims(Index(fabric))) if len(fabric.devices) <= _MOST_PROVED else None,
         "links": _links(fabric, capacity, groups or {}),
         "classes": _classes(fabric),
@@ -103,6 +104,17 @@ def _bandwidth_facts(fabric: Fabric, capacity: FabricBandwidth) -> Facts:
         "tiers": capacity.tiers(),
         "bisection_mbps": capacity.bisection_mbps(),
     }
+
+
+def _pods(fabric: Fabric, capacity: FabricBandwidth) -> list[Facts]:
+    """Return the pods, each with the panel ports in use of its fullest switch."""
+    devices = {device.name: device for device in fabric.devices}
+    rows = []
+    for pod in capacity.pods():
+        uses = [_device(devices[name]) for name in pod["switches"]]
+        fullest = max(uses, key=lambda use: use["ports_used"] / max(use["ports"], 1))
+        rows.append({**pod, "fullest": {key: fullest[key] for key in ("name", "ports_used", "ports")}})
+    return rows
 
 
 def _links(fabric: Fabric, capacity: FabricBandwidth, switch_groups: Mapping[str, str]) -> list[Facts]:

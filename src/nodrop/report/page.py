@@ -34,6 +34,8 @@ def _page_lines(facts: Facts) -> Iterator[str]:
     yield from format_table_section(
         "Switches", ("name", "role", "model", "platform", "AS", "loopback", "management", "ports"), _device_rows(facts)
     )
+    head = ("pod", "switches", "hosts", "GPUs", "injection", "up", "oversubscription", "most ports in use")
+    yield from format_table_section("Pods", head, _pod_rows(facts))
     head = ("group", "hosts", "NIC", "ports of each", "leaves of each", "injection", "GPUs", "per GPU")
     yield from format_table_section("Hosts", head, _endpoint_rows(facts))
     yield from format_table_section("Links", ("from", "to", "count", "speed", "medium", "length"), _link_rows(facts))
@@ -136,6 +138,22 @@ def _device_rows(facts: Facts) -> TableRows:
             ", ".join(row["loopback"]),
             ", ".join(row["management"]),
             f"{row['ports_used']} of {row['ports']}{split}",
+        )
+
+
+def _pod_rows(facts: Facts) -> TableRows:
+    for number, row in enumerate(facts["pods"], start=1):
+        ratio = "" if row["oversubscription"] is None else f"{row['oversubscription']:g}:1"
+        fullest = row["fullest"]
+        yield (
+            str(number),
+            format_name_list(row["switches"]),
+            str(row["hosts"]),
+            str(row["gpus"] or ""),
+            _format_rate(row["injection_mbps"]),
+            _format_rate(row["up_mbps"]) if row["up_mbps"] else "none",
+            ratio,
+            f"{fullest['name']}: {fullest['ports_used']} of {fullest['ports']}",
         )
 
 
