@@ -1,12 +1,13 @@
 """schemas/: the files are what `nodrop schema` prints; they take what is shipped, and refuse what loaders refuse."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
+from jsonschema import Draft7Validator
+from jsonschema.validators import validator_for
 from ruamel.yaml import YAML
 
 from nodrop import config, context
@@ -15,7 +16,7 @@ from nodrop.engine.rules import load_rules
 from nodrop.errors import InputProblems
 from nodrop.intent.load import loads
 from nodrop.resources import home
-from nodrop.schemas import KINDS, schema
+from nodrop.schemas import KINDS, WRITTEN, schema
 from support.command import nodrop
 
 SHIPPED = {
@@ -31,7 +32,7 @@ def document(text: str) -> Any:
 
 
 def fits(kind: str, text: str) -> bool:
-    return Draft202012Validator(schema(kind)).is_valid(document(text))
+    return Draft7Validator(schema(kind)).is_valid(document(text))
 
 
 def file_of(kind: str) -> str:
@@ -46,7 +47,28 @@ def test_a_file_is_what_the_command_prints(kind: str, update_golden: bool) -> No
     if update_golden:
         path.write_text(printed)
     assert path.read_text() == printed, "make golden"
-    Draft202012Validator.check_schema(schema(kind))
+    validator_for(schema(kind), default=None).check_schema(schema(kind))
+
+
+@pytest.mark.parametrize("kind", WRITTEN)
+def test_schemas_of_files_are_of_the_draft_that_editors_read(kind: str) -> None:
+    made = schema(kind)
+    assert list(made)[:4] == ["$schema", "$id", "title", "description"]
+    assert made["$schema"] == Draft7Validator.META_SCHEMA["$schema"]
+    parts = list(parts_of(made))
+    later = {"prefixItems", "unevaluatedProperties", "unevaluatedItems", "dependentRequired", "dependentSchemas"}
+    assert [part for part in parts if later & part.keys()] == []
+    beside = {key for part in parts if isinstance(part.get("$ref"), str) for key in part} - {"$ref"}
+    assert beside <= {"default", "description", "title"}, "draft-07 ignores what stands beside $ref"
+
+
+def parts_of(part: Any) -> Iterator[dict[str, Any]]:
+    """Yield the mappings of a schema."""
+    if isinstance(part, dict):
+        yield part
+        part = list(part.values())
+    for each in part if isinstance(part, list) else ():
+        yield from parts_of(each)
 
 
 def test_there_are_no_other_files() -> None:
@@ -55,7 +77,7 @@ def test_there_are_no_other_files() -> None:
 
 @pytest.mark.parametrize(("kind", "path"), [(kind, path) for kind, paths in SHIPPED.items() for path in paths])
 def test_what_is_shipped_fits(kind: str, path: Path) -> None:
-    Draft202012Validator(schema(kind)).validate(document(path.read_text()))
+    Draft7Validator(schema(kind)).validate(document(path.read_text()))
 
 
 @pytest.mark.parametrize("path", SHIPPED["intent"], ids=lambda path: path.stem)

@@ -7,7 +7,16 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
-WRITTEN = ("intent", "fabric", "config", "profile", "rule")
+EDITOR_DRAFT = "http://json-schema.org/draft-07/schema#"
+"""The draft that all editors and SchemaStore read; SchemaStore recommends no later one."""
+_TITLES = {
+    "intent": "nodrop intent",
+    "fabric": "nodrop fabric.yaml",
+    "config": "nodrop.yaml",
+    "profile": "nodrop profile",
+    "rule": "nodrop rule",
+}
+WRITTEN = tuple(_TITLES)
 REPORTED = ("findings", "plan", "check", "drift", "proof", "storm", "certificate")
 KINDS = (*WRITTEN, *REPORTED)
 """What there is a schema of: intents, fabric.yaml, nodrop.yaml, profiles and rule files, which users write; and what
@@ -15,8 +24,22 @@ commands print as JSON."""
 
 
 def schema(kind: str) -> dict[str, Any]:
-    """Return a new copy of a schema, draft 2020-12. KeyError where there is none of that kind."""
-    return {"$schema": DRAFT} | _schema_of_kind(kind)
+    """Return a new copy of a schema: draft-07 of what users write, draft 2020-12 of what commands print.
+
+    KeyError where there is none of that kind.
+    """
+    if kind in REPORTED:
+        from nodrop.report.schema import REPORT_SCHEMAS
+
+        return {"$schema": DRAFT} | REPORT_SCHEMAS[kind]()
+    written = model(kind).model_json_schema()
+    head = {
+        "$schema": EDITOR_DRAFT,
+        "$id": f"https://www.schemastore.org/nodrop-{kind}.json",
+        "title": _TITLES[kind],
+        "description": written["description"],
+    }
+    return head | {key: _as_draft_07(value) for key, value in written.items() if key not in head}
 
 
 def render_schema(kind: str) -> str:
@@ -24,12 +47,11 @@ def render_schema(kind: str) -> str:
     return json.dumps(schema(kind), indent=2, ensure_ascii=False) + "\n"
 
 
-def _schema_of_kind(kind: str) -> dict[str, Any]:
-    if kind in REPORTED:
-        from nodrop.report.schema import REPORT_SCHEMAS
-
-        return REPORT_SCHEMAS[kind]()
-    return model(kind).model_json_schema()
+def _as_draft_07(part: Any) -> Any:
+    """Return a part of a schema that pydantic made, with the item types of a tuple where draft-07 has them."""
+    if isinstance(part, dict):
+        return {"items" if key == "prefixItems" else key: _as_draft_07(value) for key, value in part.items()}
+    return [_as_draft_07(each) for each in part] if isinstance(part, list) else part
 
 
 def model(kind: str) -> "type[BaseModel]":

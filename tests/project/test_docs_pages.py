@@ -102,10 +102,25 @@ def test_examples_and_defaults_of_keys_are_values_that_the_schema_takes(kind: st
     shown = {key.path: key for section in key_reference.sections(kind) for key in section.keys}
     assert {path[0] for path in shown} == {*root["properties"]}
     for path, key in shown.items():
-        if key.example and key.value != "mapping":
+        if key.example and key.value != "mapping" and path[-1] != "kind":
             spec = _spec(root, path)
             example = parse(f"v: {key.example}".encode(), "example").data["v"]
             Draft202012Validator({**spec, "$defs": root.get("$defs", {})}).validate(_typed(example))
+
+
+@pytest.mark.parametrize("kind", sorted({*WRITTEN} - {"rule"}))
+def test_every_key_has_a_meaning(kind: str) -> None:
+    keys = [key for section in key_reference.sections(kind) for key in section.keys if key.path[-1] != "kind"]
+    assert [".".join(key.path) for key in keys if not key.meaning] == []
+
+
+def test_topologies_of_every_kind_are_in_the_reference() -> None:
+    root = schema("intent")
+    kinds = {root["$defs"][each["$ref"].rpartition("/")[2]]["properties"]["kind"]["const"] for each in
+             root["properties"]["topology"]["oneOf"]}  # fmt: skip
+    headings = set(re.findall(r"^## `([^`]+)`(?:, `kind: ([\w-]+)`)?$", key_reference.render("intent"), re.MULTILINE))
+    assert {kind for path, kind in headings if path == "topology"} == kinds
+    assert {("topology.groups.NAME", "tiers"), ("topology.leaves", "leaf-spine"), ("hosts", "")} <= headings
 
 
 def _typed(value: object) -> object:
@@ -123,13 +138,11 @@ def _spec(root: dict, path: tuple[str, ...]) -> dict:
 
 def _property(root: dict, node: dict, name: str) -> dict:
     for option in _options(root, node):
-        inside = [
-            *option.get("patternProperties", {}).values(),
-            option.get("additionalProperties"),
-            option.get("items"),
-        ]
-        if name == key_reference.NAME and (named := [one for one in inside if isinstance(one, dict)]):
-            return named[0]
+        named = [*option.get("patternProperties", {}).values(), option.get("additionalProperties")]
+        inside = named if name == key_reference.NAME else [option.get("items")] if name == key_reference.ENTRY else []
+        for one in inside:
+            if isinstance(one, dict):
+                return one
         if name in option.get("properties", {}):
             return option["properties"][name]
     raise KeyError(name)

@@ -20,8 +20,10 @@ def blocks(language: str) -> list[str]:
 
 def test_settings_can_be_read() -> None:
     assert [len(blocks(kind)) for kind in ("json", "toml", "lua", "elisp")] == [3, 1, 1, 1]
-    client, _, zed = map(json.loads, blocks("json"))
-    assert [client["glspc.server.command"], *client["glspc.server.commandArguments"]] == ["nodrop", "lsp"]
+    settings, _, zed = map(json.loads, blocks("json"))
+    package = json.loads((ROOT / "editors" / "vscode" / "package.json").read_text())
+    assert settings.keys() <= package["contributes"]["configuration"]["properties"].keys()
+    assert settings["nodrop.path"] == "/opt/nodrop/bin/nodrop"
     for server in zed["lsp"].values():
         assert (Path(server["binary"]["path"]).name, server["binary"]["arguments"]) == ("nodrop", ["lsp"])
     helix = tomllib.loads(*blocks("toml"))

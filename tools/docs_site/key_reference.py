@@ -65,9 +65,13 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A mapping of a file: its path, which is empty at the top, its meaning and its keys."""
+    """A mapping of a file: its path, which is empty at the top, its kind, its meaning and its keys.
+
+    `kind` is what the key `kind` says there or above, where a place takes mappings of several kinds; else it is empty.
+    """
 
     path: tuple[str, ...]
+    kind: str
     meaning: str
     keys: tuple[Key, ...]
 
@@ -76,7 +80,7 @@ def sections(kind: str) -> list[Section]:
     """Return the mappings of a kind of file, outermost first; KeyError where there is no such kind."""
     root = schema(kind)
     examples = {**EXAMPLES, **dict(_shipped_values())} if kind == "intent" else {}
-    return list(_sections(root, root, (), examples))
+    return list(_sections(root, root, (), "", examples))
 
 
 def render(kind: str) -> str:
@@ -84,7 +88,8 @@ def render(kind: str) -> str:
     lines: list[str] = []
     for section in sections(kind):
         if section.path:
-            lines += [f"## `{'.'.join(section.path)}`", ""]
+            kind = f", `kind: {section.kind}`" if section.kind else ""
+            lines += [f"## `{'.'.join(section.path).replace(f'.{ENTRY}', ENTRY)}`{kind}", ""]
             lines += [format_trusted_markdown(section.meaning), ""] if section.meaning else []
         lines += ["| key | value | default | example | meaning |", "|---|---|---|---|---|"]
         for key in section.keys:
@@ -95,33 +100,34 @@ def render(kind: str) -> str:
     return "\n".join(lines)
 
 
-def _sections(root: _Json, node: _Json, path: tuple[str, ...], examples: Mapping[str, str]) -> Iterator[Section]:
+def _sections(
+    root: _Json, node: _Json, path: tuple[str, ...], kind: str, examples: Mapping[str, str]
+) -> Iterator[Section]:
     required = node.get("required", ())
     specs = {(*path, name): spec for name, spec in node.get("properties", {}).items()}
     keys = (_key(root, spec, below, below[-1] in required, examples) for below, spec in specs.items())
-    yield Section(path, node.get("description", ""), tuple(keys))
+    kind = node.get("properties", {}).get("kind", {}).get("const", kind)
+    yield Section(path, kind, node.get("description", ""), tuple(keys))
     for below, spec in specs.items():
-        mapping, named = _mapping_of(root, spec)
-        if mapping is not None:
-            yield from _sections(root, mapping, (*below, NAME) if named else below, examples)
+        for mapping, step in _mappings_of(root, spec):
+            yield from _sections(root, mapping, (*below, *step), kind, examples)
 
 
-def _mapping_of(root: _Json, spec: _Json) -> tuple[_Json | None, bool]:
-    """Return the schema of the mapping that a key holds, and whether it is one of several, each with a name."""
+def _mappings_of(root: _Json, spec: _Json) -> Iterator[tuple[_Json, tuple[str, ...]]]:
+    """Yield the schema of each kind of mapping that a key holds, and the step from the key to it."""
     for option in _options(root, spec):
         if "properties" in option:
-            return option, False
-        by_pattern = option.get("patternProperties", {}).values()
-        for schema_of_one in (*by_pattern, option.get("additionalProperties"), option.get("items")):
-            if isinstance(schema_of_one, dict) and "properties" in (mapping := _resolved(root, schema_of_one)):
-                return mapping, True
-    return None, False
+            yield option, ()
+        named = (*option.get("patternProperties", {}).values(), option.get("additionalProperties"))
+        for inside, step in (*((each, NAME) for each in named), (option.get("items"), ENTRY)):
+            if isinstance(inside, dict) and "properties" in (mapping := _resolved(root, inside)):
+                yield mapping, (step,)
 
 
 def _options(root: _Json, spec: _Json) -> list[_Json]:
     spec = _resolved(root, spec)
     options = spec.get("anyOf") or spec.get("oneOf")
-    return [_resolved(root, option) for option in options] if options else [spec]
+    return [each for option in options for each in _options(root, option)] if options else [spec]
 
 
 def _resolved(root: _Json, spec: _Json) -> _Json:
@@ -146,6 +152,8 @@ def _key(root: _Json, spec: _Json, path: tuple[str, ...], needed: bool, examples
         default = f"`{literal}`" if literal else UNSTATED
     such_as = re.search(r"such as ([\w.:/+%*-]*[\w+%*])(?:$|[,;])", meaning)
     example = examples.get(".".join(path)) or (such_as[1] if such_as else "") or usual or literal
+    if value == "mapping" or "const" in options[0]:
+        example = usual
     if value.startswith("list of ") and example and not example.startswith("["):
         example = f"[{example}]"
     return Key(path, value, default, example, re.sub(r"[;,] default: .*", "", meaning))
@@ -192,9 +200,11 @@ def _one_value(root: _Json, option: _Json) -> tuple[str, str]:
         return f"list of {inside}" if inside else "list", usual
     if option.get("type") == "object" or "properties" in option:
         return "mapping", ""
-    pattern = option.get("pattern", "").removeprefix("^(").removesuffix(")$")
+    pattern, band, _ = option.get("pattern", "").removeprefix("^(").removesuffix(")$").partition(")( +to +(")
     by_type = ("whole number" if option.get("type") == "integer" else "text", "")
     name, usual = QUANTITIES.get(pattern, by_type)
+    if band:
+        return f"{name}; or the least, `to` and the greatest", usual
     low, high = option.get("minimum"), option.get("maximum")
     if low is not None and high is not None:
         name = name if name == "AS number" else f"{name}, {low} to {high}"
@@ -204,17 +214,21 @@ def _one_value(root: _Json, option: _Json) -> tuple[str, str]:
 def _shipped_values() -> Iterator[tuple[str, str]]:
     """Yield a value of each key that shipped intents state, by the key's path; the later ones count less."""
     seen: set[str] = set()
-    for file in sorted(home("intents").glob("*.yaml")):
+    for file in sorted(home("intents").glob("*.yaml"), key=lambda file: (file.name not in _USUAL, file.name)):
         for path, value in _values(parse(file.read_bytes(), file.name).data, ()):
-            if (key := ".".join(path)) not in seen:
+            if (key := ".".join(path)) not in seen and "\n" not in value:
                 seen.add(key)
                 yield key, value
 
 
+_USUAL = ("reference-256.yaml", "two-by-two.yaml")
+"""Intents whose values are what most fabrics have."""
 NAME = "NAME"
 """Stands in a path for a name that the author of the file chooses."""
+ENTRY = "[]"
+"""Stands in a path for each entry of a list."""
 NAMED = (
-    ("endpoints",), ("classes",), ("devices",), ("extra",),
+    ("endpoints",), ("classes",), ("devices",), ("extra",), ("topology", "groups"),
     ("names", "template"), ("names", "hosts"), ("names", "racks"), ("names", "devices"),
 )  # fmt: skip
 """The mappings of an intent with such names."""

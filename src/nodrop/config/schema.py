@@ -71,7 +71,7 @@ class Suppress(Part):
     rule: Text = Field(description="name of the rule")
     at: Text = Field(description="subjects, with `*` inside a part and `**` for all that follows: leaf*/Ethernet0/**")
     reason: Text = Field(description="why the finding may stay, for later readers")
-    until: Day | None = Field(None, description="last day on which it holds: 2027-06-30; default: for good")
+    until: Day | None = Field(None, description="last day on which it holds: 2027-06-30; default: no end")
 
 
 class Harmless(Part):
@@ -82,7 +82,7 @@ class Harmless(Part):
     )
     at: Text = Field("*", description="names of switches, with `*`: leaf*; default: every one")
     reason: Text = Field(description="why the line is harmless, for who meets it later")
-    until: Day | None = Field(None, description="last day on which it holds: 2027-06-30; default: for good")
+    until: Day | None = Field(None, description="last day on which it holds: 2027-06-30; default: no end")
 
 
 class ConfigFile(Part):
@@ -98,7 +98,7 @@ class ConfigFile(Part):
     options: dict[Text, dict[Text, Any]] = Field({}, description="by rule: its options, as `nodrop explain` lists them")
     profile: Text | None = Field(None, description="bands for thresholds, timers and shares: a vendor's, or a file")
     fabric: Stated = Field(Stated(), description="what no switch file can say; a fabric.yaml says it with more weight")
-    suppress: tuple[Suppress, ...] = ()
+    suppress: tuple[Suppress, ...] = Field((), description="findings that may stay, with the reason")
     harmless: tuple[Harmless, ...] = Field((), description="lines unknown to nodrop that change nothing it checks")
     baseline: Text | None = Field(None, description="file of findings that were there before, beside this file")
     exclude: tuple[Text, ...] = Field(

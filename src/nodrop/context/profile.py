@@ -73,9 +73,9 @@ class Watchdog(_Part):
     side: Literal["hosts", "fabric"] | None = Field(
         None, description="ports that it is about: towards hosts, or between switches; default: all"
     )
-    detection: _Time | None = None
-    restoration: _Time | None = None
-    polling: _Time | None = None
+    detection: _Time | None = Field(None, description="time in pause until it acts: 200ms to 400ms")
+    restoration: _Time | None = Field(None, description="time without pause until the queue is restored: 400ms")
+    polling: _Time | None = Field(None, description="time between two readings of the queues: 100ms to 200ms")
     actions: tuple[Literal["drop", "forward", "alert"], ...] = Field(
         (), description="what it may do; default: anything"
     )
@@ -93,7 +93,7 @@ class Share(_Part):
     purpose: Literal["rdma", "cnp", "storage", "inband", "control", "default"] = Field(
         description="kind of traffic that the class is for"
     )
-    share: _Percent
+    share: _Percent = Field(description="share of the port: 50% to 95%")
     source: _Source
 
 
@@ -101,9 +101,9 @@ class ProfileFile(_Part):
     """Bands for thresholds, timers and shares; of rows about the same, the first that fits a port counts."""
 
     about: Text = Field(description="whose numbers these are, in a line")
-    ecn: tuple[Ecn, ...] = ()
-    watchdog: tuple[Watchdog, ...] = ()
-    shares: tuple[Share, ...] = ()
+    ecn: tuple[Ecn, ...] = Field((), description="marking of the queue of RDMA")
+    watchdog: tuple[Watchdog, ...] = Field((), description="timers and actions of PFC watchdogs")
+    shares: tuple[Share, ...] = Field((), description="shares of a port that classes have")
 
     @model_validator(mode="after")
     def _says_something(self) -> "ProfileFile":

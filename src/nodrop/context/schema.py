@@ -25,7 +25,9 @@ class Class(Part):
     purpose: Purpose | None = Field(
         None, description="what it is for; default: the class's name where it is one of these words"
     )
-    dscp: Dscps = Field(description="code points: 26, [10, 12], 8-15, or rest for all that no other class names")
+    dscp: Dscps = Field(
+        description="code points, such as 26; also [10, 12], 8-15, or rest: all that no other class names"
+    )
     tc: Annotated[int, whole(0, 15)] | None = Field(None, description="traffic class in which it must land")
     lossless: Bool | None = Field(None, description="whether PFC must protect it")
     share: Annotated[int, percentage(1, 100)] | None = Field(
@@ -36,30 +38,36 @@ class Class(Part):
 class Port(Part):
     """A network port of a host."""
 
-    speed: Speed | None = None
-    lanes: Annotated[int, whole(1, 16)] | None = None
-    addresses: tuple[Text, ...] = ()
+    speed: Speed | None = Field(None, description="speed of the port")
+    lanes: Annotated[int, whole(1, 16)] | None = Field(None, description="serial lanes of the port")
+    addresses: tuple[Text, ...] = Field((), description="addresses with their prefix length, such as 10.2.0.1/31")
     bond: Text | None = Field(None, description="the bond that it is a member of, whose addresses it has then")
 
 
 class Host(Part):
     """A server or storage node, and how its NICs are set."""
 
-    group: Text = ""
-    gpus: Integer = 0
-    nic: Text | None = None
+    group: Text = Field("", description="hosts that are alike have the same one, such as gpu")
+    gpus: Integer = Field(0, description="GPUs of the host, such as 8")
+    nic: Text | None = Field(None, description="model of its NICs, such as ConnectX-7")
     spread: Literal["leaves", "rails", "one-leaf"] | None = Field(
         None, description="how its ports lie: on several leaves, port k of all hosts on the leaf of rail k, or on one"
     )
     ports: dict[Text, Port] = Field(description="by the names that `cables` uses")
-    tos: Annotated[int, whole(0, 255)] | None = None
+    tos: Annotated[int, whole(0, 255)] | None = Field(
+        None, description="ToS byte of RDMA packets, which is 4 x DSCP + 2, such as 106"
+    )
     fifo_tos: Annotated[int, whole(0, 255)] | None = Field(
         None, description="ToS byte of the control messages of NCCL, where they have another than its data"
     )
-    cnp_dscp: Annotated[int, whole(0, 63)] | None = None
-    trust: Literal["dscp", "pcp"] | None = None
-    pfc: Priorities | None = None
-    dcqcn: Bool | None = None
+    cnp_dscp: Annotated[int, whole(0, 63)] | None = Field(
+        None, description="DSCP of CNPs that its NICs send, such as 48"
+    )
+    trust: Literal["dscp", "pcp"] | None = Field(
+        None, description="by which field of a packet its NICs choose the priority"
+    )
+    pfc: Priorities | None = Field(None, description="priorities with PFC at its NICs, such as 3")
+    dcqcn: Bool | None = Field(None, description="whether its NICs slow down after CNPs")
     rdma_mtu: RoceMtu | None = Field(None, description="RoCE MTU in bytes")
     queue_pairs: Annotated[int, whole(1, 128)] | None = Field(
         None, description="queue pairs that NCCL opens for a connection between two GPUs"
@@ -73,10 +81,12 @@ class Host(Part):
 class Watchdog(Part):
     """The PFC watchdog that is wanted on one side."""
 
-    priorities: Priorities = ()
-    detection: Time | None = None
-    restoration: Time | None = None
-    action: Literal["drop", "forward", "alert"] | None = None
+    priorities: Priorities = Field((), description="priorities that it watches, such as 3")
+    detection: Time | None = Field(None, description="how long a queue is paused until the watchdog acts")
+    restoration: Time | None = Field(None, description="how long a queue gets no pause until it is restored")
+    action: Literal["drop", "forward", "alert"] | None = Field(
+        None, description="what happens to the packets of the queue; alert only reports"
+    )
 
 
 def _watchdog_discriminator(value: Any) -> str | None:
@@ -96,8 +106,8 @@ WatchdogOrOff = Annotated[
 class Watchdogs(Part):
     """PFC watchdogs at ports towards hosts, and between switches; off is a statement too."""
 
-    hosts: WatchdogOrOff | None = None
-    fabric: WatchdogOrOff | None = None
+    hosts: WatchdogOrOff | None = Field(None, description='watchdog at ports towards hosts; "off" in quotes: none')
+    fabric: WatchdogOrOff | None = Field(None, description='watchdog between switches; "off" in quotes: none')
     unwatched_roles: tuple[Name, ...] = Field(
         (), description="roles that have no watchdog towards other switches, such as leaf"
     )
@@ -106,7 +116,7 @@ class Watchdogs(Part):
 class Policy(Part):
     """The owner's wishes for every port."""
 
-    watchdog: Watchdogs = Watchdogs()
+    watchdog: Watchdogs = Field(Watchdogs(), description="PFC watchdogs that are wanted")
     rdma_mtu: RoceMtu | None = Field(None, description="RoCE MTU in bytes")
     max_oversubscription: Annotated[float, number(0.01, 1000)] | None = Field(
         None, description="what the ports of a leaf towards hosts carry over what its uplinks can, at most"
@@ -123,13 +133,15 @@ class Policy(Part):
 class Stated(Part):
     """The facts of a fabric that no switch file can hold."""
 
-    name: Name | None = None
-    mode: Literal["lossless", "pfc-only", "lossy", "trim", "uec"] | None = None
-    classes: dict[Name, Class] | None = None
+    name: Name | None = Field(None, description="name of the fabric in reports, such as pod1")
+    mode: Literal["lossless", "pfc-only", "lossy", "trim", "uec"] | None = Field(
+        None, description="how RoCE runs: with PFC and ECN, PFC alone, ECN alone, packet trimming, or as Ultra Ethernet"
+    )
+    classes: dict[Name, Class] | None = Field(None, description="kinds of traffic, by name")
     roles: dict[Name, Text] = Field({}, description="tier of each switch, such as leaf or spine")
     models: dict[Name, Text] = Field({}, description="model of each switch, such as SN4700")
     cables: tuple[Text, ...] | None = Field(
         None, description="`leaf1:Ethernet0--spine1:Ethernet8 30m DR4`: all cables of the switches that are named"
     )
-    hosts: dict[Name, Host] | None = None
-    policy: Policy | None = None
+    hosts: dict[Name, Host] | None = Field(None, description="servers and storage nodes, by the names in `cables`")
+    policy: Policy | None = Field(None, description="what the owner wants of every port")
