@@ -33,6 +33,7 @@ _OWN = (
     "writing",
 )
 """The modules here that are no command."""
+_SYSTEM = os.name
 COMPLETION_VARIABLE = "_NODROP_COMPLETE"
 """The variable by which a shell asks for completions."""
 
@@ -58,6 +59,9 @@ def nodrop() -> None:
 
 def run(args: Sequence[str] | None = None) -> int:
     """Run a command line and return its exit code."""
+    if _SYSTEM == "nt":
+        _tell(["nodrop runs on Linux and macOS; on Windows, use WSL 2 or the container"])
+        return WRONG
     try:
         result = nodrop.main(args=args, prog_name="nodrop", complete_var=COMPLETION_VARIABLE, standalone_mode=False)
         return result if isinstance(result, int) else 0

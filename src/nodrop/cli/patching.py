@@ -23,12 +23,14 @@ _ABOUT = b"""\
 Patches of nodrop: in each folder, what takes the switch of its name to what is wanted.
 nodrop reads none of these folders as a configuration, unless it is named itself.
 
-  patch.json      SONiC: config apply-patch patch.json
+  patch.json      SONiC: sudo config apply-patch patch.json
   patch-1.json    SONiC: the first of several, one for each port that is shut, in turn:
                   for one in patch-*.json; do sudo config apply-patch "$one" || break; done
   commands.sh     SONiC: what that refuses and commands do, typed after it
+                  Both change the running configuration only: sudo config save -y keeps it.
   changes.vtysh   FRR: vtysh -f changes.vtysh, then keep the new frr.conf
-  changes.yaml    NVUE: nv config patch changes.yaml; changes.nv has the same as commands
+  changes.yaml    NVUE: nv config patch changes.yaml, then nv config apply, which also saves;
+                  changes.nv has the same as commands
   1-, 2- ...      steps, each of which waits for the one before: all of 1- before any of 2-
   by-hand.txt     what is left to a person
 

@@ -33,7 +33,7 @@ FOUND = 1
 def command(src: str, dst: str, path: str, dscp: int | None, without: tuple[str, ...], form: str) -> int:
     """Trace packets from SRC to DST.
 
-    SRC and DST are a host, a port of a host (gpu1:p1), a switch, a port of a switch, or an address. PATH is as for
+    SRC and DST are a host, a port of a host (gpu1:nic1), a switch, a port of a switch, or an address. PATH is as for
     `nodrop lint`; without PATH, the working directory is read.
 
     Each hop is shown with its route and with the traffic class, priority group and queue of the packet. Access

@@ -77,7 +77,7 @@ def _fabric_differences(sight: TierView, other_fabric: Fabric) -> Iterator[Unlik
     for device in map(interner.device, own_fabric.devices):
         far_device = other_devices.get(device.name)
         if far_device is None:
-            yield Unlike(device=device.name, part="", path="", has="there", built="missing", key="topology")
+            yield Unlike(device=device.name, part="", path="", has="present", built="missing", key="topology")
             continue
         if device.platform != far_device.platform:
             far_device = replace(far_device, **{name: getattr(device, name) for name in _OF_SPELLING})
@@ -85,7 +85,7 @@ def _fabric_differences(sight: TierView, other_fabric: Fabric) -> Iterator[Unlik
             far_device = replace(far_device, access_lists=device.access_lists)
         yield from _device_mismatches(device, far_device, sight)
     for name in sorted(other_devices.keys() - {own_device.name for own_device in own_fabric.devices}):
-        yield Unlike(device=name, part="", path="", has="missing", built="there", key="topology")
+        yield Unlike(device=name, part="", path="", has="missing", built="present", key="topology")
     yield from _fabric_mismatches(own_fabric, other_fabric)
 
 
@@ -114,7 +114,7 @@ def _device_mismatches(device: Device, far_device: Device, sight: TierView) -> I
         else:
             row_key, path, aspect = "", difference.path, FabricPart("device", difference.path)
         if of_port and not path:
-            has, new_built = ("none" if side is None else "there" for side in (difference.a, difference.b))
+            has, new_built = ("none" if side is None else "present" for side in (difference.a, difference.b))
             yield Unlike(
                 device=device.name, part=row_key, path="", has=has, built=new_built, key=format_deciding_keys(aspect)
             )
@@ -180,7 +180,7 @@ def render_value(value: Any) -> str:
     if isinstance(value, tuple) and not hasattr(value, "_fields"):
         return ", ".join(map(render_value, value)) or "none"
     if is_dataclass(value) and not isinstance(value, type):
-        return key_of(value, 0) if any(hasattr(value, key) for key in KEYS) else "there"
+        return key_of(value, 0) if any(hasattr(value, key) for key in KEYS) else "present"
     return str(value)
 
 

@@ -15,9 +15,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from nodrop.syntax.root import Root, repository_of
+from nodrop.syntax.root import FOLDER, Root, repository_of
 
-_FOLDER = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FOLDER = FOLDER | os.O_NOFOLLOW
 _TRIES = 100
 _UNNAMED = getattr(os, "O_TMPFILE", os.O_DIRECTORY)
 _HAS_NO_UNNAMED = (errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from nodrop.engine.areas import rule_area_names
 from nodrop.engine.finding import SEVERITIES
 from nodrop.engine.rule import STRICTNESSES, Rule
+from nodrop.model.fabric import MODES
 from nodrop.report import rules as words
 from nodrop.report.escape import fence_code_block, format_trusted_markdown
 from nodrop.report.rules import Shown, build_rule_page, format_rule_modes, format_rule_reason, rule_platforms
@@ -25,11 +26,17 @@ class Row:
     """Why no rule looks for it."""
 
 
-def render_rule_book(rules: Sequence[Rule], catalogue: Sequence[Row] = ()) -> dict[str, str]:
-    """Return the files of the book by their names."""
+def render_rule_book(
+    rules: Sequence[Rule],
+    catalogue: Sequence[Row] = (),
+    configurations_of: Callable[[Rule], Sequence[str]] = lambda _rule: (),
+) -> dict[str, str]:
+    """Return the files of the book by their names; `configurations_of` gives a rule's section with configurations."""
     known_names = {rule.name for rule in rules}
     pages = {
-        f"{rule.name}.md": _render_rule_page(rule, _catalogued_fault_lines(rule, catalogue, known_names))
+        f"{rule.name}.md": _render_rule_page(
+            rule, configurations_of(rule), _catalogued_fault_lines(rule, catalogue, known_names)
+        )
         for rule in rules
     }
     return {INDEX_FILE: _render_index(rules, catalogue), **pages}
@@ -42,7 +49,8 @@ def _catalogued_fault_lines(rule: Rule, catalogue: Iterable[Row], known_names: s
         if rule.name in row.rules:
             other_links = [_format_rule_link(name) for name in row.rules if name != rule.name and name in known_names]
             with_them = f" (with {', '.join(other_links)})" if other_links else ""
-            lines.append(f"* {row.id}: {format_trusted_markdown(row.says)}{with_them}")
+            place = f"[{row.id}]({INDEX_FILE}#by-known-problems)"
+            lines.append(f"* {place}: {format_trusted_markdown(row.says)}{with_them}")
     return lines
 
 
@@ -50,13 +58,20 @@ def _format_rule_link(name: str) -> str:
     return f"[`{name}`]({name}.md)"
 
 
-def _render_rule_page(rule: Rule, rows: Sequence[str]) -> str:
+def _render_rule_page(rule: Rule, configurations: Sequence[str], rows: Sequence[str]) -> str:
     rule_sheet = build_rule_page(rule)
     lines = [f"# {rule_sheet.name}", "", format_trusted_markdown(rule_sheet.finds), "", "| | |", "|---|---|"]
     lines += [f"| {name} | {format_trusted_markdown(text, cell=True)} |" for name, text in rule_sheet.facts]
     lines.append(f"| file | [{rule.area}/{rule.name}.yaml](../../rules/{rule.area}/{rule.name}.yaml) |")
-    for section in rule_sheet.parts:
+    for number, section in enumerate(rule_sheet.parts):
+        if isinstance(section.blocks[0], Shown) and not isinstance(rule_sheet.parts[number - 1].blocks[0], Shown):
+            lines += configurations
         lines += ["", f"## {format_trusted_markdown(section.title)}"]
+        if any(isinstance(block, Shown) and block.values for block in section.blocks):
+            lines += [
+                "",
+                "Paths are those of [nodrop's model](../rule-words.md#the-model), which every platform is read into.",
+            ]
         for block in section.blocks:
             lines += [""] * (isinstance(block, Shown) or section.prose or block is section.blocks[0])
             lines += _block_lines(block, prose=section.prose)
@@ -102,6 +117,7 @@ def _render_index(rules: Sequence[Rule], catalogue: Sequence[Row]) -> str:
         "* [By area](#by-area)",
         "* [By severity](#by-severity)",
         "* [By strictness](#by-strictness)",
+        "* [By fabric mode](#by-fabric-mode)",
         "* [By platform](#by-platform)",
         *(["* [By known problems](#by-known-problems)"] * bool(catalogue)),
         "",
@@ -109,7 +125,7 @@ def _render_index(rules: Sequence[Rule], catalogue: Sequence[Row]) -> str:
     ]
     for area in rule_area_names():
         if of_area := [rule for rule in rules if rule.area == area]:
-            lines += ["", f"### {area}", "", "| rule | severity | modes | applies to | why |", "|---|---|---|---|---|"]
+            lines += ["", f"### {area}", "", "| rule | severity | modes | tested on | why |", "|---|---|---|---|---|"]
             lines += [
                 f"| {_format_rule_link(rule.name)} | {rule.severity} | {format_rule_modes(rule)} "
                 f"| {', '.join(rule_platforms(rule))} | {format_rule_reason(rule)} |"
@@ -118,6 +134,9 @@ def _render_index(rules: Sequence[Rule], catalogue: Sequence[Row]) -> str:
     lines += ["", "## By severity", *_list_rules(SEVERITIES, rules, lambda rule: (rule.severity,))]
     lines += ["", "## By strictness", "", "`nodrop lint --strictness` selects one; each includes those before it."]
     lines += _list_rules(STRICTNESSES, rules, lambda rule: (_lowest_strictness(rule),), words.STRICTNESSES)
+    lines += ["", "## By fabric mode", "", "Rules that apply in every mode are in no list here."]
+    some_modes = [rule for rule in rules if format_rule_modes(rule) != "all"]
+    lines += _list_rules(MODES, some_modes, lambda rule: rule.modes)
     on = sorted({platform for rule in rules for platform in rule_platforms(rule)})
     lines += [
         "",

@@ -168,7 +168,7 @@ def _fact_rows(rule: Rule) -> Iterator[tuple[str, str]]:
     yield "fabric modes", format_rule_modes(rule)
     yield "checks", _SCOPES[rule.scope.name]
     yield "checked by", rule_check_command(rule)
-    yield "applies to", ", ".join(rule_platforms(rule))
+    yield "tested on", ", ".join(rule_platforms(rule))
     yield from ((f"not on {platform}", reason) for platform, reason in sorted(rule.unseen.items()))
     yield "area", rule.area
     yield "since", rule.since

@@ -8,6 +8,7 @@ import errno
 import os
 import stat
 import struct
+import sys
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -20,7 +21,10 @@ _OPENAT2 = 437
 """The number of the system call, which is the same on every architecture that Python is built for (since Linux 5.6)."""
 _PLAIN = 0x08 | 0x04 | 0x02
 """RESOLVE_BENEATH, RESOLVE_NO_SYMLINKS and RESOLVE_NO_MAGICLINKS of linux/openat2.h."""
-_FOLDER = os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC
+_NAMED = getattr(os, "O_PATH", os.O_RDONLY | os.O_NONBLOCK)
+"""How a file is opened for its status alone. Only Linux has O_PATH; elsewhere the file must be readable."""
+FOLDER = _NAMED | os.O_DIRECTORY | os.O_CLOEXEC
+"""How a folder is opened to walk on from it."""
 
 
 class LeadsOut(OSError):
@@ -101,7 +105,7 @@ class Root:
 
     def status(self, path: str | os.PathLike[str]) -> os.stat_result:
         """Return the status of a path's target below the root, like `os.stat`; LeadsOut if the target is outside."""
-        handle = self.open(path, os.O_PATH)
+        handle = self.open(path, _NAMED)
         try:
             return os.fstat(handle)
         finally:
@@ -116,7 +120,7 @@ class Root:
     def handle(self) -> int:
         """The descriptor of the folder, opened when it is first asked for."""
         if self._handle is None:
-            return self._keep(self._open_root(_FOLDER))
+            return self._keep(self._open_root(FOLDER))
         return self._handle
 
     def _open_root(self, flags: int) -> int:
@@ -146,7 +150,7 @@ class Root:
         LeadsOut if a link leads out, or is another user's in a folder that all users may write to.
         """
         pending_names, hops = self._path_below_root(path).split("/")[::-1], 0
-        folders, names = [os.open(".", _FOLDER, dir_fd=self.handle)], list[str]()
+        folders, names = [os.open(".", FOLDER, dir_fd=self.handle)], list[str]()
         try:
             while pending_names:
                 name = pending_names.pop()
@@ -158,28 +162,20 @@ class Root:
                 if hops and name.casefold() == REPOSITORY:
                     raise LeadsOut(self.shown)
                 try:
-                    dir_fd = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folders[-1])
+                    status = os.stat(name, dir_fd=folders[-1], follow_symlinks=False)
                 except FileNotFoundError:
                     if not missing or ".." in pending_names:
                         raise
                     pending_names.append(name)
                     break
-                status = os.fstat(dir_fd)
-                kind = status.st_mode
-                if stat.S_ISDIR(kind):
-                    folders.append(dir_fd)
+                if stat.S_ISDIR(status.st_mode):
+                    folders.append(os.open(name, FOLDER | os.O_NOFOLLOW, dir_fd=folders[-1]))
                     names.append(name)
-                    continue
-                try:
-                    if stat.S_ISLNK(kind):
-                        _refuse_foreign_link(status, folders[-1])
-                    target = os.readlink("", dir_fd=dir_fd) if stat.S_ISLNK(kind) else None
-                finally:
-                    os.close(dir_fd)
-                if target is not None:
+                elif stat.S_ISLNK(status.st_mode):
                     hops += 1
                     if hops > _HOPS:
                         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+                    target = _read_link(name, status, folders[-1])
                     pending_names += self._target(target, folders, names)[::-1]
                 elif pending_names:
                     raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
@@ -206,6 +202,16 @@ class Root:
                     self._leave_folder(folders, names)
                 return target[len(top) :].split("/")
         raise LeadsOut(self.shown)
+
+
+def _read_link(name: str, link: os.stat_result, folder: int) -> str:
+    """Return where a link leads that has been looked at; ForeignLink, or an OSError if it was swapped meanwhile."""
+    _refuse_foreign_link(link, folder)
+    target = os.readlink(name, dir_fd=folder)
+    now = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    if (now.st_dev, now.st_ino, now.st_ctime_ns) != (link.st_dev, link.st_ino, link.st_ctime_ns):
+        raise OSError(errno.ESTALE, os.strerror(errno.ESTALE))
+    return target
 
 
 def _refuse_foreign_link(link: os.stat_result, folder: int) -> None:
@@ -247,7 +253,12 @@ def find_root(path: str | os.PathLike[str], repository: str | None = None) -> Ro
 
 @cache
 def _syscall() -> "tuple[Callable[..., int], Callable[[], int]] | None":
-    """Return the C library's `syscall`, and what returns its error; None where there is no way to them."""
+    """Return the C library's `syscall`, and what returns its error; None where there is no way to them.
+
+    Other systems give the number of the call to another one.
+    """
+    if sys.platform != "linux":
+        return None
     try:
         import ctypes
 
