@@ -62,6 +62,7 @@ def test_a_fabric_is_built_linted_changed_and_checked(tmp_path: Path, variables:
     path.write_text(path.read_text().replace('"pfc_enable": "3"', '"pfc_enable": ""'))
     report = run(variables, site, "check", "--base", "HEAD")
     assert "new errors" in report
+    git(site, "checkout", "-q", ".")
     run(variables, site, "build", "lab/intent.yaml", "-o", "build")
     assert "no findings in 4 devices" in run(variables, site, "lint", "build")
 

@@ -10,7 +10,7 @@ from nodrop import context, platforms
 from nodrop.cli import lsp
 from nodrop.config import FILE
 from nodrop.engine.rule import STRICTNESSES
-from nodrop.intent.first import SCHEMA
+from nodrop.sizing.first_intent import SCHEMA
 from schemastore import FILE_MATCH
 from support.places import ROOT
 

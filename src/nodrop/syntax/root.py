@@ -205,7 +205,7 @@ class Root:
 
 
 def _read_link(name: str, link: os.stat_result, folder: int) -> str:
-    """Return where a link leads that has been looked at; ForeignLink, or an OSError if it was swapped meanwhile."""
+    """Return where a link leads whose status is known; ForeignLink, or an OSError if it was swapped meanwhile."""
     _refuse_foreign_link(link, folder)
     target = os.readlink(name, dir_fd=folder)
     now = os.stat(name, dir_fd=folder, follow_symlinks=False)
