@@ -131,6 +131,7 @@ def test_nothing_is_ever_overwritten() -> None:
         ([""], "the path is empty"),
         (["--gpus", "0"], "0 is not in the range"),
         (["--rails"], "--rails needs --gpus"),
+        (["--gpus", "512", "--rails-per-leaf", "2"], "--rails-per-leaf needs --rails"),
         (["--gpus", "512", "--spine", "SN560"], "no model 'SN560' (did you mean `SN5640`?)"),
         (["--gpus", "512", "--leaf", "8122-64EH"], "8122-64EH is not known under sonic"),
         (["--gpus", "512", "--nic", "ConnectX7"], "no NIC 'ConnectX7' (did you mean `ConnectX-7`?)"),
@@ -167,6 +168,13 @@ def test_a_folder_gets_an_intent_for_a_number_of_gpus() -> None:
     assert sum(host.gpus for host in fabric.hosts) == 128
     assert {host.spread for host in fabric.hosts} == {"rails", "leaves"}
     assert run("lint", "pod1/intent.yaml").code == 0
+
+
+def test_rails_that_share_a_leaf_build_and_have_no_finding() -> None:
+    assert run("init", "--gpus", "128", "--rails", "--rails-per-leaf", "4").code == 0
+    fabric = nodrop.build(loads(Path("intent.yaml").read_bytes(), "x"))
+    assert [device.name for device in fabric.devices if device.role == "leaf"] == [f"leaf{n}" for n in range(1, 9)]
+    assert run("lint", "intent.yaml").code == 0
 
 
 @pytest.mark.parametrize("name", ["two-by-two", "large/three-tier"])

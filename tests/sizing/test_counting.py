@@ -123,11 +123,22 @@ def test_links_between_switches_are_as_fast_as_servers_ports_unless_faster_ones_
     assert {links.speed_mbps for links in size_request(mixed).links} == {50_000}
 
 
+def test_rails_that_share_leaves_save_switches_in_a_small_fabric() -> None:
+    """32 servers of 8 x 400G on SN5600: 4 leaves of two rails, 64 ports down and up, and 2 spines; else 8 and 2."""
+    small = replace(REQUEST, gpus=256)
+    assert size_request(small).shape.tiers == (8, 2)
+    fabric = size_request(replace(small, rails_per_leaf=2))
+    assert fabric.shape.tiers == (4, 2)
+    assert [(each.spread, each.leaf_group) for each in fabric.hosts] == [("rails", 32)]
+    assert size_request(replace(small, rails_per_leaf=8)).hosts[0].spread == "one-leaf"
+
+
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
         ({"gpus": 100}, "100 GPUs are no whole servers of 8; nearest: --gpus 96 or 104"),
         ({"gpus": 4}, "4 GPUs are no whole servers of 8; nearest: --gpus 8"),
+        ({"rails_per_leaf": 3}, "8 rails are no whole leaves of 3; expected a divisor"),
         ({"speed_mbps": 800_000}, "ConnectX-7 has no 800G port; expected 400G, 200G, 100G"),
         ({"leaf": "SN3700", "speed_mbps": 400_000}, "SN3700 has no 400G port with a known headroom"),
         ({"leaf": "SN2201", "nic": "Pollara-400"}, "SN2201 has no port for Pollara-400"),

@@ -57,6 +57,7 @@ _NAMES = (
     "gpus_of_server",
     "nics",
     "rails",
+    "rails_per_leaf",
     "speed",
     "ratio",
     "storage",
@@ -96,6 +97,13 @@ def _options(needs_gpus: bool) -> tuple[Callable[[Callable[..., Any]], Callable[
             help="Network ports of a server.  [default: 8]",
         ),
         option(SIZE, "--rails", is_flag=True, help="Connect port k of every server to the leaf of rail k."),
+        option(
+            SIZE,
+            "--rails-per-leaf",
+            type=click.IntRange(1, 64),
+            metavar="N",
+            help="Rails that share a leaf, which saves leaves in small fabrics.  [default: 1]",
+        ),
         option(
             SIZE,
             "--speed",
@@ -186,6 +194,7 @@ def _request(sized: dict[str, Any]) -> "SizeRequest":
         gpus_of_server=sized["gpus_of_server"] or 8,
         ports=sized["nics"] or 8,
         rails=sized["rails"],
+        rails_per_leaf=_rails_per_leaf(sized["rails"], sized["rails_per_leaf"]),
         platform=sized["platform"],
         leaf=sized["leaf"],
         spine=sized["spine"] or sized["leaf"],
@@ -196,6 +205,12 @@ def _request(sized: dict[str, Any]) -> "SizeRequest":
         storage=None if sized["storage"] is None else _storage(sized["storage"]),
         lengths=_lengths(sized["lengths"] or "5m,30m,100m"),
     )
+
+
+def _rails_per_leaf(rails: bool, stated: int | None) -> int:
+    if stated is not None and not rails:
+        raise click.UsageError("--rails-per-leaf needs --rails")
+    return stated or 1
 
 
 def _speed(option_name: str, text: str) -> int:

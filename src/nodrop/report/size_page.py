@@ -127,8 +127,7 @@ def _modules(fabric: SizedFabric) -> Iterator[Facts]:
 
 def _ports_on_leaf(sized: SizedHosts) -> tuple[int, int]:
     """Return how many ports of a host are on a leaf, and on how many leaves it has ports."""
-    ports = sized.hosts.ports
-    return (ports, 1) if sized.spread == "one-leaf" else (1, ports)
+    return sized.hosts.ports_on_leaf, sized.hosts.leaves_of_set
 
 
 def _peers(fabric: SizedFabric, links: SizedLinks, name: str) -> int:

@@ -76,18 +76,20 @@ class Hosts:
     """Whether each port of a host is on a different leaf; else all are on one."""
     rails: bool = False
     """Whether these leaves are rails."""
+    ports_per_leaf: int = 1
+    """Ports of a host that share a leaf, where not all do; a divisor of `ports`."""
     down: PortUse
     up: PortUse
 
     @property
     def leaves_of_set(self) -> int:
         """Return how many leaves a host is connected to."""
-        return self.ports if self.apart else 1
+        return self.ports // self.ports_per_leaf if self.apart else 1
 
     @property
     def ports_on_leaf(self) -> int:
         """Return how many ports of a host are on one leaf."""
-        return 1 if self.apart else self.ports
+        return self.ports_per_leaf if self.apart else self.ports
 
     @cached_property
     def _panels(self) -> int:

@@ -54,6 +54,7 @@ class _HostWords(NamedTuple):
     ports: int
     spread: str
     spread_comment: Quoted
+    ports_per_leaf: int
     leaf_group: int
     leaves: str
     leaf_ports: str
@@ -189,6 +190,7 @@ def _host_words(sized: SizedFabric, each: SizedHosts) -> _HostWords:
         ports=hosts.ports,
         spread=each.spread,
         spread_comment=Quoted(_SPREADS[each.spread]),
+        ports_per_leaf=hosts.ports_per_leaf if hosts.apart else 1,
         leaf_group=each.leaf_group,
         leaves=each.leaves,
         leaf_ports=show_ids(each.ports) if shares_leaves else "",

@@ -29,6 +29,7 @@ class SizeRequest:
     ports: int
     """Of each server."""
     rails: bool
+    rails_per_leaf: int = 1
     platform: str
     leaf: str
     spine: str
@@ -51,6 +52,8 @@ def size_request(request: SizeRequest) -> SizedFabric:
     """
     if request.gpus % request.gpus_of_server:
         raise CannotSize(_explain_part_server(request))
+    if request.ports % request.rails_per_leaf:
+        raise CannotSize(f"{request.ports} rails are no whole leaves of {request.rails_per_leaf}; expected a divisor")
     best: tuple[Demand, Shape] | None = None
     refused: CannotSize | None = None
     for demand in _demands(request):
@@ -93,8 +96,9 @@ def _demands(request: SizeRequest) -> Iterator[Demand]:
         gpus=request.gpus_of_server,
         ports=request.ports,
         nic=request.nic,
-        apart=request.rails and request.ports > 1,
+        apart=request.rails and request.ports > request.rails_per_leaf,
         rails=request.rails,
+        ports_per_leaf=request.rails_per_leaf,
         down=_require_use(leaf, request.platform, speed),
         up=_require_use(leaf, request.platform, speed),
     )
