@@ -153,7 +153,15 @@ def _reuse_identical_rows(rows: tuple[Any, ...], *sides: tuple[Any, ...]) -> tup
     return next((side for side in reversed(sides) if len(side) == len(rows) and all(map(is_, rows, side))), rows)
 
 
+def _are_equal_and_plain(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
+    """Whether two lists have the same plain values, such as the maps of 64 DSCPs that every port has."""
+    kinds = list(map(type, a))
+    return _PLAIN.issuperset(kinds) and kinds == list(map(type, b)) and a == b
+
+
 def _row_differences(a: tuple[Any, ...], b: tuple[Any, ...], path: Subject, whole_lists: bool) -> Iterator[Difference]:
+    if _are_equal_and_plain(a, b):
+        return
     a_keys, right = _keys_of_rows(a), _keys_of_rows(b)
     if a_keys == right:
         for row, b_side, key in zip(a, b, a_keys, strict=True):

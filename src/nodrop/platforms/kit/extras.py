@@ -82,7 +82,7 @@ def _find_touching(
 
 def explain_change(base: Device, device: Device) -> tuple[str, Subject] | None:
     """Return why additions that turn one switch into another are refused, and the first path that they change."""
-    difference = next(differences(base, device), None)
+    difference = None if base == device else next(differences(base, device), None)
     if difference is None:
         return None
     return f"changes {text(difference.path)}, which the intent decides", difference.path
