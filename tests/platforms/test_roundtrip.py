@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import nodrop
 from nodrop import collect, platforms
 from nodrop.errors import Unsupported
+from nodrop.model.bridging import PortChannel
 from nodrop.model.buffers import BufferPool, Headroom
 from nodrop.model.compare import differences, project
 from nodrop.model.fabric import Device, Fabric
@@ -147,6 +148,13 @@ def test_a_shipped_fabric_comes_back_whole_from_memory_and_from_disk(path: Path,
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(artifact.text)
     assert heard(nodrop.read([str(tmp_path)])) == heard(reading)
+
+
+@pytest.mark.parametrize("members", [(), ("Ethernet0",)], ids=["without members", "with a member"])
+def test_a_port_channel_comes_back(members: tuple[str, ...]) -> None:
+    fabric = shipped(ON_SONIC)
+    channel = PortChannel(name="PortChannel1", members=members, mtu_bytes=9100)
+    assert_round_trip(replace(fabric.devices[0], port_channels=(channel,)), fabric)
 
 
 @pytest.mark.slow

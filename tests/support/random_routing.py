@@ -123,7 +123,7 @@ def route_maps(
             ("community", "65000:1 no-export"),
             ("community", "graceful-shutdown additive"),
             ("as-path prepend", "65000 65000"),
-            ("ip next-hop", "10.0.0.1"),
+            ("ip next-hop", "peer-address"),
             ("ipv6 next-hop", "prefer-global"),
             ("weight", "5"),
             ("origin", "igp"),

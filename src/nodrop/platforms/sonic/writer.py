@@ -80,7 +80,10 @@ def _render(name: str, **names: Any) -> str:
 
 
 def _render_bridging(device: Device) -> str:
-    """Return port channels, VLANs and VRFs, with the addresses that the switch has in them; mostly there are none."""
+    """Return port channels, VLANs and VRFs, with the addresses that the switch has in them; mostly there are none.
+
+    Port channels without any member have an empty table of these: without it, a file is a part of a configuration.
+    """
     channels, vlans = require_fact(device.port_channels), require_fact(device.vlans)
     holders: tuple[Any, ...] = (*device.interfaces, *require_fact(device.loopbacks), *channels, *vlans)
     vrfs = {row.vrf for row in holders} - {None}
@@ -91,7 +94,9 @@ def _render_bridging(device: Device) -> str:
         "VLAN_INTERFACE": [(vlan_name(row.id), row) for row in vlans],
     }
     tables = (_render("addresses", table=table, rows=rows) for table, rows in addresses.items())
-    return _render("bridging", device=device, vrfs=sorted(vrfs), vlan_name=vlan_name) + "".join(tables)
+    text = _render("bridging", device=device, vrfs=sorted(vrfs), vlan_name=vlan_name) + "".join(tables)
+    is_without_members = channels and not any(channel.members for channel in channels)
+    return f'{text}    "PORTCHANNEL_MEMBER": {{}},\n' if is_without_members else text
 
 
 def _routing_modes(device: Device) -> dict[str, Any]:
