@@ -60,7 +60,11 @@ def test_words_of_route_maps() -> None:
         ("peer-address", 65002, "import_prefix_list", {}, True),
         ("unchanged", 65002, "export_policy", {}, False),
         ("peer-address", 65002, "export_policy", {}, False),
-        ("10.1.0.1", 65002, "import_policy", {}, False),
+        ("10.1.0.1", 65002, "import_policy", {}, True),
+        ("10.1.0.1", 65001, "import_policy", {}, True),
+        ("10.1.0.1", 65002, "export_policy", {}, False),
+        ("10.1.0.1", 65002, "", {"redistributions": (Redistribution(source="connected", policy="M"),)}, False),
+        ("127.0.0.1", 65002, "import_policy", {}, False),
         (
             "unchanged",
             65002,

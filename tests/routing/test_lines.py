@@ -18,6 +18,8 @@ from support.twin_runs import Table
 from support.wired_routers import doubly_heard, fabric, port, ring, router, to
 
 BLOCKS = ("10.8.1.0/24", "10.8.2.0/24")
+THREE = (*BLOCKS, "10.8.3.0/24")
+ONE_OVER = (("r1", "@neighbors", "10.1.0.1"), "a session with one prefix over its limit")
 BOTH = {one: ["e0"] for one in BLOCKS}
 
 
@@ -158,23 +160,26 @@ def test_the_default_route_of_a_drained_router_is_avoided(said: dict[str, Any], 
     assert routes(of, "r1") == {"0.0.0.0/0": ports, "10.8.0.0/24": ports}
 
 
-@pytest.mark.parametrize(("most", "up"), [(2, True), (1, False)])
-def test_a_session_goes_down_over_its_maximum_of_prefixes(most: int, up: bool) -> None:
-    of = chain(heard={"maximum_prefix": most})
+@pytest.mark.parametrize(("most", "blocks", "up"), [(2, BLOCKS, True), (1, BLOCKS, False), (1, THREE, False)])
+def test_a_session_goes_down_over_its_maximum_of_prefixes(most: int, blocks: tuple[str, ...], up: bool) -> None:
+    """With one prefix more than the maximum it goes down where an announcement follows."""
+    of = chain({"networks": blocks, "import_check": False}, heard={"maximum_prefix": most})
     plane = compute(Index(of))
     assert len(plane.sessions) == (2 if up else 1)
     assert [(one.router.name, one.reason, one.there) for one in plane.down] == (
         [] if up else [("r1", "limit", True), ("r2", "limit", False)]
     )
     assert routes(of, "r3") == (BOTH if up else {})
-    assert plane.gaps == ()
+    is_known = up or blocks == THREE
+    assert {(gap.subject, gap.what) for gap in plane.gaps} == (set() if is_known else {ONE_OVER})
 
 
 def test_of_two_sessions_over_their_maximum_it_is_not_known_which_goes_first() -> None:
     """The one behind the other is over its maximum only while that is up."""
     plane = compute(Index(chain(heard={"maximum_prefix": 1}, last={"maximum_prefix": 1})))
-    what = "which session goes over its limit first"
-    assert {(gap.subject, gap.what) for gap in plane.gaps} == {(("r2", "@neighbors", "10.1.1.1"), what)}
+    last = ("r2", "@neighbors", "10.1.1.1")
+    gaps = {(last, "which session goes over its limit first"), (last, ONE_OVER[1]), ONE_OVER}
+    assert {(gap.subject, gap.what) for gap in plane.gaps} == gaps
 
 
 @pytest.mark.parametrize("installs", [None, (20, 200, 255)])

@@ -17,6 +17,7 @@ from nodrop.model.fabric import Fabric
 from nodrop.model.index import Index
 from nodrop.routing import ControlPlane, compute
 from support.random_far import looped
+from support.random_hops import hopped
 from support.random_lines import lined
 from support.random_routed import routed
 from support.routed_runs import compare, ends, failing, settles
@@ -25,17 +26,19 @@ _PATIENCE_S = 75.0
 """How long a fabric may take to come to what is computed; most take 10 s."""
 
 
-def drawn(seed: int, *, far: bool = False) -> Fabric:
+def drawn(seed: int, *, far: bool = False, hops: bool = False) -> Fabric:
     """Return the fabric of a seed: with random lines, or with sessions between loopbacks and lines in every second."""
     fabric = routed(Random(seed), preferences=seed % 2 == 0)
     if not far or seed % 2:
         fabric = lined(fabric, Random(f"lines {seed}"))
+    if hops:
+        fabric = hopped(fabric, Random(f"hops {seed}"))
     return looped(fabric, Random(f"far {seed}")) if far else fabric
 
 
-def trial(seed: int, *, far: bool = False) -> dict[str, Any]:
+def trial(seed: int, *, far: bool = False, hops: bool = False) -> dict[str, Any]:
     """Return what becomes of a seed: `alike`, `different` with the differences, or why it is not compared."""
-    fabric = drawn(seed, far=far)
+    fabric = drawn(seed, far=far, hops=hops)
     before, after = failing(fabric, seed)
     index, dead = Index(fabric), ends((*before, *after))
     first, then = compute(index, ends(before)), compute(index, dead)
@@ -72,6 +75,7 @@ def main() -> None:
     parser.add_argument("--at-a-time", type=int, default=2)
     parser.add_argument("--again", action="store_true")
     parser.add_argument("--far", action="store_true", help="with sessions between loopbacks")
+    parser.add_argument("--hops", action="store_true", help="with next hops that route maps set")
     chosen = parser.parse_args()
     rows = [json.loads(line) for line in chosen.file.read_text().splitlines()] if chosen.file.exists() else []
     done = {row["seed"]: row for row in rows}
@@ -81,7 +85,7 @@ def main() -> None:
     else:
         wanted = [seed for seed in wanted if seed not in done]  # type: ignore[assignment]
     with ThreadPoolExecutor(chosen.at_a_time) as threads, chosen.file.open("a") as file:
-        for row in threads.map(partial(trial, far=chosen.far), wanted):
+        for row in threads.map(partial(trial, far=chosen.far, hops=chosen.hops), wanted):
             file.write(json.dumps(row) + "\n")
             file.flush()
 

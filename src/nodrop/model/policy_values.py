@@ -31,6 +31,8 @@ _LAST = re.compile(r"last-as ([1-9]|10)")
 _CHANGE = re.compile(r"([+-]?)([0-9]{1,20})")
 _GOTO = re.compile(r"goto ([1-9][0-9]{0,4})")
 _LARGEST_SEQUENCE = 65535
+_IPV4 = re.compile(r"([0-9]{1,3})(?:\.[0-9]{1,3}){3}")
+_FIRST_MULTICAST = 224
 _COMMUNITY = re.compile(r"([0-9]{1,5}):([0-9]{1,5})")
 
 ORIGINS: Final = {"igp": 0, "egp": 1, "incomplete": 2}
@@ -174,9 +176,15 @@ def preferred_next_hop(value: str) -> str | None:
     return value if value == "prefer-global" else None
 
 
-def kept_next_hop(value: str) -> str | None:
-    """Return the value of `set ip next-hop` where it names no address: the next hop that a route has in any case."""
-    return value if value in ("unchanged", "peer-address") else None
+def next_hop(value: str) -> str | None:
+    """Return the value of `set ip next-hop`: an address that a neighbor can have, or the next hop that a route has."""
+    return value if value in ("unchanged", "peer-address") or is_unicast_address(value) else None
+
+
+def is_unicast_address(value: str) -> bool:
+    """Whether a text is an IPv4 address that a next hop can have (FRR, lib/prefix.h, ipv4_unicast_valid)."""
+    found = _IPV4.fullmatch(value)
+    return found is not None and int(found[1]) not in (0, 127) and int(found[1]) < _FIRST_MULTICAST and is_prefix(value)
 
 
 def source(value: str) -> str | None:
@@ -228,7 +236,7 @@ _READ: Final[Mapping[tuple[str, str], Callable[[str], object]]] = {
     ("match", "metric"): number,
     ("set", "as-path prepend"): prepended,
     ("set", "community"): communities_set,
-    ("set", "ip next-hop"): kept_next_hop,
+    ("set", "ip next-hop"): next_hop,
     ("set", "ipv6 next-hop"): preferred_next_hop,
     ("set", "local-preference"): number,
     ("set", "metric"): change,

@@ -14,11 +14,16 @@ from nodrop.model.index import Index
 from nodrop.model.routing import Bgp, StaticRoute
 from nodrop.model.states import Unknown
 from nodrop.model.subject import Subject
-from nodrop.routing.agreement import LOCAL_ASN, is_redundant_session, may_need_link, may_use_hops_of_ipv4
+from nodrop.routing.agreement import LOCAL_ASN, is_redundant_session, may_need_link, may_use_hops_of_ipv4, needs_link
 from nodrop.routing.contested import find_timing_dependent_routes
 from nodrop.routing.convergence import ConvergedState, converge_world
 from nodrop.routing.far_sessions import Settled, find_multihop_sessions, is_unread_far_session, unfollowed
-from nodrop.routing.kept_next_hops import find_sides_with_kept_hops
+from nodrop.routing.kept_next_hops import (
+    find_new_hops,
+    find_sides_with_kept_hops,
+    find_sides_with_new_hops,
+    hangs_on_age,
+)
 from nodrop.routing.legs import CablingState
 from nodrop.routing.originating import may_outweigh_local
 from nodrop.routing.peerings import is_internal_session
@@ -64,6 +69,8 @@ class ControlPlane:
         self.down: tuple[DownSession, ...] = ()
         self._disputed: list[BgpSession] = []
         """Sessions of which it hangs on time which goes down for its maximum of prefixes."""
+        self._barely_over: list[BgpSession] = []
+        """Sessions with one prefix more than an end allows."""
         self._restless: tuple[BgpSession, ...] = ()
         """Sessions over several hops that go down once they are up, and come up again."""
         self._open: frozenset[tuple[int, str]] = frozenset()
@@ -98,7 +105,11 @@ class ControlPlane:
             self.__dict__.pop(name, None)
 
     def _drop_sessions_over_limit(self, near: Sequence[BgpSession], asked: Sequence[DownSession]) -> None:
-        """Take down sessions over which more prefixes are accepted than an end allows (FRR: until they are cleared)."""
+        """Take down sessions over which more prefixes are accepted than an end allows (FRR: until they are cleared).
+
+        bgpd counts the prefixes before it takes another one, so that one prefix more than allowed ends a session only
+        where an announcement follows, of any prefix (FRR, bgpd/bgp_route.c, bgp_update).
+        """
         dropped: list[DownSession] = []
         while over := sessions_over_limit(self._converge_families(self.sessions), self.sessions):
             kept_sessions = [kept_session for number, kept_session in enumerate(self.sessions) if number not in over]
@@ -108,6 +119,8 @@ class ControlPlane:
                     self._disputed.append(self.sessions[number])
             for number, (side, most, prefix_count) in over.items():
                 session = self.sessions[number]
+                if prefix_count == most + 1:
+                    self._barely_over.append(session)
                 for own_side in (session.a, session.b):
                     router = self.routers[own_side.router]
                     facts: dict[str, str | int] = {
@@ -218,6 +231,13 @@ class ControlPlane:
             yield from self._session_gaps(session)
         for side in find_sides_with_kept_hops(self.routers, self.sessions):
             yield UncomputedPart(self.routers[side.router].at(side.neighbor), "next hops that a route map keeps")
+        for side in find_sides_with_new_hops(self.routers, self.sessions):
+            yield UncomputedPart(self.routers[side.router].at(side.neighbor), "next hops that a route map sets")
+        for side, hop in find_new_hops(self.routers, self.sessions):
+            router, neighbor = self.routers[side.router], side.neighbor
+            is_own = any(hop in leg.addresses for leg in router.legs)
+            if is_own or not self.is_tracked(side.router, hop, near=needs_link(router, neighbor)):
+                yield UncomputedPart(router.at(neighbor), "a next hop of a route map that is not reached")
         for family in self.families:
             if self.of(family).world.keeps:
                 yield from self._indirect_route_gaps(self.of(family))
@@ -230,6 +250,10 @@ class ControlPlane:
         for session in self._disputed:
             yield UncomputedPart(
                 self.routers[session.a.router].at(session.a.neighbor), "which session goes over its limit first"
+            )
+        for session in self._barely_over:
+            yield UncomputedPart(
+                self.routers[session.a.router].at(session.a.neighbor), "a session with one prefix over its limit"
             )
         for down in self.down:
             is_open = down.reason == "unread" or (down.router.number, down.neighbor.key) in self._open
@@ -307,6 +331,8 @@ class ControlPlane:
         followers = [entry for entry in entries if entry.vias]
         if any(routes.may_miss_next_hops(number, entry) for entry in followers):
             yield UncomputedPart(speaker.router.subject, "routes over a route to its own next hop")
+        if any(hangs_on_age(speaker, entry) for entry in followers):
+            yield UncomputedPart(speaker.router.subject, "which of equal routes came first")
         if any(routes.depends_on_ttl_security(number, entry) for entry in followers):
             yield UncomputedPart(speaker.router.subject, "routes over other routes, of a neighbor with TTL security")
 

@@ -93,7 +93,7 @@ class Makers:
             if peering is not None:
                 routes = tuple(admit_parts(routes, peering))
             valid_routes = link.inbound.parts(routes, advert.bits)
-            if peering is not None:
+            if link.inbound.is_behind_others:
                 valid_routes = list(drop_hosts_behind_themselves(valid_routes, self._class_bits))
             if (drained or any(attributes.communities for attributes, _ in valid_routes)) and not (
                 peering is not None and peering.internal

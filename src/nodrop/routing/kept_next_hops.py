@@ -5,13 +5,17 @@ them, and refuses a route with its own address (FRR, bgpd/bgp_route.c, bgp_updat
 bgp_find_or_add_nexthop). What else a neighbor does with such a next hop is not computed.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
+from nodrop.model.routing import BgpNeighbor
 from nodrop.routing.agreement import may_need_link, needs_link
-from nodrop.routing.next_hop_policy import KEEPS_HOP
+from nodrop.routing.decision import TableEntry
+from nodrop.routing.next_hop_policy import KEEPS_HOP, find_new_next_hops
 from nodrop.routing.peerings import announced_next_hop, is_internal_session
-from nodrop.routing.prefixes import Address
+from nodrop.routing.prefixes import Address, address
 from nodrop.routing.routers import BgpSession, Router, SessionSide
+from nodrop.routing.speakers import BgpSpeaker
 from nodrop.routing.words import PolicyReader, has_next_hops_of_ipv4
 
 
@@ -31,6 +35,70 @@ def find_sides_with_kept_hops(own_routers: Sequence[Router], sessions: Sequence[
             others = [other for other in imports if other[0] is not row[0]]
             if others and not _is_outcome_known(own_routers, row, others):
                 yield row[1]
+
+
+def find_new_hops(
+    own_routers: Sequence[Router], sessions: Sequence[BgpSession]
+) -> Iterator[tuple[SessionSide, Address]]:
+    """Yield the next hops that route maps give IPv4 routes, with the end of the session that imports them."""
+    readers = {
+        router.number: PolicyReader(router.bgp, "ipv4")
+        for router in own_routers
+        if router.bgp is not None
+        and any(find_new_next_hops(rule for route_map in router.bgp.route_maps for rule in route_map.rules))
+    }
+    for session in sessions if readers else ():
+        for side in (session.a, session.b):
+            if side.router in readers and "ipv4" in session.families:
+                yield from ((side, hop) for hop in sorted(readers[side.router].inbound(side.neighbor).new_hops))
+
+
+def find_sides_with_new_hops(own_routers: Sequence[Router], sessions: Sequence[BgpSession]) -> Iterator[SessionSide]:
+    """Yield the ends of sessions whose announcements with next hops that a route map has set are not computed.
+
+    A neighbor in the subnet of such a next hop gets it instead of the router's own address. In the AS, `next-hop-self`
+    does not replace it unless a route map to the neighbor is applied (FRR, bgpd/bgp_route.c,
+    subgroup_announce_check; bgpd/bgp_updgrp_packet.c, bpacket_reformat_for_peer).
+    """
+    hops_by_router: defaultdict[int, set[Address]] = defaultdict(set)
+    for side, hop in find_new_hops(own_routers, sessions):
+        hops_by_router[side.router].add(hop)
+    for session in sessions if hops_by_router else ():
+        for near in (session.a, session.b):
+            hops = hops_by_router.get(near.router, set())
+            if "ipv4" not in session.families or not hops:
+                continue
+            neighbor = near.neighbor
+            if is_internal_session(own_routers, session):
+                is_open = not has_next_hops_of_ipv4(neighbor) or (
+                    neighbor.next_hop_self and neighbor.export_policy is None
+                )
+            else:
+                is_open = any(_may_be_passed_on(own_routers[near.router], session, neighbor, hop) for hop in hops)
+            if is_open:
+                yield near
+
+
+def hangs_on_age(speaker: BgpSpeaker, entry: TableEntry) -> bool:
+    """Whether it matters which of equal routes of other ASes came first: bgpd takes that for the best.
+
+    The best one decides whether zebra looks for their next hops behind other routes, and its next hop is passed on
+    (FRR, bgpd/bgp_route.c, bgp_path_info_cmp; bgpd/bgp_zebra.c, bgp_zebra_announce).
+    """
+    if speaker.bgp.compare_router_id or entry.is_internal or len(set(entry.vias)) < 2:
+        return False
+    outward = [link.outbound for position, link in enumerate(speaker.links) if position not in entry.hops]
+    is_passed_on = any(out.own_hop in entry.vias for out in outward if out.own_hop is not None)
+    is_kept = any(out.peering is not None and not out.peering.self_hop for out in outward)
+    return is_passed_on or is_kept or len({speaker.links[position].follows for position in entry.hops}) > 1
+
+
+def _may_be_passed_on(router: Router, session: BgpSession, neighbor: BgpNeighbor, hop: Address) -> bool:
+    """Whether a neighbor in another AS may get a next hop that is not its own address."""
+    peer = address(neighbor.address or "")
+    if peer is None or hop == peer or any(hop in leg.addresses for leg in router.legs):
+        return session.far and hop == peer
+    return any(subnet.has(hop) and subnet.has(peer) for leg in router.legs for subnet in leg.subnets)
 
 
 def _sets_mark(router: Router) -> bool:

@@ -4,14 +4,20 @@
 bgpd/bgp_routemap.c, route_set_ip_nexthop). `unchanged` marks an imported route: it is announced with the next hop that
 it came with, unless a route map to a neighbor in another AS takes the mark away (bgpd/bgp_route.c,
 subgroup_announce_check; bgpd/bgp_updgrp_packet.c, bpacket_reformat_for_peer).
+
+An address becomes the next hop of an imported route. Other ASes hear the router's own address instead, except a
+neighbor in the subnet of that address.
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
-from nodrop.model.routing import Bgp, BgpNeighbor
+from nodrop.model import policy_values as values
+from nodrop.model.routing import Bgp, BgpNeighbor, RouteMapRule
+from nodrop.routing.prefixes import Address, address
 
 PEER_ADDRESS = "peer-address"
+NEW_ADDRESS = "address"
 KEEPS_HOP = ("ip next-hop", "unchanged")
 """The clause of a route map that marks the next hop of a route."""
 
@@ -28,7 +34,26 @@ def find_maps_with_next_hops(bgp: Bgp, sessions: Sequence[BgpNeighbor]) -> Mappi
             calls[route_map.name] |= {value for kind, value in rule.sets if kind == "call"}
     of_imports = {route_map.name for route_map in bgp.route_maps} - _reach(calls, _maps_of_other_uses(bgp, sessions))
     static = {row.policy for row in bgp.redistributions if row.source != "connected"}
-    return {KEEPS_HOP[1]: of_imports - _reach(calls, static), PEER_ADDRESS: of_imports}
+    others = _reach(calls, {row.policy for row in bgp.redistributions})
+    return {
+        KEEPS_HOP[1]: of_imports - _reach(calls, static),
+        PEER_ADDRESS: of_imports,
+        NEW_ADDRESS: of_imports - others,
+    }
+
+
+def next_hop_kind(value: str) -> str:
+    """Return the word of `set ip next-hop`, which is one for all addresses."""
+    return NEW_ADDRESS if values.is_unicast_address(value) else value
+
+
+def find_new_next_hops(rules: Iterable[RouteMapRule]) -> Iterator[Address]:
+    """Yield the addresses that rules set as next hops."""
+    for rule in rules:
+        for kind, value in rule.sets:
+            hop = address(value) if kind == "ip next-hop" and values.is_unicast_address(value) else None
+            if hop is not None:
+                yield hop
 
 
 def _maps_of_other_uses(bgp: Bgp, sessions: Sequence[BgpNeighbor]) -> set[str | None]:

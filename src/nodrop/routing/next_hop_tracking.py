@@ -4,21 +4,33 @@ zebra keeps one entry for each address that daemons have it watch. Before a rout
 far end of a link, bgpd has it watch the neighbor's address, and no route of BGP counts for that (FRR,
 bgpd/bgp_fsm.c, bgp_peer_reg_with_nht; zebra/zebra_rnh.c, rnh_check_re_nexthops). The entry serves static routes and
 learned ones with this next hop as well: bgpd, which waits for a second, asks after staticd (zebra/zapi_msg.c,
-zread_rnh_register).
+zread_rnh_register). It also serves next hops that a route map gives the routes of such a session.
 """
 
 from nodrop.model.routing import BgpNeighbor
 from nodrop.routing.agreement import needs_link
+from nodrop.routing.next_hop_policy import find_new_next_hops
 from nodrop.routing.prefixes import Address, address
 from nodrop.routing.routers import Router
 from nodrop.routing.sessions import peer_address
+from nodrop.routing.words import PolicyReader
 
 
 def near_addresses(router: Router) -> frozenset[Address]:
     """Return the addresses of neighbors that a router reaches over no route of BGP."""
     neighbors = (neighbor for neighbor in router.neighbors if _opens_over_link(router, neighbor))
     addresses = (_neighbor_address(router, neighbor) for neighbor in neighbors)
-    return frozenset(far for far in addresses if far is not None)
+    return frozenset(far for far in addresses if far is not None) | _new_next_hops(router)
+
+
+def _new_next_hops(router: Router) -> frozenset[Address]:
+    """Return the next hops that route maps give routes of other ASes at the far ends of links."""
+    bgp = router.bgp
+    if bgp is None or not any(find_new_next_hops(rule for route_map in bgp.route_maps for rule in route_map.rules)):
+        return frozenset()
+    reader = PolicyReader(bgp, "ipv4")
+    near_neighbors = (neighbor for neighbor in router.neighbors if needs_link(router, neighbor))
+    return frozenset(hop for neighbor in near_neighbors for hop in reader.inbound(neighbor).new_hops)
 
 
 def _opens_over_link(router: Router, neighbor: BgpNeighbor) -> bool:

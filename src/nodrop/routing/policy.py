@@ -11,10 +11,11 @@ from typing import NamedTuple, TypeVar
 
 from nodrop.model import policy_values as values
 from nodrop.model.routing import AsPathList, CommunityList, RouteMapRule
-from nodrop.routing.adverts import AdvertPart, PathAttributes
+from nodrop.routing.adverts import AdvertPart, LearnedFrom, PathAttributes
 from nodrop.routing.destinations import DestinationClasses
 from nodrop.routing.legs import is_leg_name
 from nodrop.routing.next_hop_policy import KEEPS_HOP, PEER_ADDRESS
+from nodrop.routing.prefixes import Address, address
 from nodrop.routing.words import Words
 
 GRACEFUL_SHUTDOWN = "graceful-shutdown"
@@ -54,7 +55,7 @@ class CompiledPolicy:
     def __init__(self, number: int, words: Words, destinations: DestinationClasses) -> None:
         self.number = number
         self._words = words
-        self.peering, self.named, self.shown = words.peering, words.named, words.shown
+        self.peering, self.named, self.shown, self.own_hop = words.peering, words.named, words.shown, words.own_hop
         self._listed = None if words.listed is None else destinations.bits_permitted_by(words.listed)
         if words.refused:
             self._listed = (-1 if self._listed is None else self._listed) & ~destinations.bits_permitted_by(
@@ -100,6 +101,11 @@ class CompiledPolicy:
         """Whether AS numbers of announced paths can be missing afterwards, or the router's own is not in front."""
         return self._words.rewrite is not None or bool(self.named)
 
+    @property
+    def is_behind_others(self) -> bool:
+        """Whether next hops of imported routes may be elsewhere than at the far end of a link."""
+        return self.peering is not None or bool(self._words.new_hops)
+
     def list_membership(self, class_bit: int) -> tuple[bool, ...]:
         """Return whether each of its lists and rules has a class: classes with equal results are treated alike."""
         every = [rule for own_rules in (self._rules, *self._maps.values()) for rule in own_rules or ()]
@@ -127,7 +133,7 @@ class CompiledPolicy:
                 if heard is None:
                     continue
                 attributes = attributes._replace(path=heard)
-            if words.drops_marked and attributes.keeps_hop:
+            if (words.drops_marked and attributes.keeps_hop) or _has_hop(attributes, words.own_hop):
                 continue
             if words.filtered is not None and not _permits_as_path(attributes.path, words.filtered):
                 continue
@@ -310,6 +316,8 @@ def _compile_change(kind: str, value: str, words: Words) -> Callable[[PathAttrib
     if kind == "ip next-hop" and value == PEER_ADDRESS and peering is not None and not peering.over_ipv6:
         hop = peering.behind
         return lambda old: old if old.learned is None else old._replace(learned=old.learned._replace(hop=hop))
+    if kind == "ip next-hop" and (new_hop := address(value)) in words.new_hops:
+        return lambda old: old._replace(learned=(old.learned or LearnedFrom(internal=False))._replace(hop=new_hop))
     if (kind, value) == KEEPS_HOP and words.marks_hops:
         return lambda old: old._replace(keeps_hop=True)
     if kind == "community" and (communities_set := values.communities_set(value)) is not None:
@@ -328,6 +336,11 @@ def _compile_change(kind: str, value: str, words: Words) -> Callable[[PathAttrib
     if kind == "local-preference" and (preference := values.number(value)) is not None:
         return lambda old: old._replace(preference=preference)
     return lambda old: old
+
+
+def _has_hop(attributes: PathAttributes, hop: Address | None) -> bool:
+    """Whether a route has an address as its next hop that is not the far end of the router's link."""
+    return hop is not None and attributes.learned is not None and attributes.learned.hop == hop
 
 
 def add_shutdown_community(attributes: PathAttributes) -> PathAttributes:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from nodrop.model import policy_values as values
 from nodrop.model.routing import Bgp, BgpNeighbor, RouteMapRule
 from nodrop.model.states import known_rows
-from nodrop.routing.next_hop_policy import find_maps_with_next_hops
+from nodrop.routing.next_hop_policy import find_maps_with_next_hops, next_hop_kind
 from nodrop.syntax.places import on_one_line
 
 _SHOWN = 80
@@ -46,7 +46,7 @@ def find_uncomputed_clauses(bgp: Bgp) -> Iterator[tuple[str, RouteMapRule, str]]
                 elif not values.computable("match", kind, value) or (kind, value.partition(" ")[0]) in unknown:
                     yield route_map.name, rule, on_one_line(f"match {kind} {value}")[:_SHOWN]
             for kind, value in rule.sets:
-                if kind == "ip next-hop" and route_map.name in maps_by_word.get(value, ()):
+                if kind == "ip next-hop" and route_map.name in maps_by_word.get(next_hop_kind(value), ()):
                     continue
                 if kind not in _UNDERSTOOD:
                     yield route_map.name, rule, kind

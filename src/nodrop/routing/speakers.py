@@ -139,7 +139,11 @@ class FamilyWorld:
                 )
                 inbound = inbound._replace(refused=refused)
             words.append((inbound, reader.outbound(near.neighbor, shown, peer, local)))
-        peered = {near.router for (_, near, _), (inbound, _) in zip(sides, words, strict=True) if inbound.peering}
+        peered = {
+            near.router
+            for (_, near, _), (inbound, _) in zip(sides, words, strict=True)
+            if inbound.peering or inbound.new_hops
+        }
         hops = [announced_next_hop(near, far, family) if near.router in peered else None for _, near, far in sides]
         kept_addresses = (
             unchanged_next_hops(
@@ -149,6 +153,7 @@ class FamilyWorld:
             if peered
             else set()
         )
+        kept_addresses |= {hop for inbound, _ in words for hop in inbound.new_hops}
         self.keeps = bool(kept_addresses)
         """Whether any router can hear of next hops that are not at the far ends of its links."""
         named_lists = {
@@ -298,7 +303,7 @@ class FamilyWorld:
                 )
                 for tie, session, near_side, far, (inbound, outbound), hop in joined_rows
             )
-            speaker.peers = any(link.inbound.peering is not None for link in speaker.links)
+            speaker.peers = any(link.inbound.is_behind_others for link in speaker.links)
             speaker.sessions = frozenset(link.session for link in speaker.links)
             for link in speaker.links:
                 speaker.reach |= link.outbound.reach

@@ -14,8 +14,8 @@ from nodrop.model.routing import (
 )
 from nodrop.model.values import replace_fields
 from nodrop.routing.destinations import PrefixListRules
-from nodrop.routing.next_hop_policy import KEEPS_HOP
-from nodrop.routing.prefixes import Address, AddressFamily
+from nodrop.routing.next_hop_policy import KEEPS_HOP, find_new_next_hops
+from nodrop.routing.prefixes import Address, AddressFamily, address
 
 
 class Words(NamedTuple):
@@ -56,27 +56,38 @@ class Words(NamedTuple):
     drops_marked: bool = False
     """Whether routes with that mark are of no use to the neighbor: their next hop is out of its reach."""
 
+    new_hops: frozenset[Address] = frozenset()
+    """The addresses that `set ip next-hop` gives imported routes."""
+    own_hop: Address | None = None
+    """The address of the neighbor, which refuses routes that have it as their next hop."""
+
     @property
     def keeps_hops(self) -> bool:
         """Whether it sets `ip next-hop unchanged`."""
-        every = (rule for rules in (self.rules, *(rules for _, rules in self.maps)) for rule in rules or ())
-        return any(KEEPS_HOP in rule.sets for rule in every)
+        return any(KEEPS_HOP in rule.sets for rule in self._all_rules())
+
+    def _all_rules(self) -> Iterator[RouteMapRule]:
+        """Yield its rules, and those of the route maps that it calls."""
+        return (rule for rules in (self.rules, *(rules for _, rules in self.maps)) for rule in rules or ())
+
+    @property
+    def named_next_hops(self) -> frozenset[Address]:
+        """The addresses that it sets as next hops."""
+        return frozenset(find_new_next_hops(self._all_rules()))
 
     @property
     def reads_paths(self) -> bool:
         """Whether it reads the AS numbers of a path."""
         return bool(self.as_path_lists or self.filtered or self.rewrite or self.shown or self.named) or any(
             kind == "as-path prepend" and value.startswith("last-as")
-            for rules in (self.rules, *(rules for _, rules in self.maps))
-            for rule in rules or ()
+            for rule in self._all_rules()
             for kind, value in rule.sets
         )
 
     @property
     def reads_legs(self) -> bool:
         """Whether it asks over which leg a connected route goes."""
-        every = (rule for rules in (self.rules, *(rules for _, rules in self.maps)) for rule in rules or ())
-        return any(kind == "interface" for rule in every for kind, _ in rule.matches)
+        return any(kind == "interface" for rule in self._all_rules() for kind, _ in rule.matches)
 
 
 def has_next_hops_of_ipv4(neighbor: BgpNeighbor) -> bool:
@@ -163,6 +174,8 @@ class PolicyReader:
         self._marks = family == "ipv4" and any(
             KEEPS_HOP in rule.sets for rules in self._maps.values() for rule in rules
         )
+        every = (rule for rules in self._maps.values() for rule in rules)
+        self._sets_hops = family == "ipv4" and any(find_new_next_hops(every))
         self._read: dict[tuple[str | None, str | None, str | None, bool], Words] = {}
 
     def of(
@@ -244,7 +257,8 @@ class PolicyReader:
         words = self.of(config.import_policy, config.import_prefix_list, config.import_path_list, external=external)
         preference = self._preference if external else None
         marks = self._family == "ipv4" and has_next_hops_of_ipv4(neighbor) and words.keeps_hops
-        words = words._replace(shown=self._shown_local_asn(neighbor, local_asn), marks_hops=marks)
+        new_hops = words.named_next_hops if self._family == "ipv4" else frozenset[Address]()
+        words = words._replace(shown=self._shown_local_asn(neighbor, local_asn), marks_hops=marks, new_hops=new_hops)
         return _drop_peer_matches(words, neighbor)._replace(
             weight=config.weight or 0, preference=preference, peering=peering
         )
@@ -257,7 +271,8 @@ class PolicyReader:
         inside = peering is not None and peering.internal
         words = self.of(config.export_policy, config.export_prefix_list, config.export_path_list, external=not inside)
         drops = self._marks and not inside and words.rules is None and has_next_hops_of_ipv4(neighbor)
-        words = words._replace(named=self._leading_asns(neighbor, local_asn), drops_marked=drops)
+        own_hop = address(neighbor.address or "") if self._sets_hops and not inside else None
+        words = words._replace(named=self._leading_asns(neighbor, local_asn), drops_marked=drops, own_hop=own_hop)
         if config.default_originate:
             words = words._replace(
                 default=self.of(config.default_policy, external=False)._replace(preference=self._preference)

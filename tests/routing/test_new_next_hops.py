@@ -1,0 +1,131 @@
+"""Next hops that route maps give imported routes: of a neighbor, of the router itself, and of nobody."""
+
+from typing import Any
+
+import pytest
+
+from nodrop.model.fabric import Fabric, Loopback
+from nodrop.model.index import Index
+from nodrop.model.routing import RouteMap, RouteMapRule, StaticRoute
+from nodrop.routing import compute
+from support.routed_runs import compare, tables
+from support.twin_runs import needed
+from support.wired_routers import fabric, port, router, to
+
+Said = dict[str, Any]
+BLOCK = "10.8.1.0/24"
+LOOPBACK = "10.9.0.1"
+SETS = "next hops that a route map sets"
+
+
+def two_spines(
+    hop: str, *, static: bool = False, last: Said | None = None, by_id: bool = True, **session: Any
+) -> Fabric:
+    """Return r2 with two cables to r1, of whose routes over the first it sets the next hop, and one to r3.
+
+    r1 has a block and a loopback, to which r2 may have a static route. `session` is of the session over the first
+    cable at r2, `last` of the one to r3. Of equal routes r2 takes
+    those of the lowest router id and address for the best, or the oldest.
+    """
+    rules = (RouteMapRule(sequence=10, action="permit", sets=(("ip next-hop", hop),)),)
+    maps = (
+        RouteMap(name="HOP", rules=rules),
+        RouteMap(name="OUT", rules=(RouteMapRule(sequence=10, action="permit"),)),
+    )
+    blocks = {"networks": (BLOCK,), "import_check": False}
+    return fabric(
+        router(
+            "r1",
+            65001,
+            [port("e0", "10.1.0.0/31"), port("e1", "10.1.0.2/31")],
+            [to("10.1.0.1", 65002), to("10.1.0.3", 65002)],
+            bgp=blocks,
+            loopbacks=(Loopback(name="Loopback0", addresses=(f"{LOOPBACK}/32",)),),
+        ),
+        router(
+            "r2",
+            65002,
+            [port("e0", "10.1.0.1/31"), port("e1", "10.1.0.3/31"), port("e2", "10.1.0.4/31")],
+            [to("10.1.0.0", import_policy="HOP", **session), to("10.1.0.2"), to("10.1.0.5", **(last or {}))],
+            bgp={"route_maps": maps, "maximum_paths": 64, "compare_router_id": by_id},
+            static_routes=(StaticRoute(prefix=f"{LOOPBACK}/32", next_hop="10.1.0.0"),) if static else (),
+        ),
+        router(
+            "r3",
+            65002 if last and last.get("asn") == "internal" else 65003,
+            [port("e0", "10.1.0.5/31")],
+            [to("10.1.0.4", 65002)],
+            bgp={"router_id": "10.9.0.3"},
+        ),
+        cables=["r1 e0 - r2 e0", "r1 e1 - r2 e1", "r2 e2 - r3 e0"],
+    )
+
+
+CASES: dict[str, tuple[Fabric, set[str], bool]] = {
+    "the neighbor's own": (two_spines("10.1.0.0"), {"e0", "e1"}, True),
+    "of the other cable": (two_spines("10.1.0.2"), {"e1"}, True),
+    "of another neighbor": (two_spines("10.1.0.5"), {"e1", "e2"}, False),
+    "behind a static route": (two_spines(LOOPBACK, static=True), {"e1"}, True),
+    "behind a static route that it may follow": (
+        two_spines(LOOPBACK, static=True, connected_check=False),
+        {"e0", "e1"},
+        True,
+    ),
+    "passed on in the AS": (two_spines("10.1.0.0", last={"asn": "internal"}), {"e0", "e1"}, False),
+}
+"""Fabrics, the ports over which r2 reaches the block, and whether r3 does."""
+
+
+@pytest.mark.parametrize(("made", "ports", "is_passed_on"), CASES.values(), ids=CASES)
+def test_a_next_hop_that_a_route_map_sets(made: Fabric, ports: set[str], *, is_passed_on: bool) -> None:
+    plane = compute(Index(made))
+    assert [gap.what for gap in plane.gaps if not gap.what.startswith("valleys")] == []
+    found = tables(plane)
+    assert found["r2"][BLOCK] == ("bgp", frozenset(ports))
+    assert (BLOCK in found["r3"]) is is_passed_on
+
+
+NOT_REACHED = {"the router's own": two_spines("10.1.0.3"), "nobody's": two_spines("192.0.2.1")}
+
+
+@pytest.mark.parametrize("made", NOT_REACHED.values(), ids=NOT_REACHED)
+def test_routes_to_a_next_hop_that_is_not_reached_are_not_used(made: Fabric) -> None:
+    """No rule is about such a next hop: the gap keeps a fabric with one from passing."""
+    plane = compute(Index(made))
+    where = ("r2", "@neighbors", "10.1.0.0")
+    assert [tuple(gap) for gap in plane.gaps] == [(where, "a next hop of a route map that is not reached")]
+    assert tables(plane)["r2"][BLOCK] == ("bgp", frozenset({"e1"}))
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("made", [*(made for made, *_ in CASES.values()), *NOT_REACHED.values()])
+def test_it_is_that_of_frr(made: Fabric) -> None:
+    needed()
+    compare(made, patience_s=60.0)
+
+
+@pytest.mark.parametrize(
+    ("hop", "more", "is_computed"),
+    [
+        ("10.1.0.5", {}, False),
+        ("10.1.0.2", {}, True),
+        (LOOPBACK, {"static": True, "connected_check": False}, False),
+        ("10.1.0.0", {"last": {"asn": "internal"}}, False),
+    ],
+    ids=str,
+)
+def test_what_hangs_on_the_age_of_equal_routes_is_unknown(hop: str, more: Said, *, is_computed: bool) -> None:
+    gaps = compute(Index(two_spines(hop, by_id=False, **more))).gaps
+    expected = set() if is_computed else {(("r2", "@bgp"), "which of equal routes came first")}
+    assert {(gap.subject, gap.what) for gap in gaps if not gap.what.startswith("valleys")} == expected
+
+
+@pytest.mark.parametrize(
+    ("last", "is_computed"),
+    [({"next_hop_self": True}, False), ({"next_hop_self": True, "export_policy": "OUT"}, True), ({}, True)],
+    ids=str,
+)
+def test_next_hop_self_does_not_replace_it_in_the_as(last: Said, *, is_computed: bool) -> None:
+    gaps = compute(Index(two_spines("10.1.0.2", last={"asn": "internal", **last}))).gaps
+    expected = set() if is_computed else {(("r2", "@neighbors", "10.1.0.5"), SETS)}
+    assert {(gap.subject, gap.what) for gap in gaps if not gap.what.startswith("valleys")} == expected
