@@ -11,7 +11,7 @@ from nodrop.model.routing import BgpNeighbor, Redistribution, RouteMap, RouteMap
 from nodrop.model.states import UNKNOWN
 from nodrop.model.subject import Subject
 from nodrop.routing import ControlPlane, compute
-from support.wired_routers import fabric, kept_hop, port, router, to
+from support.wired_routers import fabric, kept_hop, port, ring, router, to
 
 
 def gaps(neighbors: Any = (), far: int = 65002, *routes: StaticRoute, **bgp: Any) -> set[tuple[Subject, str]]:
@@ -253,3 +253,12 @@ def test_ipv4_over_ipv6_beside_a_session_that_carries_the_same() -> None:
     beside = to("10.1.0.1"), to("10.1.0.0")
     assert over_ipv6(BOTH_FAMILIES, {}, {}, beside) == (set(), True)
     assert over_ipv6(BOTH_FAMILIES, {"weight": 7}, {}, beside) == ({BETWEEN}, True)
+
+
+@pytest.mark.parametrize(("one", "other"), [(True, True), (True, False), (False, True)])
+def test_withdrawn_routes_that_may_go_round_for_ever(*, one: bool, other: bool) -> None:
+    """Each of two routers puts its AS number in the place of the other's, which then finds its own in no path."""
+    plane = compute(Index(ring({"as_override": one}, {"as_override": other})))
+    what = "AS numbers that routers override for one another"
+    ends = {(("r1", "@neighbors", "10.1.0.1"), what), (("r2", "@neighbors", "10.1.0.0"), what)}
+    assert {(gap.subject, gap.what) for gap in plane.gaps} == (ends if one and other else set())

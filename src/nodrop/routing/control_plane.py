@@ -26,7 +26,7 @@ from nodrop.routing.kept_next_hops import (
 )
 from nodrop.routing.legs import CablingState
 from nodrop.routing.originating import may_outweigh_local
-from nodrop.routing.peerings import is_internal_session
+from nodrop.routing.peerings import find_looping_overrides, is_internal_session
 from nodrop.routing.policy_gaps import find_uncomputed_clauses
 from nodrop.routing.prefix_limits import limit, sessions_over_limit
 from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address, AddressFamily, address
@@ -239,6 +239,9 @@ class ControlPlane:
             if is_own or not self.is_tracked(side.router, hop, near=needs_link(router, neighbor)):
                 yield UncomputedPart(router.at(neighbor), "a next hop of a route map that is not reached")
         for family in self.families:
+            for side in find_looping_overrides(self.routers, self.sessions, family):
+                where = self.routers[side.router].at(side.neighbor)
+                yield UncomputedPart(where, "AS numbers that routers override for one another")
             if self.of(family).world.keeps:
                 yield from self._indirect_route_gaps(self.of(family))
 

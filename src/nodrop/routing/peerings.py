@@ -1,7 +1,7 @@
 """How routers exchange routes with neighbors in the same AS, and with those that are several hops away."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from nodrop.routing.prefixes import Address, AddressFamily, address
 from nodrop.routing.routers import BgpSession, Router, SessionSide
@@ -53,6 +53,29 @@ def announced_next_hop(session_side: SessionSide, far_side: SessionSide, family:
         return next(own_addresses, None)
     found_address = peer_address(session_side.neighbor, session_side.leg)
     return None if found_address is None or found_address.family != "ipv4" else found_address
+
+
+def find_looping_overrides(
+    own_routers: Sequence[Router], sessions: Sequence[BgpSession], family: AddressFamily
+) -> Iterator[SessionSide]:
+    """Yield the ends of sessions with `as-override` that lead round in a circle.
+
+    A route that is withdrawn goes round there for ever, with a longer path each time: nobody finds its AS number in it
+    (FRR, bgpd/bgp_route.c, bgp_peer_as_override). Whether it does hangs on who hears of the withdrawal first.
+    """
+    edges = [
+        (near, far.router)
+        for session in sessions
+        if family in session.families and not is_internal_session(own_routers, session)
+        for near, far in ((session.a, session.b), (session.b, session.a))
+        if neighbor_family_statement(near.neighbor, family).as_override
+    ]
+    count = -1
+    while len(edges) != count:
+        count = len(edges)
+        hearing, telling = {far for _, far in edges}, {near.router for near, _ in edges}
+        edges = [(near, far) for near, far in edges if near.router in hearing and far in telling]
+    yield from (near for near, _ in edges)
 
 
 def unchanged_next_hops(peering_rows: Iterable[tuple[int, Peering | None, Address | None]]) -> set[Address]:
