@@ -80,12 +80,16 @@ def find_sides_with_new_hops(own_routers: Sequence[Router], sessions: Sequence[B
 
 
 def hangs_on_age(speaker: BgpSpeaker, entry: TableEntry) -> bool:
-    """Whether it matters which of equal routes of other ASes came first: bgpd takes that for the best.
+    """Whether it matters which of equal routes came first, of which one has a next hop that a route map has set.
 
+    bgpd takes the first for the best, of routes of other ASes.
     The best one decides whether zebra looks for their next hops behind other routes, and its next hop is passed on
     (FRR, bgpd/bgp_route.c, bgp_path_info_cmp; bgpd/bgp_zebra.c, bgp_zebra_announce).
     """
     if speaker.bgp.compare_router_id or entry.is_internal or len(set(entry.vias)) < 2:
+        return False
+    new_hops = {hop for link in speaker.links for hop in link.inbound.new_hops}
+    if new_hops.isdisjoint(entry.vias):
         return False
     outward = [link.outbound for position, link in enumerate(speaker.links) if position not in entry.hops]
     is_passed_on = any(out.own_hop in entry.vias for out in outward if out.own_hop is not None)

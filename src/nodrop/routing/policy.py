@@ -56,6 +56,7 @@ class CompiledPolicy:
         self.number = number
         self._words = words
         self.peering, self.named, self.shown, self.own_hop = words.peering, words.named, words.shown, words.own_hop
+        self.new_hops = words.new_hops
         self._listed = None if words.listed is None else destinations.bits_permitted_by(words.listed)
         if words.refused:
             self._listed = (-1 if self._listed is None else self._listed) & ~destinations.bits_permitted_by(
@@ -104,7 +105,7 @@ class CompiledPolicy:
     @property
     def is_behind_others(self) -> bool:
         """Whether next hops of imported routes may be elsewhere than at the far end of a link."""
-        return self.peering is not None or bool(self._words.new_hops)
+        return self.peering is not None or bool(self.new_hops)
 
     def list_membership(self, class_bit: int) -> tuple[bool, ...]:
         """Return whether each of its lists and rules has a class: classes with equal results are treated alike."""
