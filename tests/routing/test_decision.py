@@ -63,7 +63,8 @@ def test_meds_of_two_neighboring_ases_are_compared_only_where_it_is_said() -> No
     assert hops(PLAIN._replace(always_med=True), one, other) == (0,)
 
 
-def test_the_least_med_of_each_neighboring_as_is_kept() -> None:
+def test_a_med_is_compared_with_that_of_the_best_path_alone() -> None:
+    """The second path loses to the fourth, and is used together with the first nevertheless."""
     found = hops(
         PLAIN,
         PathAttributes((1,), med=7),
@@ -71,7 +72,7 @@ def test_the_least_med_of_each_neighboring_as_is_kept() -> None:
         PathAttributes((1,), med=8),
         PathAttributes((2,)),
     )
-    assert found == (0, 3)
+    assert found == (0, 1, 3)
 
 
 def test_paths_that_differ_are_used_together_only_where_that_is_said() -> None:

@@ -13,8 +13,8 @@ from nodrop.model.values import replace_fields
 from nodrop.routing import compute
 from nodrop.routing.failures import FailureAnalysis
 from nodrop.routing.prefixes import Prefix
-from support.routed_runs import tables
-from support.twin_runs import Table
+from support.routed_runs import compare, tables
+from support.twin_runs import Table, needed
 from support.wired_routers import doubly_heard, fabric, port, ring, router, to
 
 BLOCKS = ("10.8.1.0/24", "10.8.2.0/24")
@@ -387,3 +387,45 @@ def test_the_other_end_of_a_session_expects_the_local_as_number() -> None:
     assert [gap.what for gap in compute(Index(ring({"local_asn": 65002}, {"asn": 65002}))).gaps] == [
         "a local AS number that is the neighbor's"
     ]
+
+
+def three_above(meds: tuple[str, str, str], *, always: bool = False) -> Fabric:
+    """r1 below three spines with the same block and a MED each, the last two of one AS."""
+    spines, sessions = [], []
+    for at, (asn, med) in enumerate(zip((65002, 65003, 65003), meds, strict=True)):
+        rule = RouteMapRule(sequence=10, action="permit", sets=(("metric", med),))
+        own = {
+            "router_id": f"10.9.0.{at + 2}",
+            "networks": (BLOCKS[0],),
+            "import_check": False,
+            "route_maps": (RouteMap(name="MED", rules=(rule,)),),
+        }
+        ports = [port("e0", f"10.1.{at}.1/31")]
+        spines.append(router(f"s{at}", asn, ports, [to(f"10.1.{at}.0", export_policy="MED")], bgp=own))
+        sessions.append(to(f"10.1.{at}.1"))
+    process = {"maximum_paths": 64, "compare_router_id": True, "always_compare_med": always}
+    ports = [port(f"e{at}", f"10.1.{at}.0/31") for at in range(3)]
+    leaf = router("r1", 65001, ports, sessions, bgp=process)
+    return fabric(leaf, *spines, cables=[f"r1 e{at} - s{at} e0" for at in range(3)])
+
+
+MEDS = [
+    (("5", "0", "10"), False, ["e0", "e1", "e2"]),
+    (("5", "0", "10"), True, ["e1"]),
+    (("0", "0", "10"), True, ["e0", "e1"]),
+]
+
+
+@pytest.mark.parametrize(("meds", "always", "ports"), MEDS)
+def test_a_med_is_compared_with_that_of_the_best_route(
+    meds: tuple[str, str, str], ports: list[str], *, always: bool
+) -> None:
+    """The route of s2 is worse than that of s1, and as good as that of s0, which is the best."""
+    assert routes(three_above(meds, always=always), "r1") == {BLOCKS[0]: ports}
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(("meds", "always"), [row[:2] for row in MEDS])
+def test_it_is_compared_so_by_frr(meds: tuple[str, str, str], *, always: bool) -> None:
+    needed()
+    compare(three_above(meds, always=always), patience_s=60.0)

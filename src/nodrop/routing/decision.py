@@ -183,14 +183,32 @@ def _select_multipath(
     offers: list[RouteOffer], limits: MultipathLimits
 ) -> tuple[tuple[AdvertPart, ...], tuple[int, ...]]:
     """Return the routes of the neighbor that wins a tie, and the links that are used together."""
+    candidates = offers
     if len(offers) > 1:
-        offers = prefer_lowest_med(offers, lambda offer: offer.parts[0].attributes, always=limits.always_med)
-    best = min(offers, key=lambda offer: offer.links[0])
+        candidates = prefer_lowest_med(offers, lambda offer: offer.parts[0].attributes, always=limits.always_med)
+    best = min(candidates, key=lambda offer: offer.links[0])
+    if len(candidates) < len(offers):
+        best_attributes = best.parts[0].attributes
+        offers = [
+            offer
+            for offer in offers
+            if is_equal_by_med(offer.parts[0].attributes, best_attributes, always=limits.always_med)
+        ]
     hops = sorted(link for offer in offers for link in offer.links)
     if not limits.relaxed:
         asn = limits.neighbors[best.links[0]]
         hops = [link for link in hops if limits.neighbors[link] == asn]
     return best.parts, tuple(hops if limits.most is None else hops[: limits.most])
+
+
+def is_equal_by_med(attributes: PathAttributes, best: PathAttributes, *, always: bool) -> bool:
+    """Whether a route is as good as the best one by MED, so that both are used together.
+
+    It may be worse than another of the same neighboring AS: bgpd compares it with the best of all alone (FRR,
+    bgpd/bgp_route.c, bgp_best_selection).
+    """
+    is_compared = always or attributes.path[:1] == best.path[:1]
+    return not is_compared or (attributes.med or 0) == (best.med or 0)
 
 
 def prefer_lowest_med(

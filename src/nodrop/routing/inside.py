@@ -14,6 +14,7 @@ from nodrop.routing.decision import (
     RouteOffer,
     TableEntry,
     decide_best_paths,
+    is_equal_by_med,
     prefer_lowest_med,
 )
 from nodrop.routing.policy import CompiledPolicy, add_shutdown_community
@@ -132,12 +133,21 @@ class InternalPathChoice:
         Behind MED come: from another AS before the own one, the nearest next hop, the lowest router id, the shortest
         list of clusters, the lowest address (FRR, bgpd/bgp_route.c, bgp_path_info_cmp).
         """
-        rows = [(offer.parts[0], link) for offer in offers for link in offer.links]
-        rows = prefer_lowest_med(rows, lambda row: row[0].attributes, always=self._limits.always_med)
+        every = [(offer.parts[0], link) for offer in offers for link in offer.links]
+        always = self._limits.always_med
+        rows = prefer_lowest_med(every, lambda row: row[0].attributes, always=always)
         rows = [row for row in rows if not _is_internal(row[0])] or rows
         least = min(map(self._hop_metric, rows))
-        rows = sorted([row for row in rows if self._hop_metric(row) == least], key=self._tie_break_key)
-        best, best_link = rows[0]
+        best, best_link = min(filter(lambda row: self._hop_metric(row) == least, rows), key=self._tie_break_key)
+        rows = sorted(
+            [
+                row
+                for row in every
+                if is_equal_by_med(row[0].attributes, best.attributes, always=always)
+                and (_is_internal(row[0]), self._hop_metric(row)) == (_is_internal(best), least)
+            ],
+            key=self._tie_break_key,
+        )
         limits = self._limits
         internal = _is_internal(best)
         if limits.relaxed:
