@@ -160,7 +160,8 @@ def _fact_rows(rule: Rule) -> Iterator[tuple[str, str]]:
     yield "severity", rule.severity
     if rule.severity_if_assumed is not None:
         topics = " or ".join(TOPIC_LABELS[topic] for topic, _ in rule.assumed)
-        yield "if assumed", f"{rule.severity_if_assumed}, if no file states {topics}"
+        states = "states or shows" if any(condition is not None for _, condition in rule.assumed) else "states"
+        yield "if assumed", f"{rule.severity_if_assumed}, if no file {states} {topics}"
     yield "confidence", rule.confidence
     if rule.because:
         yield "not certain", rule.because
