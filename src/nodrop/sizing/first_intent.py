@@ -1,6 +1,6 @@
 """A first intent with comments: a sized fabric, or two leaves and two spines of one model that are full of servers."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -116,8 +116,8 @@ def _render(sized: SizedFabric, platform: str, ratio: Fraction, *, file: str, fa
         leaf_groups=len(leaf_groups),
         endpoints=[_host_words(sized, hosts) for hosts in sized.hosts],
         sharing=max(_least_sharing(sized, group) for group in sized.groups),
-        asn=Quoted(_flow(_as_numbers(sized, short=short))),
-        addressing=Quoted(_flow(sized.pools())),
+        asn=[f"{name}: {rule}" for name, rule in _as_numbers(sized, short=short).items()],
+        addressing=Quoted(", ".join(f"{key}: {pool}" for key, pool in sized.pools().items())),
     )
 
 
@@ -215,10 +215,6 @@ def _as_numbers(sized: SizedFabric, *, short: bool) -> dict[str, str]:
         between = "4200200000+pod" if group.per_pod else "4200000000"
         rules[group.name] = "4200100000+" if group.tier == 1 else between if group.tier < top else "4200000000"
     return {"spines": rules["spine"], "leaves": rules["leaf"]} if short else rules
-
-
-def _flow(pairs: Mapping[str, str]) -> str:
-    return "{" + ", ".join(f"{key}: {value}" for key, value in pairs.items()) + "}"
 
 
 def _least_sharing(sized: SizedFabric, group: SizedGroup) -> int:
