@@ -81,7 +81,12 @@ class Landing:
             if error.errno not in _HAS_NO_UNNAMED:
                 raise
             handle = self.open(os.O_RDWR | os.O_CREAT | os.O_EXCL)
-            os.write(handle, data)
+            try:
+                os.write(handle, data)
+            except BaseException:
+                os.close(handle)
+                self.remove()
+                raise
         return handle
 
     def remove(self) -> None:
