@@ -1,16 +1,20 @@
 """From findings to places: file, line and column, looked up only on devices that have findings."""
 
 import dataclasses
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
+from itertools import islice
 
 from nodrop.design.deciding import IntentKeys, decision
 from nodrop.engine.finding import Finding, Located, Related
 from nodrop.errors import InputProblems, Problem
 from nodrop.intent.schema import Intent
 from nodrop.model import subject
+from nodrop.model.edit import ABSENT, find_value
+from nodrop.model.fabric import Fabric
 from nodrop.model.reading import Decision, Note, Place, Reading, Source
 from nodrop.model.subject import Subject, natural
 from nodrop.platforms import HOSTS
@@ -48,10 +52,11 @@ def locate(
     """Fill in the places of findings and of the parts related to them.
 
     The place of a finding is that of its `at`, else that of the nearest part around it, up to the device; for a finding
-    about a link, at the end that was read. Sources of a device are loaded once, one device at a time, and devices
-    without findings never. A source that has changed since it was read gives no place, but a note. With `only`, some of
-    these very findings, the others stay unchanged and cost nothing. Where the fabric was built from an intent, the key
-    that decides the part that a finding points at is the first part related to it.
+    about a link, at the end that was read. Where the row there is shared with sound parts, and sound siblings have
+    another one, it is where the port names the row. Sources of a device are loaded once, one device at a time, and
+    devices without findings never. A source that has changed since it was read gives no place, but a note. With `only`,
+    some of these very findings, the others stay unchanged and cost nothing. Where the fabric was built from an intent,
+    the key that decides the part that a finding points at is the first part related to it.
     """
     findings = tuple(findings)
     chosen = {id(finding) for finding in (findings if only is None else only)}
@@ -59,7 +64,7 @@ def locate(
     targets_of_device: dict[str, dict[_Target, None]] = {}
     for device, target in (aimed for finding in findings if id(finding) in chosen for aimed in aim.all_of(finding)):
         targets_of_device.setdefault(device, {})[target] = None
-    atlas = _Atlas(reading, locations)
+    atlas = _Atlas(reading, locations, _RowUsers(findings, reading.fabric))
     for device in sorted(targets_of_device, key=natural):
         atlas.chart(device, reading.sources[device], targets_of_device[device])
     lines = dict(atlas.lines)
@@ -149,6 +154,16 @@ _MOST_OF_ROW = 2
 """Changes of a fix that alter a shared row; more replace it by another row."""
 
 
+_ROWS = ("queues", "priority_groups")
+_ROW_DEPTH = 6
+"""How long the subject of a scheduler, of marks or of a buffer is: port, queue and field."""
+_INDEXES = 8
+_FEW_PORTS = 4
+"""Ports with one fault, up to which each may be bound to a wrong row; of more the row itself is at fault."""
+_MOST_ASKED = 64
+"""Parts of a switch, up to which users of their rows are looked for."""
+
+
 _POOL = "pool"
 """The field in which buffer profiles differ: a change of it together with others gives a port another profile."""
 
@@ -156,10 +171,13 @@ _POOL = "pool"
 def _part_to_change(finding: Finding) -> Subject:
     """Return the part that a fix changes, if all changes are of the port that a finding points at; else that part.
 
+    Of a link that is the part at the end that changes, if only one does.
     One or two changes are of a row of a map or profile; more are of the binding of the port to another one. What is
     around the part that the finding points at says less than that.
     """
     changes = finding.fix.changes if finding.fix is not None else ()
+    if finding.subject[:2] == (subject.FABRIC, "links") and len({change.subject[:2] for change in changes}) == 1:
+        return next(change.subject for change in changes)
     own = [change.subject for change in changes if change.subject[:2] == finding.at[:2]]
     if len(finding.at) < 2 or not own or len(own) < len(changes):
         return finding.at
@@ -169,6 +187,66 @@ def _part_to_change(finding: Finding) -> Subject:
     shared = (at for at, steps in enumerate(zip(*own, strict=False)) if len(set(steps)) > 1)
     around = own[0][: next(shared, min(map(len, own)))]
     return finding.at if finding.at[: len(around)] == around else around
+
+
+def _depth_of_row(part: Subject) -> int:
+    """Return how long the subject of a scheduler, of marks, of a buffer or of a cable's length is; 0 for others."""
+    if part[2:] == ("cable_length_m",):
+        return len(part)
+    return _ROW_DEPTH if len(part) > _ROW_DEPTH and part[2] == "qos" and part[3] in _ROWS else 0
+
+
+def _outwards(part: Subject) -> tuple[Subject, ...]:
+    """Return a part and those around it up to its port, the inner first; around a length is what binds its profile."""
+    if part[2] == "qos":
+        return tuple(part[:length] for length in range(len(part), 1, -1))
+    return part, (*part[:2], "qos", "priority_groups"), part[:2]
+
+
+class _RowUsers:
+    """Which other parts may share the row of a map, profile or scheduler that findings about few ports point at.
+
+    Only for queues, priority groups and cable lengths. Ports with a finding of the same rule and path are sick, all
+    others sound.
+    """
+
+    def __init__(self, findings: Iterable[Finding], fabric: Fabric) -> None:
+        self._fabric = fabric
+        self._devices = {device.name: device for device in fabric.devices}
+        self._sick: dict[tuple[str, str, Subject], set[str]] = {}
+        self._rules: dict[Subject, list[str]] = {}
+        for finding in findings:
+            part = _part_to_change(finding)
+            if part[0] in self._devices and _depth_of_row(part):
+                self._sick.setdefault((finding.rule, part[0], part[2:]), set()).add(part[1])
+                self._rules.setdefault(part, []).append(finding.rule)
+        self._asked = Counter(device for _, device, _ in self._sick)
+
+    def others(self, part: Subject) -> "tuple[list[Subject], list[Subject]] | None":
+        """Return up to two sound siblings of a part, and equal parts that may share its row.
+
+        None where no sibling is sound, or so many ports or parts of the switch have findings that none is the odd one.
+        """
+        sick = {port for rule in self._rules.get(part, ()) for port in self._sick[rule, part[0], part[2:]]}
+        if not sick or len(sick) > _FEW_PORTS or self._asked[part[0]] > _MOST_ASKED:
+            return None
+        ports, depth = self._devices[part[0]].interfaces, _depth_of_row(part)
+        own = next((port for port in ports if port.name == part[1]), None)
+        sound = [port for port in ports if port.name not in sick]
+        alike = [port for port in sound if own is not None and port.side is own.side]
+        siblings = [(part[0], port.name, *part[2:]) for port in alike]
+        siblings = [sibling for sibling in siblings if self._value(sibling[:depth]) is not ABSENT][:2]
+        value = self._value(part[:depth])
+        indexes = [(*part[:4], str(index), *part[5:]) for index in range(_INDEXES) if len(part) > _ROW_DEPTH]
+        rest = [(part[0], port.name, *part[2:]) for port in sound if port not in alike]
+        others = (other for other in (*indexes, *rest) if other != part)
+        equal = (other for other in others if self._value(other[:depth]) == value)
+        return (siblings, list(islice(equal, 2))) if siblings else None
+
+    def _value(self, part: Subject) -> object:
+        """Return a scheduler, marks, a buffer or a length as text; ABSENT where there is none."""
+        value = find_value(self._fabric, part)
+        return ABSENT if value is ABSENT or value is None else repr(value)
 
 
 class _Aim:
@@ -219,8 +297,9 @@ class _Aim:
 class _Atlas:
     """The places found, device by device."""
 
-    def __init__(self, reading: Reading, where: Where) -> None:
+    def __init__(self, reading: Reading, where: Where, users: _RowUsers) -> None:
         self._platforms, self._where, self._secret = _platforms(reading), where, reading.secret_lines
+        self._users = users
         self.places: dict[tuple[str, _Target], Located] = {}
         self.lines: dict[tuple[str, int], str] = {}
         self.notes: list[Note] = []
@@ -238,11 +317,23 @@ class _Atlas:
             located = (
                 target
                 if isinstance(target, Located)
-                else _locate_nearest_part(place_of, target, displays) or file_location
+                else _locate_nearest_part(place_of, self._own_part(target, place_of), displays) or file_location
             )
             if located is not None and located.file in lines.texts:
                 self.places[device, target] = located
                 self._keep_line(located, lines)
+
+    def _own_part(self, part: Subject, place_of: PlaceOf) -> Subject:
+        """Return the part whose place names a row, if the row itself is right for others that share it; else `part`."""
+        others = self._users.others(part)
+        if others is None:
+            return part
+        siblings, equal = others
+        for own, *rest in zip(*map(_outwards, (part, *siblings, *equal)), strict=True):
+            place = place_of(own)
+            if place not in [place_of(other) for other in rest if other != own]:
+                return tuple(own)
+        return part
 
     def _keep_line(self, located: Located, lines: "_LinesOf") -> None:
         if located.span is not None and (text := lines.get(located.file, located.span.line)) is not None:

@@ -38,11 +38,15 @@ def _ineffective_network_hits(index: Index, reach: RouteReach) -> Iterator[Hit]:
         if router.bgp is None or router.bgp.import_check is not True or router.unsaid:
             continue
         for idle_prefix, position in _ineffective_networks(reach, router):
+            subject: Subject = (*router.subject, "networks", str(position))
+            changes = _subnet_of_hosts(index, router, router.bgp.networks[position])
             yield Hit(
-                subject=(*router.subject, "networks", str(position)),
+                subject=subject,
+                at=changes[0][0] if changes else subject,
                 facts={"device": router.name, "prefix": router.bgp.networks[position]},
+                related=((subject, "announced here"),) if changes else (),
                 discriminator=str(idle_prefix),
-                changes=_subnet_of_hosts(index, router, router.bgp.networks[position]),
+                changes=changes,
             )
 
 

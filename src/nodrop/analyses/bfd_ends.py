@@ -36,12 +36,20 @@ def find(index: Index) -> Iterator[Hit]:
         b = _find_session_over_port(sessions[link.b.node], ports[1], ports[0])
         if a is not None and b is not None and a[1].bfd != b[1].bfd and a[1].enabled and b[1].enabled:
             watching_end, silent_end = (a, b) if a[1].bfd else (b, a)
+            odd, other = (watching_end, silent_end) if _is_alone(sessions, watching_end) else (silent_end, watching_end)
             yield Hit(
                 subject=silent_end[0],
+                at=(*odd[0], "bfd"),
                 facts={"device": silent_end[0][0], "session": silent_end[1].key, "far": watching_end[0][0]},
-                related=(((*watching_end[0], "bfd"), "the end with BFD"),),
-                changes=(((*silent_end[0], "bfd"), True),),
+                related=(((*other[0], "bfd"), "the end with BFD" if other is watching_end else "the end without"),),
+                changes=(((*odd[0], "bfd"), odd is silent_end),),
             )
+
+
+def _is_alone(sessions: Mapping[str, Mapping[tuple[str | None, str], SessionEnd]], watching_end: SessionEnd) -> bool:
+    """Whether a session is the only one of its switch with BFD, of more than two."""
+    own = sessions[watching_end[0][0]].values()
+    return len(own) > 2 and sum(neighbor.bfd for _, neighbor in own) == 1
 
 
 def _bgp_processes(device: Device) -> tuple[Bgp, ...]:

@@ -119,7 +119,7 @@ def _split_class_hits(
     near_ports, far_ports = ports_by_landing[odd], ports_by_landing[most]
     hit = Hit(
         subject=(FABRIC, "classes", wanted_traffic_class.name),
-        at=_dscp_map_place(near_ports),
+        at=_dscp_map_place(near_ports, wanted_traffic_class),
         facts={
             "name": wanted_traffic_class.name,
             "dscps": show_ids(wanted_traffic_class.dscp),
@@ -128,7 +128,7 @@ def _split_class_hits(
             "here": near_ports.device.name,
             "there": far_ports.device.name,
         },
-        related=((_dscp_map_place(far_ports), "a different traffic class here"),),
+        related=((_dscp_map_place(far_ports, wanted_traffic_class), "a different traffic class here"),),
         changes=tuple(
             _traffic_class_changes(
                 [ports.device for at, ports in by_device if at == odd], landings, wanted_traffic_class, odd, most
@@ -180,8 +180,9 @@ def _hidden(wanted_traffic_class: TrafficClass, *ends: tuple[ClassLanding, Ports
     return all(not isinstance(rx_priorities, Unknown) and priorities <= {*rx_priorities} for rx_priorities in obeyed)
 
 
-def _dscp_map_place(ports: Ports) -> Subject:
-    return (ports.device.name, ports.port.name, "qos", "dscp_to_tc")
+def _dscp_map_place(ports: Ports, wanted_traffic_class: TrafficClass) -> Subject:
+    """Return the row of a map that sorts the first DSCP of a class."""
+    return (ports.device.name, ports.port.name, "qos", "dscp_to_tc", *map(str, wanted_traffic_class.dscp[:1]))
 
 
 def _usual_landing(

@@ -42,19 +42,22 @@ def find(index: Index) -> Iterator[Hit]:
             )
             if expected and (device_a, device_b, expected) not in reported_pairs:
                 reported_pairs.add((device_a, device_b, expected))
+                subject: Subject = (device.name, "@neighbors", session.key)
+                far_asn: Subject = (far[0], "@bgp", "asn")
+                changes = tuple(wrong.mended(device.name, far))
+                is_far_wrong = [changed for changed, _ in changes] == [far_asn]
                 yield Hit(
-                    subject=(device.name, "@neighbors", session.key),
-                    at=(device.name, "@neighbors", session.key, "remote_asn"),
+                    subject=subject,
+                    at=far_asn if is_far_wrong else (*subject, "remote_asn"),
                     facts={
                         "session": session.key,
                         "device": device.name,
-                        "own": own_asn,
                         "far": far[0],
                         "found": far[1],
                         "expected": expected,
                     },
-                    changes=tuple(wrong.mended(device.name, far)),
-                    related=(((far[0], "@bgp", "asn"), f"AS {far[1]}"),),
+                    changes=changes,
+                    related=((((*subject, "remote_asn"), expected) if is_far_wrong else (far_asn, f"AS {far[1]}")),),
                 )
     if showing:
         yield from _find_rejected_sessions(index, showing)
@@ -82,7 +85,6 @@ def _find_rejected_sessions(index: Index, showing: set[str]) -> Iterator[Hit]:
             facts={
                 "session": down.neighbor.key,
                 "device": router,
-                "own": own_asn,
                 "far": far,
                 "found": shown_asn,
                 "expected": _expected(down.neighbor, own_asn, shown_asn),
@@ -161,7 +163,7 @@ def _expected(session: BgpNeighbor, own_asn: int, far_router: int) -> str:
     """Return which AS number a session wants at the far end, in words; nothing where it finds that."""
     wanted_remote_asn = session.remote_asn
     if wanted_remote_asn == "external":
-        return "another AS" if own_asn == far_router else ""
+        return f"another AS than its own {own_asn}" if own_asn == far_router else ""
     if wanted_remote_asn == "internal":
-        return "the same AS" if own_asn != far_router else ""
+        return f"its own AS {own_asn}" if own_asn != far_router else ""
     return "no AS (`remote-as` is missing)" if wanted_remote_asn is None else f"AS {wanted_remote_asn}"

@@ -167,7 +167,9 @@ class _Session:
             self.findings[before:] = add_sibling_changes(rule, findings, self.index, sick)
         for finding in () if rule.failures or rule.observed else self.findings[before:]:
             place = finding.subject[: 3 if finding.subject[0] == FABRIC else 2]
-            self.reported.setdefault(place, set()).add((rule.area, rule.name, finding.severity))
+            parts = (part[:2] for part in finding.parts)
+            for reported_place in dict.fromkeys((place, *parts)):
+                self.reported.setdefault(reported_place, set()).add((rule.area, rule.name, finding.severity))
 
     def _run_rule(self, rule: Rule, builder: FindingBuilder) -> None:
         if rule.claim is not None:

@@ -331,10 +331,13 @@ class _Finder:
             yield from self._pfc_paths(port, "pfc_rx_priorities", "")
         yield ("interface", port, "qos", "pfc-watchdog", "state")
         yield ("interface", port, "qos", "pfc-watchdog")
+        yield ("interface", port, "qos")
         yield from self._pfc_paths(port, "pfc_rx_priorities", "")
 
     def _priority_group_paths(self, port: str, field_words: list[str]) -> Iterator[Path]:
         index = field_words[0]
+        if not index:
+            yield ("interface", port, "qos", "pfc", "profile")
         if field_words[2] == "dynamic_th":
             yield (*_ADVANCED, "ingress-lossless-buffer", "shared-alpha")
             yield (*_ADVANCED, "ingress-lossy-buffer", "priority-group", "bulk", "shared-alpha")

@@ -211,13 +211,23 @@ class Config:
         return len(self.remarks) >= MAX_REMARKS
 
     def remark(
-        self, kind: str, subject: Subject, keys: tuple[str, ...], remedy: Remedy = NO_REMEDY, /, **facts: str
+        self,
+        kind: str,
+        subject: Subject,
+        keys: tuple[str, ...],
+        remedy: Remedy = NO_REMEDY,
+        cause: tuple[str, ...] = (),
+        /,
+        **facts: str,
     ) -> None:
-        """Remember something wrong in the text at `keys`, once; `subject` is below the device."""
+        """Remember something wrong in the text at `keys`, once; `subject` is below the device.
+
+        `cause` is another place to point at.
+        """
         fault = (kind, keys, *facts.values())
         if not self.is_full and fault not in self._remarked:
             self._remarked.add(fault)
-            place = self.place(keys)
+            place = self.place(cause or keys)
             names = _names(keys[1]) if len(keys) > 1 and keys[0] != COMMUNITIES else ()
             self.remarks.append(
                 Remark(

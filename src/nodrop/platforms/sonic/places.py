@@ -266,7 +266,7 @@ class _Finder:
             yield ("PORT_QOS_MAP", port, _QOS_FIELDS[head])
         elif head == "pfc_watchdog":
             if field_path[:1] == ["priorities"]:
-                yield ("PORT_QOS_MAP", port, "pfcwd_sw_enable")
+                yield from (("PORT_QOS_MAP", port, field) for field in ("pfcwd_sw_enable", "pfc_enable"))
             elif field_path:
                 yield ("PFC_WD", port, _WATCHDOG_FIELDS.get(field_path[0], field_path[0]))
             yield ("PFC_WD", port)
@@ -289,7 +289,7 @@ class _Finder:
         table, field, _ = MAPS[attribute]
         name = self._row("PORT_QOS_MAP", port).get(field)
         if path and isinstance(name, str):
-            yield (table, bare(name), path[0])
+            yield from ((table, bare(name), path[0]), (table, bare(name)))
         yield ("PORT_QOS_MAP", port, field)
 
     def _queue_paths(self, port: str, path: Path) -> Iterator[Path]:

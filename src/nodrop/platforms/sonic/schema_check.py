@@ -15,7 +15,17 @@ from nodrop.platforms.sonic.config import Config, covers
 from nodrop.platforms.sonic.read_secrets import without
 from nodrop.platforms.sonic.schema import Schema, release_of, schema
 from nodrop.platforms.sonic.schema_conditions import Condition, Tables
-from nodrop.platforms.sonic.schema_rows import Fault, Judge, Path, Targets, Verdict, missing, spaceless, unmet
+from nodrop.platforms.sonic.schema_rows import (
+    Fault,
+    Judge,
+    Path,
+    Targets,
+    Verdict,
+    missing,
+    point_at_shared_fields,
+    spaceless,
+    unmet,
+)
 from nodrop.platforms.sonic.unknown_tables import designed_tables
 from nodrop.syntax.places import quote_text
 from nodrop.syntax.shapes import mapping_at, value_at
@@ -51,7 +61,8 @@ def check(config: Config) -> None:
             remarked_paths.discard(fault.path)
         if not any(fault.path[:length] in remarked_paths for length in range(1, len(fault.path) + 1)):
             facts = without(config, fault.path[0], fault.facts)
-            config.remark(fault.kind, _port_subject(config, fault.path), fault.path, _remedy(fault), **facts)
+            subject = _port_subject(config, fault.path)
+            config.remark(fault.kind, subject, fault.path, _remedy(fault), fault.cause, **facts)
             if len(fault.path) > 2:
                 remarked_paths.add(fault.path)
 
@@ -161,6 +172,7 @@ class _Checker:
         self, tables: Tables, name: str, condition: Condition, keys: list[str]
     ) -> Iterator[Fault]:
         """Yield the rows that fail a condition on other tables; a condition that reads no field gives one fault."""
+        broken = []
         for key in keys if condition.names else keys[:1]:
             full_row = tables.row(name, key)
             holds = condition.holds(full_row, tables)
@@ -168,7 +180,8 @@ class _Checker:
                 if holds:
                     yield missing(self._schema, (name, key), condition.subject)
             elif not holds:
-                yield unmet(condition, (name, key), full_row, tables)
+                broken.append(unmet(condition, (name, key), full_row, tables))
+        yield from point_at_shared_fields(broken)
 
 
 def _dangling_references(

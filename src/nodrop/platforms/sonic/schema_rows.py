@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from nodrop.limits import MAX_REMARKS
 from nodrop.model.types import meant
@@ -13,6 +13,7 @@ from nodrop.platforms.sonic.schema import Row, Schema, Table
 from nodrop.platforms.sonic.schema_conditions import Condition, Tables
 from nodrop.platforms.sonic.schema_types import Field, Kind
 from nodrop.syntax.places import quote_text
+from nodrop.syntax.shapes import mapping_at
 
 Path = tuple[str, ...]
 Values = Mapping[str, object]
@@ -33,6 +34,10 @@ class Fault:
     kind: str
     path: Path
     facts: Mapping[str, str]
+    others: tuple[Path, ...] = ()
+    """Fields of other rows that a broken condition compares with, as far as they are there."""
+    cause: Path = ()
+    """The one of them to point at, if several rows fail for it; else nothing."""
 
 
 @dataclass(slots=True)
@@ -94,6 +99,7 @@ class Judge:
                 if is_everywhere
                 else [missing(self._schema, path, name) for path in paths]
             )
+        verdict.faults = point_at_shared_fields(verdict.faults)
         return verdict
 
     def _missing_in_all_rows(self, table_name: str, field_name: str, rows: int) -> Fault:
@@ -162,18 +168,27 @@ def missing(schema: Schema, path: Path, name: str) -> Fault:
     return fault("missing-field", path, {"field": name, "release": schema.release_label})
 
 
+def point_at_shared_fields(faults: list[Fault]) -> list[Fault]:
+    """Return faults, those of several rows that fail for one field of another row with that field as their cause."""
+    counts = Counter(other for fault in faults for other in fault.others)
+    if not any(count > 1 for count in counts.values()):
+        return faults
+    return [replace(fault, cause=next((other for other in fault.others if counts[other] > 1), ())) for fault in faults]
+
+
 def unmet(condition: Condition, path: Path, row: Mapping[str, object], config_tables: Tables) -> Fault:
     """Return the fault of a row that does not meet a condition."""
     field_texts = [
         f"{name} is {_format_value(row.get(name, row.get(name.replace('_', '-'))))}" for name in sorted(condition.names)
     ]
-    for table, key, name in dict.fromkeys(_ELSEWHERE.findall(condition.text)):
+    others = dict.fromkeys(_ELSEWHERE.findall(condition.text))
+    for table, key, name in others:
         value = config_tables.row(table, key).get(name)
         field_texts.append(f"{name} of {table} {key} is {_format_value(value)}")
     place = (*path, condition.subject) if condition.subject in row and condition.subject != "row" else path
-    return fault(
-        "broken-condition", place, {"found": ", ".join(field_texts), "expected": describe_condition(condition.text)}
-    )
+    facts = {"found": ", ".join(field_texts), "expected": describe_condition(condition.text)}
+    stated = tuple(other for other in others if other[2] in mapping_at(config_tables.keys(other[0]), other[1]))
+    return replace(fault("broken-condition", place, facts), others=stated)
 
 
 def _format_value(value: object) -> str:
