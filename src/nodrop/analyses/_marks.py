@@ -13,9 +13,10 @@ from nodrop.routing.words import neighbor_family_statement
 
 
 class CommunityMark(NamedTuple):
-    """The destinations that one policy of a router marks: `what` in the words of a message, and its subject."""
+    """The destinations that one `policy` of a router marks: `what` in the words of a message, and its subject."""
 
     router: int
+    policy: str
     what: str
     at: Subject
     way: str
@@ -43,7 +44,13 @@ def _mark_from_redistribution(reach: RouteReach, number: int, attributes: PathAt
     )
     policy_text = f"route map {row.policy} sets community {_render_blocking_communities(attributes)}"
     return CommunityMark(
-        number, policy_text, (*router.subject, "route_maps", str(row.policy)), "export", router.subject, bits
+        number,
+        f"route map {row.policy}",
+        policy_text,
+        (*router.subject, "route_maps", str(row.policy)),
+        "export",
+        router.subject,
+        bits,
     )
 
 
@@ -62,7 +69,8 @@ def _mark_from_policy(
     policy = family_config.import_policy if inbound else family_config.export_policy
     policy_text = f"route map {policy} sets community {_render_blocking_communities(attributes)}"
     at = (*router.subject, "route_maps", str(policy))
-    return CommunityMark(holder, policy_text, at, "import" if inbound else "export", router.at(neighbor), bits)
+    way = "import" if inbound else "export"
+    return CommunityMark(holder, f"route map {policy}", policy_text, at, way, router.at(neighbor), bits)
 
 
 def _render_blocking_communities(attributes: PathAttributes) -> str:

@@ -4,7 +4,9 @@ from collections.abc import Hashable, Sequence
 
 from nodrop.analyses._computed import compute_observation
 from nodrop.analyses._plane import control_plane_of
+from nodrop.model.fabric import End
 from nodrop.model.index import Index
+from nodrop.model.states import Unknown
 from nodrop.model.subject import FABRIC, Subject, cable_ends
 
 MAX_LEFT_OUT_NAMES = 30
@@ -36,6 +38,19 @@ def item_name(checked_subject: Subject) -> str:
     if checked_subject[0] == FABRIC:
         return " to ".join(map(str, cable_ends(checked_subject[2]))) or checked_subject[2]
     return f"{checked_subject[0]} to {checked_subject[-1]}" if len(checked_subject) > 1 else checked_subject[0]
+
+
+def describe_ends(index: Index, checked_subject: Subject) -> str:
+    """Return the ends of a cable with their addresses: `leaf1 Ethernet0 (10.1.1.0/31) and spine1 Ethernet8`."""
+    return " and ".join(f"{end.node} {end.port}{_addresses_of(index, end)}" for end in cable_ends(checked_subject[2]))
+
+
+def _addresses_of(index: Index, end: End) -> str:
+    """Return the addresses of a port in brackets; nothing where they are not known."""
+    port = index.interface(*end)
+    if port is None or isinstance(port.addresses, Unknown):
+        return ""
+    return f" ({abbreviate_list(list(port.addresses), 2) or 'no address'})"
 
 
 def item_place(index: Index, checked_subject: Subject) -> tuple[Subject, Subject | None]:

@@ -1,14 +1,15 @@
 """Deviations of the built-in computation from the demands of cables and tiers, checked as for other validators."""
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 
 from nodrop.analyses import Hit
 from nodrop.analyses._aims import RequiredDestination, aims
 from nodrop.analyses._computed import compute_observation, joints
 from nodrop.analyses._expected import ObservedFault, faults
-from nodrop.analyses._naming import abbreviate_list, format_observed_value, item_name, item_place
+from nodrop.analyses._naming import abbreviate_list, describe_ends, format_observed_value, item_name, item_place
 from nodrop.analyses._plane import control_plane_of
+from nodrop.model.fabric import End
 from nodrop.model.index import Index
 from nodrop.model.subject import FABRIC, Subject, cable_ends
 from nodrop.routing.observation import ObservationCheck
@@ -43,28 +44,52 @@ def find(index: Index) -> Iterator[Hit]:
         devices = {device for row in rows for device in _devices(subject, row)}
         if check in ("sessions", "reach"):
             devices |= {near for device in devices for near in adjacent.get(device, ())}
-        names = list(dict.fromkeys(item_name(row.item) for row in rows))
         message = own_observation.said.get((check, rows[0].item), "")
         yield Hit(
             subject=subject,
             at=item_place(index, rows[0].item)[1] if check != "reach" else None,
             facts={
-                "what": f"{_SUBJECTS[check]} {abbreviate_list(names, 2)}{f' ({message})' if message else ''}",
-                "seen": format_observed_value(rows[0].seen),
-                "expected": format_observed_value(rows[0].expected),
+                "found": _describe(index, check, rows, message),
+                "remedy": _REMEDIES[check],
                 "devices": ", ".join(sorted(devices)),
             },
             discriminator=f"{check} {format_observed_value(rows[0].seen)}",
         )
 
 
-_SUBJECTS: Mapping[ObservationCheck, str] = {
-    "links": "neighbors over",
-    "packets": "full-size packets over",
-    "sessions": "the session from",
-    "addresses": "the owner of",
-    "reach": "packets from",
+_REMEDIES: Mapping[ObservationCheck, str] = {
+    "links": "give both ports addresses of one subnet",
+    "packets": "give both ports the larger MTU",
+    "sessions": "correct what keeps the session down, at the end that states it",
+    "addresses": "give each port an address of its own",
+    "reach": (
+        "announce the prefix at its leaf and let it pass in the policies on the way; `nodrop path SRC DST PATH` "
+        "between two hosts shows where packets end"
+    ),
 }
+
+
+def _describe(index: Index, check: ObservationCheck, rows: Sequence[ObservedFault], message: str) -> str:
+    """Return what is computed of some items, and what cables and tiers ask for."""
+    item, seen = rows[0].item, format_observed_value(rows[0].seen)
+    names = abbreviate_list(list(dict.fromkeys(item_name(row.item) for row in rows)), 2)
+    why = f" ({message})" if message else ""
+    match check:
+        case "links":
+            return f"{describe_ends(index, item)} are no neighbors over their cable{why}"
+        case "packets":
+            ends = [f"{end.node} {end.port}{_mtu_of(index, end)}" for end in cable_ends(item[2])]
+            return f"full-size packets do not cross the cable of {' and '.join(ends)}{why}"
+        case "addresses":
+            return f"{names} belongs to {seen}{why}; expected one owner"
+        case "sessions":
+            return f"the session of {names} is {seen}{why}; expected up"
+    return f"packets from {names}: {seen}{why}; expected delivered"
+
+
+def _mtu_of(index: Index, end: End) -> str:
+    port = index.interface(*end)
+    return f" (MTU {port.mtu_bytes})" if port is not None and isinstance(port.mtu_bytes, int) else ""
 
 
 def _announced_aims(index: Index) -> Mapping[str, RequiredDestination]:

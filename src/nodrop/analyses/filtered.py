@@ -18,11 +18,20 @@ RESTS_ON = frozenset({"cables", "roles"})
 ROUTED = True
 
 
+_KEEPS = "keeps"
+"""What a router does to routes with a community that lets them go no further."""
+
+
 class _Row(NamedTuple):
-    """The loss caused by a policy: `what` in the words of a message, and the router, session and part that cause it."""
+    """The loss caused by a policy: `what` in the words of a message, and the router, session and part that cause it.
+
+    `deed` is what the router does to the routes, and `remedy` what ends that.
+    """
 
     reach: RouteReach
     drop: DroppedRoutes
+    deed: str
+    remedy: str
     what: str
     at: Subject
     router: int
@@ -55,14 +64,36 @@ def _rows(route_reach: RouteReach, dropped_routes: DroppedRoutes) -> Iterator[_R
         marks(route_reach, dropped_routes.router, dropped_routes.bits) if dropped_routes.kind == "outbound" else ()
     ):
         bits &= ~mark.bits
-        yield _Row(route_reach, dropped_routes, mark.what, mark.at, mark.router, mark.related, mark.way, mark.bits)
+        deed, remedy = _KEEPS, f"remove the community from {mark.policy}"
+        yield _Row(
+            route_reach,
+            dropped_routes,
+            deed,
+            remedy,
+            mark.what,
+            mark.at,
+            mark.router,
+            mark.related,
+            mark.way,
+            mark.bits,
+        )
     if inside := bits & _unreflected_bits(route_reach, dropped_routes):
         bits &= ~inside
         own_router = route_reach.plane.routers[dropped_routes.router]
         session = own_router.at(route_reach.plane.side(dropped_routes.router, dropped_routes.link.session).neighbor)
         cause = "internal BGP without a route reflector"
+        remedy = "make the router a route reflector for the neighbors of its AS"
         yield _Row(
-            route_reach, dropped_routes, cause, own_router.subject, dropped_routes.router, session, "export", inside
+            route_reach,
+            dropped_routes,
+            "does not pass on",
+            remedy,
+            cause,
+            own_router.subject,
+            dropped_routes.router,
+            session,
+            "export",
+            inside,
         )
     if not bits:
         return
@@ -78,6 +109,8 @@ def _rows(route_reach: RouteReach, dropped_routes: DroppedRoutes) -> Iterator[_R
         yield _Row(
             route_reach,
             dropped_routes,
+            "filters",
+            "permit the prefix there, before any entry that denies it",
             found_refusal.what,
             found_refusal.at,
             dropped_routes.router,
@@ -114,8 +147,10 @@ def _build_hit(rows: list[_Row]) -> Hit:
         subject=first_row.at,
         facts={
             "device": routers[first_row.router].name,
+            "deed": first_row.deed,
             "what": first_row.what,
-            "way": "from" if first_row.drop.kind == "inbound" else "to",
+            "remedy": first_row.remedy,
+            "way": "to" if first_row.drop.kind != "inbound" and first_row.deed != _KEEPS else "from",
             "far": fars[0] + far_suffix,
             "prefix": str(prefixes[0]) + prefix_suffix,
         },

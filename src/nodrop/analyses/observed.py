@@ -7,7 +7,14 @@ from nodrop.analyses import OBSERVATIONS, Hit
 from nodrop.analyses._aims import aims
 from nodrop.analyses._computed import compute_observation
 from nodrop.analyses._expected import NOTHING_SEEN, ObservedFault, expected_routes, faults
-from nodrop.analyses._naming import abbreviate_list, format_observed_value, item_name, item_place, left_out_of
+from nodrop.analyses._naming import (
+    abbreviate_list,
+    describe_ends,
+    format_observed_value,
+    item_name,
+    item_place,
+    left_out_of,
+)
 from nodrop.analyses._plane import control_plane_of
 from nodrop.model.index import Index
 from nodrop.model.subject import Subject
@@ -62,7 +69,8 @@ def _finding_facts(
 def _build_hit(index: Index, seen: Observation, fault: ObservedFault) -> Hit:
     subject, at = item_place(index, fault.item)
     validator_message = seen.said.get((fault.check, fault.item), "")
-    facts = _finding_facts(seen, item_name(fault.item), fault, validator_message)
+    subject_text = describe_ends(index, fault.item) if fault.check == "links" else item_name(fault.item)
+    facts = _finding_facts(seen, subject_text, fault, validator_message)
     return Hit(subject=subject, at=at, facts=facts, discriminator=f"{seen.by} {fault.item[-1]}")
 
 

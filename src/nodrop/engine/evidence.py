@@ -30,7 +30,7 @@ class ReadingEvidence:
         self._derived: dict[str, dict[Subject, str]] = {}
         for subject, reason in reading.derived.items():
             self._derived.setdefault(subject[0], {})[subject] = reason
-        self._below: dict[tuple[Subject, frozenset[str]], str] = {}
+        self._below: dict[tuple[Subject, str, frozenset[str]], str] = {}
         self._assumed: dict[str, str] = {}
         for assumption in reading.assumed:
             self._assumed.setdefault(
@@ -47,12 +47,16 @@ class ReadingEvidence:
     ) -> str:
         """Return why what rests on these topics and subjects, or on parents of these, is likely at most.
 
-        Of the defaults below parents, those of fields in `names_read` count.
+        Of the defaults below parents, those of fields in `names_read` count, and of other ports of a switch only where
+        its list of ports is read too.
         """
         assumed = next((self._assumed[topic] for topic in sorted(topics) if topic in self._assumed), "")
         if assumed or not self._derived:
             return assumed
-        below = (self._find_default_below(parent, names_read) for parent in parent_subjects)
+        subjects, parents = tuple(subjects), tuple(parent_subjects)
+        ports = {part[1] for part in (*subjects, *parents) if len(part) > 1 and not part[1].startswith("@")}
+        own = next(iter(ports)) if len(ports) == 1 else ""
+        below = (self._find_default_below(parent, own, names_read) for parent in parents)
         return self._find_default(subjects) or next(filter(None, below), "")
 
     def assumption(self, topic: EvidenceTopic, subject_path: Subject) -> str:
@@ -81,15 +85,17 @@ class ReadingEvidence:
                     return derived[subject[:end]]
         return ""
 
-    def _find_default_below(self, parent: Subject, names_read: frozenset[str]) -> str:
+    def _find_default_below(self, parent: Subject, own_port: str, names_read: frozenset[str]) -> str:
         """Return the default of a field below a part, and how many others there are; "" if there is none."""
-        key = (parent, names_read)
+        key = (parent, own_port, names_read)
         if key not in self._below:
             self._below[key] = _describe_defaults(
                 {
                     subject: reason
                     for subject, reason in self._derived.get(parent[0], {}).items()
-                    if subject[: len(parent)] == parent and _may_be_read(subject[len(parent) :], names_read)
+                    if subject[: len(parent)] == parent
+                    and _may_be_read(subject[len(parent) :], names_read)
+                    and (subject[1] == own_port or "interfaces" in names_read or subject[1].startswith("@"))
                 }
             )
         return self._below[key]

@@ -10,6 +10,8 @@ from nodrop.model import access, bridging, buffers, fabric, index, qos, routing
 
 _MODEL = (access, bridging, buffers, fabric, index, qos, routing)
 _OURS = "nodrop."
+_OF_TEXTS = ("nodrop.syntax.", "nodrop.resources")
+"""Modules that read texts, such as shipped data, and no fabric."""
 _CACHED = type(lru_cache(lambda: None))
 """The type of functions whose answers are kept."""
 
@@ -21,7 +23,10 @@ def find_names_read(function: Callable[..., object]) -> frozenset[str]:
     pending, seen = [inspect.unwrap(function)], set[object]()
     while pending:
         called = pending.pop()
-        if called in seen or not isinstance(called, FunctionType) or not (called.__module__ or "").startswith(_OURS):
+        module = getattr(called, "__module__", None) or ""
+        if called in seen or not isinstance(called, FunctionType) or not module.startswith(_OURS):
+            continue
+        if module.startswith(_OF_TEXTS):
             continue
         seen.add(called)
         for name in _names_of_code(called.__code__):

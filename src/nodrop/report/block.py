@@ -202,6 +202,8 @@ def _format_other_subjects(device: str | None, subjects: Sequence[Subject]) -> s
 
 def _format_other_devices(other_findings: Sequence[Finding]) -> str:
     devices = {name(finding.device) if finding.device else "the fabric" for finding in other_findings}
+    if len(devices) == len(other_findings) == 1:
+        return f"the same on {format_name_list(devices)}"
     numbers = [count(len(devices), "device"), *counts(finding.subject for finding in other_findings)]
     return f"the same on {format_name_list(devices)} ({', '.join(numbers)})"
 

@@ -44,6 +44,12 @@ def unmarked_rdma_queues(fabric: Fabric, qos: QosProfile | None) -> tuple[int, .
     )
 
 
+@word("function")
+def without_qos(qos: QosProfile | None) -> str:
+    """Return that a port has no QoS at all, as an addition to a message; nothing where it has."""
+    return " (no QoS is bound to the port)" if qos is None else ""
+
+
 @word("function", rests_on=("mode",))
 def unmarked_paused_queues(fabric: Fabric, qos: QosProfile) -> tuple[int, ...]:
     """Return the other queues of lossless traffic classes that packets land in, without any WRED profile.

@@ -31,20 +31,27 @@ class SharedHeadroom:
         )
 
 
-def check_shared(config: Config, shared: SharedHeadroom, *, lossless_macro: bool) -> None:
-    """Remark shared headroom that nothing is shared by: no port takes any, or there is none to borrow."""
+def check_shared(config: Config, shared: SharedHeadroom, macro: str) -> None:
+    """Remark shared headroom that nothing is shared by: no port takes any, or there is none to borrow.
+
+    `macro` is the mode of `qos roce`, empty where that is off.
+    """
     node = shared.node
     interfaces = config.top.below("interface")
     sharing = [port for port in saying(interfaces, _PORT) if port.flag(_PORT)]
     if node and not sharing and interfaces:
-        _tell(config, node, "", "no port has shared-headroom-pool enabled")
+        found, expected = "shared-headroom is set, but no port takes part", f"{_PORT} enabled on the lossless ports"
+        _tell(config, node, "", found, expected, f"on each lossless port: `nv set interface swpN qos {_PORT} enabled`")
     required, exclusive = shared.required_bytes, shared.exclusive_bytes
     if required is not None and exclusive is not None and exclusive >= required:
-        _tell(
-            config, node, _EXCLUSIVE, f"{exclusive} is not less than {_REQUIRED}, {required}, so that nothing is shared"
-        )
-    if sharing and not lossless_macro:
-        _tell(config, sharing[0], _PORT, "ports share headroom under `qos roce` in a lossless mode only")
+        found, expected = f"{_EXCLUSIVE} is {exclusive} bytes", f"less than {_REQUIRED}, {required} bytes"
+        _tell(config, node, _EXCLUSIVE, found, expected, f"lower {_EXCLUSIVE} below {required}: the rest is shared")
+    if sharing and not macro.startswith("lossless"):
+        state = f"is in mode {macro}" if macro else "is off"
+        found, expected = f"{_PORT} is enabled, but `qos roce` {state}", "a lossless mode"
+        command = "nv set qos roce mode lossless" if macro else "nv set qos roce"
+        remedy = f"`{command}`, or unset {_PORT} on the ports"
+        _tell(config, sharing[0], _PORT, found, expected, remedy)
 
 
 def saying(interfaces: View, word: str) -> Iterator[View]:
@@ -55,7 +62,6 @@ def saying(interfaces: View, word: str) -> Iterator[View]:
             yield interfaces.below(key, "qos")
 
 
-def _tell(config: Config, node: View, key: str, reason: str) -> None:
+def _tell(config: Config, node: View, key: str, found: str, expected: str, remedy: str) -> None:
     path = (*node.path, *([key] if key else []))
-    setting = key or "shared-headroom"
-    config.remark("shared-headroom-contradicted", (), path, setting=setting, reason=reason)
+    config.remark("shared-headroom-contradicted", (), path, found=found, expected=expected, remedy=remedy)

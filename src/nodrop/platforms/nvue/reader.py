@@ -183,7 +183,7 @@ class _Device:
         trimmed = default_trimmed_classes(top, qos.defaults.trims)
         found_interfaces = tuple(interfaces(ports, qos, model, trimmed, self._derived))
         qos.read_unbound()
-        check_shared(config, qos.shared, lossless_macro=(qos.roce or "").startswith("lossless"))
+        check_shared(config, qos.shared, qos.roce or "")
         check_shares(config, qos.roce)
         check_ports(config, ports, model)
         check_revisions(config, ports)
