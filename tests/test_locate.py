@@ -5,9 +5,11 @@ from typing import Any
 
 import pytest
 
-from nodrop.engine.finding import Finding, Located, Related
+from nodrop.engine.finding import Finding, Fix, Located, Related
 from nodrop.locate import _LinesOf, locate
-from nodrop.model.fabric import Device, End, Fabric, Link
+from nodrop.model.change import Change
+from nodrop.model.fabric import Device, End, Fabric, Interface, Link
+from nodrop.model.qos import QosProfile, Queue, Scheduler
 from nodrop.model.reading import Note, Place, Reading, Source
 from nodrop.model.subject import Subject, link, parse, text
 from nodrop.syntax.places import Span
@@ -261,3 +263,53 @@ def test_a_line_that_many_findings_stand_on_is_looked_at_once(monkeypatch: pytes
     lines = _LinesOf({"a": b"one\npassword x"}, ())
     assert [lines.get("a", line) for line in (1, 1, 2, 2, 3)] == ["one", "one", None, None, None]
     assert looked == ["one", "password x"]
+
+
+def shared_rows(sick: str) -> tuple[Reading, Callable[..., Callable[[Subject], Place | None]]]:
+    """Three ports of one side: two use a profile at line 9, `sick` the one at line 5, which a queue of each has too."""
+    deep, shallow = Scheduler(type="dwrr", weight=60), Scheduler(type="dwrr", weight=5)
+
+    def port(name: str) -> Interface:
+        queues = (Queue(index=1, scheduler=shallow), Queue(index=3, scheduler=shallow if name == sick else deep))
+        return Interface(name=name, side="host", qos=QosProfile(trust="dscp", queues=queues))
+
+    device = Device(name="leaf1", platform="sonic", interfaces=tuple(map(port, ("e0", "e1", "e2"))))
+    fabric = Fabric(name="f", mode="lossless", devices=(device,))
+
+    def where(_platform: str, _sources: Mapping[str, bytes]) -> Callable[[Subject], Place | None]:
+        def find(part: Subject) -> Place | None:
+            match part[1:]:
+                case (name, "qos", "queues", index, "scheduler", "weight"):
+                    line = 5 if index == "1" or name == sick else 9
+                case (name, "qos", "queues", index, "scheduler"):
+                    line = 10 + 10 * int(name[1:]) + int(index)
+                case _:
+                    return None
+            return Place("config_db.json", Span(line, 1, line, 2))
+
+        return find
+
+    return Reading(fabric=fabric, sources={"leaf1": (held("x\n" * 40),)}), where
+
+
+def test_one_port_with_a_row_that_is_right_for_others_is_pointed_at_where_it_names_the_row() -> None:
+    read, where = shared_rows("e1")
+    (one,) = locate([finding("leaf1/e1/qos/queues/3/scheduler/weight")], read, where).findings
+    assert one.located is not None
+    assert one.located.span == Span(23, 1, 23, 2)
+
+
+def test_a_row_that_is_wrong_for_all_its_ports_is_pointed_at_itself() -> None:
+    read, where = shared_rows("e1")
+    every = [finding(f"leaf1/{name}/qos/queues/3/scheduler/weight") for name in ("e0", "e1", "e2")]
+    lines = [one.located and one.located.span and one.located.span.line for one in locate(every, read, where).findings]
+    assert lines == [9, 5, 9]
+
+
+def test_a_cable_is_pointed_at_where_its_fix_changes_an_end() -> None:
+    ends = (Link(a=End("leaf1", "Ethernet0"), b=End("leaf2", "Ethernet0")),)
+    subject = ("@fabric", "links", "leaf1:Ethernet0--leaf2:Ethernet0")
+    change = Change(subject=("leaf2", "Ethernet8", "mtu"), old=1500, new=9100)
+    one = finding("leaf1/Ethernet8/mtu", subject=subject, fix=Fix(text="same MTU", changes=(change,)))
+    both = reading(links=ends, leaf1=(held(),), leaf2=(held(folder="leaf2"),))
+    assert locate([one], both, Words()).findings[0].located == place("leaf2/config_db.json", 2, 11, 14)

@@ -20,6 +20,8 @@ from nodrop.model.fields import TABLE
 from nodrop.model.qos import QosProfile
 from nodrop.model.reading import Reading
 from nodrop.model.subject import FABRIC, Subject, cable_ends, natural
+from nodrop.platforms.hosts import edit as hosts
+from nodrop.platforms.hosts.command_lines import fit_file
 from nodrop.platforms.kit.change_effects import effect
 from nodrop.platforms.kit.command_lines import disruptions_of_lines, has_slot, has_typable_ports, merge_ports
 from nodrop.platforms.kit.editing import Budget
@@ -135,28 +137,58 @@ class _Adviser:
 
     def _of_rule(self, group: Sequence[Finding]) -> Iterator[Commands]:
         """Yield the commands of the rule of a group, filled with its ports."""
-        spelled: dict[tuple[str, str], list[tuple[str, str]]] = {}
+        spelled: dict[tuple[str, str, str], list[tuple[str, str]]] = {}
         for finding in group:
             assert finding.fix is not None
-            where = finding.device or _host_of(finding), finding.fix.language
+            where = finding.device or _host_of(finding), finding.fix.language, self._file_of(finding)
             port = _port_of(finding)
             spelled.setdefault(where, []).extend(
                 (command, port if has_slot(command) else "")
                 for command in finding.fix.spelled
                 if port or not has_slot(command)
             )
-        for (device, language), commands in spelled.items():
-            if commands and (lines := _with_ports(language, commands)):
+        for (device, language, file), commands in spelled.items():
+            if commands and (lines := self._fit_file(device, file, _with_ports(language, commands))):
                 impact = _format_impact(disruptions_of_lines(lines))
                 yield Commands(device=device, language=language, lines=lines, impact=impact)
+
+    def _file_of(self, finding: Finding) -> str:
+        """Return the file of a host that a finding is about; "" for a switch, or where it is about no file."""
+        names = [source.name for source in self._reading.sources.get(finding.subject[0], ())]
+        is_host = finding.fix is not None and finding.fix.language == platforms.HOSTS
+        return finding.subject[1] if is_host and finding.subject[1:2] and finding.subject[1] in names else ""
+
+    def _fit_file(self, device: str, file: str, lines: tuple[str, ...]) -> tuple[str, ...]:
+        """Return lines in the form of the file of a host that they go to."""
+        source = next((source for source in self._reading.sources.get(device, ()) if source.name == file), None)
+        if source is None or not lines:
+            return lines
+        try:
+            fitted = fit_file(file, load(source), lines)
+        except InputProblems:
+            return lines
+        return fitted
 
     def _of_changes(self, name: str, changes: Sequence[Change]) -> Commands | None:
         """Return the commands that make changes on a switch, all of them; None where they are not known."""
         device = self._devices.get(name)
+        if device is None and name in self._reading.sources:
+            self._edits_left -= 1
+            return self._edit_host(name, changes) if self._edits_left >= 0 else None
         if device is None or name not in self._reading.sources or device.platform not in platforms.languages():
             return None
         self._edits_left -= 1
         return self._edit_changes(device, changes) if self._edits_left >= 0 else None
+
+    def _edit_host(self, name: str, changes: Sequence[Change]) -> Commands | None:
+        """Return the lines that make changes in the files of a host; None where no number in them does."""
+        try:
+            bundle = {source.name: load(source) for source in self._reading.sources[name]}
+            edit = hosts.edit(bundle, changes, name=name)
+        except InputProblems:
+            return None
+        lines = () if edit.by_hand else platforms.command_lines(platforms.HOSTS).of_edit(bundle, edit)
+        return Commands(device=name, language=platforms.HOSTS, lines=lines) if lines else None
 
     def _edit_changes(self, device: Device, changes: Sequence[Change]) -> Commands | None:
         editor = platforms.editor(device.platform)

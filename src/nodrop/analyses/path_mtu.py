@@ -10,6 +10,7 @@ from nodrop.model.states import Unknown
 from nodrop.model.subject import link as subject_of
 
 RESTS_ON = frozenset({"cables", "hosts"})
+REPAIRS = frozenset({"mtu_bytes"})
 ROUTED = True
 LOOKS_AT = frozenset({"mtu_bytes"})
 
@@ -37,6 +38,7 @@ def find(index: Index, *, overhead_bytes: int) -> Iterator[Hit | Unsettled]:
                 at=(*link.a, "mtu_bytes"),
                 facts={"a": str(link.a), "b": str(link.b), "mtu": mtu, "needed": needed, "reason": reason},
                 related=(((*link.b, "mtu_bytes"), "the other end"),),
+                changes=tuple(((*end, "mtu_bytes"), needed) for end in (link.a, link.b)),
             )
 
 

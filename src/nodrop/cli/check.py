@@ -1,5 +1,6 @@
 """`nodrop check`: the impact of a change of configurations or intents, and the findings that it adds."""
 
+import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from nodrop.engine.finding import Finding
 
 _COMPARING = "Comparing"
+_PUSHED_TO = "PRE_COMMIT_REMOTE_NAME"
+"""The variable in which pre-commit names the remote to hooks before a push."""
 RISKS = ("unknown", "traffic-affecting", "service restart", "port bounce", "reboot", "refused")
 """What a change may do to a running switch, the least first: `nodrop.plan.model` has them, and takes long to load."""
 _OWN = ("text", "markdown", "json")
@@ -109,11 +112,14 @@ def command(
     from nodrop.cli.working import interruptible, keeping, working
     from nodrop.config import Config
     from nodrop.plan.model import CHANGE_RISKS as MODEL_RISKS
-    from nodrop.revisions import at_base
+    from nodrop.revisions import at_base, is_first_push
 
     paths = paths or (".",)
     if "-" in paths:
         raise click.UsageError("standard input has no former state; name files or folders")
+    if is_first_push(paths, base, os.environ.get(_PUSHED_TO, "")):
+        tell(f"nothing checked: {base.partition('/')[0]} has no branch yet, so this push has no former state")
+        return 0
     choices = flags.choices(Config())
     with (
         interruptible(),

@@ -40,6 +40,14 @@ def _require_old_and_new(ctx: click.Context, _param: click.Parameter, values: tu
 @click.argument("paths", nargs=-1, metavar="OLD NEW", type=click.Path(), callback=_require_old_and_new)
 @format_option(FORMATS)
 @color_option
+@option(
+    OUTPUT,
+    "--exit-code/--no-exit-code",
+    "tells_changes",
+    default=True,
+    show_default=True,
+    help="Exit 1, or 0, if anything changes.",
+)
 @option(OUTPUT, "-v", "--verbose", is_flag=True, help="Show every value, even if only names and addresses differ.")
 @patch_option("make OLD equal to NEW")
 @rollout_option()
@@ -49,6 +57,7 @@ def command(
     paths: tuple[str, str],
     formats: OutputFormats,
     color: str,
+    tells_changes: bool,
     verbose: bool,
     patch: str | None,
     rollout: str,
@@ -63,7 +72,7 @@ def command(
     --patch writes a folder for each switch (and rollout stage): files that the switch itself applies, and by-hand.txt
     with the manual steps.
 
-    Exit 1 if anything changes.
+    Exit 1 if anything changes, unless --no-exit-code is given.
 
     \b
     Examples:
@@ -90,7 +99,7 @@ def command(
     )
     if wrong:
         return WRONG
-    return 0 if all(fabric_plan.empty for fabric_plan in plans) else FOUND
+    return FOUND if tells_changes and not all(fabric_plan.empty for fabric_plan in plans) else 0
 
 
 def _read_pairs(paths: tuple[str, str], settings: "Settings", *, nothing: bool) -> "list[Pair]":

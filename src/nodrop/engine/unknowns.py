@@ -10,9 +10,10 @@ from nodrop.engine.scopes import SCOPES
 from nodrop.hardware.bounds import ROW_OF
 from nodrop.hardware.commitment import MEMORY_OF
 from nodrop.hardware.pausing import RESPONSE_OF
-from nodrop.model.fabric import Fabric, Host, HostPort, Policy
+from nodrop.model.fabric import Device, Fabric, Host, HostPort, Policy
 from nodrop.model.nics import Nic
 from nodrop.model.reading import UNCOMPUTED_PREFIX, UNKNOWN_LINE, Note
+from nodrop.model.states import Unknown, surely_off
 from nodrop.model.subject import natural
 from nodrop.model.types import attributes
 from nodrop.syntax.places import Span
@@ -62,29 +63,41 @@ class _Tally:
 
 
 class UnknownFacts:
-    """Counts by rule and missing fact."""
+    """Counts by rule and missing fact; what no file of a device's platform can state is not missed there."""
 
-    def __init__(self) -> None:
+    def __init__(self, unstated: Mapping[str, frozenset[str]] | None = None) -> None:
+        """Begin without any; `unstated` are the facts that no file of a device can state, by device."""
+        self._unstated = unstated or {}
         self._tallies: defaultdict[tuple[str, str], _Tally] = defaultdict(_Tally)
 
     def add(self, rule: str, missing: str, devices: Iterable[str], count: int = 1, others: Iterable[str] = ()) -> None:
         """Note that `count` subjects, on these devices, were not checked; `others` are devices that could supply the
         fact.
         """
+        if self._unstated and devices:
+            facts = {missing, *_arguments_of(missing)}
+            devices = [device for device in devices if facts.isdisjoint(self._unstated.get(device, ()))]
+            if not devices:
+                return
         tally = self._tallies[rule, missing]
         tally.subjects += count
         tally.devices.update(devices)
         tally.others.update(others)
 
-    def verdicts(self, *, rdma: bool = True) -> tuple[UnknownVerdict, ...]:
-        """Return all of it, sorted by rule and missing fact; without RDMA nothing of queues, buffers and balancing."""
+    def verdicts(self, known: Mapping[str, Device] | None = None, *, rdma: bool = True) -> tuple[UnknownVerdict, ...]:
+        """Return all of it, sorted by rule and missing fact; without RDMA nothing of queues, buffers and balancing.
+
+        `known` are the devices by name: what is computed of them may lack another input than their models.
+        """
         return tuple(
             UnknownVerdict(
                 rule=rule,
                 missing=missing,
                 subjects_count=tally.subjects,
                 devices=tuple(sorted(tally.devices, key=natural)),
-                resolved_by=_format_configurations(tally.others) if tally.others else advise_on_missing_fact(missing),
+                resolved_by=_format_configurations(tally.others)
+                if tally.others
+                else _advise_on_devices(missing, [(known or {}).get(name) for name in tally.devices]),
             )
             for (rule, missing), tally in sorted(self._tallies.items())
             if rdma or not missing.startswith(_OF_RDMA)
@@ -133,10 +146,8 @@ def advise_on_missing_fact(path: str) -> str:
         return "a HWSKU whose table has that row: `nodrop hardware MODEL` lists them"
     if path.startswith((MEMORY_OF, RESPONSE_OF)):
         return "a published figure: the catalogue has no source for it"
-    _, bracket, argument_text = path.partition("(")
-    if bracket:
-        facts = [fact_path for fact_path in argument_text.rstrip(")").split(", ") if "." in fact_path]
-        return f"a file that states {' and '.join(facts) or 'the facts that it is computed from'}"
+    if "(" in path:
+        return f"a file that states {' and '.join(_arguments_of(path)) or 'the facts that it is computed from'}"
     root, *steps = path.split(".")
     owner = _ROOTS.get(root)
     for step in steps[:-1]:
@@ -145,6 +156,60 @@ def advise_on_missing_fact(path: str) -> str:
     name = getattr(owner, "__name__", "")
     stated = _ADVICE.get((name, steps[-1] if steps else ""), _ADVICE.get((name, "")))
     return stated or f"a file that states {path}"
+
+
+def _advise_on_devices(path: str, devices: Iterable[Device | None]) -> str:
+    """Return what would supply a fact of some devices: of a computed one, the first input that is unknown."""
+    advice = advise_on_missing_fact(path)
+    if advice != _WORKED_OUT and path.partition("(")[0] != "committed_bytes":
+        return advice
+    inputs = {_find_unknown_input(device) for device in devices if device is not None}
+    if None in inputs or not inputs:
+        return advice
+    return "a file that states " + " and ".join(sorted(filter(None, inputs)))
+
+
+def _find_unknown_input(device: Device) -> str | None:
+    """Return the first fact that buffers are computed from and that is unknown; None for the model, or for none."""
+    if isinstance(device.model, Unknown):
+        return None
+    ports = [port for port in device.interfaces if not surely_off(port.enabled)]
+    for name in ("speed_mbps", "mtu_bytes", "cable_length_m"):
+        if any(isinstance(getattr(port, name), Unknown) for port in ports):
+            return f"interface.{name}"
+    return "device.dynamic_buffers" if isinstance(device.dynamic_buffers, Unknown) else None
+
+
+def _arguments_of(path: str) -> list[str]:
+    """Return the facts from which a word computes a missing value: those that it is given."""
+    _, _, argument_text = path.partition("(")
+    return [fact_path for fact_path in argument_text.rstrip(")").split(", ") if "." in fact_path]
+
+
+def write_statement(verdict: UnknownVerdict) -> tuple[str, str] | None:
+    """Return what the owner of a fabric has to state for a verdict, and a line of fabric.yaml that shows how.
+
+    None where a file of a switch or host is missing instead.
+    """
+    what, _, remainder = verdict.resolved_by.partition(": state them under ")
+    key, in_file, _ = remainder.partition(" in fabric.yaml")
+    if not in_file:
+        is_mode = verdict.resolved_by == _ADVICE["Fabric", "mode"]
+        return ("the mode", _STATEMENTS["mode"]) if is_mode else None
+    device = verdict.devices[0] if verdict.devices else "leaf1"
+    return what.partition(",")[0], _STATEMENTS[key].format(device=device)
+
+
+_STATEMENTS: Mapping[str, str] = {
+    "mode": "mode: lossless",
+    "cables": 'cables: ["{device}:PORT--gpu1:nic1 3m DR4"]',
+    "roles": "roles: {{{device}: leaf}}",
+    "models": "models: {{{device}: SN5600}}",
+    "classes": "classes: {{rdma: {{purpose: rdma, dscp: [26], tc: 3, lossless: true}}}}",
+    "policy": "policy: {{rdma_mtu: 4096}}",
+    "hosts": "hosts: {{gpu1: {{group: gpu, gpus: 8, nic: ConnectX-7, ports: {{nic1: {{}}}}}}}}",
+}
+"""A line of fabric.yaml for each key that an owner states."""
 
 
 def _format_configurations(devices: set[str]) -> str:

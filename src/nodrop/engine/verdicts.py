@@ -12,7 +12,7 @@ from itertools import islice
 from time import perf_counter
 from typing import Literal, TypeVar
 
-from nodrop import analyses
+from nodrop import analyses, platforms
 from nodrop.analyses import Hit, Unsettled
 from nodrop.engine.cells import EACH_ITEM_ALONE, GroupingColumn, ItemGroup, ItemGroups, alike
 from nodrop.engine.compiler import ItemOutcome
@@ -124,7 +124,10 @@ class _Session:
         self.cells = {id(cell_index): ItemGroups(cell_index) for cell_index in (self.near, self.index)}
         self.evidence = ReadingEvidence(reading, index)
         self.findings: list[Finding] = []
-        self.unknowns = UnknownFacts()
+        self.unstated = {
+            device.name: facts for device in reading.fabric.devices if (facts := platforms.unstated(device.platform))
+        }
+        self.unknowns = UnknownFacts(self.unstated)
         self.problems: list[Problem] = []
         self.reported: Reported = {place: set(rules) for place, rules in (reported or {}).items()}
         self.index.kept[REPORTED] = self.near.kept[REPORTED] = self.reported
@@ -143,7 +146,7 @@ class _Session:
         rdma = fabric.mode != "lossy" or bool(fabric.classes)
         return Verdict(
             findings=tuple(sorted(self.findings, key=_finding_sort_key)),
-            unknown=self.unknowns.verdicts(rdma=rdma),
+            unknown=self.unknowns.verdicts(self.index.devices, rdma=rdma),
             notes=self.reading.notes,
             problems=tuple(sorted(self.problems, key=Problem.sort_key)),
             rules=rules,
@@ -183,7 +186,7 @@ class _Session:
         """Return the findings of a rule in the whole fabric, without noting any of it."""
         noted = self.findings, self.unknowns, self.problems
         findings: list[Finding] = []
-        self.findings, self.unknowns, self.problems = findings, UnknownFacts(), []
+        self.findings, self.unknowns, self.problems = findings, UnknownFacts(self.unstated), []
         try:
             self._run_rule(rule, replace(builder, index=self.index))
         finally:

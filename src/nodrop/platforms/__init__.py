@@ -336,6 +336,11 @@ def comments(platform: str, name: str, file_content: bytes) -> list[Comment]:
     return found_comments(file_content, next(syntax for ending, syntax in table.items() if name.endswith(ending)))
 
 
+def unstated(platform: str) -> frozenset[str]:
+    """Return the facts that no file of a platform can state, as rules write them: `interface.adaptive_routing`."""
+    return getattr(_import_package(platform), "UNSTATED", frozenset())
+
+
 @cache
 def unsupported_paths(platform: str) -> Mapping[str, str]:
     """Return the model paths that a platform's writer cannot express, with the reasons; none where it has none."""

@@ -18,7 +18,7 @@ from nodrop.results.outcome import LineOf, fix_location, related_places
 
 _STYLES = {"error": "1;31", "warning": "1;33", "note": "1;36", "unknown": "1;35", "frame": "1;34", "strong": "1"}
 _RELATED = 4
-_COMMANDED = 2
+_COMMANDED = 4
 """On how many devices a short report shows commands."""
 _TYPED = 16
 """How many lines of commands it shows for each."""
@@ -155,7 +155,9 @@ class _BlockBody:
             if left := len(commands.lines) - len(typed):
                 lines += self.under([self.page.paint("", f"  {count(left, 'more line')}; -v shows them")])
         if left := len(fix.commands) - len(shown):
-            lines += self.under([self.page.paint("", f"and on {count(left, 'more switch')}; -v shows them")])
+            lines += self.under(
+                [self.page.paint("", f"and on {count(left, 'more switch')}, needed with these; -v shows them")]
+            )
         return lines
 
     def wrapped(self, text: str) -> list[str]:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from nodrop.engine.finding import SEVERITIES, Finding, UnknownVerdict
+from nodrop.engine.unknowns import write_statement
 from nodrop.inputs.contents import UNREAD
 from nodrop.model.modes import UNDECIDED
 from nodrop.model.reading import DECLARED_LINE, NOT_COMPUTED, UNKNOWN_LINE, Assumption, Note
@@ -18,6 +19,9 @@ from nodrop.report.unread import ignored, list_unread_files, summarize_left_out
 from nodrop.results.outcome import SHOWN_GROUPS, FindingGroups, Outcome, group_findings, select_shown_groups, summary
 
 _NOTES_OF_A_KIND = 5
+_NAMED_FACTS = 3
+_A_FILE = "a file that states "
+"""Missing facts that a short report names."""
 _EXPLAIN = "`nodrop explain RULE --at ID PATH` shows the values behind a finding; ID follows ^^^ or the first =."
 _IN_THE_LAST_LINE = frozenset({UNKNOWN_LINE, DECLARED_LINE, NOT_COMPUTED})
 """Kinds of notes that the totals count, and that are listed only where the report is verbose."""
@@ -53,7 +57,7 @@ def render(
         note for note in outcome.notes if note.kind not in UNREAD and (verbose or note.kind not in _IN_THE_LAST_LINE)
     ]
     besides = [
-        [_format_unknown_verdicts(alike, page) for alike in _group_verdicts_by_cause(outcome.unknown)],
+        _unknown_lines(outcome.unknown, page),
         [page.format_line("note", "note", text) for text in _note_lines(other_notes, page)],
     ]
     unread = list_unread_files(outcome.unread, page)
@@ -147,6 +151,50 @@ def _format_counts_by_rule(every: FindingGroups, page: Page) -> list[str]:
         head = page.rules(SEVERITIES[rule[0]], SEVERITIES[rule[0]], rule[1])
         lines.append(f"  {head}: {count(len(findings), 'finding')}{where}{kinds}")
     return lines
+
+
+def _unknown_lines(verdicts: Sequence[UnknownVerdict], page: Page) -> list[str]:
+    """Return what could not be decided: a line for each thing that the owner can state, and one for all other facts.
+
+    Where all is shown, every rule and missing fact is.
+    """
+    if page.verbose:
+        return [_format_unknown_verdicts(alike, page) for alike in _group_verdicts_by_cause(verdicts)]
+    by_supply: dict[str, list[UnknownVerdict]] = {}
+    lines = []
+    for verdict in verdicts:
+        if verdict.places:
+            lines.append(_format_unknown_lines(verdict, page))
+            continue
+        statement = write_statement(verdict)
+        by_supply.setdefault(statement[0] if statement else "", []).append(verdict)
+    return [*(_format_supply(alike, page) for alike in by_supply.values()), *lines]
+
+
+def _format_supply(verdicts: Sequence[UnknownVerdict], page: Page) -> str:
+    """Return one line for verdicts that lack the same thing, with the line of fabric.yaml that states it."""
+    if len(verdicts) == 1 and not write_statement(verdicts[0]):
+        return _format_unknown_verdicts(verdicts, page)
+    rules = list(dict.fromkeys(verdict.rule for verdict in verdicts))
+    devices = dict.fromkeys(name(device) for verdict in verdicts for device in verdict.devices)
+    where = f" on {format_name_list(devices)}" if devices else ""
+    statement = write_statement(verdicts[0])
+    if statement is None:
+        facts = list(dict.fromkeys(_file_fact(verdict) for verdict in verdicts))
+        shown, left = facts[:_NAMED_FACTS], len(facts) - _NAMED_FACTS
+        lacking = ", ".join(shown) + (f" and {left} more" if left > 0 else "")
+        text = f"{count(len(rules), 'rule')} undecided{where}: no file states {lacking}; -v lists them"
+    else:
+        text = (
+            f"{count(len(rules), 'rule')} undecided{where} without {statement[0]}; state in fabric.yaml: {statement[1]}"
+        )
+    return page.format_line("unknown", "unknown", text)
+
+
+def _file_fact(verdict: UnknownVerdict) -> str:
+    """Return the fact that a file has to state."""
+    _, stated, fact = verdict.resolved_by.partition(_A_FILE)
+    return fact if stated else verdict.missing
 
 
 def _group_verdicts_by_cause(verdicts: Sequence[UnknownVerdict]) -> Iterable[list[UnknownVerdict]]:

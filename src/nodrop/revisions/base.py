@@ -1,5 +1,6 @@
 """The base that a change is compared with, by name: a folder, or a revision of git."""
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -13,6 +14,7 @@ from nodrop.revisions.state import Former
 from nodrop.revisions.tree import of_revision
 from nodrop.syntax.places import on_one_line
 
+_REMOTE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 _PART_BYTES = 255
 _NAME_BYTES = 4095
 """What names of files have at most on Linux (NAME_MAX, PATH_MAX), and so branches and tags."""
@@ -40,6 +42,16 @@ def at_base(paths: Sequence[str], base: str, *, exact: bool = False) -> Iterator
         raise InputProblems(replace(problem, hint=f"`{base}/` is the folder") for problem in error.problems) from None
     with of_revision(repository, commit) as former:
         yield former, commit[:12] if commit.startswith(base) else f"{base} ({commit[:12]})"
+
+
+def is_first_push(paths: Sequence[str], base: str, remote: str) -> bool:
+    """Whether a base is a branch of the remote that a hook pushes to, and nothing was pushed there before.
+
+    `remote` is the name that pre-commit gives to hooks before a push; elsewhere a missing base is an error.
+    """
+    if not _REMOTE.fullmatch(remote) or not base.startswith(f"{remote}/"):
+        return False
+    return not open_repository(paths).knows_remote(remote)
 
 
 def _refuse_impossible_base(base: str) -> None:

@@ -96,6 +96,10 @@ class Repository:
             )
         raise InputProblems([Problem(path=f"--base {revision}", found=fault, hint=hint)])
 
+    def knows_remote(self, remote: str) -> bool:
+        """Whether a branch of a remote was ever fetched from it or pushed to it."""
+        return bool(self.ask("for-each-ref", "--count=1", "--format=%(refname)", f"refs/remotes/{remote}/").strip())
+
     def _resolve_commit(self, revision: str) -> str:
         words = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
         return self.ask(*words).decode().strip()

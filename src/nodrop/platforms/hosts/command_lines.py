@@ -1,11 +1,14 @@
-"""Commands of a host's shell, as root."""
+"""Commands of a host's shell, as root, and lines for the files of a job."""
 
+import re
 from collections.abc import Mapping, Sequence
 
 from nodrop.model.change import Edit
 from nodrop.platforms.kit.command_lines import repeat_for_ports
+from nodrop.platforms.kit.secrets import suspicious
 
 TITLE = "host"
+_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=\S*")
 BEFORE: tuple[str, ...] = ()
 AFTER: tuple[str, ...] = ()
 DISTURBS_AS_PATCH = False
@@ -16,6 +19,51 @@ def for_ports(command: str, ports: Sequence[str]) -> tuple[str, ...]:
     return repeat_for_ports(command, ports)
 
 
+def fit_file(name: str, file_content: bytes, commands: Sequence[str]) -> tuple[str, ...]:
+    """Return commands as lines of the file of a job, below its name: an environment file takes `KEY=value` alone.
+
+    A variable that is set on a line of its own or in front of a command is deleted there: `unset` does not reach it.
+    """
+    text = file_content.decode("utf-8", "replace").split("\n")
+    stated = [line.strip() for line in text if line.strip() and not line.lstrip().startswith("#")]
+    is_environment = all(map(_ASSIGNMENT.fullmatch, stated))
+    lines: list[str] = []
+    for command in commands:
+        word, *names = command.split(" ")
+        places = _lines_that_set(names, text) if word == "unset" else []
+        if places:
+            numbers = " and ".join(map(str, places))
+            lines.append(f"# delete {' and '.join(names)} from line{'s' if len(places) > 1 else ''} {numbers}")
+        elif word == "export" and is_environment:
+            lines += names
+        else:
+            lines.append(command)
+    return f"# in {name}{'' if is_environment else ' before the job starts'}:", *lines
+
+
+def _lines_that_set(names: Sequence[str], text: Sequence[str]) -> list[int]:
+    """Return the numbers of the lines that begin with assignments, one of them to a variable of these."""
+    found = []
+    for number, line in enumerate(text, 1):
+        words = line.split()
+        words = words[1:] if words[:1] == ["export"] else words
+        for word in words:
+            if not _ASSIGNMENT.fullmatch(word):
+                break
+            if word.partition("=")[0] in names:
+                found.append(number)
+                break
+    return found
+
+
 def of_edit(bundle: Mapping[str, bytes], edit: Edit) -> tuple[str, ...]:
-    """Return nothing: files of hosts are not edited."""
-    return ()
+    """Return the lines that an edit changes, each below its place; none where one of them may hold a secret."""
+    lines = []
+    for name, new in edit.files.items():
+        texts = (raw.decode("utf-8", "replace").split("\n") for raw in (bundle[name], new))
+        for number, (before, after) in enumerate(zip(*texts, strict=False), 1):
+            if before != after:
+                if suspicious(before) or suspicious(after):
+                    return ()
+                lines += [f"# in {name} in place of line {number}:", after.strip()]
+    return tuple(lines)

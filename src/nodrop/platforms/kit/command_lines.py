@@ -16,6 +16,7 @@ _NUMBERED = re.compile(r"(.*?)([0-9]{1,9})")
 _TYPABLE = re.compile(r"[\w.,:/@%+=][\w.,:/@%+= -]*", re.ASCII)
 """Text that a shell takes as it is, and that is no option of a command."""
 _RESTART = re.compile(r"(?:sudo )?systemctl restart ([\w.@-]+)")
+_REMOVED_PROCESS = re.compile(r"\bno router bgp\b")
 _RESTARTS = {"bgp": "bgp restarts, so all BGP sessions go down and come up again"}
 """What a restart does, by service."""
 _LEAST = 3
@@ -69,6 +70,8 @@ def disruptions_of_lines(lines: Iterable[str]) -> Iterator[tuple[Disruption, str
     for line in lines:
         if restarted := _RESTART.fullmatch(line):
             yield "service restart", _RESTARTS.get(restarted[1], f"{restarted[1]} restarts")
+        elif _REMOVED_PROCESS.search(line):
+            yield "service restart", "all BGP sessions of the process close and open again"
 
 
 def is_typable(text: str) -> bool:
