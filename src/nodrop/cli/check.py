@@ -13,6 +13,7 @@ from nodrop.cli.reading import Stated, stating
 
 if TYPE_CHECKING:
     from nodrop.engine.finding import Finding
+    from nodrop.results.checked import Checked
 
 _COMPARING = "Comparing"
 _PUSHED_TO = "PRE_COMMIT_REMOTE_NAME"
@@ -157,16 +158,35 @@ def command(
             )
         if patch is not None and not checked.outcome.problems:
             patched(patch, planned, choices.jobs)
+        code = exit_code(checked.outcome, choices.fail_on)
+        stops = [stop for stop in checked.blockers if _is_blocking_finding(stop, choices.fail_on, rollout)]
+        if code in (0, NOTHING) and stops:
+            code = FOUND
+        checked = replace(checked, blocked_by=_find_cause(checked, stops, choices.fail_on, code))
         every = replace(checked.outcome, findings=(*checked.outcome.findings, *checked.blockers))
         emit(every, choices, kind="check", result=checked, own=_OWN)
-    code = exit_code(checked.outcome, choices.fail_on)
-    if code in (0, NOTHING) and any(_is_blocking_finding(stop, choices.fail_on, rollout) for stop in checked.blockers):
-        return FOUND
     if code == NOTHING and (checked.unchanged_fabrics or checked.fabrics):
         return 0
     if code == NOTHING:
         tell("nothing to check")
     return code
+
+
+def _find_cause(checked: "Checked", stops: "list[Finding]", fail_on: str, code: int) -> str:
+    """Return what fails a check, the worst first; "" where nothing does."""
+    from nodrop.cli.main import FOUND, WRONG
+    from nodrop.engine.finding import SEVERITIES, reaches_threshold
+
+    if code == WRONG:
+        return "what could not be read"
+    if code != FOUND:
+        return ""
+    new = [finding for finding in checked.outcome.findings if reaches_threshold(finding.severity, fail_on)]
+    causes = sorted((*new, *stops), key=lambda finding: SEVERITIES.index(finding.severity))
+    if not causes:
+        return "facts that are unknown"
+    first = causes[0]
+    return f"{first.severity} {first.rule}{f' on {first.device}' if first.device else ''}"
 
 
 def _is_blocking_finding(finding: "Finding", fail_on: str, rollout: str) -> bool:

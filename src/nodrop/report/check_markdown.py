@@ -23,6 +23,7 @@ from nodrop.results.outcome import Outcome, fix_location, group_findings, select
 
 COMMENT_LIMIT_BYTES = 60_000
 """Characters; GitHub takes 65,536 of a comment."""
+_LEGEND = "🔴 error, loss or removed · 🟡 warning or changed · 🔵 note · 🟢 added"
 _MARKS = {"error": "🔴", "warning": "🟡", "note": "🔵"}
 
 
@@ -32,7 +33,7 @@ def render(checked: Checked) -> str:
     Beyond `COMMENT_LIMIT_BYTES` whole parts are left out, the last first, and the text states that.
     """
     sections: list[str] = [
-        f"### nodrop: {escape_markdown(format_check_verdict(checked))}",
+        f"### nodrop: {_format_decision(checked)}{escape_markdown(format_check_verdict(checked))}",
         "\n".join(f"- 🔴 {escape_markdown(str(problem))}" for problem in checked.outcome.problems),
         "\n".join(map(_format_verdict, select_check_findings(checked))),
         "\n".join(format_findings(checked.outcome)),
@@ -48,7 +49,15 @@ def render(checked: Checked) -> str:
     )
     text = "; ".join((f"compared with {checked.base}", *format_unchanged_fabrics(checked)))
     sections = list(drop_excess_parts([section for section in sections if section]))
-    return "\n\n".join((*sections, f"<sub>{escape_markdown(text)}</sub>")) + "\n"
+    legend = f"<br>{_LEGEND}" if any(mark in section for section in sections for mark in _MARKS.values()) else ""
+    return "\n\n".join((*sections, f"<sub>{escape_markdown(text)}{legend}</sub>")) + "\n"
+
+
+def _format_decision(checked: Checked) -> str:
+    """Return whether the change may pass, and what blocks it; nothing where that is not decided."""
+    if checked.blocked_by is None:
+        return ""
+    return f"❌ blocked by {escape_markdown(checked.blocked_by)}; " if checked.blocked_by else "✅ passes; "
 
 
 def _format_verdict(finding: Finding) -> str:

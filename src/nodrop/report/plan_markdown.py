@@ -21,6 +21,7 @@ from nodrop.report.plan_page import (
 )
 from nodrop.report.plan_words import PLAN_WORDING, Wording
 from nodrop.report.rollout_page import explain_unusual_order, format_rollout_hazards
+from nodrop.results.rulings import ROLLOUT_HAZARD
 
 _ROWS = 20
 """Rows of the table: of a larger plan, the rest is in the fold."""
@@ -46,7 +47,7 @@ def render_plan_markdown(plan: Plan, *, summed: bool = True) -> str:
     sections = [
         [f"**{escape_markdown(summarize_plan(plan))}**"] if summed else [],
         [f"- {CHANGE_MARKS[mark]} {escape_markdown(line)}" for mark, line in devices(plan)],
-        [f"- {CHANGE_MARKS['!']} rollout hazard, {escape_markdown(line)}" for line in format_rollout_hazards(plan)],
+        list(_hazard_lines(plan)),
         *render_change_tables(plan, group_fact_blocks(plan.changes), "what changes"),
         render_other_files(plan),
         list(
@@ -60,6 +61,14 @@ def render_plan_markdown(plan: Plan, *, summed: bool = True) -> str:
         [f"- error: {escape_markdown(str(problem))}" for problem in plan.problems],
     ]
     return "\n\n".join("\n".join(lines) for lines in sections if lines) + "\n"
+
+
+def _hazard_lines(plan: Plan) -> Iterator[str]:
+    """Yield the hazards of a rollout, and what to do about them."""
+    hazards = list(format_rollout_hazards(plan))
+    yield from (f"- {CHANGE_MARKS['!']} rollout hazard, {escape_markdown(line)}" for line in hazards)
+    if hazards:
+        yield f"  - what to do: {escape_markdown(ROLLOUT_HAZARD.fix)}"
 
 
 def render_change_tables(

@@ -100,3 +100,5 @@ class Checked:
     """Verdicts of `results.rulings` that fail the check; hazards that `--rollout report` allows are notes."""
     base_problems: tuple[Problem, ...] = ()
     """Problems of the base; they do not fail the check, because the change may correct them."""
+    blocked_by: str | None = None
+    """What fails the check, the worst first; "" where it passes, None where that is not decided yet."""

@@ -9,10 +9,10 @@ from nodrop.platforms import editor
 WATCHDOG = PfcWatchdog(priorities=(3,), detection_ms=300, restoration_ms=None, action=None)
 
 
-def told(subject: tuple[str, ...], new: object, file: str = "qos_features.conf") -> str:
+def told(subject: tuple[str, ...], new: object, file: str = "qos_features.conf", text: str = "") -> str:
     cumulus = editor("cumulus")
     assert cumulus is not None
-    edit = cumulus.edit({file: b""}, [Change(subject=("sw1", *subject), old=None, new=new)])
+    edit = cumulus.edit({file: text.encode()}, [Change(subject=("sw1", *subject), old=None, new=new)])
     assert (edit.files, edit.steps) == ({}, ())
     (hand,) = edit.by_hand
     return hand.line.partition(": ")[2]
@@ -66,3 +66,25 @@ def test_before_release_5_there_is_no_watchdog() -> None:
     )
     said = told(("swp1", "qos", "pfc_watchdog"), WATCHDOG, "traffic.conf")
     assert said == "which line changes this is not known here"
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        (
+            "pfc_watchdog.port_group_list = [watch]\npfc_watchdog.watched.port_set = swp1-swp2,swp31\n",
+            "`pfc_watchdog.port_group_list = [watched]`",
+        ),
+        (
+            "pfc_watchdog.port_group_list = [up]\npfc_watchdog.up.port_set = swp31\n",
+            "`pfc_watchdog.port_group_list = [up,watched]`, `pfc_watchdog.watched.port_set = swp1`",
+        ),
+        (
+            "pfc_watchdog.port_group_list = [watched]\npfc_watchdog.watched.port_set = swp31-swp32\n",
+            "`pfc_watchdog.port_group_list = [watched]`, `pfc_watchdog.watched.port_set = swp31-swp32,swp1`",
+        ),
+    ],
+)
+def test_the_watchdog_keeps_the_ports_that_it_is_on(text: str, lines: str) -> None:
+    found = told(("swp1", "qos", "pfc_watchdog"), WATCHDOG, text=text)
+    assert found == f"write {lines} into qos_features.conf, then type `systemctl reload switchd`"

@@ -1,17 +1,20 @@
 """Changes of a switch whose files are edited by hand, as the lines to write and the command that makes them hold."""
 
+import re
 from collections.abc import Iterable, Mapping
 
 from nodrop.model.change import Change, Edit
 from nodrop.model.subject import text
 from nodrop.platforms.cumulus.adaptive_routing import ADAPTIVE
-from nodrop.platforms.cumulus.features import FEATURES, SWITCHD
+from nodrop.platforms.cumulus.features import FEATURES, SWITCHD, ports_of
 from nodrop.platforms.cumulus.interfaces import INTERFACES
+from nodrop.platforms.cumulus.keys import Setting, parse_lines
 from nodrop.platforms.kit.command_lines import PORT, PORTS
 from nodrop.platforms.kit.editing import Budget, as_manual_steps
 
 _RELOAD = "systemctl reload switchd"
 _IFRELOAD = "ifreload -a"
+_WATCHDOG = "pfc_watchdog"
 _SOURCES = {"dscp": "dscp", "pcp": "802.1p", "both": "802.1p,dscp"}
 
 
@@ -19,7 +22,8 @@ def edit(
     config_files: Mapping[str, bytes], changes: Iterable[Change], *, name: str = "", budget: Budget | None = None
 ) -> Edit:
     """Leave the files unchanged, and report for each change which line to write into which of them."""
-    features = next((file for file in FEATURES if file in config_files), FEATURES[0])
+    file = next((file for file in FEATURES if file in config_files), FEATURES[0])
+    features = _Features(file, config_files.get(file, b"").decode("utf-8", "replace"))
     return as_manual_steps(
         changes,
         lambda change: _describe_manual_change(change, features),
@@ -27,7 +31,41 @@ def edit(
     )
 
 
-def _lines_for_change(change: Change, features: str) -> tuple[str, ...]:
+class _Features:
+    """The file of QoS features of a switch: its name, and the groups of ports that the watchdog is on."""
+
+    def __init__(self, file: str, text: str) -> None:
+        self.file = file
+        settings = [line for line in parse_lines(file, text) if isinstance(line, Setting)]
+        own = [setting for setting in settings if setting.parts[0] == _WATCHDOG]
+        self._sets = {one.parts[1]: one.value.strip("[] ") for one in own if one.parts[2:] == ("port_set",)}
+        self._listed = [item for one in own if one.parts[1:] == ("port_group_list",) for item in one.items]
+
+    def watch(self, port: str, ports: str) -> tuple[str, ...]:
+        """Return the lines that put a port under the watchdog and leave all that is there.
+
+        `ports` is written for it and others. Groups that are listed and have no ports are left out.
+        """
+        group = next((name for name, members in self._sets.items() if _has_port(members, port)), "watched")
+        listed = [name for name in self._listed if name in self._sets and name != group]
+        lines = (f"{_WATCHDOG}.port_group_list = [{','.join([*listed, group])}]",)
+        members = self._sets.get(group, "")
+        if _has_port(members, port):
+            return lines
+        return *lines, f"{_WATCHDOG}.{group}.port_set = {f'{members},' if members else ''}{ports}"
+
+
+def _has_port(members: str, port: str) -> bool:
+    """Whether a set of ports such as `swp1-2,swp31` has a port."""
+    number = re.fullmatch(r"(\D+)(\d+)", port)
+    for item in ports_of(members):
+        run = re.fullmatch(r"(\D+)(\d+)-(\d+)", item)
+        if item == port or (run and number and run[1] == number[1] and int(run[2]) <= int(number[2]) <= int(run[3])):
+            return True
+    return False
+
+
+def _lines_for_change(change: Change, features: _Features) -> tuple[str, ...]:
     """Return the lines of a change below the file that they go to, and the command that loads it."""
     rendered = _render_change(change, features, PORT, PORTS)
     if rendered is None:
@@ -36,7 +74,7 @@ def _lines_for_change(change: Change, features: str) -> tuple[str, ...]:
     return f"# {file}:", *lines, command
 
 
-def _describe_manual_change(change: Change, features: str) -> str:
+def _describe_manual_change(change: Change, features: _Features) -> str:
     subject = text(change.subject)
     name = change.subject[1] if len(change.subject) > 1 else ""
     found_change = _render_change(change, features, name, name)
@@ -46,7 +84,9 @@ def _describe_manual_change(change: Change, features: str) -> str:
     return f"{subject}: write {', '.join(f'`{line}`' for line in lines)} into {file}, then type `{command}`"
 
 
-def _render_change(change: Change, features: str, port: str, ports: str) -> tuple[str, tuple[str, ...], str] | None:
+def _render_change(
+    change: Change, features: _Features, port: str, ports: str
+) -> tuple[str, tuple[str, ...], str] | None:
     """Return the file, the lines and the command that make a change; None where they are not known.
 
     `port` is written where a line has one port, `ports` where it has a list.
@@ -61,12 +101,11 @@ def _render_change(change: Change, features: str, port: str, ports: str) -> tupl
         case ["speed_mbps"] if name.startswith("swp") and isinstance(new, int):
             return f"the stanza of {ports} in {INTERFACES}", (f"link-speed {new}",), _IFRELOAD
         case ["qos", "trust"] if new in _SOURCES:
-            return features, (f"traffic.packet_priority_source_set = [{_SOURCES[str(new)]}]",), _RELOAD
-        case ["qos", "pfc_watchdog"] if new is not None and features == FEATURES[0]:
-            lines = "pfc_watchdog.port_group_list = [watched]", f"pfc_watchdog.watched.port_set = {ports}"
-            return features, lines, _RELOAD
+            return features.file, (f"traffic.packet_priority_source_set = [{_SOURCES[str(new)]}]",), _RELOAD
+        case ["qos", "pfc_watchdog"] if new is not None and features.file == FEATURES[0]:
+            return features.file, features.watch(name, ports), _RELOAD
         case ["cable_length_m"] if isinstance(new, int):
-            return f"the port group of {ports} in {features}", (f"cable_length = {new}",), _RELOAD
+            return f"the port group of {ports} in {features.file}", (f"cable_length = {new}",), _RELOAD
         case ["adaptive_routing"] if isinstance(new, bool):
             return ADAPTIVE, (f"interface.{port}.adaptive_routing.enable = {_format_boolean(new)}",), _RELOAD
         case [] if name == "@adaptive_routing" and isinstance(new, bool):
