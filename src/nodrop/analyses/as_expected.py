@@ -61,7 +61,7 @@ _REMEDIES: Mapping[ObservationCheck, str] = {
     "links": "give both ports addresses of one subnet",
     "packets": "give both ports the larger MTU",
     "sessions": "correct what keeps the session down, at the end that states it",
-    "addresses": "give each port an address of its own",
+    "addresses": "give each port a separate address",
     "reach": (
         "announce the prefix at its leaf and let it pass in the policies on the way; `nodrop path SRC DST PATH` "
         "between two hosts shows where packets end"

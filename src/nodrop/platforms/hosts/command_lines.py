@@ -22,7 +22,7 @@ def for_ports(command: str, ports: Sequence[str]) -> tuple[str, ...]:
 def fit_file(name: str, file_content: bytes, commands: Sequence[str]) -> tuple[str, ...]:
     """Return commands as lines of the file of a job, below its name: an environment file takes `KEY=value` alone.
 
-    A variable that is set on a line of its own or in front of a command is deleted there: `unset` does not reach it.
+    A variable that is set on a separate line or in front of a command is deleted there: `unset` does not reach it.
     """
     text = file_content.decode("utf-8", "replace").split("\n")
     stated = [line.strip() for line in text if line.strip() and not line.lstrip().startswith("#")]
