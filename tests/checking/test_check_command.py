@@ -479,3 +479,31 @@ def test_a_build_is_not_replaced_by_patches(configurations: Git) -> None:
     done = nodrop("check", "--base", "HEAD", "--patch", "build")
     assert (done.code, "holds what another command of nodrop wrote" in done.err) == (2, True)
     assert Path("build/leaf2/config_db.json").read_bytes() == before
+
+
+def test_the_first_push_to_a_remote_passes_the_hook_and_only_that(
+    configurations: Git, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unwatched("Ethernet224")
+    assert nodrop("check", "--base", "origin/main").code == 2
+    monkeypatch.setenv("PRE_COMMIT_REMOTE_NAME", "origin")
+    first = nodrop("check", "--base", "origin/main")
+    assert (first.code, first.out) == (0, "")
+    assert first.err == "nothing checked: origin has no branch yet, so this push has no former state\n"
+    assert nodrop("check", "--base", "other/main").code == 2
+    configurations("update-ref", "refs/remotes/origin/dev", "HEAD")
+    assert nodrop("check", "--base", "origin/main").code == 2
+    configurations("update-ref", "refs/remotes/origin/main", "main")
+    assert nodrop("check", "--base", "origin/main").code == 1
+
+
+def test_the_comment_begins_with_the_decision_and_its_cause(configurations: Git) -> None:
+    passing = nodrop("check", "--base", "main", "--format", "markdown")
+    assert passing.out.startswith("### nodrop: \N{WHITE HEAVY CHECK MARK} passes; no new finding; nothing changes")
+    unwatched("Ethernet224")
+    blocked = nodrop("check", "--base", "main", "--format", "markdown")
+    assert blocked.code == 1
+    head = "### nodrop: \N{CROSS MARK} blocked by warning fabric-pfc-without-watchdog on leaf1; 1 new warning"
+    assert blocked.out.startswith(head)
+    allowed = nodrop("check", "--base", "main", "--format", "markdown", "--fail-on", "error")
+    assert (allowed.code, allowed.out.splitlines()[0].count("passes")) == (0, 1)

@@ -27,6 +27,12 @@ def test_an_intent_and_its_build_are_one(other: Path) -> None:
     assert (done.code, done.out, done.err) == (0, "nothing changes\n", "")
 
 
+def test_a_script_that_stops_at_1_asks_for_0(other: Path) -> None:
+    done = nodrop("plan", INTENT, other, "--no-exit-code")
+    assert done.code == 0
+    assert "changed" in done.out
+
+
 def test_changes_are_exit_code_1_whatever_stands_on_either_side(other: Path) -> None:
     built(INTENT, "old")
     built(other, "new")
