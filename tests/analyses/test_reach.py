@@ -19,7 +19,9 @@ def test_a_policy_is_told_once_with_an_example() -> None:
     assert look("filtered", {"leaf1/@bgp/prefix_lists/OWN/rules/20": None}, lost=True) == {
         "leaf1/@bgp/prefix_lists/OWN": {
             "device": "leaf1",
+            "deed": "filters",
             "what": "prefix list OWN, route map FABRIC-OUT",
+            "remedy": "permit the prefix there, before any entry that denies it",
             "way": "to",
             "far": "spine1 and 1 more",
             "prefix": "10.2.1.0/24",

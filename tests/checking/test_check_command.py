@@ -360,12 +360,14 @@ def test_markdown_has_the_verdict_and_the_new_findings_first_the_worst_before_th
     commit = configurations("rev-parse", "--short=12", "main")
     page = nodrop("check", "--base", "main", "--format", "markdown").out.splitlines()
     worst = "worst: traffic-affecting (leaf1)"
-    assert page[0].split("; ") == ["### nodrop: 7 new errors, 1 new warning", "1 switch changed", worst]
+    decision = "### nodrop: ❌ blocked by error storage-in-rdma-class on leaf1"
+    assert page[0].split("; ") == [decision, "7 new errors, 1 new warning", "1 switch changed", worst]
     assert page[2].startswith("- 🔴 **new error** `storage-in-rdma-class`: ")
     assert "(build/leaf1/config_db.json:" in page[2]
     assert page[3].startswith("  - what to do: ")
     assert page[4].startswith("- 🟡 **new warning** `class-changes-along-path`: ")
-    assert page[-1] == f"<sub>compared with main (`{commit}`)</sub>"
+    legend = "🔴 error, loss or removed · 🟡 warning or changed · 🔵 note · 🟢 added"
+    assert page[-1] == f"<sub>compared with main (`{commit}`)<br>{legend}</sub>"
 
 
 def test_patches_of_the_change(configurations: Git) -> None:

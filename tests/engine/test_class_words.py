@@ -152,7 +152,7 @@ def clos(spine: QosProfile, leaf: QosProfile = MAPPED, **changes: object) -> Fab
 def test_a_class_that_lands_elsewhere_at_the_spines_is_told_once() -> None:
     (hit,) = class_landings.find(Index(clos(landing(d10=1))), unseen=False)
     assert hit.subject == ("@fabric", "classes", "storage")
-    assert hit.at == ("spine1", "Ethernet0", "qos", "dscp_to_tc")
+    assert hit.at == ("spine1", "Ethernet0", "qos", "dscp_to_tc", "10")
     assert hit.facts == {
         "name": "storage", "dscps": "10", "one": "lossy traffic class 1", "other": "lossy traffic class 2",
         "here": "spine1", "there": "leaf1",

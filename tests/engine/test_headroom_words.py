@@ -173,7 +173,8 @@ def test_a_headroom_is_told_beside_the_row_and_the_bound(xoff_bytes: int, stated
     rules = [rule for rule in shipped_rules() if rule.name == "headroom-row-below-formula"]
     (finding,) = judge(Reading(fabric=replace_fields(FABRIC, devices=(own,), links=())), rules).findings
     assert finding.message == (
-        f"priority group 3 of Ethernet224: headroom {stated}; its SKU's table gives 35.84 kB, IEEE 802.1Q 48.54 kB"
+        f"priority group 3 of Ethernet224 has {stated} of headroom, enough by its SKU's table; "
+        "IEEE 802.1Q gives 48.54 kB"
     )
 
 

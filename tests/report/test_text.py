@@ -106,9 +106,7 @@ warning[fec-differs]: leaf7:Ethernet128 has FEC rs and spine1:Ethernet0 has none
     = spine1: the switch
     = likely, not certain: the files do not show all that decides it
 
-unknown[deadlock]: 1 subject: needs fabric.links
-unknown[headroom-below-bound]: 32 subjects on 2 devices (leaf7, leaf8): needs link.length_m; \
-supply cables in fabric.yaml
+unknown: 2 rules undecided on leaf7, leaf8: no file states fabric.links, link.length_m; -v lists them
 
 note: leaf7-2: called leaf7-2, since leaf7 is taken
 note: BANNER is not understood (2 times on leaf7, leaf8)
@@ -318,7 +316,7 @@ def test_a_fix_is_wrapped_and_keeps_its_own_lines() -> None:
     ("subjects", "others"),
     [
         (["leaf1", "leaf2", "leaf3", "leaf4"], ["the same on leaf[2-4] (3 devices)"]),
-        (["leaf1", "leaf2"], ["the same on leaf2 (1 device)"]),
+        (["leaf1", "leaf2"], ["the same on leaf2"]),
         (
             [f"leaf1/Ethernet{port}/qos/queues/3" for port in range(0, 64, 8)],
             ["7 more of the same on leaf1: Ethernet[8-56 by 8] queue 3"],

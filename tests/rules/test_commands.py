@@ -71,7 +71,8 @@ def faults(rule: Rule, view: PlatformView, commands: Commands) -> Iterator[str]:
     if commands.language not in spoken:
         yield f"{commands.language} on {commands.device}"
     for line in commands.lines:
-        if re.search(r"\{\{|\}\}|\{ports?\}|\bunknown\b|\bNone\b|\x1f|  |, | more\b", line):
+        filled = line.replace(", ", ",") if commands.language == platforms.HOSTS else line
+        if re.search(r"\{\{|\}\}|\{ports?\}|\bunknown\b|\bNone\b|\x1f|  |, | more\b", filled):
             yield f"not filled in: {line}"
     check = {"nvue": nvue_faults, "sonic": sonic_faults, "onyx": onyx_faults}.get(commands.language)
     yield from check(commands.lines) if check else ()

@@ -23,7 +23,7 @@ def test_lint_reports_nothing_new_of_a_harmless_change(case: Fault) -> None:
 def test_an_as_without_a_route_reflector_is_named_as_the_cause() -> None:
     (case,) = [one for one in FAULTS if one.row["fault"] == "leaves and spines are in one AS without reflectors"]
     what = (
-        "spine1 filters 10.2.1.0/24 and 3 more to leaf1 and 1 more "
+        "spine1 does not pass on 10.2.1.0/24 and 3 more to leaf1 and 1 more "
         "(internal BGP without a route reflector), leaving no route"
     )
     assert any(what in line for line in changed(case).lines), sorted(changed(case).lines)

@@ -1,7 +1,7 @@
 """The commands that a finding prints end it: typed on a copy of the files and read again, with nothing new found.
 
 What types them (`support/typed_commands.py`) knows the commands of switches and nothing of rules and fixes. Findings of
-tests/data/faults that print no commands are about what a fix leaves to the owner, or about hosts.
+tests/data/faults that print no commands are about what a fix leaves to the owner.
 """
 
 from collections.abc import Mapping
@@ -31,6 +31,10 @@ def _printed(fault: Fault, files: Mapping[str, str]) -> list[Commands]:
 def _type_all(printed: list[Commands], files: Mapping[str, str]) -> dict[str, str]:
     new = dict(files)
     for commands in printed:
+        if commands.language == "hosts":
+            of_hosts = {name: text for name, text in new.items() if name.startswith("hosts/")}
+            new |= type_commands(commands.language, commands.lines, of_hosts)
+            continue
         head = f"{commands.device}/"
         own = {name.removeprefix(head): text for name, text in new.items() if name.startswith(head)}
         own = {name: text for name, text in own.items() if "/" not in name}

@@ -36,7 +36,27 @@ def type_commands(language: str, lines: Iterable[str], files: Files) -> dict[str
         return _type_sonic(lines, files)
     if language == "frr":
         return {**files, "frr.conf": _type_frr([line for line in lines if line != "vtysh"], files["frr.conf"])}
+    if language == "hosts":
+        return _type_hosts(lines, files)
     raise NotKnown(language)
+
+
+def _type_hosts(lines: Iterable[str], files: Files) -> dict[str, str]:
+    """Return the files of hosts after lines took the places of others, by the last part of their names."""
+    new, place = dict(files), None
+    for line in lines:
+        if place is None:
+            match = re.fullmatch(r"# in (\S+) in place of line (\d+):", line)
+            if match is None:
+                raise NotKnown(line)
+            place = next(name for name in files if name.rpartition("/")[2] == match[1]), int(match[2]) - 1
+            continue
+        name, at = place
+        text = new[name].split("\n")
+        indent = text[at][: len(text[at]) - len(text[at].lstrip())]
+        text[at] = indent + line
+        new[name], place = "\n".join(text), None
+    return new
 
 
 def _type_nvue(lines: Iterable[str], files: Files) -> dict[str, str]:

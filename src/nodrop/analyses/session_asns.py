@@ -105,7 +105,7 @@ class _Wrong:
     ) -> None:
         """Collect them, those to switches of `showing` aside, which show some neighbors another number."""
         self.of: dict[str, list[tuple[BgpNeighbor, SpeakerKey]]] = {}
-        self._wanted: defaultdict[str, dict[str, int | str | None]] = defaultdict(dict)
+        self._wanted: defaultdict[str, dict[tuple[str, str], int | str | None]] = defaultdict(dict)
         for device in index.fabric.devices:
             bgp = None if isinstance(device.bgp, Unknown) else device.bgp
             for session in () if bgp is None else known_rows(bgp.neighbors):
@@ -116,16 +116,17 @@ class _Wrong:
                     else _far_speaker_of_cable(index, speakers, device, session)
                 )
                 if far is not None and far[0] not in showing and session.enabled:
-                    self._wanted[far[0]][device.name] = session.remote_asn
+                    self._wanted[far[0]][device.name, session.key] = session.remote_asn
                     if far[1] != session.remote_asn:
                         self.of.setdefault(device.name, []).append((session, far))
 
     def mended(self, device: str, far: SpeakerKey) -> Iterator[tuple[Subject, object]]:
-        """Yield what would end the fault: where several switches want one number of the far end, that end has it."""
+        """Yield what would end the fault: where all sessions of several switches want one number, the far end has it."""
         name, asn = far
         asns = self._wanted[name]
-        if len(asns) > 1 and len(set(asns.values())) == 1:
-            yield from (((name, "@bgp", "asn"), number) for number in set(asns.values()) if isinstance(number, int))
+        numbers = set(asns.values())
+        if len({speaker for speaker, _ in asns}) > 1 and len(numbers) == 1 and numbers != {asn}:
+            yield from (((name, "@bgp", "asn"), number) for number in numbers if isinstance(number, int))
             return
         for session, far_speaker in self.of[device]:
             if far_speaker == far and (session.remote_asn is None or isinstance(session.remote_asn, int)):
