@@ -121,7 +121,7 @@ class _Wrong:
                         self.of.setdefault(device.name, []).append((session, far))
 
     def mended(self, device: str, far: SpeakerKey) -> Iterator[tuple[Subject, object]]:
-        """Yield what would end the fault: where all sessions of several switches want one number, the far end has it."""
+        """Yield what would end the fault: the number that all sessions of several switches want of the far end."""
         name, asn = far
         asns = self._wanted[name]
         numbers = set(asns.values())
