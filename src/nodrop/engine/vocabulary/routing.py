@@ -54,6 +54,13 @@ def is_drained(device: Device) -> bool:
     )
 
 
+@word("function")
+def drain_setting(device: Device) -> str | None:
+    """Return the setting of BGP that drains a device; none where only the policies of its sessions do."""
+    bgp = require_fact(device.bgp, "device.bgp")
+    return "graceful-shutdown" if bgp is not None and bgp.graceful_shutdown else None
+
+
 def _marks_graceful_shutdown(policy: RouteMap | None) -> bool:
     """Whether all that a route map lets pass is marked with GRACEFUL_SHUTDOWN."""
     passing = [rule for rule in policy.rules if rule.action == "permit"] if policy else []
