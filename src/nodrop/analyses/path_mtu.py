@@ -10,7 +10,7 @@ from nodrop.model.states import Unknown
 from nodrop.model.subject import link as subject_of
 
 RESTS_ON = frozenset({"cables", "hosts"})
-REPAIRS = frozenset({"mtu_bytes"})
+REPAIRS = True
 ROUTED = True
 LOOKS_AT = frozenset({"mtu_bytes"})
 
