@@ -385,6 +385,7 @@ def test_every_default_of_the_schema_is_told_or_means_nothing() -> None:
         "endpoints.*.leaves": "the only group next to hosts",
         "names": "a name is group and number",
         "endpoints.*.lanes": "all lanes of the port",
+        "endpoints.*.ports_per_leaf": "no two ports of a host share a leaf, or all do",
         "endpoints.*.split": "not broken out",
         "extra": "nothing is added",
         "hosts.fifo_class": "control messages of NCCL have the class of its data",
