@@ -161,3 +161,11 @@ def test_what_a_rule_writes_first_goes_first() -> None:
     assert changes("watchdog-restores-too-soon", short) == [
         ("spine1/Ethernet0/qos/pfc_watchdog/restoration_ms", 100, usual)
     ]
+
+
+def test_a_sibling_that_is_sound_for_another_reason_gives_nothing_that_leaves_the_finding() -> None:
+    rule = "lossless-queue-without-buffer"
+    bare = {"*__*__qos__queues__3__buffer": None, "leaf2__Ethernet0__qos__pfc_rx_priorities": (4,)}
+    broken = fabric(**bare, leaf2__Ethernet0__qos__pfc_tx_priorities=(4,), leaf1__Ethernet8__qos__queues__3__wred=None)
+    assert "leaf2/Ethernet0" not in ["/".join(each.subject) for each in found(rule, broken)]
+    assert changes(rule, broken) == []

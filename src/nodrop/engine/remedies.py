@@ -6,7 +6,7 @@ on. An unknown value is no change.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import is_dataclass, replace
 from itertools import islice
@@ -17,7 +17,7 @@ from nodrop.engine.finding import Finding
 from nodrop.engine.nodes import ModelPath
 from nodrop.engine.rule import Rule
 from nodrop.model.change import DOCUMENT, Change
-from nodrop.model.edit import ABSENT, find_part, find_value
+from nodrop.model.edit import ABSENT, find_part, find_value, set_part
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.index import Index
 from nodrop.model.states import UNKNOWN, Unknown, UnknownFact, surely_off
@@ -75,13 +75,15 @@ def changes_making_part(index: Index, subject: Subject, new: object) -> Iterator
 
 
 def add_sibling_changes(
-    rule: Rule, findings: Sequence[Finding], index: Index, sick: Sequence[Finding]
+    rule: Rule, findings: Sequence[Finding], index: Index, sick: Sequence[Finding], options: Mapping[str, object]
 ) -> Iterator[Finding]:
     """Yield the findings of a rule, each with what its siblings have: if the rule itself sets nothing, or first.
 
-    `sick` are all that the rule finds in the fabric.
+    `sick` are all that the rule finds in the fabric. What siblings have and would leave the finding is no fix: they
+    may be free of it for another reason, as a port without PFC is.
     """
     siblings = _Siblings(index, sick)
+    trial = _Trial(rule, index, options)
     for finding in findings:
         if finding.fix is None or (finding.fix.changes and not rule.siblings_first):
             yield finding
@@ -91,7 +93,7 @@ def add_sibling_changes(
         changes = tuple(change for place in places for change in siblings.changes(place))
         corrections = tuple(change for change in finding.fix.changes if change.subject[1] == DOCUMENT)
         fix = finding.fix.or_default()
-        if changes:
+        if changes and trial.ends(finding, changes):
             fix = replace(finding.fix, safe=rule.fix_safe, changes=(*corrections, *changes))
         yield replace(finding, fix=fix)
 
@@ -126,6 +128,29 @@ def _wanted_part(rule: Rule, finding: Finding, path: ModelPath) -> Subject:
 def _link_ends(subject: Subject) -> list[Subject]:
     """Return the ports that a link's subject names; none of another subject."""
     return [tuple(end) for end in cable_ends(subject[2])] if subject[:2] == (FABRIC, "links") else []
+
+
+class _Trial:
+    """Whether changes of a port end the finding of a rule there."""
+
+    def __init__(self, rule: Rule, index: Index, options: Mapping[str, object]) -> None:
+        self._rule, self._index, self._options = rule, index, options
+
+    def ends(self, finding: Finding, changes: Sequence[Change]) -> bool:
+        """Whether the rule holds once the changes are made; true where it is about more than a part of one port."""
+        place, row = finding.subject[:2], finding.subject[2:]
+        if self._rule.claim is None or "interface" not in self._rule.scope.parts:
+            return True
+        port, device = self._index.interface(*place), self._index.devices.get(place[0])
+        if port is None or device is None or any(change.subject[:2] != place for change in changes):
+            return True
+        for change in changes:
+            port = set_part(port, change.subject[2:], change.new)
+        item = (device, port, find_part(port, row)) if row else (device, port)
+        if item[-1] is ABSENT:
+            return True
+        (outcome,) = self._rule.judge([item], self._index.fabric, self._options, index=self._index)
+        return outcome is not True
 
 
 class _Siblings:

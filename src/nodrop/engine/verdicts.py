@@ -167,7 +167,7 @@ class _Session:
         findings = self.findings[before:]
         if rule.as_siblings and findings:
             sick = findings if builder.index is self.index else self._findings_in_whole_fabric(rule, builder)
-            self.findings[before:] = add_sibling_changes(rule, findings, self.index, sick)
+            self.findings[before:] = add_sibling_changes(rule, findings, self.index, sick, options)
         for finding in () if rule.failures or rule.observed else self.findings[before:]:
             place = finding.subject[: 3 if finding.subject[0] == FABRIC else 2]
             parts = (part[:2] for part in finding.parts)

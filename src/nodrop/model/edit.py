@@ -46,6 +46,11 @@ def set_value(fabric: Fabric, subject: Subject, value: object) -> Fabric:
     return changed
 
 
+def set_part(node: Any, steps: Subject, value: object) -> Any:
+    """Return a part of the model with `value` where `steps` lead; ValueError where they lead nowhere."""
+    return _Edit(steps, value).part(node, type_of(type(node)), steps)
+
+
 def get_value(fabric: Fabric, subject: Subject) -> object:
     """Return the value at `subject`, properties included; ValueError where there is no such part."""
     try:
