@@ -327,3 +327,28 @@ def test_commands_of_a_shared_map_name_the_ports_that_it_changes() -> None:
     assert advised["ports"] == ["Ethernet0", "Ethernet8", "Ethernet16", "Ethernet24"]
     told = nodrop("lint", "config_db.json").out
     assert "    changes 4 ports: Ethernet[0-24 by 8]\n    on sw1 (SONiC):\n" in told
+
+
+def bare_queues(*profiles: str) -> None:
+    """Write a stock switch whose port Ethernet0 has no PFC and no queue with a buffer, and only some profiles."""
+    config = stock()
+    for field in ("pfc_enable", "pfcwd_sw_enable"):
+        del config["PORT_QOS_MAP"]["Ethernet0"][field]
+    config["BUFFER_QUEUE"] = {"Ethernet8|3-4": {"profile": "egress_lossless_profile"}}
+    held = config["BUFFER_PROFILE"]
+    config["BUFFER_PROFILE"] = {name: row for name, row in held.items() if "egress" not in name or name in profiles}
+    Path("config_db.json").write_text(json.dumps(config, indent=1))
+
+
+def test_no_command_names_a_profile_that_the_switch_does_not_have() -> None:
+    bare_queues("egress_lossless_profile")
+    assert commands("config_db.json", rule="queues-without-buffer") == [[]]
+
+
+def test_queues_that_are_no_range_have_a_row_each() -> None:
+    bare_queues("egress_lossless_profile", "egress_lossy_profile")
+    ((told,),) = commands("config_db.json", rule="queues-without-buffer")
+    assert told["lines"] == [
+        *(f'sudo sonic-db-cli CONFIG_DB HSET "BUFFER_QUEUE|Ethernet0|{queue}" profile egress_lossy_profile' for queue in ("1", "3-6")),
+        "sudo config save -y",
+    ]

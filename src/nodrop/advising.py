@@ -23,7 +23,13 @@ from nodrop.model.subject import FABRIC, Subject, cable_ends, natural
 from nodrop.platforms.hosts import edit as hosts
 from nodrop.platforms.hosts.command_lines import fit_file
 from nodrop.platforms.kit.change_effects import effect
-from nodrop.platforms.kit.command_lines import disruptions_of_lines, has_slot, has_typable_ports, merge_ports
+from nodrop.platforms.kit.command_lines import (
+    disruptions_of_lines,
+    fill_slots,
+    has_slot,
+    has_typable_ports,
+    merge_ports,
+)
 from nodrop.platforms.kit.editing import Budget
 from nodrop.results.outcome import first_shown_findings
 
@@ -124,13 +130,17 @@ class _Adviser:
         self._edits_left = MAX_ADVISED_EDITS
 
     def commands(self, group: Sequence[Finding]) -> Iterator[Commands]:
-        """Yield the commands for a group, by device: derived from the changes, else those that the rule has."""
+        """Yield the commands for a group, by device: derived from the changes, else those that the rule has.
+
+        Where only some have changes, all get those of the rule if it has any.
+        """
         changes: dict[str, dict[tuple[object, str], Change]] = {}
         for finding in group:
             for change in finding.fix.changes if finding.fix else ():
                 changes.setdefault(change.subject[0], {})[change.subject, repr(change.new)] = change
         derived = [self._of_changes(name, list(asked.values())) for name, asked in changes.items()]
-        if derived and all(derived):
+        partial = any(not finding.fix.changes and finding.fix.spelled for finding in group if finding.fix)
+        if derived and all(derived) and not partial:
             yield from (commands for commands in derived if commands is not None)
         else:
             yield from self._of_rule(group)
@@ -148,7 +158,9 @@ class _Adviser:
                 if port or not has_slot(command)
             )
         for (device, language, file), commands in spelled.items():
-            if commands and (lines := self._fit_file(device, file, _with_ports(language, commands))):
+            if not commands or self._is_refused(device, language, commands):
+                continue
+            if lines := self._fit_file(device, file, _with_ports(language, commands)):
                 impact = _format_impact(disruptions_of_lines(lines))
                 yield Commands(device=device, language=language, lines=lines, impact=impact)
 
@@ -168,6 +180,17 @@ class _Adviser:
         except InputProblems:
             return lines
         return fitted
+
+    def _is_refused(self, name: str, language: str, commands: Iterable[tuple[str, str]]) -> bool:
+        """Whether commands, given with a port each, name what the device does not have; it is not known of all."""
+
+        def read_files() -> Mapping[str, bytes]:
+            return {source.name: load(source) for source in self._reading.sources.get(name, ())}
+
+        try:
+            return platforms.is_refused(language, (fill_slots(*command) for command in commands), read_files)
+        except InputProblems:
+            return True
 
     def _of_changes(self, name: str, changes: Sequence[Change]) -> Commands | None:
         """Return the commands that make changes on a switch, all of them; None where they are not known."""

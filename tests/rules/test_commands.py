@@ -2,8 +2,8 @@
 
 import re
 import shlex
-from collections import defaultdict
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
 
 import pytest
 
@@ -14,11 +14,14 @@ from nodrop.engine.examples import PlatformView, build_example_views, run_rule
 from nodrop.engine.finding import Commands
 from nodrop.engine.rule import Rule
 from nodrop.engine.rules import shipped
+from nodrop.locate import load
+from nodrop.model.fabric import Device
 from nodrop.model.reading import Source
 from nodrop.platforms.nvue import reader as nvue
 from nodrop.platforms.onyx import reader as onyx
 from nodrop.platforms.sonic.schema import schema
 from support.places import TESTS
+from support.typed_commands import NotKnown, type_commands
 
 TABLE = TESTS / "rules" / "commands.txt"
 PLATFORM_WORDS = re.compile(
@@ -42,6 +45,8 @@ TOOLS = {
     "vtysh": {"-c"},
 }
 """The commands of sonic-utilities that are used, as its click groups have them."""
+
+REFERENCES = ("dangling-reference", "bracket-reference", "malformed-value", "unknown-field", "unknown-setting")
 
 
 def views(rule: Rule) -> Iterator[tuple[str, PlatformView]]:
@@ -74,8 +79,27 @@ def faults(rule: Rule, view: PlatformView, commands: Commands) -> Iterator[str]:
         filled = line.replace(", ", ",") if commands.language == platforms.HOSTS else line
         if re.search(r"\{\{|\}\}|\{ports?\}|\bunknown\b|\bNone\b|\x1f|  |, | more\b", filled):
             yield f"not filled in: {line}"
+    if device is not None:
+        yield from names_of_nothing(view, device, commands)
     check = {"nvue": nvue_faults, "sonic": sonic_faults, "onyx": onyx_faults}.get(commands.language)
     yield from check(commands.lines) if check else ()
+
+
+def names_of_nothing(view: PlatformView, device: Device, commands: Commands) -> Iterator[str]:
+    """Yield the references to nothing and the refused keys that a device has once commands are typed on it."""
+    sources = view.reading.sources.get(device.name, ())
+    files = {source.name: load(source).decode() for source in sources}
+    try:
+        typed = type_commands(commands.language, commands.lines, files)
+    except (NotKnown, KeyError):
+        return
+
+    def read(texts: Mapping[str, str]) -> Counter[str]:
+        contents = [(source, texts[source.name].encode()) for source in sources]
+        remarks = platforms.reader(device.platform).read_device(device.name, contents).remarks
+        return Counter(f"{remark.kind}: {remark.facts}" for remark in remarks if remark.kind in REFERENCES)
+
+    yield from read(typed) - read(files)
 
 
 def nvue_faults(lines: tuple[str, ...]) -> Iterator[str]:

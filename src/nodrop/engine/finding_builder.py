@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableSequence, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from itertools import product
 from typing import Any
 
 from nodrop import platforms
@@ -314,27 +315,27 @@ class FindingBuilder:
     def _spell_commands(self, names: Sequence[Any], device: str | None) -> tuple[str, tuple[str, ...]]:
         """Return what takes the commands of the rule on a device, and the commands, with slots for its ports.
 
-        There are none where one of them needs a value that is unknown, that stands for more than it names, or that a
-        shell would not take as it is.
+        A value that is several keys gives a command for each. There are none where one of them needs a value that is
+        unknown, that stands for more than it names, or that a shell would not take as it is.
         """
         known = self.index.devices.get(device or "")
         spoken = platforms.languages_of(known) if known is not None else (platforms.HOSTS,)
         language = next((one for one in spoken if one in self.rule.commands), "")
         lines = []
         for line in self.rule.commands.get(language, ()):
-            words = [piece if isinstance(piece, str) else self._typable_value(piece, names) for piece in line]
-            if None in words:
+            words = [(piece,) if isinstance(piece, str) else self._typable_values(piece, names) for piece in line]
+            if () in words:
                 return "", ()
-            lines.append("".join(filter(None, words)))
+            lines += map("".join, product(*words))
         return language, tuple(lines)
 
-    def _typable_value(self, node: Node, names: Sequence[Any]) -> str | None:
-        """Return a value as a command has it; None where it is not known whole, or not safe to type."""
+    def _typable_values(self, node: Node, names: Sequence[Any]) -> tuple[str, ...]:
+        """Return a value, or each of several keys, as commands have it; none if not known whole or safe to type."""
         value = self._value_or_unknown(node, names)
         if value is None or isinstance(value, Unknown) or _AND_MORE.search(str(value)):
-            return None
-        typed = render_value(value)
-        return typed if is_typable(typed) else None
+            return ()
+        typed = tuple(map(render_value, value)) if type(value) is tuple else (render_value(value),)
+        return typed if all(map(is_typable, typed)) else ()
 
     def _build_fingerprints(self, subject: Subject, discriminator: str = "") -> tuple[str, ...]:
         """Return the fingerprint of a finding, then those that it had under former names of the rule."""

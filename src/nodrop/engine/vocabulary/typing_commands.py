@@ -6,8 +6,14 @@ from nodrop.units import show_ids
 
 @word("filter")
 def as_key(numbers: tuple[int, ...] | None) -> str | None:
-    """Numbers as one key of a command: (24, 25, 27) is `24-25,27`; none where there are none."""
+    """Numbers as one key of a command that takes a list: (24, 25, 27) is `24-25,27`; none where there are none."""
     return show_ids(numbers).replace(" ", "") if numbers else None
+
+
+@word("filter")
+def as_keys(numbers: tuple[int, ...] | None) -> tuple[str, ...] | None:
+    """Numbers as keys that are a number or a range each, and give a command each: (24, 25, 27) is `24-25`, `27`."""
+    return tuple(show_ids(numbers).split(", ")) if numbers else None
 
 
 @word("filter")
