@@ -84,6 +84,13 @@ def test_patches_take_a_folder_for_each_switch(other: Path) -> None:
 
 
 @pytest.mark.slow
+def test_the_description_of_patches_says_how_to_apply_and_keep_them(tmp_path: Path) -> None:
+    write(str(tmp_path / "patch"), [((), "leaf1", {"patch.json": b"[]"}, {})])
+    about = (tmp_path / "patch" / "PATCHES.txt").read_text()
+    for command in ("sudo config apply-patch", "sudo config save -y", "nv config apply", "nv config save"):
+        assert command in about
+
+
 @pytest.mark.parametrize("name", ["PATCHES.txt", "leaf1", "patch.json", "plan", "fabric.yaml", "hosts", "1"])
 def test_a_fabric_may_have_any_name_that_is_given_to_files(other: Path, name: str) -> None:
     """The name comes from a file, and becomes a folder among others."""

@@ -29,7 +29,7 @@ nodrop reads none of these folders as a configuration, unless it is named itself
   commands.sh     SONiC: what that refuses and commands do, typed after it
                   Both change the running configuration only: sudo config save -y keeps it.
   changes.vtysh   FRR: vtysh -f changes.vtysh, then keep the new frr.conf
-  changes.yaml    NVUE: nv config patch changes.yaml, then nv config apply, which also saves;
+  changes.yaml    NVUE: nv config patch changes.yaml, then nv config apply and nv config save;
                   changes.nv has the same as commands
   1-, 2- ...      steps, each of which waits for the one before: all of 1- before any of 2-
   by-hand.txt     what is left to a person
