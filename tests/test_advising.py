@@ -352,3 +352,20 @@ def test_queues_that_are_no_range_have_a_row_each() -> None:
         *(f'sudo sonic-db-cli CONFIG_DB HSET "BUFFER_QUEUE|Ethernet0|{queue}" profile egress_lossy_profile' for queue in ("1", "3-6")),
         "sudo config save -y",
     ]
+
+
+def test_a_running_watchdog_whose_mask_changes_is_started_again() -> None:
+    watchdog = {"action": "drop", "detection_time": "200", "restoration_time": "400"}
+    sonic(4, PFC_WD={f"Ethernet{8 * number}": watchdog for number in range(4)} | {"GLOBAL": {"POLL_INTERVAL": "100"}})
+    config = json.loads(Path("config_db.json").read_text())
+    for row in config["PORT_QOS_MAP"].values():
+        row["pfcwd_sw_enable"] = "3"
+    Path("config_db.json").write_text(json.dumps(config, indent=1))
+    ((first,), *_) = commands("config_db.json", rule="watchdog-mask-differs")
+    ports = "Ethernet{0..24..8}"
+    assert first["lines"][-3:] == [
+        f"sudo pfcwd stop {ports}",
+        f"sudo pfcwd start --action drop --restoration-time 400 {ports} 200",
+        "sudo config save -y",
+    ]
+    assert "pfcwd_sw_enable 3,4" in first["lines"][0]

@@ -92,7 +92,9 @@ def times_each_port(platform: str) -> bool:
 def fabric_timers(platform: str) -> str:
     """Return which timers a watchdog between switches gets on a platform: its own, or those of the whole switch."""
     timed = times_each_port(platform)
-    return "three times the detection time of host ports" if timed else "the timers of the switch"
+    if not timed:
+        return "the timers of the switch"
+    return "the times of its other ports between switches, else three times those of host ports"
 
 
 @word("function", rests_on=("policy", "cables"))

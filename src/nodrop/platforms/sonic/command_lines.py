@@ -36,6 +36,7 @@ DISTURBS_AS_PATCH = False
 
 _WATCHDOG = "PFC_WD"
 _WATCHDOG_FIELDS = {"action", "detection_time", "restoration_time"}
+_MASK = "pfcwd_sw_enable"
 _ONOFF = {"up": "startup", "down": "shutdown"}
 _PORT_COMMANDS: Mapping[str, str] = {
     "mtu": "mtu {port} {value}",
@@ -70,7 +71,7 @@ def of_edit(bundle: Mapping[str, bytes], edit: Edit) -> tuple[str, ...]:
     lines: list[str] = []
     if FILE in edit.files:
         old, new = mapping(parse(bundle[FILE], FILE)), mapping(parse(edit.files[FILE], FILE))
-        commands = tuple(_row_commands(old, new))
+        commands = (*_row_commands(old, new), *_watchdog_restarts(old, new))
         if not has_typable_ports(commands):
             return ()
         for command, ports in merge_ports(commands).items():
@@ -113,6 +114,31 @@ def _row_commands(old: Row, new: Row) -> Iterator[tuple[str, str]]:
                         yield from _slot_fields(command, ports)
 
 
+def _watchdog_restarts(old: Row, new: Row) -> Iterator[tuple[str, str]]:
+    """Yield the commands that stop and start running watchdogs whose mask changes, each with the port.
+
+    orchagent reads the mask when a watchdog starts; `pfcwd start` writes the priorities of PFC there (sonic-swss
+    orchagent/pfcwdorch.cpp, sonic-utilities pfcwd/main.py).
+    """
+    maps, watchdogs = mapping_at(new, "PORT_QOS_MAP"), mapping_at(new, _WATCHDOG)
+    for port, row in maps.items():
+        mask = mapping(row).get(_MASK)
+        changed = mask and mask != mapping(mapping_at(old, "PORT_QOS_MAP").get(port)).get(_MASK)
+        watchdog = mapping(watchdogs.get(port))
+        running = watchdog.keys() >= _WATCHDOG_FIELDS and watchdog == mapping_at(old, _WATCHDOG).get(port)
+        if changed and running and mask == mapping(row).get("pfc_enable"):
+            yield f"sudo pfcwd stop {PORTS}", port
+            yield _start_watchdog(watchdog), port
+
+
+def _start_watchdog(row: Row) -> str:
+    """Return the command that starts a watchdog with the times and action of its row."""
+    action, detection, restoration = (
+        shlex.quote(str(row[name])) for name in ("action", "detection_time", "restoration_time")
+    )
+    return f"sudo pfcwd start --action {action} --restoration-time {restoration} {PORTS} {detection}"
+
+
 def _slot_fields(command: str, ports: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Yield the commands of a row whose fields are named by ports, as CABLE_LENGTH is, with a slot for each port."""
     head, mark, fields = command.partition(_FIELDS)
@@ -140,10 +166,7 @@ def _commands_for_row(table: str, key: str, old: object, new: object) -> Iterato
     if old is not None:
         yield from _tool_commands(table, key, fields)
     if table == _WATCHDOG and key == PORT and fields.keys() & _WATCHDOG_FIELDS and will.keys() >= _WATCHDOG_FIELDS:
-        action, detection, restoration = (
-            shlex.quote(str(will[name])) for name in ("action", "detection_time", "restoration_time")
-        )
-        yield f"sudo pfcwd start --action {action} --restoration-time {restoration} {PORTS} {detection}"
+        yield _start_watchdog(will)
         fields = {name: value for name, value in fields.items() if name not in _WATCHDOG_FIELDS}
     if table == "PORT" and old is not None:
         for name in list(fields):
