@@ -321,7 +321,7 @@ class FindingBuilder:
         known = self.index.devices.get(device or "")
         spoken = platforms.languages_of(known) if known is not None else (platforms.HOSTS,)
         language = next((one for one in spoken if one in self.rule.commands), "")
-        lines = []
+        lines: list[str] = []
         for line in self.rule.commands.get(language, ()):
             words = [(piece,) if isinstance(piece, str) else self._typable_values(piece, names) for piece in line]
             if () in words:

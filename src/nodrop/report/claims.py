@@ -22,7 +22,7 @@ def describe_reach(claims: Claims) -> str:
     """Return how far the pause of one NIC spreads, in words."""
     if not claims.frozen_host_ports:
         return "one NIC freezes no other host port"
-    gpus = f" with {count(claims.frozen_gpus, 'GPU')}" if claims.frozen_gpus else ""
+    gpus = f", on hosts with {count(claims.frozen_gpus, 'GPU')}" if claims.frozen_gpus else ""
     return f"one NIC freezes at most {count(claims.frozen_host_ports, 'other host port')}{gpus}"
 
 
