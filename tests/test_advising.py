@@ -349,7 +349,10 @@ def test_queues_that_are_no_range_have_a_row_each() -> None:
     bare_queues("egress_lossless_profile", "egress_lossy_profile")
     ((told,),) = commands("config_db.json", rule="queues-without-buffer")
     assert told["lines"] == [
-        *(f'sudo sonic-db-cli CONFIG_DB HSET "BUFFER_QUEUE|Ethernet0|{queue}" profile egress_lossy_profile' for queue in ("1", "3-6")),
+        *(
+            f'sudo sonic-db-cli CONFIG_DB HSET "BUFFER_QUEUE|Ethernet0|{queue}" profile egress_lossy_profile'
+            for queue in ("1", "3-6")
+        ),
         "sudo config save -y",
     ]
 

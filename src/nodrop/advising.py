@@ -158,7 +158,7 @@ class _Adviser:
                 if port or not has_slot(command)
             )
         for (device, language, file), commands in spelled.items():
-            if not commands or self._is_refused(device, language, commands):
+            if not commands or self._would_refuse_commands(device, language, commands):
                 continue
             if lines := self._fit_file(device, file, _with_ports(language, commands)):
                 impact = _format_impact(disruptions_of_lines(lines))
@@ -181,14 +181,14 @@ class _Adviser:
             return lines
         return fitted
 
-    def _is_refused(self, name: str, language: str, commands: Iterable[tuple[str, str]]) -> bool:
+    def _would_refuse_commands(self, name: str, language: str, commands: Iterable[tuple[str, str]]) -> bool:
         """Whether commands, given with a port each, name what the device does not have; it is not known of all."""
 
         def read_files() -> Mapping[str, bytes]:
             return {source.name: load(source) for source in self._reading.sources.get(name, ())}
 
         try:
-            return platforms.is_refused(language, (fill_slots(*command) for command in commands), read_files)
+            return platforms.would_refuse_commands(language, (fill_slots(*command) for command in commands), read_files)
         except InputProblems:
             return True
 

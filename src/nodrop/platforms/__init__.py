@@ -228,9 +228,11 @@ def command_lines(language: str) -> CommandLines:
     return cast("CommandLines", importlib.import_module(f"nodrop.platforms.{language}.command_lines"))
 
 
-def is_refused(language: str, commands: Iterable[str], read_files: Callable[[], Mapping[str, bytes]]) -> bool:
+def would_refuse_commands(
+    language: str, commands: Iterable[str], read_files: Callable[[], Mapping[str, bytes]]
+) -> bool:
     """Whether a device would refuse commands, one for each port: they name what neither exists nor is made by one."""
-    check = getattr(command_lines(language), "is_refused", None)
+    check = getattr(command_lines(language), "would_refuse_commands", None)
     return check is not None and bool(check(commands, read_files))
 
 

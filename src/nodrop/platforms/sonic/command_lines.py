@@ -25,7 +25,7 @@ from nodrop.platforms.kit.command_lines import (
 from nodrop.platforms.sonic.config import FILE
 from nodrop.platforms.sonic.gcu import facts
 from nodrop.platforms.sonic.starting import FRR_FILE
-from nodrop.platforms.sonic.typed_rows import is_refused as is_refused
+from nodrop.platforms.sonic.typed_rows import would_refuse_commands as would_refuse_commands
 from nodrop.syntax.json import parse
 from nodrop.syntax.shapes import mapping, mapping_at
 

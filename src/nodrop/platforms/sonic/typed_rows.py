@@ -29,7 +29,7 @@ def written_rows(commands: Iterable[str]) -> Tables:
     return tables
 
 
-def is_refused(commands: Iterable[str], read_files: Callable[[], Mapping[str, bytes]]) -> bool:
+def would_refuse_commands(commands: Iterable[str], read_files: Callable[[], Mapping[str, bytes]]) -> bool:
     """Whether a key that commands write is none of its table, or names no row in the files or written by them.
 
     Ports are not looked up: they are of the switch. `read_files` is called only for names that no command writes.
