@@ -436,6 +436,15 @@ def test_issues_of_whole_files() -> None:
     assert differences(seen) == {("configuration", ("leaf1",)): "in part"}
 
 
+def test_issues_of_evpn_do_not_matter() -> None:
+    about = {"Nodes": ["leaf1"], "Source_Lines": None, "Type": "Convert warning (redflag)", "Line_Text": None}
+    issues = [about | {"Details": f"vni 104001 for vrf RED {fault}"} for fault in ("does not exist", "is lost")]
+    assert [(refused.said.split()[-1], refused.matters) for refused in observed(initIssues=issues).refused] == [
+        ("exist", False),
+        ("lost", True),
+    ]
+
+
 def test_references_to_nothing() -> None:
     snapshot = exported(
         above={"leaf1": "frr version 10.0\nbgp community-list standard DRAIN permit graceful-shutdown\n"}

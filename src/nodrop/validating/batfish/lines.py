@@ -44,6 +44,7 @@ HARMLESS_LINES: Final = (
     HarmlessLine(r"(no )?bgp (input|output)-queue-limit .*|(read|write)-quanta .*", "it is about queues of the daemon"),
     HarmlessLine(r"(no )?bgp lu-vpn-.*|(no )?bgp retain route-target.*",
              "it is about VPN routes, which are not asked for"),
+    HarmlessLine(r"address-family (l2vpn )?evpn", "EVPN routes are not computed, which is stated"),
     HarmlessLine(r"neighbor \S+ (capability (dynamic|extended-nexthop|fqdn|software-version).*|tcp-mss .*)",
              "it is about how the session is opened"),
     HarmlessLine(r"neighbor \S+ (soft-reconfiguration .*|send-community (both|all|large|extended)"
@@ -54,6 +55,11 @@ HARMLESS_LINES: Final = (
              r"minimum-ttl|passive-mode|echo .*interval).*", "BFD only tells a failure sooner"),
 )  # fmt: skip
 """FRR's commands that Batfish 0.36 does not know (its parser `frr`, which SONiC and Cumulus share)."""
+
+HARMLESS_ISSUES: Final = (
+    HarmlessLine(r"vni \d+ for vrf \S+ does not exist", "EVPN routes are not computed, which is stated"),
+)
+"""What Batfish 0.36 says of parts of a device, as whole texts, where it does not matter."""
 
 _HARMLESS = [(re.compile(harmless_line.line), harmless_line.because) for harmless_line in HARMLESS_LINES]
 _NOISE: Final = ("Parse warning", "Parse warning (unimplemented)", "Convert warning (unimplemented)")
@@ -117,6 +123,7 @@ def refused_files(issues: Iterable[AnswerRow], node_names: NodeNames) -> Iterato
         kind, details = str(row["Type"]), str(row["Details"])
         if kind in _NOISE:
             continue
+        matters = not any(re.fullmatch(issue.line, details) for issue in HARMLESS_ISSUES)
         places = [
             (str(source_range["filename"]), line)
             for source_range in row["Source_Lines"] or ()
@@ -126,12 +133,12 @@ def refused_files(issues: Iterable[AnswerRow], node_names: NodeNames) -> Iterato
             device, place = node_names.place(file, line)
             if device is not None:
                 text = str(row["Line_Text"] or node_names.line(file, line))
-                yield Refused(device=device, text=text, said=f"{kind}: {details}", place=place)
+                yield Refused(device=device, text=text, said=f"{kind}: {details}", place=place, matters=matters)
         if not places:
             for node in row["Nodes"] or ():
                 device = node_names.device(node)
                 if device is not None:
-                    yield Refused(device=device, text="", said=f"{kind}: {details}")
+                    yield Refused(device=device, text="", said=f"{kind}: {details}", matters=matters)
 
 
 def undefined_references(
