@@ -49,6 +49,14 @@ def test_words_of_route_maps() -> None:
     assert gaps([to("10.1.0.1", 65002, export_policy="IN")], **imports) == {(where, "peer")}
 
 
+def test_a_neighbor_that_is_matched_by_its_interface_is_not_computed() -> None:
+    """FRR 8.4 matches it only as a member of a peer group."""
+    rules = (RouteMapRule(sequence=10, action="permit", matches=(("peer", "e0"),)),)
+    unnumbered = BgpNeighbor(interface="e0", remote_asn="external", import_policy="IN")
+    found = gaps([unnumbered], route_maps=(RouteMap(name="IN", rules=rules),))
+    assert (("r1", "@bgp", "route_maps", "IN", "10"), "peer") in found
+
+
 @pytest.mark.parametrize(
     ("value", "asn", "used", "more", "is_computed"),
     [

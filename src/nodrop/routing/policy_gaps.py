@@ -18,7 +18,8 @@ def find_uncomputed_clauses(bgp: Bgp) -> Iterator[tuple[str, RouteMapRule, str]]
     These are words that are not known here, values that FRR refuses or that only the switch knows, and lists with an
     expression or a community that is not known. So is a call of a map that leads back to it, because FRR counts its
     calls across routes (lib/routemap.c, route_map_apply_ext), and a goto that is not to a later rule, which FRR refuses
-    (lib/routemap_northbound.c).
+    (lib/routemap_northbound.c). FRR 8.4 takes a neighbor by its interface only in a peer group (bgpd/bgp_routemap.c,
+    route_match_peer).
     """
     if not bgp.route_maps:
         return
@@ -29,7 +30,7 @@ def find_uncomputed_clauses(bgp: Bgp) -> Iterator[tuple[str, RouteMapRule, str]]
     }
     unknown |= {("as-path", as_path.name) for as_path in bgp.as_path_lists if not values.is_computable_list(as_path)}
     sessions = known_rows(bgp.neighbors)
-    exports, peers = _export_route_maps(bgp, sessions), {session.key for session in sessions}
+    exports, peers = _export_route_maps(bgp, sessions), {session.address for session in sessions if session.address}
     around, by_leg = _recursive_route_maps(bgp), _connected_only_route_maps(bgp, sessions, exports)
     maps_by_word = find_maps_with_next_hops(bgp, sessions)
     for route_map in bgp.route_maps:
