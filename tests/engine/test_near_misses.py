@@ -89,8 +89,9 @@ def test_one_port_of_a_session_without_a_watchdog_stands_out() -> None:
     assert _may_go_unwatched(_index_of_two_sessions(second=WATCHED), "Ethernet0") is False
 
 
-def test_no_port_of_a_switch_with_a_watchdog_is_a_fault_whatever_the_sides() -> None:
-    assert _may_go_unwatched(_index_of_two_sessions(), "Ethernet0") is False
+def test_a_switch_without_watchdogs_may_have_links_between_switches_only() -> None:
+    assert _may_go_unwatched(_index_of_two_sessions(), "Ethernet0") == "interface.side"
+    assert _may_go_unwatched(_index_of_two_sessions(), "Ethernet16") is False
 
 
 def test_watchdogs_only_without_sessions_are_a_practice() -> None:
@@ -101,8 +102,3 @@ def test_watchdogs_only_without_sessions_are_a_practice() -> None:
 def test_owners_can_leave_links_between_switches_unwatched() -> None:
     index = _index_of_two_sessions(second=WATCHED, policy=Policy(fabric_watchdog=None))
     assert _may_go_unwatched(index, "Ethernet0") == "interface.side"
-
-
-def test_a_spine_without_a_watchdog_may_have_links_between_switches_only() -> None:
-    assert _may_go_unwatched(_index_of_two_sessions(role="spine"), "Ethernet0") == "interface.side"
-    assert _may_go_unwatched(_index_of_two_sessions(role="spine", second=WATCHED), "Ethernet0") is False

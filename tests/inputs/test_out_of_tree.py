@@ -299,7 +299,7 @@ def test_outside_a_repository_a_user_may_name_a_link(
     monkeypatch.chdir(place)
     link("current", "../outside")
     link("one.conf", "../outside/leaf1/frr.conf")
-    assert "1 device" in nodrop("lint", named, "--platform", "sonic").out
+    assert "leaf1" in nodrop("lint", named, "--platform", "sonic").out
     link("current/leaf1/config_db.json", "../../repo/x.json")
     if named.startswith("current"):
         done = nodrop("lint", named)
@@ -711,4 +711,4 @@ def test_a_folder_without_a_repository_is_read(outside: Path, monkeypatch: pytes
     (place / "leaf1" / "frr.conf").write_text("hostname leaf1\nrouter bgp 65001\n")
     monkeypatch.chdir(place)
     for named in ("leaf1", ".", str(place)):
-        assert "1 device" in nodrop("lint", named, "--platform", "sonic").out
+        assert "leaf1" in nodrop("lint", named, "--platform", "sonic").out

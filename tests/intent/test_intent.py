@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
+from jsonschema import Draft7Validator
 from jsonschema.exceptions import ValidationError
 from ruamel.yaml import YAML
 
 import nodrop
+from nodrop import schemas
 from nodrop.cli.main import run
 from nodrop.design.defaults import AppliedDefault, applied_defaults
 from nodrop.errors import InputProblems
 from nodrop.intent.load import LATER_VALUES, loads
-from nodrop.intent.schema import Intent
 from nodrop.resources import home
 from support.designs import Data, build, changed, data_of, load, shipped
 from support.places import TESTS
@@ -254,7 +254,7 @@ def test_later_values_are_refused_by_name(key: str, value: str) -> None:
 
 
 def schema() -> Any:
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema"} | Intent.model_json_schema()
+    return schemas.schema("intent")
 
 
 def yaml_1_2(text: str) -> Any:
@@ -266,12 +266,12 @@ def test_the_command_prints_the_schema(capsys: pytest.CaptureFixture[str]) -> No
     assert run(["schema", "intent"]) == 0
     printed = json.loads(capsys.readouterr().out)
     assert printed == schema()
-    Draft202012Validator.check_schema(printed)
+    Draft7Validator.check_schema(printed)
 
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_the_schema_takes_what_is_shipped(name: str) -> None:
-    Draft202012Validator(schema()).validate(yaml_1_2(text_of(name)))
+    Draft7Validator(schema()).validate(yaml_1_2(text_of(name)))
 
 
 @pytest.mark.parametrize(
@@ -307,7 +307,7 @@ def all_errors(document: Any) -> Iterator[ValidationError]:
         for inner in error.context or ():
             yield from within(inner)
 
-    for error in Draft202012Validator(schema()).iter_errors(document):
+    for error in Draft7Validator(schema()).iter_errors(document):
         yield from within(error)
 
 
@@ -316,7 +316,7 @@ def test_defaults_in_the_schema_are_values_that_it_takes() -> None:
     for part in (whole, *whole["$defs"].values()):
         for key, of in part.get("properties", {}).items():
             if "default" in of:
-                Draft202012Validator(of | {"$defs": whole["$defs"]}).validate(of["default"])
+                Draft7Validator(of | {"$defs": whole["$defs"]}).validate(of["default"])
                 assert key
 
 

@@ -36,7 +36,7 @@ def storage_example() -> Data:
 
 def grown() -> Data:
     """The same with the group that the page adds."""
-    group = data_of("groups:\n" + yaml_after("### Add a pod"))["groups"]
+    group = data_of("groups:\n" + yaml_after("### Add leaves later"))["groups"]
     return changed(
         storage_example(),
         {

@@ -95,18 +95,21 @@ def test_a_port_that_shares_has_its_exclusive_part_and_the_rest_is_not_known() -
 
 
 @pytest.mark.parametrize(
-    ("sharing", "said", "roce", "line", "setting"),
+    ("sharing", "said", "roce", "line", "found"),
     [
-        ("disabled", "{oversubscription-ratio: 2}", "{}", 12, "shared-headroom"),
+        ("disabled", "{oversubscription-ratio: 2}", "{}", 12,
+         "shared-headroom is set, but no port takes part"),
         ("enabled", "{required-headroom-per-pg: 20000, exclusive-headroom-per-pg: 20000}", "{}", 12,
-         "exclusive-headroom-per-pg"),
-        ("enabled", "{required-headroom-per-pg: 40000}", "{mode: lossy}", 8, "shared-headroom-pool"),
+         "exclusive-headroom-per-pg is 20000 bytes"),
+        ("enabled", "{required-headroom-per-pg: 40000}", "{mode: lossy}", 8,
+         "shared-headroom-pool is enabled, but `qos roce` is in mode lossy"),
     ],
 )  # fmt: skip
-def test_headroom_that_nothing_is_shared_of(sharing: str, said: str, roce: str, line: int, setting: str) -> None:
+def test_headroom_that_nothing_is_shared_of(sharing: str, said: str, roce: str, line: int, found: str) -> None:
     body = f"interface:\n  swp1: {{qos: {{shared-headroom-pool: {sharing}}}}}\nqos:\n{SHARED}{said}\n  roce: {roce}\n"
-    found = [(one.kind, one.place.span.line if one.place else 0, one.facts["setting"]) for one in reading(body).remarks]
-    assert found == [("shared-headroom-contradicted", line, setting)]
+    (remark,) = reading(body).remarks
+    place = remark.place.span.line if remark.place else 0
+    assert (remark.kind, place, remark.facts["found"]) == ("shared-headroom-contradicted", line, found)
 
 
 def test_a_share_of_small_packets_is_written_with_every_profile_since_5_17() -> None:

@@ -57,7 +57,7 @@ FAULTS: dict[str, Fault] = {
         {("PFC_WD", PORT): None}, "pfc-without-watchdog", PORT, (*BOUND, "pfc_enable")
     ),
     "no pfcwd_sw_enable": fault(
-        {(*BOUND, "pfcwd_sw_enable"): None}, "watchdog-mask-differs", PORT, ("PFC_WD", PORT)
+        {(*BOUND, "pfcwd_sw_enable"): None}, "watchdog-mask-differs", PORT, (*BOUND, "pfc_enable")
     ),
     "pfcwd_sw_enable unlike pfc_enable": fault(
         {(*BOUND, "pfcwd_sw_enable"): "4"}, "watchdog-mask-differs", PORT, (*BOUND, "pfcwd_sw_enable")
@@ -141,7 +141,7 @@ FAULTS: dict[str, Fault] = {
             ("BUFFER_PROFILE", "egress_lossless_profile", "dynamic_th"): None,
             ("BUFFER_PROFILE", "egress_lossless_profile", "static_th"): "60817392",
         },
-        "threshold-unlike-pool", "", ("BUFFER_PROFILE", "egress_lossless_profile", "static_th"), UNLIKE,
+        "threshold-unlike-pool", "", ("BUFFER_PROFILE", "egress_lossless_profile", "static_th"),
     ),
     "lossless profile on an egress pool": Fault(
         {(*PROFILE, "pool"): "egress_lossless_pool"},

@@ -383,7 +383,7 @@ def without(*keys: str) -> dict[str, str]:
         ("Ethernet0/qos/pfc_watchdog", ("PFC_WD", "Ethernet0"), '"3"'),
         ("Ethernet0/qos/pfc_watchdog", ("PFC_WD",), '"3"'),
         ("Ethernet0/qos/pfc_watchdog/action", ("PFC_WD", "Ethernet0", "action"), '"Ethernet0"'),
-        ("Ethernet0/qos/pfc_watchdog/priorities", ("PORT_QOS_MAP", "Ethernet0", "pfcwd_sw_enable"), '"Ethernet0"'),
+        ("Ethernet0/qos/pfc_watchdog/priorities", ("PORT_QOS_MAP", "Ethernet0", "pfcwd_sw_enable"), '"3"'),
         ("Ethernet0/qos/pfc_priorities", ("PORT_QOS_MAP", "Ethernet0"), '"Ethernet0"'),
         ("Ethernet0/qos/dscp_to_tc/26", ("DSCP_TO_TC_MAP", "AZURE", "26"), '"AZURE"'),
         ("Ethernet0/qos/dscp_to_tc/26", ("PORT_QOS_MAP", "Ethernet0", "dscp_to_tc_map"), '"Ethernet0"'),

@@ -43,8 +43,8 @@ def may_go_unwatched(fabric: Fabric, name: str, port: str, side: str | None | Un
     """Whether a port without a PFC watchdog leads to a switch, where a watchdog is advised and not necessary.
 
     A BGP session may lead to a switch, or to a host that runs a routing daemon. Without cables its port needs a
-    watchdog where another port with a session has one, and where no port of a switch that may be a leaf has one. It is
-    UNKNOWN where only ports without a session have one, and where the policy has none between switches.
+    watchdog where another port with a session has one. It is UNKNOWN where no such port has one, and where the policy
+    has none between switches.
     """
     if not isinstance(side, Unknown):
         return side == "fabric"
@@ -53,8 +53,7 @@ def may_go_unwatched(fabric: Fabric, name: str, port: str, side: str | None | Un
         return False
     if not fabric_watchdog_off(fabric, device.role):
         watched = index.keep(f"watched ports: {name}", lambda: _watched_ports(device))
-        maybe_leaf = isinstance(device.role, Unknown) or is_leaf(device.role)
-        if watched & sessions or (maybe_leaf and not watched):
+        if watched & sessions:
             return False
     raise UnknownFact("interface.side")
 
