@@ -361,7 +361,7 @@ def test_a_change_that_breaks_a_fabric_is_told_everywhere_and_stopped(fabrics: H
     assert (writing["fields"]["id"], writing["words"][:2]) == ("IC_1", ["api", "graphql"])
     assert "updateIssueComment" in writing["fields"]["query"]
     assert writing["fields"]["body"].startswith(
-        "<!-- nodrop check: pods -->\n### nodrop: no new finding; nothing changes\n"
+        "<!-- nodrop check: pods -->\n### nodrop: ✅ passes; no new finding; nothing changes\n"
     )
 
 
