@@ -61,6 +61,7 @@ HARMLESS_ISSUES: Final = (
 )
 """What Batfish 0.36 says of parts of a device, as whole texts, where it does not matter."""
 
+_HARMLESS_ISSUES = [re.compile(harmless_line.line) for harmless_line in HARMLESS_ISSUES]
 _HARMLESS = [(re.compile(harmless_line.line), harmless_line.because) for harmless_line in HARMLESS_LINES]
 _NOISE: Final = ("Parse warning", "Parse warning (unimplemented)", "Convert warning (unimplemented)")
 """Kinds of issues that are told line by line elsewhere, or of tables that are handed over on no account."""
@@ -123,7 +124,7 @@ def refused_files(issues: Iterable[AnswerRow], node_names: NodeNames) -> Iterato
         kind, details = str(row["Type"]), str(row["Details"])
         if kind in _NOISE:
             continue
-        matters = not any(re.fullmatch(issue.line, details) for issue in HARMLESS_ISSUES)
+        matters = not any(pattern.fullmatch(details) for pattern in _HARMLESS_ISSUES)
         places = [
             (str(source_range["filename"]), line)
             for source_range in row["Source_Lines"] or ()
