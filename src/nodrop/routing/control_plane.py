@@ -175,7 +175,7 @@ class ControlPlane:
     def sources(self, number: int, to: Address) -> tuple[frozenset[Address], ...]:
         """Return the source addresses that a router's packets to an address have, one set for each way to it."""
         route = self.of(to.family).towards(number, to)
-        return () if route is None else packet_sources(self.routers[number], route)
+        return () if route is None else packet_sources(self.routers[number], route, to, self.up[number])
 
     def addresses(self, number: int, leg: str) -> frozenset[Address]:
         """Return the addresses that a router has on a leg; none if it has no such leg."""

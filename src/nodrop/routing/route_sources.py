@@ -1,11 +1,17 @@
-"""From which addresses a switch sends its packets by routes of BGP: `set src` of route maps."""
+"""From which addresses a switch sends its packets: those of the interface or of others, or `set src`."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from nodrop.model.routing import Bgp, RouteMapRule
-from nodrop.routing.prefixes import Address, AddressFamily, address
+from nodrop.routing.legs import RoutedInterface
+from nodrop.routing.prefixes import ADDRESS_BITS, Address, AddressFamily, address, prefix
 from nodrop.routing.routers import Router
 from nodrop.routing.routes import RouterRoute
+
+_LABELED = tuple(
+    filter(None, map(prefix, ("fc00::/7", "2002::/16", "2001::/32", "2001:10::/28", "3ffe::/16", "fec0::/10")))
+)
+"""Prefixes whose addresses Linux sends to one another if it can (net/ipv6/addrlabel.c, ip6addrlbl_init_table)."""
 
 
 def find_foreign_source_rules(
@@ -23,15 +29,18 @@ def find_foreign_source_rules(
                 yield rule
 
 
-def packet_sources(router: Router, route: RouterRoute) -> tuple[frozenset[Address], ...]:
+def packet_sources(
+    router: Router, route: RouterRoute, to: Address, up: Mapping[str, bool]
+) -> tuple[frozenset[Address], ...]:
     """Return the source addresses of a router's packets over a route, one set for each way that they may take.
 
     They are the addresses of the leg that packets leave by, or the one that a route map of zebra gives to routes of
-    BGP (Linux, net/ipv4/route.c, ip_route_output_key_hash_rcu; FRR, zebra/zebra_routemap.c, set_src).
+    BGP (Linux, net/ipv4/route.c, ip_route_output_key_hash_rcu; FRR, zebra/zebra_routemap.c, set_src). `up` gives the
+    router's legs that work.
     """
     family = route.prefix.family
     legs = dict.fromkeys(hop.leg for hop in route.hops)
-    of_legs = [frozenset(ip for ip in router.by_name[leg].addresses if ip.family == family) for leg in legs]
+    of_legs = [addresses for leg in legs for addresses in _leg_sources(router, router.by_name[leg], to, up)]
     bgp = router.bgp if route.source == "bgp" else None
     name = None if bgp is None else bgp.installed_policy if family == "ipv4" else bgp.installed_policy_ipv6
     rules = (rule for one in (() if bgp is None else bgp.route_maps) if one.name == name for rule in one.rules)
@@ -43,3 +52,48 @@ def packet_sources(router: Router, route: RouterRoute) -> tuple[frozenset[Addres
         if not rule.matches:
             break
     return tuple(ways or of_legs)
+
+
+def _leg_sources(
+    router: Router, leg: RoutedInterface, to: Address, up: Mapping[str, bool]
+) -> Iterator[frozenset[Address]]:
+    """Yield the addresses of packets that leave by a leg: its own, else each that Linux may take from another leg.
+
+    A sub-interface may have addresses that are not in the model.
+    """
+    own_addresses = frozenset(ip for ip in leg.addresses if ip.family == to.family and not ip.link_local)
+    if own_addresses:
+        yield own_addresses
+        return
+    found = {*_addresses_of_others(router, to, up), *_addresses_of_others(router, to, dict.fromkeys(up, True))}
+    yield from (frozenset({ip}) for ip in sorted(found))
+    if leg.tag:
+        yield frozenset()
+
+
+def _addresses_of_others(router: Router, to: Address, up: Mapping[str, bool]) -> list[Address]:
+    """Return the addresses that Linux may send packets from that leave by a leg without an address of the family.
+
+    For IPv6 it takes the label of the destination, then the most leading bits in common (RFC 6724, section 5; Linux,
+    net/ipv6/addrconf.c, ipv6_get_saddr_eval); for IPv4 the address of the first interface, and their order is not
+    known (net/ipv4/devinet.c, inet_select_addr).
+    """
+    candidates = [
+        (_rank_source(ip, subnet.length, to), ip)
+        for leg in router.legs
+        for ip, subnet in zip(leg.addresses, leg.subnets, strict=True)
+        if ip.family == to.family and not ip.link_local and up[leg.name]
+    ]
+    best = max((source_rank for source_rank, _ in candidates), default=None)
+    return [ip for source_rank, ip in candidates if source_rank == best]
+
+
+def _rank_source(ip: Address, length: int, to: Address) -> tuple[bool, int]:
+    """Return how well an address fits a destination: the label, and bits in common, of the subnet's length at most."""
+    if ip.family == "ipv4":
+        return True, 0
+    return _label(ip) == _label(to), min(length, ADDRESS_BITS["ipv6"] - (ip.number ^ to.number).bit_length())
+
+
+def _label(ip: Address) -> str:
+    return next((str(labeled) for labeled in _LABELED if labeled.has(ip)), "")
