@@ -334,6 +334,8 @@ class ControlPlane:
         followers = [entry for entry in entries if entry.vias]
         if any(routes.may_miss_next_hops(number, entry) for entry in followers):
             yield UncomputedPart(speaker.router.subject, "routes over a route to its own next hop")
+        if any(routes.may_repeat_gateway(number, entry) for entry in followers):
+            yield UncomputedPart(speaker.router.subject, "routes with one gateway twice, which Linux refuses")
         if any(hangs_on_age(speaker, entry) for entry in followers):
             yield UncomputedPart(speaker.router.subject, "which of equal routes came first")
         if any(routes.depends_on_ttl_security(number, entry) for entry in followers):

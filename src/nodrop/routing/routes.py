@@ -11,6 +11,7 @@ from nodrop.routing.agreement import may_follow_only_connected_routes
 from nodrop.routing.convergence import ConvergedState
 from nodrop.routing.decision import TableEntry
 from nodrop.routing.next_hop_tracking import near_addresses
+from nodrop.routing.peerings import is_internal_session
 from nodrop.routing.prefixes import ADDRESS_BITS, Address, AddressFamily, Prefix, address, network_address
 from nodrop.routing.routers import Router
 from nodrop.routing.static_routes import (
@@ -270,6 +271,57 @@ class FamilyRoutes:
 
         is_missed = self._needs_next_hops(number, entry, lambda via: self._is_behind_itself(number, via))
         return is_missed or any(map(is_elsewhere, entry.vias))
+
+    def may_repeat_gateway(self, number: int, entry: TableEntry) -> bool:
+        """Whether a route of IPv6 has a next hop on a link, and another one that is reached over that one.
+
+        zebra may then give Linux one gateway twice. Linux refuses the route, and zebra takes it for installed (Linux,
+        net/ipv6/route.c, ip6_route_info_append: EEXIST; FRR, zebra/kernel_netlink.c, netlink_parse_error).
+        """
+        if self.family != "ipv6" or len(entry.vias) < 2:
+            return False
+        hops = [self._gateway_of_link(number, entry, at) if via is None else via for at, via in enumerate(entry.vias)]
+        reached = [(via, self._gateways(number, via)) for via in hops if via is not None]
+        on_links = {via for via, gateways in reached if via in gateways}
+        return any(via not in on_links and gateways & on_links for via, gateways in reached)
+
+    def _gateway_of_link(self, number: int, entry: TableEntry, at: int) -> Address | None:
+        """Return the next hop of a route of a neighbor in the own AS on a link, None where it is of the link only.
+
+        It is so where the neighbor originates the route (FRR, bgpd/bgp_route.c, subgroup_announce_check).
+        """
+        session = self.plane.sessions[self.world.speakers[number].links[entry.hops[at]].session]
+        near, far = (session.a, session.b) if session.a.router == number else (session.b, session.a)
+        is_passed_on = bool(entry.attributes.path) or far.neighbor.ipv6.next_hop_forced
+        is_global = is_passed_on and is_internal_session(self.plane.routers, session)
+        return address(near.neighbor.address or "") if is_global else None
+
+    def _gateways(self, number: int, via: Address) -> set[Address]:
+        """Return the addresses on links that packets to a next hop go to; itself if it is on one."""
+        gateways, waiting, seen = set[Address](), [via], {via}
+        while waiting:
+            gateway = waiting.pop()
+            route = self._route_to_next_hop(number, gateway, None)
+            if route is None or route.source == "connected":
+                gateways |= set() if route is None else {gateway}
+                continue
+            onward = {*self._gateways_of_route(number, route)} - seen
+            seen |= onward
+            waiting += onward
+        return gateways
+
+    def _gateways_of_route(self, number: int, route: RouterRoute) -> Iterator[Address]:
+        """Yield the next hops that a static route or one of BGP states."""
+        family = route.prefix.family
+        if route.source == "static":
+            for static_route, to in usable_static_routes(self.plane.routers[number], family):
+                gateway = address(static_route.next_hop)
+                if to == route.prefix and gateway is not None:
+                    yield gateway
+            return
+        entry = self.plane.of(family)._bgp_entry_to_install(number, route.prefix)
+        if isinstance(entry, TableEntry):
+            yield from (via for via in entry.vias if via is not None)
 
     def _is_led_elsewhere(self, number: int, entry: TableEntry, via: Address) -> bool:
         """Whether a route would leave by other legs if one of its next hops were reached over the next wider route."""
