@@ -187,6 +187,7 @@ def _require_alone(context: click.Context) -> None:
 
 
 def _request(sized: dict[str, Any]) -> "SizeRequest":
+    from nodrop.sizing.fabric import Lengths
     from nodrop.sizing.request import SizeRequest
 
     return SizeRequest(
@@ -203,7 +204,7 @@ def _request(sized: dict[str, Any]) -> "SizeRequest":
         speed_mbps=None if sized["speed"] is None else _speed("--speed", sized["speed"]),
         ratio=Fraction(1) if sized["ratio"] is None else _ratio(sized["ratio"]),
         storage=None if sized["storage"] is None else _storage(sized["storage"]),
-        lengths=_lengths(sized["lengths"] or "5m,30m,100m"),
+        lengths=_lengths(sized["lengths"]) if sized["lengths"] else Lengths(),
     )
 
 

@@ -28,7 +28,8 @@ from nodrop.model.routing import FAMILY_NAMES
 
 Family = Literal["ipv4", "ipv6"]
 _BITS = {"ipv4": 32, "ipv6": 128}
-_TIER_SHARES = 4
+TIER_SHARES = 4
+"""In how many parts a pool is divided, one for each tier."""
 _PARTS = {4: "quarter", 8: "eighth"}
 _POOLS = ("loopbacks", "links", "endpoints", "oob")
 _LONGEST_POOL = {"ipv4": 8, "ipv6": 16}
@@ -47,7 +48,7 @@ class Pool:
 
     def share(self, index: int) -> "Pool":
         """Return the part of a tier: a quarter, or half of the last one where a fifth tier may be."""
-        size, last = self.size // _TIER_SHARES, _TIER_SHARES - 1
+        size, last = self.size // TIER_SHARES, TIER_SHARES - 1
         first = self.first + min(index, last) * size
         if index >= last:
             size //= 2
@@ -264,7 +265,7 @@ def _owners(intent: Intent) -> list[Group]:
 
 def _tier_shares(node: Node) -> int:
     """Return how many parts as large as that of a switch's tier a pool has."""
-    return _TIER_SHARES if node.tier < _TIER_SHARES - 1 else 2 * _TIER_SHARES
+    return TIER_SHARES if node.tier < TIER_SHARES - 1 else 2 * TIER_SHARES
 
 
 def _share_needed(node: Node) -> int:

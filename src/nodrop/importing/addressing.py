@@ -5,7 +5,7 @@ from ipaddress import IPv4Network
 from itertools import pairwise, repeat
 from typing import Any, NamedTuple
 
-from nodrop.design.addressing import port_slots_of
+from nodrop.design.addressing import TIER_SHARES, port_slots_of
 from nodrop.importing.parts import Found, Keys, Lack, Tree
 from nodrop.importing.pools import (
     ROUND,
@@ -27,7 +27,6 @@ from nodrop.model.routing import Bgp
 from nodrop.model.states import known_rows
 
 _BLOCK = 2**64
-_TIER_SHARES = 4
 _FAMILIES = (4, 6)
 _PRIVATE = (IPv4Network("10.0.0.0/8"), IPv4Network("172.16.0.0/12"))
 """Addresses for private networks (RFC 1918)."""
@@ -124,7 +123,7 @@ class _Most(NamedTuple):
 
     def switches(self, _version: int) -> int:
         """Return how many addresses a pool needs to give each tier a quarter."""
-        return _TIER_SHARES * (self.switch + 1)
+        return TIER_SHARES * (self.switch + 1)
 
     def hosts(self, version: int) -> int:
         """Return how many addresses a pool needs to give each switch next to hosts a block."""
@@ -132,7 +131,7 @@ class _Most(NamedTuple):
 
     def links(self, version: int) -> int:
         """Return how many addresses a pool needs to give each tier's share a block for each switch with links up."""
-        return _TIER_SHARES * self._block(version) * (self.linked + 1)
+        return TIER_SHARES * self._block(version) * (self.linked + 1)
 
     def _block(self, version: int) -> int:
         return _BLOCK if version == 6 else 2 * self.slots
@@ -205,7 +204,7 @@ def _pool_of_quarters(starts: Mapping[int, int], version: int) -> Network | None
     """Return the pool of which each tier has a quarter that begins there; None where these are no quarters of one."""
     for tier, start in starts.items():
         if tier and 0 in starts and (start - starts[0]) % tier == 0:
-            size = (start - starts[0]) // tier * _TIER_SHARES
+            size = (start - starts[0]) // tier * TIER_SHARES
             if size > 0 and size & (size - 1) == 0:
                 length = bits(version) - size.bit_length() + 1
                 if pool := spanning(starts[0], starts[0] + size - 1, version, length):
@@ -287,7 +286,7 @@ def _links(tier_view: TierView, cables: Cables, version: int, slots: int | None)
     last = known[0] + block * (max(offset.number for offset in offsets) + 1) - 1
     fits = sum(each.address - each.behind - each.number * block == known.get(each.tier) for each in offsets)
     if fits * 2 > len(offsets):
-        wide = spanning(known[0], known[0] + (last - known[0] + 1) * _TIER_SHARES - 1, version)
+        wide = spanning(known[0], known[0] + (last - known[0] + 1) * TIER_SHARES - 1, version)
         if wide is not None:
             return wide
     return find_smallest_network([offset.address for offset in offsets], version)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from ipaddress import IPv4Interface
 from itertools import count
 
+from nodrop.design.addressing import TIER_SHARES
 from nodrop.importing.pools import addresses_of
 from nodrop.model.fabric import Device, Management
 from nodrop.model.routing import Bgp
@@ -16,8 +17,6 @@ from nodrop.model.states import known_rows
 
 _DIGITS = re.compile("[0-9]{1,6}")
 _MOST_COLUMNS = 8
-_TIER_SHARES = 4
-"""Tiers have a quarter each of the out-of-band network, as `design/addressing.py` gives it out."""
 _MOST_ID = 10**6
 _MOST_SHARING = 4096
 """Hosts that share a switch, as the key `leaf_group` has it."""
@@ -96,7 +95,7 @@ def numbers_by_management(devices: Sequence[Device]) -> Numbers:
         interface = _management_interface(device)
         if interface is None:
             return []
-        share = max(interface.network.num_addresses // _TIER_SHARES, 1)
+        share = max(interface.network.num_addresses // TIER_SHARES, 1)
         numbers.append((int(interface.ip) - int(interface.network.network_address)) % share)
     return numbers if _are_numbers(numbers) else []
 

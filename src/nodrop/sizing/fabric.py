@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from nodrop.design.addressing import format_ipv4_address, port_slots_of
+from nodrop.design.addressing import TIER_SHARES, format_ipv4_address, port_slots_of
 from nodrop.design.blocks import Peers
 from nodrop.design.cabling import LinkEnd, can_medium_link
 from nodrop.design.splits import split_ports
@@ -22,8 +22,6 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _OFFSET_STEP = 100
 """Storage leaves are numbered from a multiple of it, above the other leaves of their tier, so that both can grow."""
 _POOL_10, _LEAST_POOL, _LEAST_OOB = 10 << 24, 2**16, 2**8
-_SHARES = 4
-"""A tier has a quarter of a pool (`design/addressing.py`)."""
 
 
 class Lengths(NamedTuple):
@@ -113,7 +111,11 @@ class SizedFabric:
         highest = max(group.highest_number for group in self.groups) + 1
         leaf = max(group.highest_number for group in self.groups if group.tier == 1) + 1
         below = max(group.highest_number for group in owners) + 1
-        needs = {"loopbacks": _SHARES * highest, "links": _SHARES * addresses * below, "endpoints": addresses * leaf}
+        needs = {
+            "loopbacks": TIER_SHARES * highest,
+            "links": TIER_SHARES * addresses * below,
+            "endpoints": addresses * leaf,
+        }
         pools, start = {}, _POOL_10
         for key, needed in needs.items():
             if key == "links" and not self.links:
@@ -123,7 +125,7 @@ class SizedFabric:
             pools[key], start = _spell(start, size), start + size
         if start > _POOL_10 + 2**24:
             raise CannotSize("their links need more addresses than 10.0.0.0/8 has")
-        size = 1 << (max(_SHARES * highest, _LEAST_OOB) - 1).bit_length()
+        size = 1 << (max(TIER_SHARES * highest, _LEAST_OOB) - 1).bit_length()
         first = "192.168.100.0" if size == _LEAST_OOB else "192.168.0.0" if size <= _LEAST_POOL else "172.16.0.0"
         return pools | {"oob": f"{first}/{33 - size.bit_length()}"}
 
