@@ -115,6 +115,17 @@ def test_formats_of_findings_hold_what_is_new(configurations: Git) -> None:
     assert set(uris) == {"build/leaf1/config_db.json"}
 
 
+def test_a_comment_links_rules_to_the_pages_that_the_base_states(configurations: Git) -> None:
+    Path("nodrop.yaml").write_text("rule_pages: https://docs.example.net/rules/{rule}.html\n")
+    commit(configurations)
+    Path("nodrop.yaml").write_text("rule_pages: https://elsewhere.example/{rule}\n")
+    unwatched("Ethernet232")
+    comment = nodrop("check", "--base", "HEAD", "--format", "markdown").out
+    (rule,) = {one["rule"] for one in of_json("--base", "HEAD")["findings"]}
+    assert f"[`{rule}`](https://docs.example.net/rules/{rule}.html)" in comment
+    assert "elsewhere.example" not in comment
+
+
 def test_a_switch_that_is_gone_and_what_becomes_of_routes(configurations: Git) -> None:
     shutil.rmtree("build/spine2")
     done = nodrop("check", "--base", "main")

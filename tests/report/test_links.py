@@ -1,5 +1,6 @@
 """Links from rules and places: where they lead, on which terminals they are, and that no name can break out of them."""
 
+import json
 import os
 import pty
 import re
@@ -15,11 +16,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nodrop.cli import output
+from nodrop.config.reading import loads
 from nodrop.engine.finding import Finding, UnknownVerdict
 from nodrop.engine.rules import shipped
-from nodrop.errors import Problem
+from nodrop.errors import InputProblems, Problem
 from nodrop.report import links
-from nodrop.report.links import TerminalLinks, format_link
+from nodrop.report.links import RulePages, TerminalLinks, format_link
 from nodrop.report.text import render
 from nodrop.resources import home
 from support.command import SCRIPT, nodrop
@@ -190,3 +192,46 @@ def test_what_a_fix_leaves_is_linked_where_it_is_on_standard_output(
     aside = nodrop("fix", "pod.yaml", "--diff").err
     assert "\x1b" not in Path("report.txt").read_text() + aside
     assert "ecn-below-one-packet" in aside
+
+
+PAGES = "https://docs.example.net/nodrop/rules/{rule}.html?v=1"
+
+
+def test_findings_link_to_the_pages_that_a_site_publishes(faulty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("nodrop.yaml").write_text(f'rule_pages: "{PAGES}"\n')
+    address = PAGES.format(rule="ecn-below-one-packet")
+    (run,) = json.loads(nodrop("lint", "pod.yaml", "--format", "sarif").out)["runs"]
+    addresses = {rule["id"]: rule["helpUri"] for rule in run["tool"]["driver"]["rules"]}
+    assert addresses["ecn-below-one-packet"] == address
+    monkeypatch.setenv("FORCE_HYPERLINK", "1")
+    assert (address, "ecn-below-one-packet") in LINK.findall(nodrop("lint", "pod.yaml").out)
+    Path("nodrop.yaml").write_text("")
+    assert "helpUri" not in nodrop("lint", "pod.yaml", "--format", "sarif").out
+
+
+def test_only_shipped_rules_have_pages() -> None:
+    pages = RulePages(PAGES)
+    assert pages.find_address("pfc-without-watchdog") == PAGES.format(rule="pfc-without-watchdog")
+    assert pages.find_address("our-own-rule") is None
+    assert RulePages().find_address("pfc-without-watchdog") is None
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "javascript:alert({rule})",
+        "https://docs.example.net/rules/",
+        "https://docs.example.net/{rule}) [x](https://e.example/",
+        "https://docs.example.net/{rule}\x1b\\",
+        "https://docs.example.net/<b>{rule}",
+        "https://user@docs.example.net/{rule}",
+        "https://{rule}/",
+        "https://docs.example.net/" + "a" * 500 + "{rule}",
+    ],
+)
+def test_an_address_that_could_end_its_link_is_refused(address: str, tmp_path: Path) -> None:
+    with pytest.raises(InputProblems) as caught:
+        loads(json.dumps({"rule_pages": address}).encode(), tmp_path / "nodrop.yaml")
+    (problem,) = caught.value.problems
+    assert (problem.where, problem.line) == ("rule_pages", 1)
+    assert "an address with `{rule}`" in problem.expected

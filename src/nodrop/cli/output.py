@@ -109,6 +109,10 @@ def _redirect_to_devnull(stream: TextIO) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
+_LINKED_FORMATS = ("text", "sarif", "markdown")
+"""Formats that can link the name of a rule to its page."""
+
+
 def emit(
     outcome: "Outcome",
     choices: Choices,
@@ -160,18 +164,23 @@ def write_report(formats: OutputFormats, render: Render, *, aside: Sequence[str]
 
 def _render_report(content: object, module: str, name: str, choices: Choices, *, terminal: bool) -> bytes:
     render = import_module(f"nodrop.report.{module}").render
-    if name != "text":
+    if name not in _LINKED_FORMATS:
         new_text: bytes | str = render(content)
         return new_text if isinstance(new_text, bytes) else escape_lone_surrogates(new_text).encode()
     from nodrop.judging import all_rules
-    from nodrop.report.links import TerminalLinks
+    from nodrop.report.links import RulePages, TerminalLinks
 
+    config = choices.settings.config
+    pages = RulePages(config.rule_pages)
+    if name != "text":
+        linked_text: bytes | str = render(content, pages=pages)
+        return linked_text if isinstance(linked_text, bytes) else escape_lone_surrogates(linked_text).encode()
     text = render(
         content,
         color=terminal and wants_color(choices.color),
         verbose=choices.verbose,
         quiet=choices.quiet,
-        links=TerminalLinks(all_rules(choices.settings.config)) if terminal and wants_links(choices.color) else None,
+        links=TerminalLinks(all_rules(config), pages) if terminal and wants_links(choices.color) else None,
     )
     return escape_lone_surrogates(text).encode()
 

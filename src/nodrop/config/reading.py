@@ -61,6 +61,8 @@ class Config:
     held: HeldTexts = field(default_factory=dict)
     """Texts of the rules and the baseline, where these are not what lies there now: those of a former state."""
     exclude: tuple[str, ...] = ()
+    rule_pages: str | None = None
+    """Where the site publishes the rule pages; `{rule}` stands for a rule's name."""
     places: Mapping[tuple[str, ...], tuple[int, int]] = field(default_factory=dict)
     """Lines and columns of the rules and options that it names."""
 
@@ -200,6 +202,7 @@ def loads(file_content: bytes, path: Path, disk: Disk | None = None) -> Config:
         baseline=known_path,
         held=named_files.read_base_texts(rules, known_path),
         exclude=file.exclude,
+        rule_pages=file.rule_pages,
         places=dict(_places(document, file)),
     )
 

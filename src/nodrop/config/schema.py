@@ -59,6 +59,24 @@ LinePattern = Annotated[
 ]
 
 
+MAX_ADDRESS_CHARACTERS = 500
+_RULE_PAGES = r"https?://[A-Za-z0-9._~:\[\]-]+/[A-Za-z0-9._~:/?#@!$&+,;=%-]*\{rule\}[A-Za-z0-9._~:/?#@!$&+,;=%-]*"
+
+
+def _require_rule_pages(value: Any) -> Any:
+    """Return the address of rule pages; Misread where it is none, or could end the link that it is written into."""
+    if isinstance(value, str) and len(value) <= MAX_ADDRESS_CHARACTERS and re.fullmatch(_RULE_PAGES, value, re.ASCII):
+        return value
+    raise Misread("an address with `{rule}` where the name goes: https://docs.example.net/rules/{rule}.html", "")
+
+
+RulePagesAddress = Annotated[
+    str,
+    BeforeValidator(_require_rule_pages),
+    WithJsonSchema({"type": "string", "maxLength": MAX_ADDRESS_CHARACTERS, "pattern": f"^{_RULE_PAGES}$"}),
+]
+
+
 class Part(BaseModel):
     """A mapping of the file: closed, and frozen once read."""
 
@@ -103,4 +121,7 @@ class ConfigFile(Part):
     baseline: Text | None = Field(None, description="file of findings that were there before, beside this file")
     exclude: tuple[Text, ...] = Field(
         (), description="files and folders that are not looked into: a name, or a path from this file's folder"
+    )
+    rule_pages: RulePagesAddress | None = Field(
+        None, description="address of the rule pages that findings link to, with `{rule}` for the name"
     )

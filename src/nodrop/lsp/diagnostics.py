@@ -8,6 +8,7 @@ from nodrop.engine.finding import SEVERITIES, Located, Severity
 from nodrop.lsp.cursor import word_end
 from nodrop.lsp.desk import Mark
 from nodrop.lsp.rows import Range, Rows
+from nodrop.report.links import RulePages
 from nodrop.syntax.places import Span
 
 SOURCE, MORE = "nodrop", "more"
@@ -34,15 +35,17 @@ def foremost(marks: Sequence[Mark]) -> list[Mark]:
     return [*kept_marks, Mark(severity="note", message=message, code=MORE)]
 
 
-def diagnostic(mark: Mark, symbol_rows: Rows, rows_of: RowsOf, uri_of: UriOf) -> types.Diagnostic:
-    """Return what to show for a mark in the text of these rows."""
+def diagnostic(mark: Mark, symbol_rows: Rows, rows_of: RowsOf, uri_of: UriOf, pages: RulePages) -> types.Diagnostic:
+    """Return what to show for a mark in the text of these rows; its code is a link where the rule has a page."""
     related = [_build_related_information(located, message, rows_of, uri_of) for located, message in mark.related]
     finding = mark.finding
+    address = pages.find_address(mark.code)
     return types.Diagnostic(
         range=protocol_range(range_of(mark, symbol_rows)),
         message=mark.message,
         severity=_SEVERITIES[mark.severity],
         code=mark.code,
+        code_description=None if address is None else types.CodeDescription(href=address),
         source=SOURCE,
         tags=[types.DiagnosticTag.Unnecessary] if _UNUSED in mark.code.split("-") else None,
         related_information=[

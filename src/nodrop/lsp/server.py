@@ -24,6 +24,7 @@ from nodrop.lsp.features import EXPLAIN, Action, act, complete, hover, kind_at, 
 from nodrop.lsp.rows import Encoding, Rows, raw
 from nodrop.lsp.text_kinds import Kind
 from nodrop.lsp.texts import Opened, keep_right
+from nodrop.report.links import RulePages
 from nodrop.report.rules import render_rule_page as page_of
 from nodrop.syntax.json import MAX_BYTES
 
@@ -232,11 +233,12 @@ class Server(LanguageServer):
 
     def _show_marks(self, look: Look, before: dict[str, int | None]) -> None:
         """Show the marks of files that are open and still as they were when they were judged."""
+        pages = RulePages(look.site.settings.config.rule_pages)
         for file, marks in look.marks.items():
             if file not in self._uris or file not in before or self.document_of(file).version != before[file]:
                 continue
             rows = self.document_of(file).rows
-            diagnostics = [diagnostic(mark, rows, self.rows_of, self.uri_of) for mark in foremost(marks)]
+            diagnostics = [diagnostic(mark, rows, self.rows_of, self.uri_of, pages) for mark in foremost(marks)]
             self.shown[file] = diagnostics
             self._publish_diagnostics(self._uris[file], diagnostics, before[file])
 

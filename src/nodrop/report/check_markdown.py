@@ -17,6 +17,7 @@ from nodrop.report.check_page import (
 )
 from nodrop.report.claims import describe_claim_changes
 from nodrop.report.escape import escape_markdown
+from nodrop.report.links import RulePages
 from nodrop.report.names import count, format_name_list, headline, name
 from nodrop.results.checked import Changed, Checked
 from nodrop.results.outcome import Outcome, fix_location, group_findings, select_shown_groups
@@ -27,17 +28,18 @@ _LEGEND = "🔴 error, loss or removed · 🟡 warning or changed · 🔵 note �
 _MARKS = {"error": "🔴", "warning": "🟡", "note": "🔵"}
 
 
-def render(checked: Checked) -> str:
+def render(checked: Checked, pages: RulePages | None = None) -> str:
     """Write a check as GitHub's and GitLab's Markdown; no name in it is markup or HTML.
 
     Beyond `COMMENT_LIMIT_BYTES` whole parts are left out, the last first, and the text states that.
     """
+    pages = pages or RulePages()
     sections: list[str] = [
         f"### nodrop: {_format_decision(checked)}{escape_markdown(format_check_verdict(checked))}",
         "\n".join(f"- 🔴 {escape_markdown(str(problem))}" for problem in checked.outcome.problems),
-        "\n".join(map(_format_verdict, select_check_findings(checked))),
-        "\n".join(format_findings(checked.outcome)),
-        "\n".join(map(_format_verdict, select_check_findings(checked, notes=True))),
+        "\n".join(_format_verdict(finding, pages) for finding in select_check_findings(checked)),
+        "\n".join(format_findings(checked.outcome, pages)),
+        "\n".join(_format_verdict(finding, pages) for finding in select_check_findings(checked, notes=True)),
         "\n".join(f"- 🔴 {escape_markdown(format_outdated_build(build))}" for build in checked.outdated_builds),
     ]
     summed = len(changed_fabrics(checked)) > 1
@@ -60,11 +62,18 @@ def _format_decision(checked: Checked) -> str:
     return f"❌ blocked by {escape_markdown(checked.blocked_by)}; " if checked.blocked_by else "✅ passes; "
 
 
-def _format_verdict(finding: Finding) -> str:
-    return f"- {_MARKS[finding.severity]} **{finding.severity}** `{finding.rule}`: {escape_markdown(headline(finding))}"
+def _format_verdict(finding: Finding, pages: RulePages) -> str:
+    rule = _format_rule_name(finding.rule, pages)
+    return f"- {_MARKS[finding.severity]} **{finding.severity}** {rule}: {escape_markdown(headline(finding))}"
 
 
-def format_findings(outcome: Outcome, which: str = "new ") -> Iterator[str]:
+def _format_rule_name(name: str, pages: RulePages) -> str:
+    """Return the name of a rule, as a link where it has a published page."""
+    address = pages.find_address(name)
+    return f"`{name}`" if address is None else f"[`{name}`]({address})"
+
+
+def format_findings(outcome: Outcome, pages: RulePages, which: str = "new ") -> Iterator[str]:
     """Yield a line for each cause of findings, the worst first, and `which` they are; and what to do, once."""
     every = group_findings(outcome.findings)
     shown = select_shown_groups(every)
@@ -79,7 +88,8 @@ def format_findings(outcome: Outcome, which: str = "new ") -> Iterator[str]:
             f" on {format_name_list(name(device) for device in other_devices)}" if more_places and other_devices else ""
         )
         text = escape_markdown(f"{headline(first_finding)}{where}{more_places}{on}")
-        yield f"- {_MARKS[first_finding.severity]} **{which}{first_finding.severity}** `{first_finding.rule}`: {text}"
+        rule = _format_rule_name(first_finding.rule, pages)
+        yield f"- {_MARKS[first_finding.severity]} **{which}{first_finding.severity}** {rule}: {text}"
         if first_finding.fix and first_finding.fix.text not in remedies:
             remedies.add(first_finding.fix.text)
             yield f"  - what to do: {escape_markdown(first_finding.fix.text)}"

@@ -14,6 +14,7 @@ from nodrop.report.drift_page import (
     summarize_drift,
 )
 from nodrop.report.escape import escape_markdown
+from nodrop.report.links import RulePages
 from nodrop.report.plan_markdown import (
     CHANGE_MARKS,
     render_change_tables,
@@ -27,7 +28,7 @@ from nodrop.report.rollout_page import explain_unusual_order, format_rollout_haz
 from nodrop.results.drifted import Drifted
 
 
-def render(drifted: Drifted) -> str:
+def render(drifted: Drifted, pages: RulePages | None = None) -> str:
     """Write drift as GitHub's and GitLab's Markdown; no name in it is markup or HTML.
 
     Parts that would not fit into a comment are left out, the last first, and the text states that.
@@ -37,7 +38,7 @@ def render(drifted: Drifted) -> str:
         [f"### nodrop: {escape_markdown(summarize_drift(drifted))}"],
         [f"- {CHANGE_MARKS['-']} {escape_markdown(line)}" for line in format_unmatched_switches(drifted)],
         [f"- {CHANGE_MARKS[mark]} {escape_markdown(line)}" for mark, line in devices(plan, DRIFT_VERBS)],
-        list(format_findings(drifted.outcome, "")),
+        list(format_findings(drifted.outcome, pages or RulePages(), "")),
         [f"- {CHANGE_MARKS['-']} {escape_markdown(str(problem))}" for problem in drifted.outcome.problems],
         *render_change_tables(plan, group_fact_blocks(plan.changes), "what differs", DRIFT_WORDING),
         render_other_files(plan, KEY_VERBS),

@@ -1,4 +1,4 @@
-"""Links in a terminal (OSC 8): from the name of a rule to its page, from a place to the file that holds it."""
+"""Links from the name of a rule to its page, in a terminal (OSC 8) also from a place to the file that holds it."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -6,21 +6,40 @@ from socket import gethostname
 from urllib.parse import quote
 
 from nodrop.engine.rule import Rule
+from nodrop.engine.rules import shipped
 from nodrop.resources import home
 
 _LONGEST = 2000
 """Terminals cut links short, from 2083 bytes on (VTE, iTerm2); what is longer is not linked."""
 
 
-class TerminalLinks:
-    """Link targets for the names of rules and places: files of this machine, where they exist."""
+class RulePages:
+    """The pages of the shipped rules, where the site's nodrop.yaml states their address; a site's own rules have none.
 
-    def __init__(self, rules: Iterable[Rule]) -> None:
+    `address` has `{rule}` where the name of the rule goes.
+    """
+
+    def __init__(self, address: str | None = None) -> None:
+        self._address = address
+        self._names = frozenset(rule.name for rule in shipped()) if address is not None else frozenset()
+
+    def find_address(self, name: str) -> str | None:
+        """Return the address of a rule's page; None without one."""
+        return self._address.replace("{rule}", name) if self._address and name in self._names else None
+
+
+class TerminalLinks:
+    """Link targets for the names of rules and places: published pages, else files of this machine, where they exist."""
+
+    def __init__(self, rules: Iterable[Rule], pages: RulePages | None = None) -> None:
         self._paths = {rule.name: rule.path for rule in rules}
+        self._pages = pages or RulePages()
         self._files: dict[str, bool] = {}
 
     def rule(self, name: str) -> str | None:
-        """Return the address of a rule's page; without the pages, that of the rule's file."""
+        """Return the address of a rule's published page, else of its page here, else of the rule's file."""
+        if (address := self._pages.find_address(name)) is not None:
+            return address
         page = home("rules").parent / "docs" / "rules" / f"{name}.md"
         path = self._paths.get(name)
         if path is not None and Path(path).is_relative_to(home("rules")) and self._is_file(str(page)):

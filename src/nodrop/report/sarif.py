@@ -19,6 +19,7 @@ from nodrop.model import subject
 from nodrop.model.reading import Note
 from nodrop.report.escape import escape_lone_surrogates, terminal
 from nodrop.report.json import encode_json_document
+from nodrop.report.links import RulePages
 from nodrop.report.names import headline
 from nodrop.report.rules import advises
 from nodrop.results.outcome import Outcome, fix_location, format_problem, related_places
@@ -30,8 +31,8 @@ _PLACES = 20
 """How many unknown lines of a kind have their place in the report."""
 
 
-def render(outcome: Outcome) -> bytes:
-    """Write an outcome as SARIF in UTF-8, with the rules that have findings or miss a fact."""
+def render(outcome: Outcome, pages: RulePages | None = None) -> bytes:
+    """Write an outcome as SARIF in UTF-8, with the rules that have findings or miss a fact, and their pages."""
     named_rules = {finding.rule for finding in outcome.every} | {
         unknown_verdict.rule for unknown_verdict in outcome.unknown
     }
@@ -39,7 +40,7 @@ def render(outcome: Outcome) -> bytes:
     rules = sorted((rule for rule in known_rulings if rule.name in named_rules), key=lambda rule: rule.name)
     at = {rule.name: index for index, rule in enumerate(rules)}
     run = {
-        "tool": {"driver": _driver_document(rules)},
+        "tool": {"driver": _driver_document(rules, pages or RulePages())},
         "columnKind": "unicodeCodePoints",
         "invocations": [
             {
@@ -58,17 +59,19 @@ def render(outcome: Outcome) -> bytes:
     return encode_json_document(document)
 
 
-def _driver_document(rules: Iterable[Rule | Ruling]) -> dict[str, Any]:
-    driver: dict[str, Any] = {"name": "nodrop", "rules": [_rule_document(rule) for rule in rules]}
+def _driver_document(rules: Iterable[Rule | Ruling], pages: RulePages) -> dict[str, Any]:
+    driver: dict[str, Any] = {"name": "nodrop", "rules": [_rule_document(rule, pages) for rule in rules]}
     with suppress(PackageNotFoundError):  # run from its sources, without being installed
         driver["version"] = version("nodrop")
     return driver
 
 
-def _rule_document(rule: Rule | Ruling) -> dict[str, Any]:
+def _rule_document(rule: Rule | Ruling, pages: RulePages) -> dict[str, Any]:
     text = f"{rule.why.strip()}\n\nWhat to do: {advises(rule) if isinstance(rule, Rule) else rule.fix}"
+    address = pages.find_address(rule.name)
     return {
         "id": rule.name,
+        **({} if address is None else {"helpUri": address}),
         "name": "".join(word.capitalize() for word in rule.name.split("-")),
         "shortDescription": {"text": rule.name.replace("-", " ")},
         "fullDescription": {"text": _escape_text(rule.why.strip())},
