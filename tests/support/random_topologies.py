@@ -1,4 +1,4 @@
-"""Random topologies as intents: a switch alone, rails, several groups next to hosts, and pods below a top tier."""
+"""Random topologies as intents: a switch alone, rails, several groups next to hosts, pods, and pods of pods."""
 
 from hypothesis import strategies as st
 
@@ -13,7 +13,7 @@ _HOST_NAMES = ("gpu", "disk", "gate")
 
 def topologies() -> st.SearchStrategy[Data]:
     """Intents of a topology of any shape."""
-    return st.one_of(switches_alone(), rails(), several_groups(), pods())
+    return st.one_of(switches_alone(), rails(), several_groups(), pods(), pods_of_pods())
 
 
 def _platforms() -> st.SearchStrategy[str]:
@@ -85,4 +85,35 @@ def pods(draw: st.DrawFn) -> Data:
     }  # fmt: skip
     servers = hosts(ids=draw(_ids(_HOSTS_OF_SWITCH * last)), ports="1", leaf_group=str(_HOSTS_OF_SWITCH))
     asn = {"leaf": _ASN, "spine": "4200200000+pod", "core": "4200000000"}
+    return intent(groups, {"gpu": servers}, asn, **{"topology.max_oversubscription": "1000"})
+
+
+@st.composite
+def pods_of_pods(draw: st.DrawFn) -> Data:
+    """Two pods of pods, the last one with fewer leaves, below a top tier of their own."""
+    leaves, spines, hubs = draw(st.integers(1, 2)), draw(st.integers(1, 2)), draw(st.integers(1, 2))
+    inner = draw(st.integers(1, 3))
+    pods_in_all = 2 * inner
+    last = leaves * (pods_in_all - 1) + draw(st.integers(1, leaves))
+    groups = {
+        "leaf": group(
+            1, f"1-{last}", platform=draw(_platforms()), ports={"endpoints": "1-4"}, per_pod=str(leaves),
+            uplinks={"spine": links("29-32", draw(st.integers(1, 2)), peer_ports="1-4")},
+        ),
+        "spine": group(
+            2, f"1-{spines * pods_in_all}", platform=draw(_platforms()), per_pod=str(spines),
+            uplinks={
+                "hub": links(
+                    "29-32", draw(st.integers(1, 2)), peer_ports="1-12", slots=str(spines * inner), pods=str(inner)
+                ),
+            },
+        ),
+        "hub": group(
+            3, f"1-{2 * hubs}", platform=draw(_platforms()), per_pod=str(hubs),
+            uplinks={"core": links("25-32", draw(st.integers(1, 2)))},
+        ),
+        "core": group(4, f"1-{draw(st.integers(1, 3))}", platform="nvue"),
+    }  # fmt: skip
+    servers = hosts(ids=draw(_ids(4 * last)), ports="1", leaf_group="4")
+    asn = {"leaf": _ASN, "spine": "4200200000+pod", "hub": "4200300000+pod", "core": "4200400000"}
     return intent(groups, {"gpu": servers}, asn, **{"topology.max_oversubscription": "1000"})
