@@ -268,7 +268,7 @@ def test_standard_input_is_a_device_of_the_fabric_of_the_paths() -> None:
     shutil.rmtree("small/leaf2")
     done = nodrop("lint", "small", "-", stdin=config)
     assert (done.code, CLEAN in done.out) == (0, True)
-    without = "unknown: 11 rules undecided on leaf2, spine1, spine2: no file states device.bgp, "
+    without = "unknown: 11 rules undecided on leaf2, spine1, spine2: no file states the BGP settings of the switch, "
     assert without in done.out, "there is no frr.conf"
 
 

@@ -51,23 +51,29 @@ def test_each_thing_that_is_missing_takes_one_line() -> None:
     assert [line for line in shown if line.startswith("unknown")] == [
         "unknown: 2 rules undecided on leaf1, leaf2 without models of devices; state in fabric.yaml: "
         "models: {leaf1: SN5600}",
-        "unknown: 2 rules undecided on leaf1: no file states interface.fec, interface.autoneg; -v lists them",
+        "unknown: 2 rules undecided on leaf1: no file states the FEC of the port, the autonegotiation of the port; -v lists them",
     ]
 
 
 def test_a_computed_fact_lacks_its_first_unknown_input() -> None:
     ports = (Interface(name="swp1", speed_mbps=UNKNOWN),)
     known = Device(name="leaf1", platform="nvue", model="SN5600", interfaces=ports)
-    facts = UnknownFacts()
-    facts.add("headroom-too-small", "priority_group.buffer.headroom.xoff_bytes", ["leaf1"])
-    (with_model,) = facts.verdicts({"leaf1": known})
-    assert with_model.resolved_by == "a file that states interface.speed_mbps"
-    (without,) = facts.verdicts({"leaf1": Device(name="leaf1", platform="nvue", model=UNKNOWN, interfaces=ports)})
-    assert without.resolved_by.endswith("state them under models in fabric.yaml")
+    assert advice_on(known) == "a file that states the speed of the port"
+    unknown_model = Device(name="leaf1", platform="nvue", model=UNKNOWN, interfaces=ports)
+    assert advice_on(unknown_model).endswith("state them under models in fabric.yaml")
+
+
+def advice_on(device: Device) -> str:
+    """Return what would supply the headroom of a device."""
+    facts = UnknownFacts({device.name: device})
+    facts.add("headroom-too-small", "priority_group.buffer.headroom.xoff_bytes", [device.name])
+    (unknown,) = facts.verdicts()
+    return unknown.resolved_by
 
 
 def test_nobody_misses_what_no_file_of_the_platform_can_state() -> None:
-    facts = UnknownFacts({"old": frozenset({"interface.adaptive_routing"})})
+    devices = {name: Device(name=name, platform=platform) for name, platform in (("old", "onyx"), ("new", "nvue"))}
+    facts = UnknownFacts(devices)
     facts.add("a-rule", "interface.adaptive_routing", ["old"])
     assert facts.verdicts() == ()
     facts.add("a-rule", "paths(interface.adaptive_routing, interface.side)", ["old", "new"])

@@ -46,7 +46,7 @@ def test_concise_is_a_line_each() -> None:
         "build/leaf1/config_db.json:820:9: error[pfc-without-watchdog] Ethernet16 honours pause on priority 3 but has "
         "no PFC watchdog (leaf1/Ethernet16)",
         "note[rdma-mtu-above-port-mtu] too large (@fabric)",
-        "unknown[headroom-too-small] needs link.length_m; supply cables in fabric.yaml",
+        "unknown[headroom-too-small] needs the length of the cable; supply cables in fabric.yaml",
     ]
     assert concise.render(outcome()) == b""
 
@@ -123,7 +123,7 @@ def test_sarif_has_what_code_scanning_needs() -> None:
     assert said["executionSuccessful"] is False
     assert [one["message"]["text"] for one in said["toolExecutionNotifications"]] == [
         "fabric.mode: 'x'; expected a mode",
-        "headroom-too-small is unknown: needs link.length_m; supply cables in fabric.yaml",
+        "headroom-too-small is unknown: needs the length of the cable; supply cables in fabric.yaml",
     ]
 
 

@@ -106,7 +106,7 @@ warning[fec-differs]: leaf7:Ethernet128 has FEC rs and spine1:Ethernet0 has none
     = spine1: the switch
     = likely, not certain: the files do not show all that decides it
 
-unknown: 2 rules undecided on leaf7, leaf8: no file states fabric.links, link.length_m; -v lists them
+unknown: 2 rules undecided on leaf7, leaf8: no file states the cables, the length of the cable; -v lists them
 
 note: leaf7-2: called leaf7-2, since leaf7 is taken
 note: BANNER is not understood (2 times on leaf7, leaf8)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from nodrop.engine.fact_words import describe_fact
 from nodrop.errors import Problem
 from nodrop.model.change import Change
 from nodrop.model.reading import UNCOMPUTED_PREFIX, Note
@@ -155,7 +156,10 @@ class UnknownVerdict:
         """Return the missing fact and what supplies it, or what nodrop does not compute."""
         if self.missing.startswith(UNCOMPUTED_PREFIX):
             return self.missing
-        return f"needs {self.missing}; supply {self.resolved_by}" if self.resolved_by else f"needs {self.missing}"
+        fact = describe_fact(self.missing)
+        if self.resolved_by == f"a file that states {fact}":
+            return f"no file states {fact}"
+        return f"needs {fact}; supply {self.resolved_by}" if self.resolved_by else f"needs {fact}"
 
     @property
     def of_lines(self) -> str:

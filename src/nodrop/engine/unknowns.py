@@ -3,8 +3,11 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
+from nodrop import platforms
+from nodrop.engine.fact_words import describe_fact
 from nodrop.engine.finding import Located, UnknownVerdict
 from nodrop.engine.scopes import SCOPES
 from nodrop.hardware.bounds import ROW_OF
@@ -46,6 +49,16 @@ _OF_RDMA = (
 )
 """How the facts begin that nobody misses where nothing carries RDMA."""
 
+_MODEL_PATHS: Mapping[str, tuple[str, ...]] = {
+    "device": (),
+    "interface": ("interfaces", "*"),
+    "queue": ("interfaces", "*", "qos", "queues", "*"),
+    "priority_group": ("interfaces", "*", "qos", "priority_groups", "*"),
+    "neighbor": ("neighbors", "*"),
+    "buffer_pool": ("buffer_pools", "*"),
+}
+"""The paths below a device of what facts begin with."""
+
 _ROOTS: Mapping[str, Any] = {name: kind for scope in SCOPES.values() for name, kind in scope.parts.items()} | {
     "fabric": Fabric,
     "nic": Nic,
@@ -65,18 +78,17 @@ class _Tally:
 class UnknownFacts:
     """Counts by rule and missing fact; what no file of a device's platform can state is not missed there."""
 
-    def __init__(self, unstated: Mapping[str, frozenset[str]] | None = None) -> None:
-        """Begin without any; `unstated` are the facts that no file of a device can state, by device."""
-        self._unstated = unstated or {}
+    def __init__(self, devices: Mapping[str, Device] | None = None) -> None:
+        """Begin without any, for devices by name."""
+        self._devices = devices or {}
         self._tallies: defaultdict[tuple[str, str], _Tally] = defaultdict(_Tally)
 
     def add(self, rule: str, missing: str, devices: Iterable[str], count: int = 1, others: Iterable[str] = ()) -> None:
         """Note that `count` subjects, on these devices, were not checked; `others` are devices that could supply the
         fact.
         """
-        if self._unstated and devices:
-            facts = {missing, *_arguments_of(missing)}
-            devices = [device for device in devices if facts.isdisjoint(self._unstated.get(device, ()))]
+        if platforms_without(missing) and devices:
+            devices = self.keep_stating_devices(missing, devices)
             if not devices:
                 return
         tally = self._tallies[rule, missing]
@@ -84,11 +96,14 @@ class UnknownFacts:
         tally.devices.update(devices)
         tally.others.update(others)
 
-    def verdicts(self, known: Mapping[str, Device] | None = None, *, rdma: bool = True) -> tuple[UnknownVerdict, ...]:
-        """Return all of it, sorted by rule and missing fact; without RDMA nothing of queues, buffers and balancing.
+    def keep_stating_devices(self, missing: str, devices: Iterable[str]) -> list[str]:
+        """Return the devices whose files can state a fact: those of other platforms do not lack it."""
+        without = platforms_without(missing)
+        known = self._devices
+        return [name for name in devices if name not in known or known[name].platform not in without]
 
-        `known` are the devices by name: what is computed of them may lack another input than their models.
-        """
+    def verdicts(self, *, rdma: bool = True) -> tuple[UnknownVerdict, ...]:
+        """Return all of it, sorted by rule and missing fact; without RDMA nothing of queues, buffers and balancing."""
         return tuple(
             UnknownVerdict(
                 rule=rule,
@@ -97,7 +112,7 @@ class UnknownFacts:
                 devices=tuple(sorted(tally.devices, key=natural)),
                 resolved_by=_format_configurations(tally.others)
                 if tally.others
-                else _advise_on_devices(missing, [(known or {}).get(name) for name in tally.devices]),
+                else _advise_on_devices(missing, [self._devices.get(name) for name in tally.devices]),
             )
             for (rule, missing), tally in sorted(self._tallies.items())
             if rdma or not missing.startswith(_OF_RDMA)
@@ -128,6 +143,27 @@ def _locate_note(note: Note) -> Located:
     return Located(file=note.file or note.device or "", span=span)
 
 
+@cache
+def platforms_without(path: str) -> frozenset[str]:
+    """Return the platforms whose files cannot express a missing fact: no switch of theirs can have a fault in it.
+
+    Of a value that a word computes, these are the platforms without one of its inputs. Facts that the owner states are
+    of every platform.
+    """
+    if "(" in path:
+        return frozenset().union(*map(platforms_without, _arguments_of(path)))
+    if is_statement_of_owner(path):
+        return frozenset()
+    root, *steps = path.split(".")
+    model_path = "/".join((*_MODEL_PATHS.get(root, ("",)), *steps))
+    return frozenset(
+        platform
+        for platform in platforms.names()
+        for without in platforms.unsupported_paths(platform)
+        if model_path == without or model_path.startswith(f"{without}/")
+    )
+
+
 def is_statement_of_owner(path: str) -> bool:
     """Whether the owner of a fabric states a fact; no change of a switch's file makes it unknown then."""
     supply = advise_on_missing_fact(path)
@@ -147,7 +183,8 @@ def advise_on_missing_fact(path: str) -> str:
     if path.startswith((MEMORY_OF, RESPONSE_OF)):
         return "a published figure: the catalogue has no source for it"
     if "(" in path:
-        return f"a file that states {' and '.join(_arguments_of(path)) or 'the facts that it is computed from'}"
+        facts_text = " and ".join(map(describe_fact, _arguments_of(path)))
+        return f"a file that states {facts_text or 'the facts that it is computed from'}"
     root, *steps = path.split(".")
     owner = _ROOTS.get(root)
     for step in steps[:-1]:
@@ -155,7 +192,7 @@ def advise_on_missing_fact(path: str) -> str:
         owner = kind.owners[0] if kind and kind.owners else None
     name = getattr(owner, "__name__", "")
     stated = _ADVICE.get((name, steps[-1] if steps else ""), _ADVICE.get((name, "")))
-    return stated or f"a file that states {path}"
+    return stated or f"a file that states {describe_fact(path)}"
 
 
 def _advise_on_devices(path: str, devices: Iterable[Device | None]) -> str:
@@ -166,7 +203,7 @@ def _advise_on_devices(path: str, devices: Iterable[Device | None]) -> str:
     inputs = {_find_unknown_input(device) for device in devices if device is not None}
     if None in inputs or not inputs:
         return advice
-    return "a file that states " + " and ".join(sorted(filter(None, inputs)))
+    return "a file that states " + " and ".join(sorted(map(describe_fact, filter(None, inputs))))
 
 
 def _find_unknown_input(device: Device) -> str | None:

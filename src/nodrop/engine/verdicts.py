@@ -24,7 +24,7 @@ from nodrop.engine.possible_modes import judge_each_mode
 from nodrop.engine.remedies import add_sibling_changes
 from nodrop.engine.rule import STRICTNESSES, FromOption, Rule, Strictness
 from nodrop.engine.scopes import Gap
-from nodrop.engine.unknowns import UnknownFacts, unknown_line_verdicts
+from nodrop.engine.unknowns import UnknownFacts, platforms_without, unknown_line_verdicts
 from nodrop.engine.vocabulary import REPORTED, Reported
 from nodrop.errors import InputProblems, Problem
 from nodrop.model.index import Index
@@ -124,10 +124,7 @@ class _Session:
         self.cells = {id(cell_index): ItemGroups(cell_index) for cell_index in (self.near, self.index)}
         self.evidence = ReadingEvidence(reading, index)
         self.findings: list[Finding] = []
-        self.unstated = {
-            device.name: facts for device in reading.fabric.devices if (facts := platforms.unstated(device.platform))
-        }
-        self.unknowns = UnknownFacts(self.unstated)
+        self.unknowns = UnknownFacts(index.devices)
         self.problems: list[Problem] = []
         self.reported: Reported = {place: set(rules) for place, rules in (reported or {}).items()}
         self.index.kept[REPORTED] = self.near.kept[REPORTED] = self.reported
@@ -146,7 +143,7 @@ class _Session:
         rdma = fabric.mode != "lossy" or bool(fabric.classes)
         return Verdict(
             findings=tuple(sorted(self.findings, key=_finding_sort_key)),
-            unknown=self.unknowns.verdicts(self.index.devices, rdma=rdma),
+            unknown=self.unknowns.verdicts(rdma=rdma),
             notes=self.reading.notes,
             problems=tuple(sorted(self.problems, key=Problem.sort_key)),
             rules=rules,
@@ -186,7 +183,7 @@ class _Session:
         """Return the findings of a rule in the whole fabric, without noting any of it."""
         noted = self.findings, self.unknowns, self.problems
         findings: list[Finding] = []
-        self.findings, self.unknowns, self.problems = findings, UnknownFacts(self.unstated), []
+        self.findings, self.unknowns, self.problems = findings, UnknownFacts(self.index.devices), []
         try:
             self._run_rule(rule, replace(builder, index=self.index))
         finally:
@@ -247,8 +244,15 @@ class _Session:
             self._tell(rule, builder, case)
 
     def _record_unknown(self, rule: Rule, case: ItemGroup, unknown: UnknownFact) -> None:
-        devices = rule.scope.devices(case.items, case.places)
-        self.unknowns.add(rule.name, str(unknown), devices, len(case.places))
+        missing, scope, places = str(unknown), rule.scope, case.places
+        if platforms_without(missing):
+            places = [
+                place
+                for place in places
+                if self.unknowns.keep_stating_devices(missing, scope.devices(case.items, (place,)))
+            ]
+        if places:
+            self.unknowns.add(rule.name, missing, scope.devices(case.items, places), len(places))
 
     def _tell(self, rule: Rule, builder: FindingBuilder, case: ItemGroup) -> None:
         try:

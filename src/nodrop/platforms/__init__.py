@@ -344,15 +344,10 @@ def comments(platform: str, name: str, file_content: bytes) -> list[Comment]:
     return found_comments(file_content, next(syntax for ending, syntax in table.items() if name.endswith(ending)))
 
 
-def unstated(platform: str) -> frozenset[str]:
-    """Return the facts that no file of a platform can state, as rules write them: `interface.adaptive_routing`."""
-    return getattr(_import_package(platform), "UNSTATED", frozenset())
-
-
 @cache
 def unsupported_paths(platform: str) -> Mapping[str, str]:
-    """Return the model paths that a platform's writer cannot express, with the reasons; none where it has none."""
+    """Return the model paths that a platform's files cannot express, with the reasons; none where it has none."""
     path = _HERE / platform / "not_carried.yaml"
-    if platform not in writable_names():
+    if platform not in names() or not path.exists():
         return {}
     return cast("Mapping[str, str]", parse(path.read_bytes(), path.name).data)

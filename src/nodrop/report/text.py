@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
+from nodrop.engine.fact_words import describe_fact
 from nodrop.engine.finding import SEVERITIES, Finding, UnknownVerdict
 from nodrop.engine.unknowns import write_statement
 from nodrop.inputs.contents import UNREAD
@@ -194,7 +195,7 @@ def _format_supply(verdicts: Sequence[UnknownVerdict], page: Page) -> str:
 def _file_fact(verdict: UnknownVerdict) -> str:
     """Return the fact that a file has to state."""
     _, stated, fact = verdict.resolved_by.partition(_A_FILE)
-    return fact if stated else verdict.missing
+    return fact if stated else describe_fact(verdict.missing)
 
 
 def _group_verdicts_by_cause(verdicts: Sequence[UnknownVerdict]) -> Iterable[list[UnknownVerdict]]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from nodrop.engine.fact_words import describe_fact
 from nodrop.engine.finding import Finding, Located
 from nodrop.engine.nodes import (
     Attribute,
@@ -100,7 +101,9 @@ def _item_lines(asked: Asked) -> Iterator[str]:
     else:
         yield from _lines_of_several_items(asked, selection.items)
     for gap in selection.gaps:
-        yield from _wrap_sentence(f"unknown: needs {gap.missing} of {gap.device}; supply {_gap_advice(asked, gap)}")
+        yield from _wrap_sentence(
+            f"unknown: needs {describe_fact(gap.missing)} on {gap.device}; supply {_gap_advice(asked, gap)}"
+        )
 
 
 def _gap_advice(witness_request: Asked, gap: Gap) -> str:

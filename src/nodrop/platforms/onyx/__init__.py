@@ -6,12 +6,3 @@ from nodrop.syntax.comments import Syntax
 
 COMMENTS: Mapping[str, Syntax] = {"": "lines"}
 """By how their names end, how files have comments."""
-UNSTATED = frozenset(
-    {
-        "device.adaptive_routing",
-        "device.weighs_utilization",
-        "interface.adaptive_routing",
-        "interface.utilization_threshold_percent",
-    }
-)
-"""Facts that no file of the platform states, as rules write them."""
