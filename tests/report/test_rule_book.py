@@ -189,7 +189,7 @@ def test_a_page_says_all_there_is_to_say() -> None:
         "checks | each port",
     ):
         assert f"| {fact} |" in text
-    assert "| tested on | nvue, sonic |" in text
+    assert "| tested on | cumulus, nvue, sonic |" in text
     assert "| [words] | in brackets are values of the finding |" in text
     assert format_trusted_markdown(rule.why) in text
     assert "\n* timeout_ms = 4294: timeout after which a QP" in text
@@ -230,7 +230,7 @@ def test_what_a_rule_finds_names_what_will_stand_there() -> None:
 
 
 def test_seen_on_is_what_the_examples_can_be_written_on() -> None:
-    assert rule_platforms(RULES["pfc-without-watchdog"]) == ("nvue", "sonic")
+    assert rule_platforms(RULES["pfc-without-watchdog"]) == ("cumulus", "nvue", "onyx", "sonic")
     assert rule_platforms(RULES["unit-suffix"]) == ("nvue",)
     assert rule_platforms(RULES["nic-tos-not-rdma"]) == (platforms.HOSTS,)
     assert {"nclu", "onyx", "sonic"} & set(rule_platforms(RULES["unknown-command"])) == {"nclu", "onyx", "sonic"}

@@ -49,13 +49,13 @@ _OF_RDMA = (
 )
 """How the facts begin that nobody misses where nothing carries RDMA."""
 
-_MODEL_PATHS: Mapping[str, tuple[str, ...]] = {
-    "device": (),
-    "interface": ("interfaces", "*"),
-    "queue": ("interfaces", "*", "qos", "queues", "*"),
-    "priority_group": ("interfaces", "*", "qos", "priority_groups", "*"),
-    "neighbor": ("neighbors", "*"),
-    "buffer_pool": ("buffer_pools", "*"),
+_MODEL_PATHS: Mapping[str, str] = {
+    "device": "",
+    "interface": "interfaces/*/",
+    "queue": "interfaces/*/qos/queues/*/",
+    "priority_group": "interfaces/*/qos/priority_groups/*/",
+    "neighbor": "neighbors/*/",
+    "buffer_pool": "buffer_pools/*/",
 }
 """The paths below a device of what facts begin with."""
 
@@ -155,7 +155,7 @@ def platforms_without(path: str) -> frozenset[str]:
     if is_statement_of_owner(path):
         return frozenset()
     root, *steps = path.split(".")
-    model_path = "/".join((*_MODEL_PATHS.get(root, ("",)), *steps))
+    model_path = f"{_MODEL_PATHS.get(root, '/')}{'/'.join(steps)}"
     return frozenset(
         platform
         for platform in platforms.names()

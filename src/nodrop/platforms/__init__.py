@@ -345,6 +345,16 @@ def comments(platform: str, name: str, file_content: bytes) -> list[Comment]:
 
 
 @cache
+def applicable_rules(platform: str) -> frozenset[str]:
+    """Return the rules whose faults a platform's reader can show, of a platform that is only read; else none.
+
+    `tests/rules/test_read_platforms.py` computes them from their examples and what the reader supplies.
+    """
+    path = _HERE / platform / "rules.txt"
+    return frozenset(path.read_text().split()) if platform in names() and path.exists() else frozenset()
+
+
+@cache
 def unsupported_paths(platform: str) -> Mapping[str, str]:
     """Return the model paths that a platform's files cannot express, with the reasons; none where it has none."""
     path = _HERE / platform / "not_carried.yaml"

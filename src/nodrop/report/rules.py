@@ -191,13 +191,20 @@ def rule_check_command(rule: Rule) -> str:
 def rule_platforms(rule: Rule) -> tuple[str, ...]:
     """Return the platforms whose configurations can have the fault; `hosts` are files of servers.
 
-    Of the platforms that are written these are all that the rule does not leave out, of others those with an example.
+    Of the platforms that are written these are all that the rule does not leave out, of others those with an example
+    or whose reader supplies what an example is found by. What a rule leaves out of the platform that a switch would be
+    written as is left out here, too.
     """
     named_artifacts = [set(example.artifact or ()) for example in rule.examples if example.kind == "bad"]
     if all(artifacts == {platforms.HOSTS} for artifacts in named_artifacts):
         return (platforms.HOSTS,)
     written = {platform for platform in platforms.writable_names() if platform not in rule.unseen}
-    return tuple(sorted(written.union(*named_artifacts) - set(rule.unseen)))
+    read = {
+        platform
+        for platform in platforms.names()
+        if rule.name in platforms.applicable_rules(platform) and platforms.written_as(platform) not in rule.unseen
+    }
+    return tuple(sorted(written.union(read, *named_artifacts) - set(rule.unseen)))
 
 
 def format_rule_modes(rule: Rule) -> str:
