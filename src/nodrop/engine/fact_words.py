@@ -31,6 +31,7 @@ _WORDS: Mapping[str, str] = {
     "device.neighbors": "the BGP sessions of the switch",
     "device.management": "the management port of the switch",
     "traffic_class.tc": "the traffic classes of RDMA",
+    "traffic_class.lossless": "which classes of RDMA are lossless",
     "committed_bytes": "the memory that headroom and reserves take",
 }
 _ABBREVIATION = re.compile(r"\b(rdma|pfc|ecn|cnp|dscp|bgp|mtu|asn|nic)(?=s?\b)")
