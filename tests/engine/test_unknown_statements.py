@@ -55,6 +55,18 @@ def test_each_thing_that_is_missing_takes_one_line() -> None:
     ]
 
 
+def test_a_folded_line_names_the_devices_that_lack_each_fact() -> None:
+    unknown = (
+        verdict("interface.fec", "leaf1", "leaf2", rule="a-rule"),
+        verdict("device.bgp", "leaf2", rule="b-rule", resolved_by="a file with its routing (frr.conf)"),
+    )
+    (shown,) = (line for line in render(Outcome(unknown=unknown)).splitlines() if line.startswith("unknown"))
+    assert shown == (
+        "unknown: 2 rules undecided on leaf1, leaf2: no file states the FEC of the port, "
+        "the BGP settings of the switch (leaf2); -v lists them"
+    )
+
+
 def test_a_computed_fact_lacks_its_first_unknown_input() -> None:
     ports = (Interface(name="swp1", speed_mbps=UNKNOWN),)
     known = Device(name="leaf1", platform="nvue", model="SN5600", interfaces=ports)

@@ -12,7 +12,7 @@ from itertools import islice
 from time import perf_counter
 from typing import Literal, TypeVar
 
-from nodrop import analyses, platforms
+from nodrop import analyses
 from nodrop.analyses import Hit, Unsettled
 from nodrop.engine.cells import EACH_ITEM_ALONE, GroupingColumn, ItemGroup, ItemGroups, alike
 from nodrop.engine.compiler import ItemOutcome

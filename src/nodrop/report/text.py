@@ -181,15 +181,26 @@ def _format_supply(verdicts: Sequence[UnknownVerdict], page: Page) -> str:
     where = f" on {format_name_list(devices)}" if devices else ""
     statement = write_statement(verdicts[0])
     if statement is None:
-        facts = list(dict.fromkeys(_file_fact(verdict) for verdict in verdicts))
-        shown, left = facts[:_NAMED_FACTS], len(facts) - _NAMED_FACTS
-        lacking = ", ".join(shown) + (f" and {left} more" if left > 0 else "")
+        lacking = _format_missing_facts(verdicts, len(devices))
         text = f"{count(len(rules), 'rule')} undecided{where}: no file states {lacking}; -v lists them"
     else:
         text = (
             f"{count(len(rules), 'rule')} undecided{where} without {statement[0]}; state in fabric.yaml: {statement[1]}"
         )
     return page.format_line("unknown", "unknown", text)
+
+
+def _format_missing_facts(verdicts: Sequence[UnknownVerdict], devices_count: int) -> str:
+    """Return the facts that verdicts lack, the first few; each with its devices where some of all have it."""
+    lacking: dict[str, dict[str, None]] = {}
+    for verdict in verdicts:
+        lacking.setdefault(_file_fact(verdict), {}).update(dict.fromkeys(map(name, verdict.devices)))
+    shown = [
+        f"{fact} ({format_name_list(devices)})" if 0 < len(devices) < devices_count else fact
+        for fact, devices in list(lacking.items())[:_NAMED_FACTS]
+    ]
+    left = len(lacking) - len(shown)
+    return ", ".join(shown) + (f" and {left} more" if left > 0 else "")
 
 
 def _file_fact(verdict: UnknownVerdict) -> str:
