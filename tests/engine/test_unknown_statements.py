@@ -51,7 +51,8 @@ def test_each_thing_that_is_missing_takes_one_line() -> None:
     assert [line for line in shown if line.startswith("unknown")] == [
         "unknown: 2 rules undecided on leaf1, leaf2 without models of devices; state in fabric.yaml: "
         "models: {leaf1: SN5600}",
-        "unknown: 2 rules undecided on leaf1: no file states the FEC of the port, the autonegotiation of the port; -v lists them",
+        "unknown: 2 rules undecided on leaf1: no file states the FEC of the port, the autonegotiation of the port; "
+        "-v lists them",
     ]
 
 
