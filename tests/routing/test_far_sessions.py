@@ -128,6 +128,36 @@ def test_what_a_session_over_several_hops_needs(first: dict[str, Any], last: dic
     assert of_far(row(far(3, **first), far(1, **last)))[0] == expected
 
 
+def by_different_ways(hops: tuple[int | None, int | None]) -> Fabric:
+    """A session between the loopbacks of r1 and r3 that sends packets over one link and gets those over r2."""
+    ends = []
+    for at, (name, far, way, addresses) in enumerate(
+        (("r1", 3, "10.1.0.3", ("10.1.0.0", "10.1.0.2")), ("r3", 1, "10.1.0.4", ("10.1.0.5", "10.1.0.3")))
+    ):
+        own, lines = int(name[1:]), {"ebgp_multihop": hops[at], "connected_check": hops[at] is not None}
+        ports = [port(f"e{number}", f"{own_address}/31") for number, own_address in enumerate(addresses)]
+        session = to(f"10.0.0.{far}", update_source="Loopback0", **lines)
+        part = {"loopbacks": (loopback(own),), "static_routes": (static(far, way),)}
+        ends.append(router(name, 65000 + own, ports, [session], bgp={"networks": (f"10.0.0.{own}/32",)}, **part))
+    ports = [port("e0", "10.1.0.1/31"), port("e1", "10.1.0.4/31")]
+    two = router("r2", 65002, ports, (), static_routes=(static(1, "10.1.0.0"),))
+    return fabric(ends[0], two, ends[1], cables=["r1 e0 - r2 e0", "r2 e1 - r3 e0", "r1 e1 - r3 e1"])
+
+
+@pytest.mark.parametrize(
+    ("hops", "expected"), [((None, 2), "up"), ((2, 2), "up"), ((None, None), "hops"), ((2, None), "hops")]
+)
+def test_packets_of_each_end_need_hops_for_their_own_way(hops: tuple[int | None, int | None], expected: str) -> None:
+    assert of_far(compute(Index(by_different_ways(hops)))) == (expected, expected)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("hops", [(None, 2), (2, None)])
+def test_hops_of_each_end_are_those_of_frr(hops: tuple[int | None, int | None]) -> None:
+    needed()
+    compare(by_different_ways(hops), patience_s=60.0)
+
+
 def test_it_needs_a_route_at_both_ends() -> None:
     assert of_far(row(far(3), far(1), announced=False)) == ("no-route", "no-route")
 

@@ -164,8 +164,9 @@ def test_a_session_over_several_hops_whose_link_is_dead_is_down_without_routes()
 def test_static_routes_to_a_neighbor_with_ttl_security() -> None:
     """A peer group with that line before its members binds them to the link, and the model has no groups."""
     what = (("r1", "@static_routes", "10.8.0.0/24"), "static routes to a neighbor with TTL security")
-    assert what in one_cable({"ttl_security_hops": 2}, dead=True).gaps
-    for first, dead in (({"ttl_security_hops": 2}, False), ({"ttl_security_hops": 1}, True), ({}, True)):
+    for hops in (1, 2):
+        assert what in one_cable({"ttl_security_hops": hops}, dead=True).gaps
+    for first, dead in (({"ttl_security_hops": 2}, False), ({"ttl_security_hops": 1}, False), ({}, True)):
         assert what not in one_cable(first, dead=dead).gaps, first
 
 
@@ -230,11 +231,19 @@ WHAT = "IPv4 over IPv6 without extended next hops"
 BETWEEN = (("r1", "@neighbors", "fd01::1"), WHAT)
 
 
-def over_ipv6(addresses: list[str], own: dict[str, Any], far: dict[str, Any], *more: tuple[Any, Any]) -> Any:
+def over_ipv6(
+    addresses: list[str], own: dict[str, Any], far: dict[str, Any], *more: tuple[Any, Any], asn: int = 65002
+) -> Any:
     """The gaps of two routers with a session of IPv4 between IPv6 addresses, and whether that is up."""
     pairs = [(to("fd01::1", **own), to("fd01::", **far)), *more]
     r1, r2 = (
-        router(f"r{n + 1}", 65001 + n, [port("e0", *(one.format(n) for one in addresses))], [one[n] for one in pairs])
+        router(
+            f"r{n + 1}",
+            (65001, asn)[n],
+            [port("e0", *(one.format(n) for one in addresses))],
+            [one[n] for one in pairs],
+            bgp={"router_id": f"10.9.0.{n + 1}"},
+        )
         for n in (0, 1)
     )
     plane = compute(Index(fabric(r1, r2, cables=["r1 e0 - r2 e0"])))
@@ -255,6 +264,8 @@ def test_ipv4_over_ipv6_where_an_end_may_use_next_hops_of_ipv4(ours: dict[str, A
         True,
     )
     assert over_ipv6(IPV6, {**ours, "ebgp_multihop": 2}, {"active": False})[0] == set()
+    inside = {"asn": "internal"}  # such a neighbor's next hops need be in no subnet
+    assert over_ipv6(IPV6, {**ours, **inside}, inside, asn=65001) == ({BETWEEN}, True)
 
 
 def test_ipv4_over_ipv6_beside_a_session_that_carries_the_same() -> None:

@@ -18,10 +18,11 @@ TTL_SECURITY = "neighbor.ttl_security_hops"
 """The fact that is not known where bgpd may ask for a subnet in common nevertheless."""
 
 
-def find_mismatch(own_half: SessionHalf, far_half: SessionHalf, links: int) -> DownSession | None:
-    """Return why a session between two ends, `links` apart, stays down; None if it opens.
+def find_mismatch(own_half: SessionHalf, far_half: SessionHalf, links: tuple[int, int]) -> DownSession | None:
+    """Return why a session between two ends stays down; None if it opens.
 
-    Where both ends are at fault, it is reported at the first of them.
+    `links` has over how many links packets go, those of the first end and those of the second. Where both ends are at
+    fault, it is reported at the first of them.
     """
     (router, neighbor), (other_router, back) = own_half, far_half
 
@@ -54,9 +55,9 @@ def find_mismatch(own_half: SessionHalf, far_half: SessionHalf, links: int) -> D
             how=_describe_password_mismatch(neighbor, back),
         )
     inside = _router_asn(router) == _router_asn(other_router)
-    for (sender, says), (receiver, checks) in ((own_half, far_half), (far_half, own_half)):
-        sent = _sent_ttl(says, inside=inside)
-        received_ttl = sent - (links - 1)
+    ways = ((own_half, far_half, links[0]), (far_half, own_half, links[1]))
+    for (sender, says), (receiver, checks), link_count in ways:
+        received_ttl = _sent_ttl(says, inside=inside) - (link_count - 1)
         least = 1 if checks.ttl_security_hops is None else _MOST_TTL + 1 - checks.ttl_security_hops
         if received_ttl < least:
             far_receives, ends = receiver is not router, {"sender": sender.name, "receiver": receiver.name}
@@ -87,37 +88,23 @@ def may_be_multihop(router: Router, neighbor: BgpNeighbor) -> bool:
 
 
 def needs_link(router: Router, neighbor: BgpNeighbor) -> bool:
-    """Whether bgpd reaches a neighbor only over a subnet in common (bgpd/bgp_fsm.c, bgp_peer_reg_with_nht)."""
-    inside = _is_asked_inside(router, neighbor)
-    hops = neighbor.ebgp_multihop or neighbor.ttl_security_hops or 1
-    return not inside and hops == 1 and neighbor.connected_check
+    """Whether bgpd reaches a neighbor only over a subnet in common (bgpd/bgp_fsm.c, bgp_peer_reg_with_nht).
+
+    It does at a TTL of 1. TTL security makes it 255, also that of a single hop (bgpd/bgpd.c,
+    peer_ttl_security_hops_set).
+    """
+    is_single_hop = (neighbor.ebgp_multihop or 1) == 1 and neighbor.ttl_security_hops is None
+    return is_single_hop and not _is_asked_inside(router, neighbor) and neighbor.connected_check
 
 
 def may_need_link(router: Router, neighbor: BgpNeighbor) -> bool:
     """Whether it depends on the order of lines that bgpd reaches a neighbor only over a subnet in common.
 
-    So it does with TTL security of several hops: a peer group that states it before it has the neighbor gives it a TTL
-    of 1 (FRR, bgpd/bgpd.c, peer_ttl_security_hops_set and peer_group2peer_config_copy).
+    So it does with TTL security: a peer group that states it before it has the neighbor gives it a TTL of 1 (FRR,
+    bgpd/bgpd.c, peer_group2peer_config_copy). The same decides whether routes of the neighbor follow others than
+    connected ones (bgpd/bgp_zebra.c, bgp_zebra_announce).
     """
-    inside = _is_asked_inside(router, neighbor)
-    is_secured = (neighbor.ttl_security_hops or 1) > 1 and neighbor.ebgp_multihop is None
-    return is_secured and not inside and neighbor.connected_check
-
-
-def follows_routes(router: Router, neighbor: BgpNeighbor) -> bool:
-    """Whether routes of a neighbor may follow others than connected ones (bgpd/bgp_zebra.c, bgp_zebra_announce).
-
-    bgpd asks zebra for that where the neighbor's TTL is not 1: TTL security makes it 255, also that of a single hop.
-    """
-    return not needs_link(router, neighbor) or may_follow_only_connected_routes(router, neighbor)
-
-
-def may_follow_only_connected_routes(router: Router, neighbor: BgpNeighbor) -> bool:
-    """Whether it depends on the order of lines that routes of a neighbor with TTL security follow others.
-
-    The TTL is 1 where a peer group states it before it has the neighbor (see `may_need_link`).
-    """
-    is_secured = neighbor.ttl_security_hops is not None and neighbor.address is not None
+    is_secured = neighbor.ttl_security_hops is not None and neighbor.ebgp_multihop is None
     return is_secured and not _is_asked_inside(router, neighbor) and neighbor.connected_check
 
 
@@ -174,8 +161,8 @@ def may_use_hops_of_ipv4(own_routers: Sequence[Router], first_side: SessionSide,
 
     They have these where not both ends have extended next hops: the IPv4 address of the sender's interface, else its
     router id (FRR, bgpd/bgp_zebra.c, bgp_zebra_nexthop_set). An end uses one that is in one of its subnets, and any
-    that it has a route to where it asks for none: over several hops, or without the check for it (bgpd/bgp_route.c,
-    bgp_update).
+    that it has a route to where it asks for none: inside an AS, over several hops, or without the check for it
+    (bgpd/bgp_route.c, bgp_update).
     """
     if not (first_side.neighbor.active and second_side.neighbor.active) or (
         is_family_activated(first_side.neighbor, "ipv4") and is_family_activated(second_side.neighbor, "ipv4")
@@ -190,8 +177,7 @@ def may_use_hops_of_ipv4(own_routers: Sequence[Router], first_side: SessionSide,
 
 
 def _can_reach_next_hops(sender: Router, far: SessionSide, receiver: Router, near: SessionSide) -> bool:
-    neighbor = near.neighbor
-    if (neighbor.ebgp_multihop or neighbor.ttl_security_hops or 1) > 1 or not neighbor.connected_check:
+    if not needs_link(receiver, near.neighbor):
         return True
     hops = [far_address for far_address in far.leg.addresses if far_address.family == "ipv4"]
     named_address = address("" if sender.bgp is None else sender.bgp.router_id or "")

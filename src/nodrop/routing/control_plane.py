@@ -14,7 +14,7 @@ from nodrop.model.index import Index
 from nodrop.model.routing import Bgp, StaticRoute
 from nodrop.model.states import Unknown
 from nodrop.model.subject import Subject
-from nodrop.routing.agreement import LOCAL_ASN, is_redundant_session, may_need_link, may_use_hops_of_ipv4, needs_link
+from nodrop.routing.agreement import LOCAL_ASN, is_redundant_session, may_use_hops_of_ipv4, needs_link
 from nodrop.routing.contested import find_timing_dependent_routes
 from nodrop.routing.convergence import ConvergedState, converge_world
 from nodrop.routing.far_sessions import Settled, find_multihop_sessions, is_unread_far_session, unfollowed
@@ -25,6 +25,7 @@ from nodrop.routing.kept_next_hops import (
     hangs_on_age,
 )
 from nodrop.routing.legs import CablingState
+from nodrop.routing.next_hop_tracking import doubtful_addresses
 from nodrop.routing.originating import may_outweigh_local
 from nodrop.routing.peerings import find_looping_overrides, is_internal_session
 from nodrop.routing.policy_gaps import find_uncomputed_clauses
@@ -377,8 +378,7 @@ class ControlPlane:
     def _may_follow_others(self, router: Router, route: StaticRoute, family: AddressFamily) -> bool:
         """Whether it is not known that a static route may follow BGP to a neighbor whose link is down."""
         to = address(route.next_hop)
-        neighbor = None if to is None else router.by_address.get(to)
-        if to is None or neighbor is None or not may_need_link(router, neighbor):
+        if to is None or to not in doubtful_addresses(router):
             return False
         routes = self.of(family)
         return routes.own_route_towards(router.number, to) is None and routes.towards(router.number, to) is not None

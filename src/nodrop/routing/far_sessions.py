@@ -165,13 +165,13 @@ def _resolve_far_session(sessions: FabricSessions, asked: DownSession, ways: Way
 
     if opening.may_take_place_of_other(sessions, far) or far_opening.may_take_place_of_other(sessions, router):
         return leave_unknown("neighbor.update_source")
-    links = 1
+    links = []
     for start, goal, end, end_leg in ((router, to, far, far_leg), (far, own_address, router, leg)):
         distance = _count_links_to_router(ways, start.number, goal, end.number)
         if distance is None or sessions.is_address_off(end, end_leg, goal):
             return without_route(start)
-        links = max(links, distance)
-    wrong = find_mismatch((router, neighbor), (far, back), links)
+        links.append(distance)
+    wrong = find_mismatch((router, neighbor), (far, back), (links[0], links[1]))
     if wrong is not None:
         return asked._replace(reason=wrong.reason, facts=wrong.facts, related=wrong.related, there=wrong.there)
     opens, far_opens = opening.is_possible(), far_opening.is_possible()

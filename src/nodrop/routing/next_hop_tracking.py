@@ -7,8 +7,10 @@ learned ones with this next hop as well: bgpd, which waits for a second, asks af
 zread_rnh_register). It also serves next hops that a route map gives the routes of such a session.
 """
 
+from collections.abc import Callable
+
 from nodrop.model.routing import BgpNeighbor
-from nodrop.routing.agreement import needs_link
+from nodrop.routing.agreement import may_need_link, needs_link
 from nodrop.routing.next_hop_policy import find_new_next_hops
 from nodrop.routing.prefixes import Address, address
 from nodrop.routing.routers import Router
@@ -18,9 +20,19 @@ from nodrop.routing.words import PolicyReader
 
 def near_addresses(router: Router) -> frozenset[Address]:
     """Return the addresses of neighbors that a router reaches over no route of BGP."""
-    neighbors = (neighbor for neighbor in router.neighbors if _opens_over_link(router, neighbor))
+    return _addresses_of_neighbors(router, needs_link) | _new_next_hops(router)
+
+
+def doubtful_addresses(router: Router) -> frozenset[Address]:
+    """Return the addresses of neighbors of which it is not known whether a router reaches them over routes of BGP."""
+    return _addresses_of_neighbors(router, may_need_link)
+
+
+def _addresses_of_neighbors(router: Router, needs: Callable[[Router, BgpNeighbor], bool]) -> frozenset[Address]:
+    """Return the addresses of neighbors that a router opens sessions to, of those that need a link."""
+    neighbors = (one for one in router.neighbors if _opens_session(one) and needs(router, one))
     addresses = (_neighbor_address(router, neighbor) for neighbor in neighbors)
-    return frozenset(far for far in addresses if far is not None) | _new_next_hops(router)
+    return frozenset(far for far in addresses if far is not None)
 
 
 def _new_next_hops(router: Router) -> frozenset[Address]:
@@ -33,11 +45,10 @@ def _new_next_hops(router: Router) -> frozenset[Address]:
     return frozenset(hop for neighbor in near_neighbors for hop in reader.inbound(neighbor).new_hops)
 
 
-def _opens_over_link(router: Router, neighbor: BgpNeighbor) -> bool:
-    """Whether an end opens a session to another AS, and only over a link."""
+def _opens_session(neighbor: BgpNeighbor) -> bool:
+    """Whether an end opens a session to a neighbor."""
     stated = neighbor.enabled and not neighbor.passive and neighbor.remote_asn is not None
-    active = neighbor.active or neighbor.ipv6.active or neighbor.evpn
-    return stated and active and needs_link(router, neighbor)
+    return stated and (neighbor.active or neighbor.ipv6.active or neighbor.evpn)
 
 
 def _neighbor_address(router: Router, neighbor: BgpNeighbor) -> Address | None:

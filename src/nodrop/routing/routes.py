@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from nodrop.limits import MAX_DISTANCE
 from nodrop.model.routing import StaticRoute
-from nodrop.routing.agreement import may_follow_only_connected_routes
+from nodrop.routing.agreement import may_need_link
 from nodrop.routing.convergence import ConvergedState
 from nodrop.routing.decision import TableEntry
 from nodrop.routing.next_hop_tracking import near_addresses
@@ -254,7 +254,7 @@ class FamilyRoutes:
             return route is not None and route.source != "connected"
 
         neighbor = self.plane.side(number, self.world.speakers[number].links[entry.hops[0]].session).neighbor
-        is_ttl_uncertain = may_follow_only_connected_routes(self.plane.routers[number], neighbor)
+        is_ttl_uncertain = may_need_link(self.plane.routers[number], neighbor)
         return is_ttl_uncertain and self._needs_next_hops(number, entry, follows_another)
 
     def may_miss_next_hops(self, number: int, entry: TableEntry) -> bool:

@@ -183,7 +183,7 @@ class FabricSessions:
         """Return the session of two statements that name each other, or why it stays down."""
         (router, neighbor, leg), (far, back, far_leg) = own_end, far_end
         down = partial(_make_down, own_end)
-        wrong = find_mismatch((router, neighbor), (far, back), 1)
+        wrong = find_mismatch((router, neighbor), (far, back), (1, 1))
         if wrong is not None:
             return wrong._replace(leg=leg)
         if not (can_open_session(router, neighbor, back) or can_open_session(far, back, neighbor)):

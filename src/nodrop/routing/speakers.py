@@ -7,7 +7,7 @@ from typing import NamedTuple
 from nodrop.limits import MAX_DISTANCE
 from nodrop.model.routing import Aggregate, Bgp, PrefixRule
 from nodrop.routing.adverts import AdvertPart, PathAttributes, union_of_bits
-from nodrop.routing.agreement import follows_routes
+from nodrop.routing.agreement import needs_link
 from nodrop.routing.decision import MultipathLimits, TableEntry
 from nodrop.routing.destinations import DestinationClasses, PrefixListRules
 from nodrop.routing.legs import RoutedInterface
@@ -299,7 +299,7 @@ class FamilyWorld:
                     _allowed_as_repeats(near_side, self.family),
                     tie,
                     hop,
-                    follows_routes(speaker.router, near_side.neighbor),
+                    not needs_link(speaker.router, near_side.neighbor),
                 )
                 for tie, session, near_side, far, (inbound, outbound), hop in joined_rows
             )
