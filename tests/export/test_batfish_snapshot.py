@@ -293,6 +293,31 @@ def test_names_that_batfish_does_not_take_are_made_others_and_lead_back() -> Non
     assert words == ["Eth1-1", "Eth1/11", "vlan7"]
 
 
+def test_sub_interfaces_of_sessions_are_there_and_others_are_not() -> None:
+    """Batfish finds what is below one by the name, and rejects a session over an interface that it does not have."""
+    names = ("PortChannel1.4094", "Eth1/1.7", "Ethernet99.5", "Eth1/1.")
+    device = leaf(
+        interfaces=(Interface(name="Ethernet8", mtu_bytes=9216), Interface(name="Eth1/1", mtu_bytes=9216)),
+        port_channels=(PortChannel(name="PortChannel1", members=("Ethernet8",)),),
+        bgp=Bgp(asn=65000, neighbors=(BgpNeighbor(interface=names[0], remote_asn="internal"),)),
+        vrf_bgp=(
+            Bgp(
+                asn=65000,
+                vrf="Vrf1",
+                neighbors=tuple(BgpNeighbor(interface=name, remote_asn="external") for name in names[1:]),
+            ),
+        ),
+    )
+    found = check(reading_of(Fabric(name="f", mode="lossless", devices=(device,))))
+    text = found.files["configs/leaf1.cfg"]
+    added = {name: settings for name, settings in stanzas(text).items() if "." in name}
+    assert added == {"PortChannel1.4094": [], "Eth1-1.7": ["vrf Vrf1"]}
+    assert re.findall(r"neighbor (\S+) interface", text) == ["PortChannel1.4094", "Eth1-1.7", "Ethernet99.5", "Eth1/1."]
+    assert found.ports["leaf1", "Eth1-1.7"] == "Eth1/1.7"
+    unseen = {part for part, reason in found.unseen.items() if "sub-interfaces" in reason}
+    assert unseen == {("leaf1", name, "addresses") for name in names[:2]}
+
+
 def test_nodes_are_lower_case_and_apart() -> None:
     names = ("Leaf1", "leaf1", "LEAF1", "spine 1")
     devices = tuple(replace_fields(leaf(), name=name, interfaces=()) for name in names)

@@ -30,6 +30,8 @@ class RoutedInterface(NamedTuple):
     enabled: bool = True
     tag: int = 0
     """The VLAN of a sub-interface; 0 for all others."""
+    parent: str = ""
+    """The name of the interface below a sub-interface."""
 
     @property
     def is_portless(self) -> bool:
@@ -80,7 +82,7 @@ def parse_sub_interface(name: str) -> tuple[str, int] | None:
 
 def build_sub_interface(base: RoutedInterface, tag: int, vrf: str | None) -> RoutedInterface:
     """Return a sub-interface that a session is over; its addresses are not in the model."""
-    return base._replace(name=f"{base.name}.{tag}", vrf=vrf, addresses=(), subnets=(), tag=tag)
+    return base._replace(name=f"{base.name}.{tag}", vrf=vrf, addresses=(), subnets=(), tag=tag, parent=base.name)
 
 
 def is_leg_name(leg: str, word: str) -> bool:

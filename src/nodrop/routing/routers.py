@@ -199,29 +199,28 @@ def routers(index: Index) -> Iterator[Router]:
     number = 0
     for device in index.fabric.devices:
         by_vrf: defaultdict[str | None, list[RoutedInterface]] = defaultdict(list)
-        for leg in routed_interfaces(device):
+        for leg in (*routed_interfaces(device), *find_sub_interfaces(device)):
             by_vrf[leg.vrf].append(leg)
-        processes: dict[str | None, Bgp | None] = {
-            None: None if isinstance(device.bgp, Unknown) else device.bgp,
-            **{bgp.vrf: bgp for bgp in known_rows(device.vrf_bgp)},
-        }
-        named_leg = {leg.name: leg for own_legs in by_vrf.values() for leg in own_legs}
-        for vrf, process in processes.items():
-            by_vrf[vrf] += _sub_interfaces(process, named_leg, vrf)
+        processes = _processes_by_vrf(device)
         for vrf in dict.fromkeys((*processes, *by_vrf)):
             yield Router(number, device, vrf, processes.get(vrf), tuple(by_vrf[vrf]))
             number += 1
 
 
-def _sub_interfaces(
-    process: Bgp | None, named_leg: Mapping[str, RoutedInterface], vrf: str | None
-) -> list[RoutedInterface]:
-    """Return the sub-interfaces that sessions of a process are over."""
-    sub_interfaces = []
-    for neighbor in () if process is None else known_rows(process.neighbors):
-        if neighbor.interface is not None and neighbor.interface not in named_leg:
-            base_and_tag = parse_sub_interface(neighbor.interface)
-            base = None if base_and_tag is None else named_leg.get(base_and_tag[0])
-            if base_and_tag is not None and base is not None and base.ports:
-                sub_interfaces.append(build_sub_interface(base, base_and_tag[1], vrf))
-    return sub_interfaces
+def _processes_by_vrf(device: Device) -> Mapping[str | None, Bgp | None]:
+    return {
+        None: None if isinstance(device.bgp, Unknown) else device.bgp,
+        **{bgp.vrf: bgp for bgp in known_rows(device.vrf_bgp)},
+    }
+
+
+def find_sub_interfaces(device: Device) -> Iterator[RoutedInterface]:
+    """Yield the sub-interfaces that BGP sessions of a device are over, each in the VRF of its process."""
+    named_leg = {leg.name: leg for leg in routed_interfaces(device)}
+    for vrf, process in _processes_by_vrf(device).items():
+        for neighbor in () if process is None else known_rows(process.neighbors):
+            if neighbor.interface is not None and neighbor.interface not in named_leg:
+                base_and_tag = parse_sub_interface(neighbor.interface)
+                base = None if base_and_tag is None else named_leg.get(base_and_tag[0])
+                if base_and_tag is not None and base is not None and base.ports:
+                    yield build_sub_interface(base, base_and_tag[1], vrf)

@@ -30,6 +30,7 @@ from nodrop.model.states import known_rows
 from nodrop.model.subject import Subject
 from nodrop.routing.legs import routed_interfaces
 from nodrop.routing.observation import Refused
+from nodrop.routing.routers import find_sub_interfaces
 
 PlaceOf = Callable[[int], Place | None]
 LAYER1 = "batfish/layer1_topology.json"
@@ -184,6 +185,8 @@ class _Writer:
                 f"configs/{node}.cfg", device.name, concatenated(device, node, names, text), conf, text
             )
         self._ports |= {(device.name, names.leg(leg)): leg.name for leg in routed_interfaces(device)}
+        if tables is None:
+            self._ports |= {(device.name, names.port(sub.name)): sub.name for sub in find_sub_interfaces(device)}
         channels = known_rows(device.port_channels)
         self._bundled |= {End(device.name, port) for channel in channels for port in channel.members}
         self._at.update({End(device.name, port.name): (node, names.port(port.name)) for port in device.interfaces})

@@ -9,6 +9,7 @@ from nodrop.model.index import Index
 from nodrop.model.states import known_rows
 from nodrop.model.subject import natural
 from nodrop.routing.legs import RoutedInterface, routed_interfaces
+from nodrop.routing.routers import find_sub_interfaces
 
 _NOT_IN_NODES = re.compile(r"[^a-z0-9_.-]")
 _NOT_IN_INTERFACES = re.compile(r"[^0-9A-Za-z_.:-]")
@@ -61,7 +62,9 @@ class Names:
             preferred_names.append((leg.name, f"{name}-" if _TAKEN.fullmatch(name) else name))
         stable_names = {leg.name: leg.name for leg in routed_interfaces(device) if leg.name in ("lo", leg.vrf)}
         vlans = tuple(vlan.id for vlan in known_rows(device.vlans))
-        return cls(own=_assign_unique_names(preferred_names, stable_names) | stable_names, vlan="vlan", vlans=vlans)
+        own = _assign_unique_names(preferred_names, stable_names) | stable_names
+        own |= {sub.name: f"{own[sub.parent]}.{sub.tag}" for sub in find_sub_interfaces(device)}
+        return cls(own=own, vlan="vlan", vlans=vlans)
 
     def port(self, name: str) -> str:
         """Return the name of a port or port channel."""

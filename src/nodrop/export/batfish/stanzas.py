@@ -1,7 +1,8 @@
 """A switch as the interfaces file that Cumulus Linux would have, made of the model: Batfish reads it for any platform.
 
-Batfish recognizes an interface as a VLAN by its name, as a bundle by its members, as a VRF by its table; it knows one
-bridge, by the name `bridge`. FRR's text states that a port is shut, because its interfaces file has no word for it.
+Batfish recognizes an interface as a VLAN or sub-interface by its name, as a bundle by its members, as a VRF by its
+table; it knows one bridge, by the name `bridge`. FRR's text states that a port is shut, because its interfaces file has
+no word for it.
 """
 
 import re
@@ -15,6 +16,7 @@ from nodrop.model.states import Unknown, known_rows, surely_off
 from nodrop.model.subject import natural
 from nodrop.platforms.kit.rendering import template
 from nodrop.routing.legs import routed_interfaces
+from nodrop.routing.routers import find_sub_interfaces
 
 _OF_FRR = re.compile(r"^interface ([0-9A-Za-z_:-]+)", re.MULTILINE)
 
@@ -92,6 +94,8 @@ def _interface_stanzas(device: Device, names: Names) -> Iterator[Stanza]:
         name = f"{names.vlan}{vlan.id}"
         addresses, size = _ipv4_addresses(vlan.addresses), _unknown_to_none(vlan.mtu_bytes)
         yield Stanza(name=name, addresses=addresses, mtu_bytes=size, vrf=vlan.vrf, vlan=vlan.id, off=off)
+    for sub_interface in find_sub_interfaces(device):
+        yield Stanza(name=names.port(sub_interface.name), vrf=sub_interface.vrf)
 
 
 def _vrfs_in_use(device: Device) -> list[str]:

@@ -9,6 +9,7 @@ from nodrop.model.states import Unknown, known_rows
 from nodrop.model.subject import Subject
 from nodrop.model.types import key_of
 from nodrop.routing.prefixes import address
+from nodrop.routing.routers import find_sub_interfaces
 
 IPV6_ADDRESS = "Batfish reads addresses of IPv6 and drops them"
 IPV6_SESSION = "Batfish has no BGP of IPv6"
@@ -18,6 +19,7 @@ NO_MTU = "the MTU is not known, for which Batfish has 1500 bytes"
 MIN_LINKS = "Batfish has a port channel up as long as one member is"
 MEMBER = "Batfish loses all of a snapshot at a member of a port channel with its own addresses"
 TUNNEL = "tunnels are left out, of which the model has the marking only"
+SUB_INTERFACE = "sub-interfaces of sessions have no address there, for the model has none of them"
 NO_ROUTING = "its BGP is not known, for no file says it"
 NO_LISTS = "Batfish is given the switch's ports without access lists"
 NO_HOST = "the host has no address of IPv4, and Batfish has hosts of IPv4 only"
@@ -43,6 +45,8 @@ def unseen_of(device: Device, conf: FrrConf | None) -> dict[Subject, str]:
             reason_by_subject[device.name, "@port_channels", channel.name, "min_links"] = MIN_LINKS
     for tunnel in known_rows(device.tunnels):
         reason_by_subject[device.name, "@tunnels", tunnel.name] = TUNNEL
+    for sub_interface in find_sub_interfaces(device):
+        reason_by_subject[device.name, sub_interface.name, "addresses"] = SUB_INTERFACE
     if conf is None:
         reason_by_subject[device.name, "@bgp"] = NO_ROUTING
     elif conf.missing:
