@@ -125,7 +125,7 @@ def told(text: str) -> list[str]:
         (
             "mtu: 1500\n",
             "pod.yaml:17:6: mtu: 1500, which RoCE MTU 4096 (the default) and its headers do not fit; "
-            "expected mtu: 4196 or more (or hosts.rdma_mtu: 1024)",
+            "expected mtu: 4192 or more (or hosts.rdma_mtu: 1024)",
         ),
         (
             "hosts: {fifo_class: cts}\n",

@@ -8,11 +8,12 @@ from nodrop.engine.finding import Finding
 from nodrop.engine.remedies import changes_making_part, split_change
 from nodrop.engine.rules import shipped
 from nodrop.engine.verdicts import judge
+from nodrop.model.buffers import BufferProfile
 from nodrop.model.change import Change
 from nodrop.model.edit import set_value
 from nodrop.model.fabric import Fabric
 from nodrop.model.index import Index
-from nodrop.model.qos import WredColor
+from nodrop.model.qos import Scheduler, WredColor
 from nodrop.model.reading import Reading
 from nodrop.model.states import UNKNOWN
 from nodrop.model.subject import parse
@@ -107,6 +108,23 @@ def test_siblings_without_marking_do_not_take_it_from_a_queue_with_bad_threshold
     at = [("leaf1", "Ethernet0", "qos", "queues", "3")]
     assert [one.subject for one in found("ecn-thresholds-inverted", broken)] == at
     assert changes("ecn-thresholds-inverted", broken) == []
+
+
+def test_siblings_give_a_queue_only_the_setting_that_is_at_fault() -> None:
+    lossy = BufferProfile(pool="egress_lossy", size_bytes=0, dynamic_th=3)
+    siblings = ("Ethernet8", "Ethernet16", "Ethernet224", "Ethernet232", "Ethernet240", "Ethernet248")
+    broken = fabric(
+        leaf1__Ethernet0__qos__queues__3__scheduler=Scheduler(type="dwrr", weight=10),
+        **{f"leaf1__{port}__qos__queues__3__buffer": lossy for port in siblings},
+    )
+    assert changes("rdma-share-below-plan", broken) == [("leaf1/Ethernet0/qos/queues/3/scheduler/weight", 10, 60)]
+
+
+def test_a_queue_that_only_siblings_have_is_given_whole() -> None:
+    queues = fabric().device("leaf1").interfaces[0].qos.queues
+    (rdma,) = (queue for queue in queues if queue.index == 3)
+    broken = fabric(leaf1__Ethernet0__qos__queues=tuple(queue for queue in queues if queue is not rdma))
+    assert changes("lossless-queue-without-buffer", broken) == [("leaf1/Ethernet0/qos/queues/3", None, rdma)]
 
 
 def test_the_owners_own_watchdog_is_safe() -> None:

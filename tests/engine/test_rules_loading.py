@@ -373,6 +373,8 @@ def test_a_fix_may_take_what_siblings_have(loops: str) -> None:
         True,
         False,
     )
+    of_each_row = load(changed("intent_fix", "as_siblings: [interface.qos.queues.*.scheduler]\nintent_fix"))
+    assert of_each_row.as_siblings == (("interface", "qos", "queues", "*", "scheduler"),)
     assert rule(analysis=loops, as_siblings=["at", "device.bgp.asn"]).as_siblings == ((), ("device", "bgp", "asn"))
 
 
@@ -383,6 +385,8 @@ def test_a_fix_may_take_what_siblings_have(loops: str) -> None:
         ("as_siblings: [interface.qos.watchdog]", "no `watchdog`"),
         ("as_siblings: [interface]", "expected a field of a device, a port or a row of it"),
         ("as_siblings: [fabric.policy]", "as_siblings.0"),
+        ("as_siblings: [interface.qos.queues.*.schedule]", "no field `schedule` of rows"),
+        ("as_siblings: [interface.qos.trust.*.scheduler]", "no field `scheduler` of rows"),
         ("fix_safety: harmless", "`harmless`; expected safe or unsafe"),
     ],
 )

@@ -9,7 +9,7 @@ from nodrop.analyses._link_layers import LINK_LAYER, is_roce
 from nodrop.model import effects
 from nodrop.model.fabric import Fabric
 from nodrop.model.index import Index
-from nodrop.model.nics import Nic, value_or_none
+from nodrop.model.nics import ROCE_HEADERS_BYTES, Nic, value_or_none
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import Unknown, UnknownFact, require_fact
 from nodrop.units import show_ids
@@ -20,10 +20,6 @@ RESTS_ON_WITH = {"classes": frozenset({"tos", "ecn_capable", "cnp_dscp", "cnp_pr
 WITH_PFC = ("lossless", "pfc-only")
 ECN_CAPABLE = (1, 2)
 """The ECN bits that say that a packet may be marked (RFC 3168, section 5)."""
-HEADERS_BYTES = 100
-"""What the headers of an RDMA packet come to at most, IPv6 and extended transport headers included."""
-
-
 ONLY_WITH_ROCE = frozenset({"gid_index", "loopback"})
 """Fields that are at fault with RoCE only, while InfiniBand has them, too."""
 
@@ -218,7 +214,7 @@ def _check_rdma_mtu(_: Nic, mtu_bytes: int, fabric: Fabric, facing: FacedPort | 
     The MTU of the port that the NIC faces ends it, where that is enough.
     """
     stated_bytes = fabric.policy.rdma_mtu_bytes
-    least = 0 if isinstance(stated_bytes, Unknown) else stated_bytes + HEADERS_BYTES
+    least = 0 if isinstance(stated_bytes, Unknown) else stated_bytes + ROCE_HEADERS_BYTES
     if mtu_bytes >= least:
         return None
     port_bytes = None if facing is None else facing.port.mtu_bytes

@@ -6,6 +6,7 @@ from nodrop.analyses import Hit, Unsettled
 from nodrop.analyses._plane import control_plane_of
 from nodrop.analyses._targets import targets
 from nodrop.model.index import Index
+from nodrop.model.nics import ROCE_HEADERS_BYTES
 from nodrop.model.states import Unknown
 from nodrop.model.subject import link as subject_of
 
@@ -15,12 +16,12 @@ ROUTED = True
 LOOKS_AT = frozenset({"mtu_bytes"})
 
 
-def find(index: Index, *, overhead_bytes: int) -> Iterator[Hit | Unsettled]:
+def find(index: Index) -> Iterator[Hit | Unsettled]:
     """Yield cables whose MTU, the same at both ends, is below what two ports of hosts take, or below RDMA's packets.
 
-    `overhead_bytes` is what headers add to an RDMA MTU. Ends that differ are another rule's.
+    Ends that differ are another rule's.
     """
-    needed, reason = _largest_host_packet(index, overhead_bytes)
+    needed, reason = _largest_host_packet(index)
     if needed is None:
         return
     for link in index.fabric.links:
@@ -42,7 +43,7 @@ def find(index: Index, *, overhead_bytes: int) -> Iterator[Hit | Unsettled]:
             )
 
 
-def _largest_host_packet(index: Index, overhead_bytes: int) -> tuple[int | None, str]:
+def _largest_host_packet(index: Index) -> tuple[int | None, str]:
     """Return the largest packet that goes from one host to another, and the source of that size."""
     plane = control_plane_of(index)
     mtus: dict[tuple[str, str], int] = {}
@@ -54,7 +55,7 @@ def _largest_host_packet(index: Index, overhead_bytes: int) -> tuple[int | None,
                 mtus[device, name] = port.mtu_bytes
     rows = sorted(((mtu, f"{device} {name}") for (device, name), mtu in mtus.items()), reverse=True)[1:2]
     rows += [
-        (host.rdma_mtu_bytes + overhead_bytes, f"RDMA of {host.name}")
+        (host.rdma_mtu_bytes + ROCE_HEADERS_BYTES, f"RDMA of {host.name}")
         for host in index.fabric.hosts
         if not isinstance(host.rdma_mtu_bytes, Unknown)
     ]

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from nodrop.analyses import Hit, HitFact, Unsettled
 from nodrop.model.fabric import Interface
 from nodrop.model.index import Index
+from nodrop.model.nics import ROCE_HEADERS_BYTES
 from nodrop.model.states import Unknown
 from nodrop.model.subject import link as subject_of
 
@@ -12,12 +13,12 @@ RESTS_ON = frozenset({"cables", "hosts"})
 NEAR = True
 
 
-def find(index: Index, *, overhead_bytes: int) -> Iterator[Hit | Unsettled]:
+def find(index: Index) -> Iterator[Hit | Unsettled]:
     """Yield the cables at which they do not; facts: host, rdma_mtu, port, mtu and needed, in bytes."""
     for host in index.fabric.hosts:
         if isinstance(host.rdma_mtu_bytes, Unknown):
             continue
-        needed = host.rdma_mtu_bytes + overhead_bytes
+        needed = host.rdma_mtu_bytes + ROCE_HEADERS_BYTES
         for own_port in host.ports:
             far = index.far_end(host.name, own_port.name)
             port = index.interface(*far) if far else None

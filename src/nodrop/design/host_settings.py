@@ -7,10 +7,8 @@ from nodrop.design.modes import has_pfc
 from nodrop.errors import Problem
 from nodrop.intent.schema import Intent, TrafficClass
 from nodrop.model.fabric import Purpose
+from nodrop.model.nics import ROCE_HEADERS_BYTES
 from nodrop.units import show_ids
-
-ROCE_OVERHEAD_BYTES = 100
-"""Room for what surrounds a RoCE payload: IPv6 40, UDP 8, BTH 12, the longest extended headers 28 + 4, ICRC 4."""
 
 USUAL_RDMA_DSCP = 26
 """NVIDIA's convention: Cumulus Linux, "RDMA over Converged Ethernet (RoCE)", maps DSCP 26 to switch priority 3."""
@@ -132,10 +130,10 @@ def _fifo_faults(intent: Intent) -> Iterator[Problem]:
 
 def _mtu_faults(intent: Intent) -> Iterator[Problem]:
     hosts = intent.hosts
-    needed = hosts.rdma_mtu + ROCE_OVERHEAD_BYTES
+    needed = hosts.rdma_mtu + ROCE_HEADERS_BYTES
     if needed <= intent.mtu:
         return
-    fitting = max(size for size in (256, 512, 1024, 2048) if size + ROCE_OVERHEAD_BYTES <= intent.mtu)
+    fitting = max(size for size in (256, 512, 1024, 2048) if size + ROCE_HEADERS_BYTES <= intent.mtu)
     if "rdma_mtu" in hosts.model_fields_set:
         fault = f"RoCE MTU {hosts.rdma_mtu} and its headers do not fit MTU {intent.mtu}"
         yield intent.problem(("hosts", "rdma_mtu"), fault, f"at most {fitting}", f"or mtu: {needed}")

@@ -29,6 +29,9 @@ MAX_SIBLINGS_ASKED = 64
 _MAP = 8
 """From how many entries on a list of numbers is a map: no port has that many of anything else that is one by one."""
 
+EACH_ROW = "*"
+"""In a path of `as_siblings`: each row that the port or switch has, of which only the field that follows is set."""
+
 PartChange = tuple[Subject, object, object]
 
 _OF_THE_CABLE = frozenset({"cable_length_m"})
@@ -89,7 +92,8 @@ def add_sibling_changes(
             yield finding
             continue
         asked = finding.parts or (_wanted_part(rule, finding, path) for path in rule.as_siblings)
-        places = dict.fromkeys(siblings.reached(place) for place in asked if place)
+        rows = (row for place in asked if place for row in siblings.expand_rows(place))
+        places = dict.fromkeys(siblings.reached(row) for row in rows)
         changes = tuple(change for place in places for change in siblings.changes(place))
         corrections = tuple(change for change in finding.fix.changes if change.subject[1] == DOCUMENT)
         fix = finding.fix.or_default()
@@ -173,6 +177,18 @@ class _Siblings:
         self._votes: dict[tuple[PortFamily, Subject], object] = {}
         self._devices: dict[PortFamily, list[Device]] = {}
 
+    def expand_rows(self, place: Subject) -> Iterator[Subject]:
+        """Yield a place for each row that a path names as `EACH_ROW`: its field, or a row that only siblings have."""
+        if EACH_ROW not in place:
+            yield place
+            return
+        at = place.index(EACH_ROW)
+        table, field = place[:at], place[at + 1 :]
+        own_rows, usual_rows = _value_at(self._index, table), self._usual_value(table)
+        own_keys = _keys_of_rows(own_rows)
+        yield from ((*table, key, *field) for key in own_keys)
+        yield from ((*table, key) for key in _keys_of_rows(usual_rows) if key not in own_keys)
+
     def reached(self, place: Subject) -> Subject:
         """Return the part that is None on the way to a place, and has to be given whole; else the place."""
         for end in range(2 if place[1:2] and place[1].startswith("@") else 3, len(place)):
@@ -240,6 +256,10 @@ def _most_common_value(siblings: Iterable[Device | Interface], steps: Subject) -
     if not top_votes or (len(top_votes) == 2 and top_votes[0][1] == top_votes[1][1]):
         return UNKNOWN
     return top_votes[0][0]
+
+
+def _keys_of_rows(rows: object) -> list[str]:
+    return [key_of(row, at) for at, row in enumerate(rows)] if isinstance(rows, tuple) else []
 
 
 def _value_at(index: Index, subject: Subject) -> object:

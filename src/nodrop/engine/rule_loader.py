@@ -16,6 +16,7 @@ from nodrop.engine import expression
 from nodrop.engine.expression_types import accepts
 from nodrop.engine.located_text import MayBeNoneError, Written
 from nodrop.engine.nodes import Attribute, Name, Node, may_be_none, nodes_not_none, path
+from nodrop.engine.remedies import EACH_ROW
 from nodrop.engine.rule import Example, FromOption, Option, Rule
 from nodrop.engine.rule_file import ExamplesFile, RuleFile, rule_file_problems
 from nodrop.engine.scopes import SCOPES, typed_names
@@ -23,6 +24,7 @@ from nodrop.errors import InputProblems, Problem
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.fields import own
 from nodrop.model.types import Record, Type, join, nearest, type_of
+from nodrop.model.types import fields as fields_of
 from nodrop.syntax.places import decode, split_lines
 from nodrop.syntax.shapes import mapping
 from nodrop.syntax.yaml import parse
@@ -34,6 +36,7 @@ _WHOLE = re.compile(r"-?\d{1,18}")
 _DECIMAL = re.compile(r"-?\d{1,18}\.\d{1,9}")
 _FACT_TYPES: Mapping[str, Type] = {kind.__name__: type_of(kind) for kind in (str, int, float, bool)}
 
+OF_EACH_ROW = f".{EACH_ROW}."
 _WITH_SIBLINGS = ("device", "interface", "queue", "priority_group", "buffer_pool", "a", "b")
 
 KeyPath = tuple[str | int, ...]
@@ -252,12 +255,20 @@ class _Loader:
                 if analysis and text == "at":
                     yield ()
                     continue
-                target = (
-                    path(expression.parse_path(written, known_types, "interface" if analysis else self.file.scope))
-                    or ()
+                rows, _, field = text.partition(OF_EACH_ROW)
+                node = expression.parse_path(
+                    self.locate_text(("as_siblings", position), rows),
+                    known_types,
+                    "interface" if analysis else self.file.scope,
                 )
+                target = path(node) or ()
                 if target[0] not in _WITH_SIBLINGS or len(target) < 2:
                     raise written.fault(f"`{text}`", "a field of a device, a port or a row of it")
+                if field:
+                    row_fields = {name for owner in (node.type.element or Type()).owners for name in fields_of(owner)}
+                    if field not in row_fields:
+                        raise written.fault(f"no field `{field}` of rows", hint=nearest(field, row_fields))
+                    target = (*target, EACH_ROW, field)
                 yield target
 
     def options(self) -> tuple[Option, ...]:

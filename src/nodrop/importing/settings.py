@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from nodrop.design.buffers import ALPHA_EXPONENT
-from nodrop.design.host_settings import ROCE_OVERHEAD_BYTES, tos_of
+from nodrop.design.host_settings import tos_of
 from nodrop.design.topology import ROLES
 from nodrop.hardware.shares import lossless_share_percent
 from nodrop.importing.classes import known_classes, size
@@ -15,6 +15,7 @@ from nodrop.model.addresses import address_of
 from nodrop.model.buffers import BufferPool, BufferProfile, DynamicBuffers
 from nodrop.model.fabric import CounterStream, Device, Host, Interface, Side, Trimming
 from nodrop.model.modes import WITH_PFC
+from nodrop.model.nics import ROCE_HEADERS_BYTES
 from nodrop.model.qos import PfcWatchdog, QosProfile, WatchdogConditions
 from nodrop.model.routing import Bgp
 from nodrop.model.states import Unknown, UnknownFact, known_rows
@@ -232,7 +233,7 @@ def hosts(tier_view: TierView) -> Found:
 
     if not known_hosts:
         mtu = usual(_values_of_active_ports(tier_view, "mtu_bytes")) or 9216
-        fits = next((rdma_mtu for rdma_mtu in _RDMA_MTUS if rdma_mtu + ROCE_OVERHEAD_BYTES <= mtu), _RDMA_MTUS[-1])
+        fits = next((rdma_mtu for rdma_mtu in _RDMA_MTUS if rdma_mtu + ROCE_HEADERS_BYTES <= mtu), _RDMA_MTUS[-1])
         keys = {} if fits == _RDMA_MTUS[0] else {"rdma_mtu": fits}
         why = "no file says how NICs are set; as the switches expect it"
         return Found(keys={"hosts": keys} if keys else {}, guessed={("hosts",): why} if keys else {})

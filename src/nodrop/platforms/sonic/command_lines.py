@@ -44,6 +44,10 @@ _PORT_COMMANDS: Mapping[str, str] = {
     "fec": "fec {port} {value}",
     "link_training": "link-training {port} {value}",
 }
+_ROW_COMMANDS: Mapping[tuple[str, str, str, str], str] = {
+    ("MGMT_VRF_CONFIG", "vrf_global", "mgmtVrfEnabled", "true"): "sudo config vrf add mgmt"
+}
+"""Commands that set one field of a row, and also restart what reads it (sonic-utilities config/main.py)."""
 _AUTONEG = {"on": "enabled", "off": "disabled"}
 
 Row = Mapping[str, Any]
@@ -163,6 +167,10 @@ def _commands_for_row(table: str, key: str, old: object, new: object) -> Iterato
     if new is None:
         yield f"sudo pfcwd stop {PORTS}" if (table, key) == (_WATCHDOG, PORT) else _db("DEL", table, key)
         return
+    for name, value in list(fields.items()):
+        if (command := _ROW_COMMANDS.get((table, key, name, str(value)))) is not None:
+            yield command
+            del fields[name]
     if old is not None:
         yield from _tool_commands(table, key, fields)
     if table == _WATCHDOG and key == PORT and fields.keys() & _WATCHDOG_FIELDS and will.keys() >= _WATCHDOG_FIELDS:
