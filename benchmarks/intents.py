@@ -1,5 +1,6 @@
-"""The intents that are measured: pods of SN5600 switches, leaves and spines on one platform or on two."""
+"""The intents that are measured: pods of SN5600 switches on one platform or on two, alone or below a third tier."""
 
+import json
 from importlib.util import find_spec
 
 RELEASES = {"sonic": "202505", "nvue": "5.16"}
@@ -17,16 +18,21 @@ topology:
 endpoints:
   gpu: {{ids: {first_server}-{last_server}, gpus: 8, nic: ConnectX-7, ports: 8, leaf_group: 32,
         speed: 400G, media: DR4, length: 20m}}
-classes:
-  rdma:    {{dscp: 26, priority: 3, lossless: true, share: 60%, ecn: {{min: 150kB, max: 1500kB, probability: 100%}}}}
-  cnp:     {{dscp: 48, priority: 6, strict: true, max_rate: 5%}}
-  control: {{dscp: 56, priority: 7, strict: true}}
-  storage: {{dscp: 10, priority: 2, share: 20%}}
-  inband:  {{dscp: 16, priority: 1, share: 5%}}
-  default: {{dscp: rest, priority: 0, share: 15%}}
+{classes}\
 routing: {{asn: {{spines: {spine_asn}, leaves: 4200100000+}}}}
 addressing: {{loopbacks: 10.0.0.0/16, links: 32.0.0.0/4, endpoints: 48.0.0.0/4, oob: 172.16.0.0/16}}
 """
+_CLASSES = """\
+classes:
+  rdma:    {dscp: 26, priority: 3, lossless: true, share: 60%, ecn: {min: 150kB, max: 1500kB, probability: 100%}}
+  cnp:     {dscp: 48, priority: 6, strict: true, max_rate: 5%}
+  control: {dscp: 56, priority: 7, strict: true}
+  storage: {dscp: 10, priority: 2, share: 20%}
+  inband:  {dscp: 16, priority: 1, share: 5%}
+  default: {dscp: rest, priority: 0, share: 15%}
+"""
+PORTS = 64
+"""Panel ports of a switch; half of them lead up where there is a tier above."""
 
 
 def written() -> tuple[str, ...]:
@@ -53,10 +59,60 @@ def pod(
         spine_release=RELEASES[spine],
         oversubscription=max(2, -(-16 // spines)),
         spine_asn=4200000000 + number,
+        classes=_CLASSES,
         **_ids("spine", number, spines),
         **_ids("leaf", number, leaves),
         **_ids("server", number, servers),
     )
+
+
+def three_tiers(pods: int, platform: str = "sonic") -> str:
+    """Return the intent of a full fat tree: pods of 32 leaves and 32 spines, and cores in planes above.
+
+    A plane has the same spines of every pod, 64 in all, and 32 cores that all of these have a link to. So `pods` is a
+    power of two up to 64, and there are 80 switches for each of them. Up to 128 pods fit where links to cores are
+    split: then a plane has 128 spines and 64 cores.
+    """
+    half = PORTS // 2
+    split = 2 if pods > PORTS else 1
+    spines_of_plane = PORTS * split
+    in_pod = spines_of_plane // pods
+    switches = {"model": "SN5600", "platform": platform, "version": RELEASES[platform]}
+    to_spines = {"links": 1, "speed": "800G", "media": "DR8", "length": "50m", "slots": half, "peer_slots": in_pod}
+    to_cores = {"ports": f"{half + 1}-{PORTS}", "links": 1, "length": "100m", "slots": spines_of_plane}
+    to_cores |= {"speed": "400G", "media": "DR4", "split": 2} if split == 2 else {"speed": "800G", "media": "DR8"}
+    leaf_groups: dict[str, object] = {}
+    groups: dict[str, object] = {}
+    asn: dict[str, str] = {"leaf": "4200100000+"}
+    for plane in range(half // in_pod):
+        first = half + 1 + plane * in_pod
+        leaf_groups[f"spine{plane}x"] = {
+            "ports": f"{first}-{first + in_pod - 1}", "peer_ports": f"1-{half}", **to_spines,
+        }  # fmt: skip
+        groups[f"spine{plane}x"] = {
+            "tier": 2, "ids": f"1-{spines_of_plane}", "per_pod": in_pod, "offset": plane * spines_of_plane, **switches,
+            "uplinks": {f"core{plane}x": {**to_cores, "peer_slots": half * split}},
+        }  # fmt: skip
+        groups[f"core{plane}x"] = {
+            "tier": 3, "ids": f"1-{half * split}", "offset": plane * half * split, **switches,
+        }  # fmt: skip
+        asn |= {f"spine{plane}x": f"{4200200000 + 1000 * plane}+pod", f"core{plane}x": str(4200000000 + plane)}
+    groups["leaf"] = {
+        "tier": 1, "ids": f"1-{half * pods}", "per_pod": half, "ports": {"endpoints": f"1-{half}"}, **switches,
+        "uplinks": leaf_groups,
+    }  # fmt: skip
+    servers = {
+        "ids": f"1-{half * pods * 4}", "gpus": 8, "nic": "ConnectX-7", "ports": 8, "spread": "rails",
+        "leaf_group": half, "speed": "400G", "media": "DR4", "length": "20m",
+    }  # fmt: skip
+    intent = {
+        "nodrop": 1, "fabric": "tiers", "topology": {"kind": "tiers", "groups": groups},
+        "endpoints": {"gpu": servers}, "routing": {"asn": asn},
+        "addressing": {
+            "loopbacks": "10.0.0.0/8", "links": "32.0.0.0/4", "endpoints": "48.0.0.0/4", "oob": "172.16.0.0/12",
+        },
+    }  # fmt: skip
+    return "".join(f"{key}: {json.dumps(value)}\n" for key, value in intent.items()) + _CLASSES
 
 
 def _ids(word: str, number: int, count: int) -> dict[str, int]:

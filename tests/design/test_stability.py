@@ -136,6 +136,65 @@ def test_adding(before: dict[str, Any], after: dict[str, Any]) -> None:
     assert set(old.links) < set(new.links)
 
 
+GROUPS = "topology.groups"
+WITHOUT_STORE = {f"{GROUPS}.store": None, "endpoints.disk": None, "routing.asn.store": None}
+WATCHDOG = {
+    "pfc.watchdog": {"hosts": {"detection": "800ms"}, "fabric": {"detection": "2400ms"}, "polling": "400ms"},
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "before"),
+    [
+        pytest.param(
+            "uneven-pods",
+            {f"{GROUPS}.leaf.ids": "1-4", f"{GROUPS}.spine.ids": "1-2", "endpoints.gpu.ids": "1-8"},
+            id="a pod",
+        ),
+        pytest.param(
+            "uneven-pods", {f"{GROUPS}.leaf.ids": "1-5", "endpoints.gpu.ids": "1-8"}, id="a leaf of the second pod"
+        ),
+        pytest.param("storage-leaves", WITHOUT_STORE | WATCHDOG, id="a group with its hosts"),
+        pytest.param("storage-leaves", {f"{GROUPS}.spine.ids": "1-3"}, id="a spine below two groups"),
+    ],
+)
+def test_adding_to_groups(name: str, before: dict[str, Any]) -> None:
+    limit = {"topology.max_oversubscription": "1000", **{key: before[key] for key in WATCHDOG if key in before}}
+    old, new = assert_only_cables_changed(shipped(name, before | limit), shipped(name, limit))
+    assert set(old.links) < set(new.links)
+    assert {device.name for device in old.devices} < {device.name for device in new.devices}
+
+
+def test_a_tier_above_adds_to_the_switches_below_it_and_changes_nothing_of_others() -> None:
+    """Besides ports and sessions towards it, the switches that were the highest get a peer group for these sessions."""
+    top = {f"{GROUPS}.core": None, f"{GROUPS}.spine.uplinks": None, "routing.asn.core": None}
+    old, new = build(shipped("uneven-pods", top)), build(shipped("uneven-pods"))
+    one_way(old, new)
+    before, after = files(old), files(new)
+    added = [line for line in after["spine1"].lines if line not in before["spine1"].lines]
+    towards = addresses(new, set(new.links) - set(old.links), "spine1")
+    assert [line.strip() for line in added if not towards & set(line.split())] == [
+        "neighbor SUPERSPINES peer-group",
+        "neighbor SUPERSPINES activate",
+        "neighbor SUPERSPINES route-map FABRIC-IN in",
+        "neighbor SUPERSPINES route-map FABRIC-OUT out",
+    ]
+    assert {name for name in before if before[name] != after[name]} == {f"spine{number}" for number in range(1, 5)}
+
+
+def test_a_group_whose_ports_pass_a_multiple_of_32_changes_watchdog_times_of_all_switches() -> None:
+    """Spines have 96 ports for links without storage leaves, and 112 with them: timers of 3 x and of 4 x 200 ms."""
+    old, new = files(build(shipped("storage-leaves", WITHOUT_STORE))), files(build(shipped("storage-leaves")))
+    assert {
+        (path[0], value, new[name].fields[path])
+        for name in old
+        if name.startswith("leaf")
+        for path, value in old[name].fields.items()
+        if new[name].fields[path] != value
+    } == {("PFC_WD", str(3 * times), str(4 * times)) for times in (100, 200, 400, 600, 1200)}
+    assert all(old[name].lines == new[name].lines for name in old if name.startswith("leaf"))
+
+
 RAILS = {"topology.leaves.ids": "1-8", "topology.uplinks.per_spine": "8", "topology.max_oversubscription": "1000"}
 
 

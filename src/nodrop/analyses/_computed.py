@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 from nodrop.analyses._aims import aims, leaf
@@ -54,6 +55,7 @@ _WORDS: Final[Mapping[str, str]] = {
     "families": "no family in common",
     "filtered": "an access list drops {what}",
 }
+_FAILURE_CHECKS: Final[tuple[ObservationCheck, ...]] = ("failures", "recoveries")
 
 
 def compute_observation(index: Index) -> Observation:
@@ -61,7 +63,23 @@ def compute_observation(index: Index) -> Observation:
 
     The items of the other validators are the same: each validator sees them, or gives the reason why not.
     """
-    return index.keep("computed", lambda: _Computed(index).observation())
+    return index.keep("computed", lambda: _add_failures(index, compute_intact_observation(index)))
+
+
+def compute_intact_observation(index: Index) -> Observation:
+    """Return the result for every check of the fabric as it is, without failures and recoveries."""
+    return index.keep("computed, intact", lambda: _Computed(index).observation())
+
+
+def _add_failures(index: Index, intact: Observation) -> Observation:
+    lost = dict(_losses_by_failure(index))
+    unseen = dict(intact.unseen)
+    if doubt := explain_acl_doubt(index):
+        unseen |= {check: {(): doubt} for check in _FAILURE_CHECKS}
+    if gap := unseen.get("routes", {}).get(()):
+        unseen |= {check: {(): gap} for check in _FAILURE_CHECKS}
+    seen = {**intact.seen, "failures": lost, "recoveries": dict.fromkeys(lost, "as before")}
+    return replace(intact, seen=seen, unseen=unseen)
 
 
 class _Computed:
@@ -74,7 +92,7 @@ class _Computed:
         self.unseen: dict[ObservationCheck, dict[Subject, str]] = defaultdict(dict)
 
     def observation(self) -> Observation:
-        """Return the whole observation."""
+        """Return the observation of the intact fabric."""
         self.seen["configuration"] = {(device.name,): "whole" for device in self.index.fabric.devices}
         self._links()
         self._record_session_states()
@@ -86,12 +104,8 @@ class _Computed:
             ):
                 tables.update(_next_hops_by_route(self.plane, self.plane.of(family)))
         self._record_reachability()
-        lost = self.seen["failures"] = dict(_losses_by_failure(self.index))
-        self.seen["recoveries"] = dict.fromkeys(lost, "as before")
-        if doubt := explain_acl_doubt(self.index):
-            self.unseen["failures"][()] = self.unseen["recoveries"][()] = doubt
         for gap in self.plane.gaps:
-            for check in ("routes", "reach", "failures", "recoveries"):
+            for check in ("routes", "reach"):
                 self.unseen[check][()] = f"nodrop does not compute {gap.what} of {gap.subject[0]}"
         return Observation(by=OBSERVER_NAME, seen=self.seen, said=self.said, unseen=self.unseen)
 

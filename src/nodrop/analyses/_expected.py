@@ -8,7 +8,7 @@ from collections.abc import Container, Hashable, Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from nodrop.analyses._aims import LongestPrefixLookup, aims, leaf
-from nodrop.analyses._computed import RoutedCable, compute_observation, destinations, joints
+from nodrop.analyses._computed import OBSERVER_NAME, RoutedCable, compute_observation, destinations, joints
 from nodrop.analyses._plane import control_plane_of
 from nodrop.model.index import Index
 from nodrop.model.subject import Subject, cable_ends
@@ -43,8 +43,11 @@ class ObservedFault(NamedTuple):
 
 
 def faults(index: Index, observation: Observation) -> list[ObservedFault]:
-    """Return the unexpected items of a validator's observation, in the order of the checks."""
-    key = f"faults {observation.by}"
+    """Return the unexpected items of a validator's observation, in the order of the checks.
+
+    Items are those of the built-in computation too; the built-in computation may be that of the intact fabric alone.
+    """
+    key = f"faults {observation.by}: {' '.join(observation.seen)}"
     return index.keep(key, lambda: list(_Judged(index, observation).faults()))
 
 
@@ -68,7 +71,7 @@ class _Judged:
 
     def faults(self) -> Iterator[ObservedFault]:
         """Yield them."""
-        own_observation = compute_observation(self.index)
+        own_observation = self.seen if self.seen.by == OBSERVER_NAME else compute_observation(self.index)
         routes = expected_routes(self.index, self.seen)
         hurt: set[str] = set()
         for check in OBSERVATION_CHECKS:

@@ -5,7 +5,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 
 from nodrop.analyses import Hit
 from nodrop.analyses._aims import RequiredDestination, aims
-from nodrop.analyses._computed import compute_observation, joints
+from nodrop.analyses._computed import compute_intact_observation, joints
 from nodrop.analyses._expected import ObservedFault, faults
 from nodrop.analyses._naming import abbreviate_list, describe_ends, format_observed_value, item_name, item_place
 from nodrop.analyses._plane import control_plane_of
@@ -27,7 +27,7 @@ def find(index: Index) -> Iterator[Hit]:
     The fact `devices` names all devices where another rule may find the cause: those of the fault, and for
     sessions and destinations the switches next to them. Subnets that no switch announces are no destinations here.
     """
-    own_observation = compute_observation(index)
+    own_observation = compute_intact_observation(index)
     holders = _announced_aims(index)
     adjacent = _adjacent_devices(index)
     groups: defaultdict[tuple[ObservationCheck, Subject, Hashable], list[ObservedFault]] = defaultdict(list)

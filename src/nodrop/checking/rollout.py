@@ -31,6 +31,7 @@ _RULES = 10
 Progress = Callable[[str], None]
 FoundFaults = dict[str, Finding]
 """Errors by fingerprint: the same fault with other facts is the same."""
+_StateKey = tuple[frozenset[tuple[str, object]], StatedSide]
 
 
 def order_rollout(
@@ -115,7 +116,8 @@ class _Search:
         self._left = max(least, _TIMES * max(len(reading.fabric.devices) for reading in (old, new)))
         self.problems: dict[Problem, None] = {}
         """Rules that failed at a state, once each."""
-        self._known: dict[tuple[frozenset[tuple[str, object]], StatedSide], FoundFaults] = {}
+        self._known: dict[_StateKey, FoundFaults] = {}
+        self._known_around: dict[tuple[object, ...], tuple[Reading, Set[str]]] = {}
 
     def orders(self) -> Iterator[Order]:
         """Yield the orders that come into question, the usual one first."""
@@ -171,15 +173,24 @@ class _Search:
         self, moment: StateWithinSwitch, stages: Sequence[Stage], stated: StatedSide
     ) -> Iterator[Finding]:
         """Yield the faults of a switch that is being changed which neither the stage before nor that after has."""
-        ends = (self._states.at(done_after(stages[:at]), stated) for at in (moment.stage - 1, moment.stage))
-        before, after = (extract_neighborhood(end, moment.name) for end in ends)
+        before, end_faults = self._judge_around_switch(moment.name, stages[: moment.stage], stated)
         reading = replace_device(before, moment.device)
-        self._left -= len(before.fabric.devices) + len(after.fabric.devices) + len(reading.fabric.devices) + _RULES
-        end_faults = self._find_reading_errors(before).keys() | self._find_reading_errors(after).keys()
+        self._left -= len(reading.fabric.devices) + _RULES
         for finding in self._find_reading_errors(reading).values():
             passing = any(map(self._states.passing, (finding.subject, finding.at)))
             if finding.subject[0] == moment.name and finding.fingerprint not in end_faults and not passing:
                 yield finding
+
+    def _judge_around_switch(self, name: str, stages: Sequence[Stage], stated: StatedSide) -> tuple[Reading, Set[str]]:
+        """Return a switch and its neighbors before the last of `stages`, and the faults of these before and after."""
+        moments = [done_after(stages[:-1]), done_after(stages)]
+        key = name, *(self._key(done, stated) for done in moments)
+        if key not in self._known_around:
+            before, after = (extract_neighborhood(self._states.at(done, stated), name) for done in moments)
+            self._left -= len(before.fabric.devices) + len(after.fabric.devices)
+            faults = self._find_reading_errors(before).keys() | self._find_reading_errors(after).keys()
+            self._known_around[key] = before, faults
+        return self._known_around[key]
 
     def _faults_of_end_states(self, stated: StatedSide) -> Set[str]:
         """Return the faults of both ends.
@@ -199,7 +210,7 @@ class _Search:
             return self._left > 0
         return self._key(moment.done, stated) in self._known or self._left >= self._states.size + _RULES
 
-    def _key(self, done: DoneShares, stated: StatedSide) -> tuple[frozenset[tuple[str, object]], StatedSide]:
+    def _key(self, done: DoneShares, stated: StatedSide) -> _StateKey:
         return frozenset(done.items()), stated
 
     def _find_state_errors(self, done: DoneShares, stated_side: StatedSide) -> FoundFaults:

@@ -1,0 +1,72 @@
+"""One fabric of three tiers against as many switches in fabrics of two: `nodrop build`, which reads back and lints.
+
+The fabric is a full fat tree of SN5600: 80 switches for each pod, all with 64 ports. The fabrics of two tiers are pods
+of 96, also with 64 ports each. What a switch takes of each is compared; more than 1.1 times is too much.
+
+    python benchmarks/tiers.py [--pods 8 32 64 128] [--platform sonic] [--jobs N] [--json FILE]
+"""
+
+import argparse
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+from intents import pod, three_tiers, written
+from processes import run
+
+_POD = 96
+
+
+def main() -> None:
+    """Run the benchmark and print it."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pods", type=int, nargs="+", default=[8, 32, 64, 128], help="pods of three tiers")
+    parser.add_argument("--platform", choices=written(), default="sonic")
+    parser.add_argument("--jobs", type=int)
+    parser.add_argument("--json", metavar="FILE")
+    options = parser.parse_args()
+    jobs = ["--jobs", str(options.jobs)] if options.jobs else []
+    report = []
+    for pods in options.pods:
+        three = measure({"tiers": three_tiers(pods, options.platform)}, jobs)
+        texts = {
+            f"pod{number:04}": pod(f"pod{number:04}", number=number, leaf=options.platform, spine=options.platform)
+            for number in range(max(1, round(three["switches"] / _POD)))
+        }
+        two = measure(texts, jobs)
+        ratio = three["cpu_s"] / three["switches"] / (two["cpu_s"] / two["switches"])
+        report.append({"three": three, "two": two, "ratio": ratio})
+        print(
+            line("three", three),
+            line("two", two),
+            f"a switch of three tiers takes {ratio:.2f} times",
+            sep="\n",
+            flush=True,
+        )
+    if options.json:
+        Path(options.json).write_text(json.dumps(report, indent=2) + "\n")
+
+
+def measure(intents: dict[str, str], jobs: list[str]) -> dict[str, float]:
+    """Build intents, by name, in one command; return their switches and what it took."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for fabric, text in intents.items():
+            (folder / f"{fabric}.yaml").write_text(text)
+        done = run(folder, "build", *(f"{fabric}.yaml" for fabric in intents), "-o", "build", *jobs)
+        if done.code or "no findings" not in done.out:
+            sys.exit(f"the fabrics do not build clean; the figures would mean nothing\n{done.out}{done.err}")
+        return {"switches": len(list((folder / "build").rglob("frr.conf"))), **done.figures}
+
+
+def line(tiers: str, fabrics: dict[str, float]) -> str:
+    """Return the figures of a build as a person reads them."""
+    return (
+        f"{tiers:5} tiers: {fabrics['switches']:6.0f} switches, {fabrics['seconds']:6.1f} s, {fabrics['cpu_s']:6.1f} s "
+        f"CPU, {fabrics['cpu_s'] / fabrics['switches'] * 1000:5.2f} ms a switch, {fabrics['peak_mib']:5.0f} MiB at most"
+    )
+
+
+if __name__ == "__main__":
+    main()
