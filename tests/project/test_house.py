@@ -82,12 +82,27 @@ def layer_of(part: str) -> int:
 
 
 @cache
+def text_of(path: Path) -> str:
+    return (SOURCE / path).read_text()
+
+
+@cache
 def parsed(path: Path) -> ast.Module:
-    return ast.parse((SOURCE / path).read_text())
+    return ast.parse(text_of(path))
+
+
+@cache
+def nodes_of(path: Path) -> tuple[ast.AST, ...]:
+    return tuple(ast.walk(parsed(path)))
+
+
+def nodes_naming(path: Path, names: set[str]) -> tuple[ast.AST, ...]:
+    """The nodes of a module that has any of some names; of others none."""
+    return nodes_of(path) if any(name in text_of(path) for name in names) else ()
 
 
 def imports_of(path: Path) -> Iterator[tuple[str, int]]:
-    for node in ast.walk(parsed(path)):
+    for node in nodes_of(path):
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -142,9 +157,8 @@ def test_vendor_words_stay_in_their_platform() -> None:
 
 def said(path: Path) -> Iterator[tuple[int, str]]:
     """The texts of a module that are no docstrings, each with its line."""
-    tree = parsed(path)
-    free = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree):
+    free = {id(node.value) for node in nodes_of(path) if isinstance(node, ast.Expr)}
+    for node in nodes_of(path):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in free:
             yield node.lineno, node.value
 
@@ -244,8 +258,7 @@ _OWN_PATTERNS = {
 
 def _patterns(path: Path) -> Iterator[str]:
     """Yield the names in patterns of `re` that are neither constants nor escaped."""
-    text = (SOURCE / path).read_text()
-    for call in ast.walk(ast.parse(text)) if "import re\n" in text else ():
+    for call in nodes_of(path) if "import re\n" in text_of(path) else ():
         if not isinstance(call, ast.Call) or not re.fullmatch(r"re\.(?!escape)\w+", ast.unparse(call.func)):
             continue
         inner = [one for one in ast.walk(call.args[0]) if isinstance(one, ast.Call)]
@@ -298,7 +311,7 @@ def test_shipped_data_is_found() -> None:
 def test_no_public_function_without_a_docstring() -> None:
     wrong = []
     for path in MODULES:
-        for node in ast.walk(parsed(path)):
+        for node in nodes_of(path):
             public = isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_")
             if public and not ast.get_docstring(node) and not _inside_private(path, node):
                 wrong.append(f"{path}:{node.lineno}: {node.name}")
@@ -307,7 +320,7 @@ def test_no_public_function_without_a_docstring() -> None:
 
 def _inside_private(path: Path, node: ast.AST) -> bool:
     """Whether a definition is local to a function or to a private class."""
-    for outer in ast.walk(parsed(path)):
+    for outer in nodes_of(path):
         private = isinstance(outer, ast.FunctionDef) or (isinstance(outer, ast.ClassDef) and outer.name.startswith("_"))
         if private and any(
             isinstance(inner, type(node)) and inner.lineno == node.lineno and inner is not outer
@@ -322,7 +335,8 @@ def test_one_module_of_tests_knows_where_files_are() -> None:
     asked = {
         path.relative_to(TESTS).as_posix()
         for path in TESTS.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_bytes()))
+        if "__file__" in (text := path.read_text())
+        for node in ast.walk(ast.parse(text))
         if isinstance(node, ast.Name) and node.id == "__file__"
     }
     assert asked == {"support/places.py"}
@@ -397,7 +411,7 @@ def test_a_parser_returns_an_object() -> None:
 def test_nobody_takes_the_check_off_what_a_file_holds() -> None:
     found: dict[str, int] = {}
     for path in MODULES:
-        for node in ast.walk(parsed(path)):
+        for node in nodes_of(path):
             cast = isinstance(node, ast.Call) and ast.unparse(node.func) == "cast" and parses(node.args[1])
             stated = isinstance(node, ast.AnnAssign) and "Any" in ast.unparse(node.annotation)
             if cast or (stated and node.value is not None and parses(node.value)):
@@ -410,7 +424,7 @@ def test_platforms_take_what_a_file_holds_as_an_object() -> None:
         f"{path}:{one.lineno}: {one.arg}: Any"
         for path in MODULES
         if path.parts[0] == "platforms"
-        for node in ast.walk(parsed(path))
+        for node in nodes_of(path)
         if isinstance(node, ast.arguments)
         for one in (*node.posonlyargs, *node.args, *node.kwonlyargs)
         if one.arg in OF_A_FILE and one.annotation is not None and "Any" in ast.unparse(one.annotation)
@@ -421,11 +435,12 @@ def test_platforms_take_what_a_file_holds_as_an_object() -> None:
 def test_a_text_becomes_a_number_in_one_place() -> None:
     """`int` of digits that nobody has counted raises ValueError beyond 4,300: `units.whole_number` counts them."""
     wrong = []
+    tests_of_digits = {"isdecimal", "isdigit", "isnumeric"}
     for path in MODULES:
-        for node in ast.walk(parsed(path)):
+        for node in nodes_naming(path, tests_of_digits):
             if isinstance(node, ast.FunctionDef) and path.as_posix() != "units.py":
                 called = {ast.unparse(one.func).split(".")[-1] for one in ast.walk(node) if isinstance(one, ast.Call)}
-                if "int" in called and called & {"isdecimal", "isdigit", "isnumeric"}:
+                if "int" in called and called & tests_of_digits:
                     wrong.append(f"{path}:{node.lineno}: {node.name}")
     assert not wrong, wrong
 
@@ -433,12 +448,12 @@ def test_a_text_becomes_a_number_in_one_place() -> None:
 def test_a_text_becomes_an_address_in_one_place() -> None:
     """`ipaddress` raises ValueError of what is no address: `model/addresses.py` returns None."""
     may = ("model/addresses.py", "routing/prefixes.py", "validating/")
+    parsers = {"ip_address", "ip_interface", "ip_network"}
     wrong = [
         f"{path}:{node.lineno}"
         for path in MODULES
         if not path.as_posix().startswith(may)
-        for node in ast.walk(parsed(path))
-        if isinstance(node, ast.Call)
-        and ast.unparse(node.func).split(".")[-1] in ("ip_address", "ip_interface", "ip_network")
+        for node in nodes_naming(path, parsers)
+        if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in parsers
     ]
     assert not wrong, wrong
