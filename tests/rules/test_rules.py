@@ -1,8 +1,7 @@
 """Every shipped rule, by its own examples: exactly the subjects that it says, on every platform that can say them."""
 
 import re
-from collections.abc import Iterable
-from functools import cache
+from collections.abc import Callable, Iterable
 
 import pytest
 
@@ -17,6 +16,7 @@ from nodrop.platforms.kit.examples import NAMES, TIERS
 from nodrop.resources import home
 from support.marked import slow
 from support.places import TESTS
+from support.shared_results import shared
 
 UNSAID = TESTS / "rules" / "unsaid_examples.txt"
 PLATFORMS = list(TIERS)
@@ -49,8 +49,17 @@ def test_words_are_counted() -> None:
     assert count_words("Ethernet0 takes 1.5 MB at 100 %; `a b c` is 'd e'") == 8
 
 
-@cache
-def run(case: int, platform: str) -> tuple[str, str]:
+Run = Callable[[int, str], tuple[str, str]]
+"""From a case and a platform to what `run_case` returns."""
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """Each case runs once on each platform, whichever process of the test run needs it."""
+    return shared(tmp_path_factory, run_case)
+
+
+def run_case(case: int, platform: str) -> tuple[str, str]:
     """Run an example on a platform: what is wrong with it or its messages, and why the platform cannot say it."""
     rule, example = CASES[case]
     setting = Setting(platform)
@@ -72,13 +81,15 @@ def run(case: int, platform: str) -> tuple[str, str]:
 
 @pytest.mark.parametrize("platform", [NAMES, *OTHERS])
 @pytest.mark.parametrize("case", range(len(CASES)), ids=IDS)
-def test_example(case: int, platform: str) -> None:
+def test_example(run: Run, case: int, platform: str) -> None:
     failures, _ = run(case, platform)
     assert not failures, failures
 
 
 @pytest.mark.slow
-def test_every_example_is_said_by_a_platform_and_what_others_cannot_is_written_down(update_golden: bool) -> None:
+def test_every_example_is_said_by_a_platform_and_what_others_cannot_is_written_down(
+    run: Run, update_golden: bool
+) -> None:
     lines = []
     for case, name in enumerate(IDS):
         reasons = {platform: run(case, platform)[1] for platform in PLATFORMS}
@@ -91,7 +102,7 @@ def test_every_example_is_said_by_a_platform_and_what_others_cannot_is_written_d
 
 
 @pytest.mark.slow
-def test_every_fault_that_a_platform_can_have_is_caught_there() -> None:
+def test_every_fault_that_a_platform_can_have_is_caught_there(run: Run) -> None:
     said: dict[tuple[str, str], set[str]] = {
         (rule.name, platform): set() for rule in shipped() for platform in PLATFORMS
     }
