@@ -8,7 +8,7 @@ PYTHON := $(firstword $(foreach name,python3.14 python3.13 python3.12 python3.11
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONDONTWRITEBYTECODE :=  # tests start nodrop a thousand times, which is not to be compiled each time
 
-.PHONY: help setup demo docs test-unit test test-slow test-nightly fuzz batfish-live check hooks golden faults bench requirements wheelhouse pythons system clean
+.PHONY: help setup demo docs test-unit test test-slow test-all test-nightly fuzz batfish-live check style docs-tools hooks golden faults bench requirements wheelhouse pythons system clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -33,6 +33,9 @@ test: setup wheelhouse ## the tests, under 5 minutes
 test-slow: setup wheelhouse pythons ## the longer tests, under 10 minutes
 	@$(PYTEST) -m slow
 
+test-all: setup wheelhouse pythons ## both in one run: shorter than one after the other
+	@$(PYTEST) -m "not nightly and not batfish_live"
+
 test-nightly: setup wheelhouse pythons ## the longest tests; TENTH=0 to 9 or TENTH=COMMIT for a tenth of them
 	@$(PYTEST) --hypothesis-profile=nightly -m nightly $(addprefix --tenth=,$(TENTH))
 
@@ -42,12 +45,16 @@ fuzz: setup ## try mutated inputs for SECONDS=60, 0 until every goal is reached;
 batfish-live: setup ## ask the Batfish service at NODROP_BATFISH=HOST[:PORT] of all that is built today; RECORD=1 records anew what is stale, RECORD=all everything
 	@NODROP_BATFISH_RECORD=$(RECORD) $(BIN)/python -m pytest -q -m batfish_live tests/validating
 
-check: setup ## ruff, mypy --strict, plain words in new text, the house rules
-	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/python scripts/check_words.py \
-		&& $(BIN)/python -m pytest -q tests/project/test_house.py tests/model/test_fields.py
+check: style ## ruff, mypy --strict, plain words in new text, the house rules
+	@$(BIN)/python -m pytest -q tests/project/test_house.py tests/model/test_fields.py
 
-docs: setup $(VENV)/.docs ## write the site, for reading without a network: site/index.html
+style: setup ## what `make check` does without tests
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/python scripts/check_words.py
+
+docs: setup docs-tools ## write the site, for reading without a network: site/index.html
 	@NO_MKDOCS_2_WARNING=1 PYTHONPATH=tools $(BIN)/python -m mkdocs build --strict
+
+docs-tools: $(VENV)/.docs
 
 $(VENV)/.docs: $(STAMP) scripts/docs.txt
 	@$(BIN)/pip install -q --require-hashes --only-binary :all: -r scripts/docs.txt
