@@ -4,9 +4,12 @@ from typing import Any
 
 import pytest
 
+from nodrop.analyses import Hit
+from nodrop.analyses.unreached_next_hops import find
 from nodrop.model.fabric import Fabric, Loopback
 from nodrop.model.index import Index
 from nodrop.model.routing import RouteMap, RouteMapRule, StaticRoute
+from nodrop.model.values import replace_fields
 from nodrop.routing import compute
 from support.routed_runs import compare, tables
 from support.twin_runs import needed
@@ -90,11 +93,43 @@ NOT_REACHED = {"the router's own": two_spines("10.1.0.3"), "nobody's": two_spine
 
 @pytest.mark.parametrize("made", NOT_REACHED.values(), ids=NOT_REACHED)
 def test_routes_to_a_next_hop_that_is_not_reached_are_not_used(made: Fabric) -> None:
-    """No rule is about such a next hop: the gap keeps a fabric with one from passing."""
     plane = compute(Index(made))
-    where = ("r2", "@neighbors", "10.1.0.0")
-    assert [tuple(gap) for gap in plane.gaps] == [(where, "a next hop of a route map that is not reached")]
+    assert plane.gaps == ()
     assert tables(plane)["r2"][BLOCK] == ("bgp", frozenset({"e1"}))
+
+
+def found_at(made: Fabric) -> list[tuple[object, ...]]:
+    """Return what the rule reports: where, and which routes of which neighbor have which next hop."""
+    hits = [hit for hit in find(Index(made)) if isinstance(hit, Hit)]
+    return [(hit.subject, *(hit.facts[name] for name in ("prefix", "far", "hop", "cause"))) for hit in hits]
+
+
+@pytest.mark.parametrize(
+    ("made", "hop", "cause"),
+    [
+        (NOT_REACHED["the router's own"], "10.1.0.3", "is its own address"),
+        (NOT_REACHED["nobody's"], "192.0.2.1", "is on no link"),
+        (CASES["behind a static route"][0], LOOPBACK, "is on no link"),
+        (two_spines("192.0.2.1", connected_check=False), "192.0.2.1", "has no route"),
+        (CASES["behind a static route that it may follow"][0], "", ""),
+        (CASES["of the other cable"][0], "", ""),
+    ],
+)
+def test_such_a_next_hop_is_reported_at_the_rule_that_sets_it(made: Fabric, hop: str, cause: str) -> None:
+    where = ("r2", "@bgp", "route_maps", "HOP", "rules", "10")
+    assert found_at(made) == ([(where, BLOCK, "r1", hop, cause)] if hop else [])
+
+
+def test_a_next_hop_is_reported_only_where_it_is_known_and_routes_have_it() -> None:
+    unread = to("10.9.9.9", ebgp_multihop=9)
+    far = two_spines("192.0.2.1", connected_check=False)
+    bgp = replace_fields(far.devices[1].bgp, neighbors=(*far.devices[1].bgp.neighbors, unread))
+    made = replace_fields(far, devices=(far.devices[0], replace_fields(far.devices[1], bgp=bgp), far.devices[2]))
+    what = "a next hop of a route map that is not reached"
+    assert what in {gap.what for gap in compute(Index(made)).gaps}
+    assert found_at(made) == []
+    quiet = replace_fields(far.devices[0], bgp=replace_fields(far.devices[0].bgp, networks=()))
+    assert found_at(replace_fields(far, devices=(quiet, *far.devices[1:]))) == []
 
 
 @pytest.mark.nightly

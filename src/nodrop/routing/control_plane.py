@@ -55,6 +55,19 @@ class UncomputedPart(NamedTuple):
     what: str
 
 
+class UnreachedNextHop(NamedTuple):
+    """A next hop that a route map gives the routes of a session, which the router therefore does not use."""
+
+    side: SessionSide
+    hop: Address
+    is_own: bool
+    """Whether it is an address of the router itself."""
+    is_near: bool
+    """Whether it has to be on a link."""
+    is_certain: bool
+    """Whether no unread part may have a route to it."""
+
+
 class ControlPlane:
     """The predicted control plane of a fabric."""
 
@@ -164,6 +177,20 @@ class ControlPlane:
         route = routes.own_route_towards(number, to) if near else routes.towards(number, to)
         return route is not None and not route.discard
 
+    def unreached_next_hops(self) -> Iterator[UnreachedNextHop]:
+        """Yield the next hops that route maps give the routes of sessions, and over which a router uses no route.
+
+        Routes of other ASes at the far end of a link need a next hop on a link (`FamilyRoutes.hops_over`). Others may
+        follow routes of BGP, which are certain only where every router and session is known.
+        """
+        is_known = self._is_fully_known() and not any(down.reason == "unread" for down in self.down)
+        for side, hop in find_new_hops(self.routers, self.sessions):
+            router, route = self.routers[side.router], self.ipv4.towards(side.router, hop)
+            is_own, is_near = any(hop in leg.addresses for leg in router.legs), needs_link(router, side.neighbor)
+            is_followed = route is not None and (route.source == "connected" or not is_near)
+            if is_own or not is_followed or not self.is_tracked(side.router, hop, near=is_near):
+                yield UnreachedNextHop(side, hop, is_own, is_near, is_own or is_near or is_known)
+
     def onward(self, number: int, to: Address) -> Iterator[int]:
         """Yield the routers that get a router's packets to an address, by the routes of the sessions so far."""
         route = self.of(to.family).towards(number, to)
@@ -234,11 +261,10 @@ class ControlPlane:
             yield UncomputedPart(self.routers[side.router].at(side.neighbor), "next hops that a route map keeps")
         for side in find_sides_with_new_hops(self.routers, self.sessions):
             yield UncomputedPart(self.routers[side.router].at(side.neighbor), "next hops that a route map sets")
-        for side, hop in find_new_hops(self.routers, self.sessions):
-            router, neighbor = self.routers[side.router], side.neighbor
-            is_own = any(hop in leg.addresses for leg in router.legs)
-            if is_own or not self.is_tracked(side.router, hop, near=needs_link(router, neighbor)):
-                yield UncomputedPart(router.at(neighbor), "a next hop of a route map that is not reached")
+        for row in self.unreached_next_hops():
+            if not row.is_certain:
+                where = self.routers[row.side.router].at(row.side.neighbor)
+                yield UncomputedPart(where, "a next hop of a route map that is not reached")
         for family in self.families:
             for side in find_looping_overrides(self.routers, self.sessions, family):
                 where = self.routers[side.router].at(side.neighbor)

@@ -4,7 +4,7 @@ Routers that hear the same and treat it alike share one table, and an advert und
 """
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, Self
 
 from nodrop.model.routing import Bgp
@@ -264,14 +264,16 @@ class ConvergedState:
 
     def accepted(self, number: int, position: int) -> int:
         """Return the destinations that a router has a route to over one of its links, used or not."""
+        return union_of_bits(self.accepted_parts(number, position))
+
+    def accepted_parts(self, number: int, position: int) -> Iterator[AdvertPart]:
+        """Yield the routes that a router has over one of its links, used or not."""
         speaker = self.world.speakers[number]
         adverts = self._heard(speaker)[position]
         link, bgp = speaker.links[position], speaker.bgp
-        bits = 0
         for advert in adverts:
             asn = bgp.asn if bgp.asn in advert.numbers else 0
-            bits |= self.makers.accepted(link, advert, asn, drained=bgp.graceful_shutdown).bits
-        return bits
+            yield from self.makers.accepted(link, advert, asn, drained=bgp.graceful_shutdown).parts
 
     def summed(self, number: int) -> int:
         """Return the aggregates that a router originates."""

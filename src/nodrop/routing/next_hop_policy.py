@@ -28,10 +28,7 @@ def find_maps_with_next_hops(bgp: Bgp, sessions: Sequence[BgpNeighbor]) -> Mappi
     A map is used where it is named, and where a map that calls it is used. A redistributed static route has a next hop
     that `unchanged` keeps; a connected one has none.
     """
-    calls: defaultdict[str, set[str]] = defaultdict(set)
-    for route_map in bgp.route_maps:
-        for rule in route_map.rules:
-            calls[route_map.name] |= {value for kind, value in rule.sets if kind == "call"}
+    calls = _calls(bgp)
     of_imports = {route_map.name for route_map in bgp.route_maps} - _reach(calls, _maps_of_other_uses(bgp, sessions))
     static = {row.policy for row in bgp.redistributions if row.source != "connected"}
     others = _reach(calls, {row.policy for row in bgp.redistributions})
@@ -54,6 +51,23 @@ def find_new_next_hops(rules: Iterable[RouteMapRule]) -> Iterator[Address]:
             hop = address(value) if kind == "ip next-hop" and values.is_unicast_address(value) else None
             if hop is not None:
                 yield hop
+
+
+def find_rules_with_next_hop(bgp: Bgp, policy: str, hop: Address) -> Iterator[tuple[str, RouteMapRule]]:
+    """Yield the rules that set a next hop, with their route maps: of a route map and those that it calls."""
+    reached = _reach(_calls(bgp), {policy})
+    for route_map in bgp.route_maps:
+        if route_map.name in reached:
+            yield from ((route_map.name, rule) for rule in route_map.rules if hop in find_new_next_hops([rule]))
+
+
+def _calls(bgp: Bgp) -> Mapping[str, Set[str]]:
+    """Return the route maps that each one calls."""
+    calls: defaultdict[str, set[str]] = defaultdict(set)
+    for route_map in bgp.route_maps:
+        for rule in route_map.rules:
+            calls[route_map.name] |= {value for kind, value in rule.sets if kind == "call"}
+    return calls
 
 
 def _maps_of_other_uses(bgp: Bgp, sessions: Sequence[BgpNeighbor]) -> set[str | None]:

@@ -1,0 +1,92 @@
+"""Next hops that route maps give imported routes, and that the router does not reach."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from nodrop.analyses import Hit, Unsettled
+from nodrop.analyses._drops import RouteReach, reaches
+from nodrop.analyses._naming import left_out_of
+from nodrop.analyses._plane import control_plane_of, uncomputed_gaps
+from nodrop.model.index import Index
+from nodrop.model.subject import Subject
+from nodrop.routing.control_plane import UnreachedNextHop
+from nodrop.routing.next_hop_policy import find_rules_with_next_hop
+
+RESTS_ON = frozenset({"cables"})
+ROUTED = True
+
+
+class _Loss(NamedTuple):
+    """The routes that a session brings and that the router does not use, and the router that announces them."""
+
+    row: UnreachedNextHop
+    far: str
+    bits: int
+
+
+def find(index: Index) -> Iterator[Hit | Unsettled]:
+    """Yield the rules of route maps whose next hop leaves routes unused, with a prefix and a neighbor as an example."""
+    plane = control_plane_of(index)
+    rows = list(plane.unreached_next_hops())
+    if rows:
+        yield from uncomputed_gaps(plane)
+    for reach in reaches(index) if rows else ():
+        losses: dict[Subject, list[_Loss]] = {}
+        for row in rows if reach.routes.family == "ipv4" else ():
+            if not row.is_certain:
+                continue
+            if (at := _find_rule(reach, row)) is not None and (loss := _find_loss(reach, row)) is not None:
+                losses.setdefault(at, []).append(loss)
+        yield from (_build_hit(reach, at, found) for at, found in losses.items())
+
+
+def _find_rule(reach: RouteReach, row: UnreachedNextHop) -> Subject | None:
+    """Return the rule of a route map that sets a next hop on import."""
+    router, policy = reach.plane.routers[row.side.router], row.side.neighbor.import_policy
+    rules = () if router.bgp is None or policy is None else find_rules_with_next_hop(router.bgp, policy, row.hop)
+    found = next(iter(rules), None)
+    return None if found is None else (*router.subject, "route_maps", found[0], "rules", str(found[1].sequence))
+
+
+def _find_loss(reach: RouteReach, row: UnreachedNextHop) -> _Loss | None:
+    """Return the routes with the next hop that come over its session."""
+    number = row.side.router
+    for position, link in enumerate(reach.world.speakers[number].links):
+        if reach.plane.side(number, link.session) == row.side:
+            bits = 0
+            for attributes, part_bits in reach.state.accepted_parts(number, position):
+                if attributes.learned is not None and attributes.learned.hop == row.hop:
+                    bits |= part_bits
+            return _Loss(row, reach.plane.routers[link.far].name, bits) if bits else None
+    return None
+
+
+def _build_hit(reach: RouteReach, at: Subject, losses: list[_Loss]) -> Hit:
+    row, bits = losses[0].row, 0
+    for loss in losses:
+        bits |= loss.bits
+    router, prefixes = reach.plane.routers[row.side.router], reach.prefixes(bits)
+    fars = list(dict.fromkeys(loss.far for loss in losses))
+    return Hit(
+        subject=at,
+        facts={
+            "device": router.name,
+            "prefix": _name_first([str(prefix) for prefix in prefixes]),
+            "far": _name_first(fars),
+            "hop": str(row.hop),
+            "cause": _describe_cause(row),
+        },
+        related=tuple((router.at(loss.row.side.neighbor), "a session with this policy") for loss in losses),
+        discriminator=str(row.hop),
+        left_out=left_out_of(prefixes),
+    )
+
+
+def _describe_cause(row: UnreachedNextHop) -> str:
+    if row.is_own:
+        return "is its own address"
+    return "is on no link" if row.is_near else "has no route"
+
+
+def _name_first(names: list[str]) -> str:
+    return f"{names[0]} and {len(names) - 1} more" if len(names) > 1 else names[0]
