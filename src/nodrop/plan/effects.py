@@ -86,7 +86,9 @@ class ChangeEffects:
         whole_edit = self._edit_all_changes(
             change
         )  # before the facts alone, which are to leave it enough of the budget
-        edit = self._edit_single_fact(fact, ports, change)
+        templates = {_change_template(manual_step.change) for manual_step in whole_edit.by_hand}
+        possible = templates.isdisjoint(map(_change_template, wanted_changes))
+        edit = self._edit_single_fact(fact, ports, change, in_parts=not possible)
         known_impacts = [
             effect(change.old.platform, entry.path, bool(ports), entry.old, entry.new) for entry in fact.entries
         ]
@@ -100,9 +102,7 @@ class ChangeEffects:
         reasons = [impact.reason for impact in known_impacts if impact is not None]
         if edit is None:
             return Effect(risk=worst_risk([*risks, "unknown"]), reasons=once(reasons), method="unknown")
-        if edit.by_hand and not {_change_template(wanted_change) for wanted_change in wanted_changes} & {
-            _change_template(manual_step.change) for manual_step in whole_edit.by_hand
-        }:
+        if edit.by_hand and possible:
             edit = whole_edit if None in known_impacts else Edit()
         if edit.by_hand:
             lines = [line.line.removeprefix(f"{text(line.change.subject)}: ") for line in edit.by_hand]
@@ -194,16 +194,20 @@ class ChangeEffects:
                 edit = None if fact.is_switch_computed else self._edit_single_fact(fact, block.ports, change)
                 yield from wanted_changes if edit is not None and edit.by_hand else ()
 
-    def _edit_single_fact(self, fact: Fact, ports: tuple[str, ...], change: DeviceChange) -> Edit | None:
-        """Return the edit of one fact, in the files of the first switch of a make on which one of its shape changes."""
-        key = _key(fact, ports, change)
+    def _edit_single_fact(
+        self, fact: Fact, ports: tuple[str, ...], change: DeviceChange, *, in_parts: bool = True
+    ) -> Edit | None:
+        """Return the edit of one fact, in the files of the first switch of a make on which one of its shape changes.
+
+        Where the fact is not possible on all ports together, some of them are tried if `in_parts`.
+        """
+        key = _key(fact, ports, change), in_parts
         if key not in self._edits:
-            self._edits[key] = self._edit(
-                change, list(replace(change, parts=(PortGroupChange(ports, fact.entries),)).changes())
-            )
+            wanted_changes = list(replace(change, parts=(PortGroupChange(ports, fact.entries),)).changes())
+            self._edits[key] = self._edit(change, wanted_changes, in_parts=in_parts)
         return self._edits[key]
 
-    def _edit(self, change: DeviceChange, wanted_changes: Sequence[Change]) -> Edit | None:
+    def _edit(self, change: DeviceChange, wanted_changes: Sequence[Change], *, in_parts: bool = True) -> Edit | None:
         """Return the result of changes in the files of a switch; None where those are not available."""
         assert change.old is not None
         editor = platforms.editor(change.old.platform)
@@ -213,7 +217,7 @@ class ChangeEffects:
         if files is None or editor is None:
             return None
         try:
-            budget = self._budgets.setdefault(change.name, Budget(files))
+            budget = self._budgets.setdefault(change.name, Budget(files)) if in_parts else Budget(files, most=0)
             return editor.edit(files, wanted_changes, name=change.name, budget=budget)
         except InputProblems:
             return None
