@@ -103,3 +103,12 @@ def test_what_is_not_there(at: str, path: str, said: str) -> None:
     assert done.code == 2
     assert said in done.err
     assert done.out == ""
+
+
+def test_a_part_has_its_place_first_and_what_it_lacks_in_one_line() -> None:
+    done = nodrop("explain", "--at", "leaf1/Ethernet0", INTENT)
+    lines = done.out.splitlines()
+    assert lines.index("Where it comes from") < lines.index("Value")
+    absent = next(line for line in lines if line.startswith("  none: "))
+    assert "autoneg" in absent
+    assert not [line for line in lines if line.endswith(": none")]

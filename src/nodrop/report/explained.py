@@ -33,23 +33,31 @@ def render_explanation(reading: Reading, at: Subject, stands: Stands | None) -> 
 def _explanation_lines(reading: Reading, at: Subject, value: Any, stands: Stands | None) -> Iterator[str]:
     yield terminal(subject.text(at))
     yield ""
-    yield "Value"
-    yield from (f"  {terminal(line)}" for line in _value(value))
-    yield ""
     yield "Where it comes from"
     for sentence in _describe_origin(reading, at, value, stands):
         yield from wrap_text(terminal(sentence), "  ", "    ")
     if stands is not None and stands.line is not None:
         yield f"    {terminal(stands.line.strip())[: TABLE_COLUMNS - 4]}"
+    yield ""
+    yield "Value"
+    for line in _value(value):
+        yield from wrap_text(terminal(line), "  ", "    ")
     yield from _headroom(reading, at)
 
 
 def _value(value: Any) -> Iterator[str]:
-    if dataclasses.is_dataclass(value):
-        for field in dataclasses.fields(value):
-            yield f"{field.name}: {format_model_value(getattr(value, field.name))}"
-    else:
+    """Yield the fields of a part, those without a value together at the end."""
+    if not dataclasses.is_dataclass(value):
         yield format_model_value(value)
+        return
+    absent: dict[str, list[str]] = {"none": [], "unknown": []}
+    for field in dataclasses.fields(value):
+        shown = format_model_value(getattr(value, field.name))
+        if shown in absent:
+            absent[shown].append(field.name)
+        else:
+            yield f"{field.name}: {shown}"
+    yield from (f"{state}: {', '.join(names)}" for state, names in absent.items() if names)
 
 
 def format_model_value(value: Any) -> str:

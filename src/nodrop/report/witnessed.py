@@ -172,10 +172,34 @@ def _lines_of_item(asked: Asked, item: ScopeItem) -> Iterator[str]:
     yield _format_title(rule, subject, "would be found" if silent and verdict == "found" else verdict, findings)
     for finding in findings:
         yield from _finding(finding)
+    yield from _summarize_decision(steps)
     yield from _conditions(steps)
     yield from _format_facts(asked, witness)
     for finding in findings:
         yield from _format_changes(finding, asked)
+
+
+def _summarize_decision(steps: Mapping[str, Step]) -> Iterator[str]:
+    """Yield what decides, or the missing fact: the last condition that was evaluated, before all values."""
+    if not steps:
+        return
+    yield ""
+    step = list(steps.values())[-1]
+    if step.missing:
+        advice = advise_on_missing_fact(step.missing)
+        supply = f"; supply {advice}" if advice else ""
+        yield from _wrap_sentence(f"undecided: needs {describe_fact(step.missing)}{supply}", "  ")
+        return
+    deciding = list(dict.fromkeys(f"{text(leaf.node)} is {_format_step(leaf)}" for leaf in _deciding_steps(step)))
+    yield from _wrap_sentence(f"decided by: {'; '.join(deciding[:_LISTED])}", "  ")
+
+
+def _deciding_steps(step: Step) -> Iterator[Step]:
+    """Yield the innermost conditions that decide: all parts of `and` and `or` where none of them does alone."""
+    parts = [part for part in step.parts if part.decides] or [*(step.parts if isinstance(step.node, Logic) else ())]
+    yield from (found for part in parts for found in _deciding_steps(part))
+    if not parts:
+        yield step
 
 
 def _format_title(rule: Rule, subject: Subject, verdict: str, findings: Sequence[Finding]) -> str:
@@ -194,6 +218,8 @@ def _finding(finding: Finding) -> Iterator[str]:
         )
     if finding.baselined:
         yield "  in the baseline"
+    if finding.fix is not None:
+        yield from _wrap_sentence(f"fix: {finding.fix.text.strip()}", "  ")
     for related in finding.related:
         yield from _wrap_sentence(related.message, "  ")
         yield from _place_lines(related.located, "  ")
