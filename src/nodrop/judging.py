@@ -149,6 +149,7 @@ def run_rules(
     from nodrop.engine.declared_lines import apply_declared_lines
     from nodrop.engine.skipped import skipped
     from nodrop.engine.verdicts import judge
+    from nodrop.folding import fold_findings
     from nodrop.locate import locate
     from nodrop.results.outcome import Outcome, RuleWork, first_shown_findings
 
@@ -171,6 +172,14 @@ def run_rules(
         if settings.suppressing
         else (verdict.findings, None)
     )
+    if settings.advised:
+        check = partial(
+            judge,
+            strictness=settings.strictness,
+            severity_overrides=settings.config.severity,
+            options=settings.config.options,
+        )
+        findings = fold_findings(tuple(findings), reading, rules, check)
     only = None if settings.whole else first_shown_findings(finding for finding in findings if not finding.hidden)
     pointed = locate(findings, reading, platforms.where, only=only)
     advised_findings = with_commands(pointed.findings, reading, settings.advised, whole=settings.whole)

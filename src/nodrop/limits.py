@@ -46,6 +46,10 @@ MAX_FIX_TRIALS = 100
 """How often `fix` looks at a fabric again; fixes that are undecided then are refused."""
 MAX_ADVISED_EDITS = 64
 """Edits of a switch's files that are made to show commands; causes beyond that have the commands of their rules."""
+MAX_FOLDING_TRIALS = 24
+"""Groups of findings whose correction is tried, to see which other findings end with it."""
+MAX_FOLDING_CHANGES = 1024
+"""Changes of one such correction."""
 MAX_TEXT_BYTES = 5_000_000
 """Bytes of an intent, of nodrop.yaml, and of a switch's file that is not JSON: ten times what 512 ports need."""
 MAX_TEMPLATES = 256

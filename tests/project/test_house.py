@@ -23,7 +23,7 @@ LAYERS = (
     {"cli", "lsp"},
     {"fixing", "explaining", "importing", "checking"},
     {"outcome_cache"},
-    {"judging", "schemas", "accepted_findings", "advising", "shared_identifiers"},
+    {"judging", "schemas", "accepted_findings", "advising", "folding", "shared_identifiers"},
     {"report", "validating"},
     {"results"},
     {"export", "sizing"},

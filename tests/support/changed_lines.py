@@ -8,8 +8,11 @@ from functools import cache
 
 from nodrop import platforms
 from nodrop.engine.finding import Finding
+from nodrop.engine.rules import select_file_rules, shipped
+from nodrop.engine.verdicts import judge
+from nodrop.folding import fold_findings
 from nodrop.locate import locate
-from nodrop.results.outcome import group_findings, select_shown_groups
+from nodrop.results.outcome import fold_groups, group_findings, select_shown_groups
 from support.single_faults import Fault, inject, outcome, reading_of, written
 
 _NAMES = re.compile(r"\b(?:Ethernet|swp)\d+\b")
@@ -30,8 +33,11 @@ def first_place(fault: Fault) -> FirstPlace:
     """Return where the first finding of a fault is; a finding at the row of a removed setting counts."""
     files = inject(fault)
     changed = tuple(_changed_lines(written(fault.fabric), files))
-    located = locate(outcome(fault).verdict.findings, reading_of(fault, files), platforms.where).findings
-    first = next((group[0] for group in select_shown_groups(group_findings(located))), None)
+    reading = reading_of(fault, files)
+    folded = fold_findings(outcome(fault).verdict.findings, reading, select_file_rules(shipped()), judge)
+    located = locate(folded, reading, platforms.where).findings
+    causes, _ = fold_groups(group_findings(located))
+    first = next((group[0] for group in select_shown_groups(causes)), None)
     if first is None or first.located is None or first.located.span is None:
         return FirstPlace(first, False, changed)
     at = first.located.file

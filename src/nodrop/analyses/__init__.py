@@ -63,6 +63,8 @@ class Hit:
     """The names that the message counts as "and N more", as far as a report lists them (`_naming.left_out_of`)."""
     doubt: str = ""
     """Why this fault is likely and not certain, where its rule is certain of others; empty where it is certain too."""
+    names: tuple[str, ...] = ()
+    """Words of the message that only name a part, such as a port: hits that differ in these alone have one cause."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -43,6 +43,7 @@ def find(index: Index, *, reason: str) -> Iterator[Hit | Unsettled]:
                 facts={**facts, **down.facts},
                 related=tuple((place, _RELATION.get(reason, "the other end")) for place in down.related),
                 changes=(((*subject, "enabled"), True),) if reason == "shutdown" else (),
+                names=tuple(str(named) for named in (facts["description"], down.facts.get("port")) if named),
             )
     for down in by_reason.get("unread", ()) if reason == "nobody" else ():
         unread_nodes = frozenset({str(node)} if (node := down.facts["node"]) else ())

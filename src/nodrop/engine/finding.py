@@ -118,6 +118,8 @@ class Finding:
     located: Located | None = None
     doubt: str = ""
     """What was assumed, or is a default, and makes it likely only; else why the rule alone is not certain."""
+    explained_by: str = ""
+    """The `group` of the findings whose correction ends this one too; empty where there is none."""
     left_out: tuple[str, ...] = ()
     """The names that the message counts as "and N more"."""
     within: str = ""

@@ -68,6 +68,7 @@ class FindingBuilder:
             hit.discriminator,
             changes,
             located=located,
+            rows=hit.names,
             left_out=hit.left_out,
             doubt=hit.doubt,
         )

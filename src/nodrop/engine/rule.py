@@ -258,7 +258,9 @@ class Rule:
         return (piece for piece in chain.from_iterable(lines) if not isinstance(piece, str))
 
     def is_only_naming(self, node: Node) -> bool:
-        """Whether a node yields only the item's name; the answer of a function is more than that."""
+        """Whether a node yields only a name: the item's, or what a naming word gives; other functions give more."""
+        if isinstance(node, Call) and node.word.naming:
+            return True
         looked_at = reads(node)
         only_identity = bool(looked_at) and all(read_path[:2] in self.scope.identity for read_path in looked_at)
         return only_identity and not any(

@@ -71,8 +71,13 @@ class Page:
         return self.line(located.file, located.span.line) if located and located.span else None
 
 
-def format_finding_block(group: Sequence[Finding], report_style: Page) -> list[str]:
-    """Return the first of a group in full; the others counted and listed, or one by one where the page is verbose."""
+def format_finding_block(
+    group: Sequence[Finding], report_style: Page, explained: Sequence[Sequence[Finding]] = ()
+) -> list[str]:
+    """Return the first of a group in full; the others counted and listed, or one by one where the page is verbose.
+
+    `explained` are the groups that end with this one.
+    """
     first_finding, *other_findings = group
     place, besides = fix_location(first_finding), related_places(first_finding)
     related = besides if report_style.verbose else besides[:_RELATED]
@@ -96,9 +101,11 @@ def format_finding_block(group: Sequence[Finding], report_style: Page) -> list[s
     if first_finding.confidence != "certain":
         lines += body.wrapped(f"{first_finding.confidence}, not certain: {first_finding.doubt or _BY_RULE}")
     lines += body.fix(first_finding.fix) if first_finding.fix else []
-    return lines + (
-        body.each(other_findings) if report_style.verbose else body.summed_up(first_finding, other_findings)
-    )
+    lines += body.each(other_findings) if report_style.verbose else body.summed_up(first_finding, other_findings)
+    for other_group in explained:
+        more = f" ({len(other_group) - 1} more of the same)" if len(other_group) > 1 else ""
+        lines += body.wrapped(f"also ends {other_group[0].rule}: {headline(other_group[0])}{more}")
+    return lines
 
 
 def _gutter_width(places: Iterable[Located | None], page: Page) -> int:

@@ -20,7 +20,7 @@ from nodrop.report.escape import escape_markdown
 from nodrop.report.links import RulePages
 from nodrop.report.names import count, format_name_list, headline, name
 from nodrop.results.checked import Changed, Checked
-from nodrop.results.outcome import Outcome, fix_location, group_findings, select_shown_groups
+from nodrop.results.outcome import Outcome, fix_location, fold_groups, group_findings, select_shown_groups
 
 COMMENT_LIMIT_BYTES = 60_000
 """Characters; GitHub takes 65,536 of a comment."""
@@ -75,7 +75,7 @@ def _format_rule_name(name: str, pages: RulePages) -> str:
 
 def format_findings(outcome: Outcome, pages: RulePages, which: str = "new ") -> Iterator[str]:
     """Yield a line for each cause of findings, the worst first, and `which` they are; and what to do, once."""
-    every = group_findings(outcome.findings)
+    every, under = fold_groups(group_findings(outcome.findings))
     shown = select_shown_groups(every)
     remedies = set()
     for group in shown:
@@ -93,6 +93,9 @@ def format_findings(outcome: Outcome, pages: RulePages, which: str = "new ") -> 
         if first_finding.fix and first_finding.fix.text not in remedies:
             remedies.add(first_finding.fix.text)
             yield f"  - what to do: {escape_markdown(first_finding.fix.text)}"
+        if explained := under.get(first_finding.group):
+            ended = ", ".join(f"{_format_rule_name(each[0].rule, pages)} ({len(each)})" for each in explained)
+            yield f"  - also ends: {ended}"
     if len(shown) < len(every):
         yield f"- {count(len(every) - len(shown), f'more {which}finding')}: `--format text` tells all"
 

@@ -14,7 +14,7 @@ from nodrop.model.subject import Subject
 from nodrop.report.commands import command_lines
 from nodrop.report.escape import escape_command_message, escape_command_property, escape_lone_surrogates
 from nodrop.report.names import format_name_list, headline
-from nodrop.results.outcome import Outcome, fix_location, format_problem, group_findings
+from nodrop.results.outcome import Outcome, fix_location, fold_groups, format_problem, group_findings
 
 _COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
 ANNOTATIONS_PER_LEVEL = 3
@@ -22,9 +22,10 @@ ANNOTATIONS_PER_LEVEL = 3
 
 
 def render(outcome: Outcome) -> bytes:
-    """Write an outcome as commands in UTF-8, the worst first, each on a separate line."""
+    """Write an outcome as commands in UTF-8, the worst first, each on its own line; without what another ends."""
     lines = [_format_problem(problem) for problem in outcome.problems]
-    causes = [(group[0], [finding.subject for finding in group[1:]]) for group in group_findings(outcome.findings)]
+    groups, _ = fold_groups(group_findings(outcome.findings))
+    causes = [(group[0], [finding.subject for finding in group[1:]]) for group in groups]
     for severity, command in _COMMANDS.items():
         lines += (
             _format_finding(command, first_finding, other_subjects)

@@ -17,7 +17,15 @@ from nodrop.report.links import TerminalLinks
 from nodrop.report.names import count, format_name_list, name
 from nodrop.report.statistics import format_statistics_table
 from nodrop.report.unread import ignored, list_unread_files, summarize_left_out
-from nodrop.results.outcome import SHOWN_GROUPS, FindingGroups, Outcome, group_findings, select_shown_groups, summary
+from nodrop.results.outcome import (
+    SHOWN_GROUPS,
+    FindingGroups,
+    Outcome,
+    fold_groups,
+    group_findings,
+    select_shown_groups,
+    summary,
+)
 
 _NOTES_OF_A_KIND = 5
 _NAMED_FACTS = 3
@@ -48,10 +56,11 @@ def render(
     """
     page = Page(color=color, verbose=verbose, width=width, line=outcome.line, links=links)
     every = group_findings(outcome.findings)
-    shown = every if verbose else select_shown_groups(every)
+    causes, under = fold_groups(every)
+    shown = every if verbose else select_shown_groups(causes)
     findings = [
-        *(format_finding_block(group, page) for group in shown),
-        _format_counts_by_rule(every, page) if len(shown) < len(every) else [],
+        *(format_finding_block(group, page, under.get(group[0].group, ())) for group in shown),
+        _format_counts_by_rule(every, page) if len(shown) < len(causes) else [],
     ]
     problems = [page.problem(problem) for problem in outcome.problems]
     other_notes = [

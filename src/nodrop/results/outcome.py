@@ -323,6 +323,30 @@ def group_findings(findings: Iterable[Finding]) -> FindingGroups:
     )
 
 
+def fold_groups(groups: FindingGroups) -> tuple[FindingGroups, dict[str, FindingGroups]]:
+    """Return the groups that no other explains, and those that one does, by its `group`.
+
+    A group that is explained for some of its findings only, as in one of several fabrics, stays. Groups keep their
+    order, but those that explain others stand first of the worst severity among these.
+    """
+    own = {group[0].group for group in groups}
+    under: dict[str, FindingGroups] = {}
+    causes = []
+    for group in groups:
+        explained = {finding.explained_by for finding in group}
+        (cause,) = explained if len(explained) == 1 else ("",)
+        if cause in own:
+            under[cause] = (*under.get(cause, ()), group)
+        else:
+            causes.append(group)
+
+    def harm(group: tuple[Finding, ...]) -> tuple[int, bool]:
+        explained = under.get(group[0].group, ())
+        return min(SEVERITIES.index(each[0].severity) for each in (group, *explained)), not explained
+
+    return tuple(sorted(causes, key=harm)), under
+
+
 def _rests_on_others(finding: Finding, pointed: Collection[Subject]) -> bool:
     """Whether a finding speaks of another part that also has findings, which may be its cause."""
     return any(part != finding.at[:2] and part in pointed for part in (each.subject[:2] for each in finding.related))
@@ -346,7 +370,8 @@ def select_shown_groups(cause_groups: FindingGroups) -> FindingGroups:
 
 def first_shown_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Return the first of each group to show: the only findings whose place the text shows, unless verbose."""
-    return tuple(group[0] for group in select_shown_groups(group_findings(findings)))
+    causes, _ = fold_groups(group_findings(findings))
+    return tuple(group[0] for group in select_shown_groups(causes))
 
 
 _Key = tuple[object, ...]

@@ -49,17 +49,22 @@ class Word:
     rests_on: frozenset[Topic]
     """What it takes from the owner's statements: findings are likely at most where those were assumed."""
     whole: bool
-    """Whether it looks at the whole fabric, and not only at what is cabled to what it is given."""
+    """Whether it reads the whole fabric, and not only its arguments and their cabled neighbors."""
     last: bool
-    """Whether it looks at what other rules have found, so that a rule with it is judged after those."""
+    """Whether it reads findings of other rules, so that a rule with it runs after those."""
+    naming: bool
+    """Whether it only names what its arguments lead to: messages that differ in it alone have one cause."""
     doc: str
     function: Callable[..., object]
 
 
 def word(
-    word_kind: Kind, *, rests_on: Iterable[Topic] = (), whole: bool = False, last: bool = False
+    word_kind: Kind, *, rests_on: Iterable[Topic] = (), whole: bool = False, last: bool = False, naming: bool = False
 ) -> Callable[[_F], _F]:
-    """Declare a function to be a word, called as the function is, without a `_` at the end (`bytes_` is `bytes`)."""
+    """Declare a function to be a word, called as the function is, without a `_` at the end (`bytes_` is `bytes`).
+
+    A `naming` word only names what its arguments lead to: in a message it does not distinguish causes.
+    """
 
     def declare(function: _F) -> _F:
         hints, signature = get_type_hints(function), inspect.signature(function)
@@ -76,6 +81,7 @@ def word(
             rests_on=frozenset(rests_on),
             whole=whole,
             last=last,
+            naming=naming,
             doc=inspect.getdoc(function) or "",
             function=function,
         )

@@ -51,7 +51,7 @@ def chosen_fec(fec: str | None) -> str:
     return "of the switch's choice" if fec in (None, "auto") else str(fec)
 
 
-@word("function", rests_on=("cables",))
+@word("function", rests_on=("cables",), naming=True)
 def far_end(device: Device, interface: Interface, *, index: Index) -> str:
     """Return the far end of a port's cable: `spine1 Ethernet0`, or `another device` if no source names it."""
     end = index.far_end(device.name, interface.name)

@@ -1,0 +1,177 @@
+"""Findings that another one explains: the correction of the other ends them too, so that reports fold them under it.
+
+What a fix sets are facts found wrong. For each group of findings whose fix is known, the rules that read these facts
+are checked again with the facts corrected, on one switch of the group and those cabled to it. What ends there on every
+port, with nothing new beside it, is explained. Of causes that end each other, the one that ends most groups counts,
+then the one with the smallest change, then the first of the report.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from nodrop.engine.finding import Finding, Verdict
+from nodrop.engine.rule import Rule
+from nodrop.limits import MAX_FOLDING_CHANGES, MAX_FOLDING_TRIALS
+from nodrop.model.change import DOCUMENT, Change
+from nodrop.model.edit import set_value
+from nodrop.model.fabric import Fabric
+from nodrop.model.reading import Reading
+from nodrop.model.subject import FABRIC
+from nodrop.results.outcome import group_findings
+
+Check = Callable[[Reading, Sequence[Rule]], Verdict]
+"""The check of a fabric by rules, with the settings of the command."""
+_WHOLE_DEVICES = 16
+"""Up to how many switches rules that read the whole fabric are checked again."""
+
+
+def fold_findings(
+    findings: tuple[Finding, ...], reading: Reading, rules: Iterable[Rule], check: Check
+) -> tuple[Finding, ...]:
+    """Return findings, those that another one explains with its group as `explained_by`.
+
+    `rules` are those that found them. Nothing is folded where the mode of a switch is not known.
+    """
+    groups = group_findings(finding for finding in findings if not finding.hidden)
+    if len(groups) < 2 or reading.possible:
+        return findings
+    trials = _Trials(groups, reading, rules, check)
+    candidates = {number: trials.find_ended_groups(number) for number in range(min(len(groups), MAX_FOLDING_TRIALS))}
+    causes: set[int] = set()
+    explained: dict[int, int] = {}
+    for number in sorted(candidates, key=lambda number: (-len(candidates[number]), trials.size(number), number)):
+        ended = [other for other in candidates[number] if other not in explained and other not in causes]
+        if ended and number not in explained:
+            causes.add(number)
+            explained.update(dict.fromkeys(ended, number))
+    by_group = {
+        (groups[number][0].rule, groups[number][0].severity, groups[number][0].group): groups[cause][0].group
+        for number, cause in explained.items()
+    }
+    return tuple(
+        replace(finding, explained_by=by_group[finding.rule, finding.severity, finding.group])
+        if not finding.hidden and (finding.rule, finding.severity, finding.group) in by_group
+        else finding
+        for finding in findings
+    )
+
+
+class _Trials:
+    """Corrections of one switch of each group, and the findings that end with them."""
+
+    def __init__(
+        self, groups: Sequence[tuple[Finding, ...]], reading: Reading, rules: Iterable[Rule], check: Check
+    ) -> None:
+        self._groups, self._reading, self._check = groups, reading, check
+        self._rules = {rule.name: rule for rule in rules}
+        self._switches = {device.name for device in reading.fabric.devices}
+        self._homes = [[self._home(finding) for finding in group] for group in groups]
+
+    def size(self, number: int) -> int:
+        """Return how many facts the correction of a group changes on its first switch."""
+        return len(self._changes(number) or ())
+
+    def find_ended_groups(self, number: int) -> tuple[int, ...]:
+        """Return the other groups that end with the correction of one; none if it is not known, or does not help."""
+        changes = self._changes(number)
+        if not changes:
+            return ()
+        device = self._homes[number][0]
+        corrected = {name for change in changes for name in change.subject[1:]}
+        affected = [other for other in self._affected_groups(number) if self._reads(other, corrected)]
+        if not affected:
+            return ()
+        rules = [self._rules[name] for name in {self._groups[other][0].rule for other in (number, *affected)}]
+        before = self._nearby_fabric(device, {change.subject[0] for change in changes})
+        try:
+            after = _apply_changes(before, changes)
+        except ValueError:
+            return ()
+        old, new = (self._fingerprints(fabric, rules) for fabric in (before, after))
+        own = {finding.fingerprint for finding in self._findings_on(number, device)}
+        if new - old or own & new:
+            return ()
+        return tuple(other for other in affected if self._has_ended(other, device, old, new))
+
+    def _home(self, finding: Finding) -> str:
+        """Return the switch that a finding is on; of a host or link, the first switch that it speaks of, else ""."""
+        names = (finding.device, *(part.subject[0] for part in finding.related))
+        return next((name for name in names if name in self._switches), "") or ""
+
+    def _findings_on(self, number: int, device: str) -> list[Finding]:
+        pairs = zip(self._groups[number], self._homes[number], strict=True)
+        return [finding for finding, home in pairs if home == device]
+
+    def _changes(self, number: int) -> tuple[Change, ...] | None:
+        """Return the changes that end a group on the switch of its first finding; None where they are not known."""
+        group = self._groups[number]
+        rule = self._rules.get(group[0].rule)
+        device = self._homes[number][0]
+        if rule is None or rule.remark or rule.last or not device:
+            return None
+        here = self._findings_on(number, device)
+        if not all(finding.fix and finding.fix.changes for finding in here):
+            return None
+        changes = {
+            change.subject: change for finding in here for change in (finding.fix.changes if finding.fix else ())
+        }
+        if len(changes) > MAX_FOLDING_CHANGES or any(FABRIC in change.subject[:1] for change in changes.values()):
+            return None
+        return None if any(DOCUMENT in change.subject[1:2] for change in changes.values()) else tuple(changes.values())
+
+    def _affected_groups(self, number: int) -> Iterator[int]:
+        """Yield the groups on the switch of a group, and on no other than its switches, by rules that run again."""
+        device, devices = self._homes[number][0], set(self._homes[number])
+        small = len(self._reading.fabric.devices) <= _WHOLE_DEVICES
+        for other, group in enumerate(self._groups):
+            rule = self._rules.get(group[0].rule)
+            if other == number or rule is None or rule.remark or not (rule.near or small):
+                continue
+            if device in self._homes[other] and devices.issuperset(self._homes[other]):
+                yield other
+
+    def _reads(self, number: int, names: set[str]) -> bool:
+        """Whether the rule of a group may read one of the fields; analyses that do not say what they read may."""
+        rule = self._rules[self._groups[number][0].rule]
+        if rule.claim is None:
+            return rule.routed or not rule.looks_at or bool(rule.looks_at & names)
+        paths, whole = rule.supporting_paths
+        return bool(names & {*rule.names_read_whole, *(step for path in (*paths, *whole) for step in path)})
+
+    def _nearby_fabric(self, device: str, others: set[str]) -> Fabric:
+        """Return the fabric without the switches that are cabled neither to a switch nor are among the `others`."""
+        fabric = self._reading.fabric
+        if len(fabric.devices) <= _WHOLE_DEVICES:
+            return fabric
+        near = {device, *others}
+        near |= {end.node for link in fabric.links for end in (link.a, link.b) if device in (link.a.node, link.b.node)}
+        known = {switch.name for switch in fabric.devices}
+        links = tuple(
+            link for link in fabric.links if all(end.node in near or end.node not in known for end in (link.a, link.b))
+        )
+        return replace(fabric, devices=tuple(switch for switch in fabric.devices if switch.name in near), links=links)
+
+    def _fingerprints(self, fabric: Fabric, rules: Sequence[Rule]) -> set[str]:
+        found = self._check(replace(self._reading, fabric=fabric), rules).findings
+        return {finding.fingerprint for finding in found}
+
+    def _has_ended(self, number: int, device: str, old: set[str], new: set[str]) -> bool:
+        """Whether all findings of a group on a switch were there before a correction, and are gone after it."""
+        fingerprints = {finding.fingerprint for finding in self._findings_on(number, device)}
+        return fingerprints <= old and not fingerprints & new
+
+
+def _apply_changes(fabric: Fabric, changes: Iterable[Change]) -> Fabric:
+    """Return a fabric with changes of its switches; ValueError where one does not fit."""
+    by_device: dict[str, list[Change]] = {}
+    for change in changes:
+        by_device.setdefault(change.subject[0], []).append(change)
+    devices = {device.name: device for device in fabric.devices}
+    for name, of_device in by_device.items():
+        if name not in devices:
+            raise ValueError(name)
+        alone = replace(fabric, devices=(devices[name],), links=())
+        for change in of_device:
+            alone = set_value(alone, change.subject, change.new)
+        (devices[name],) = alone.devices
+    return replace(fabric, devices=tuple(devices.values()))

@@ -1,0 +1,144 @@
+"""One cause is one finding: what its correction ends is folded under it, and nothing else is."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from nodrop.engine.finding import Finding
+from nodrop.engine.rules import select_file_rules, shipped
+from nodrop.engine.verdicts import judge
+from nodrop.folding import fold_findings
+from nodrop.model.reading import Reading
+from nodrop.model.subject import text
+from nodrop.report.text import render
+from nodrop.results.outcome import Outcome, fold_groups, group_findings
+from support.single_faults import Fault, inject, reading_of
+
+RULES = select_file_rules(shipped())
+Subjects = dict[str, list[str]]
+
+
+def read_with(platform: str, edits: Mapping[str, Any]) -> Reading:
+    """Return the reading of two-by-two on a platform with edits of its files."""
+    fault = Fault({"of": "folding", "fault": "a cause", platform: edits}, platform, "")
+    return reading_of(fault, inject(fault))
+
+
+def fold(reading: Reading) -> tuple[Finding, ...]:
+    """Return what all rules find, folded."""
+    return fold_findings(judge(reading, RULES).findings, reading, RULES, judge)
+
+
+def causes_of(findings: tuple[Finding, ...]) -> dict[tuple[str, str], Subjects]:
+    """Return by rule and first subject of each cause the subjects that it explains, by rule."""
+    causes, under = fold_groups(group_findings(findings))
+    return {
+        (group[0].rule, text(group[0].subject)): {
+            explained[0].rule: [text(finding.subject) for finding in explained]
+            for explained in under.get(group[0].group, ())
+        }
+        for group in causes
+    }
+
+
+PORTS = ("Ethernet0", "Ethernet8", "Ethernet16", "Ethernet224", "Ethernet232", "Ethernet240", "Ethernet248")
+SPINES = {"Ethernet224": "spine1:Ethernet0", "Ethernet232": "spine1:Ethernet8"}
+SPINES |= {"Ethernet240": "spine2:Ethernet0", "Ethernet248": "spine2:Ethernet8"}
+CASES: dict[str, tuple[str, Mapping[str, Any], dict[tuple[str, str], Subjects]]] = {
+    "pause of another priority goes to the RDMA group": (
+        "sonic",
+        {"set": {"leaf1/config_db.json": {"PFC_PRIORITY_TO_PRIORITY_GROUP_MAP/AZURE": {"3": "6"}}}},
+        {("pause-for-other-group", "leaf1/Ethernet0/qos/pfc_to_priority_group/3"): {}},
+    ),
+    "best effort fills the lossless priority group": (
+        "sonic",
+        {"set": {"leaf1/config_db.json": {"TC_TO_PRIORITY_GROUP_MAP/AZURE/0": "3"}}},
+        {
+            ("traffic-classes-share-lossless-group", "leaf1/Ethernet0/qos/tc_to_priority_group/0"): {
+                "lossless-queue-without-ecn": [f"leaf1/{port}" for port in PORTS]
+            }
+        },
+    ),
+    "no port of a leaf has PFC": (
+        "sonic",
+        {"set": {"leaf1/config_db.json": {"PORT_QOS_MAP/*/pfc_enable": None}}},
+        {
+            ("lossless-pg-without-pfc", "leaf1/Ethernet0/qos/priority_groups/3"): {
+                "pfc-one-sided": [f"@fabric/links/leaf1:{port}--{spine}" for port, spine in SPINES.items()],
+                "nic-pfc-unlike-switch": ["ConnectX-7/ConnectX-7.sh", "ConnectX-7/ConnectX-7.yaml"],
+                "watchdog-without-pfc": [f"leaf1/{port}" for port in PORTS],
+            }
+        },
+    ),
+    "all ports of a spine are shut": (
+        "sonic",
+        {"set": {"spine1/config_db.json": {"PORT/*/admin_status": "down"}}},
+        {
+            ("planned-port-down", "spine1/Ethernet0"): {
+                "session-over-shut-port": [
+                    f"spine1/@neighbors/10.1.{leaf}.{port}" for leaf in (1, 2) for port in (224, 232)
+                ]
+            }
+        },
+    ),
+    "a leaf is lossy": (
+        "nvue",
+        {"replace": {"leaf1/startup.yaml": [{"old": "mode: lossless", "new": "mode: lossy"}]}},
+        {
+            ("rdma-dscp-in-lossy-class", "leaf1/swp29"): {
+                "pfc-one-sided": [
+                    f"@fabric/links/leaf1:swp{port}--spine{spine}:swp{peer}"
+                    for port, spine, peer in ((29, 1, 1), (30, 1, 2), (31, 2, 1), (32, 2, 2))
+                ]
+            },
+            ("qos-differs-between-siblings", "leaf1/swp29"): {},
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_one_cause_is_one_finding(case: str) -> None:
+    platform, edits, expected = CASES[case]
+    assert causes_of(fold(read_with(platform, edits))) == expected
+
+
+def test_independent_faults_stay_apart() -> None:
+    edits = {
+        "set": {
+            "leaf1/config_db.json": {"TC_TO_PRIORITY_GROUP_MAP/AZURE/0": "3"},
+            "spine2/config_db.json": {"PORT/Ethernet0/admin_status": "down"},
+        }
+    }
+    causes = causes_of(fold(read_with("sonic", edits)))
+    assert {cause: [*explained] for cause, explained in causes.items()} == {
+        ("traffic-classes-share-lossless-group", "leaf1/Ethernet0/qos/tc_to_priority_group/0"): [
+            "lossless-queue-without-ecn"
+        ],
+        ("planned-port-down", "spine2/Ethernet0"): ["session-over-shut-port"],
+    }
+
+
+def test_nothing_is_folded_under_what_does_not_end_it_everywhere() -> None:
+    """A group that is also on a switch without the cause has another cause there."""
+    reading = read_with("sonic", CASES["all ports of a spine are shut"][1])
+    findings = judge(reading, RULES).findings
+    session = next(finding for finding in findings if finding.rule == "session-over-shut-port")
+    elsewhere = replace(session, device="leaf2", subject=("leaf2", *session.subject[1:]), fingerprint="elsewhere")
+    folded = fold_findings((*findings, elsewhere), reading, RULES, judge)
+    assert [finding.explained_by for finding in folded if finding.rule == "session-over-shut-port"] == [""] * 5
+
+
+def test_a_report_shows_the_cause_and_what_it_ends() -> None:
+    findings = fold(read_with("sonic", CASES["all ports of a spine are shut"][1]))
+    shown = render(Outcome(devices=4, rules=1, findings=findings)).splitlines()
+    assert [line for line in shown if line.startswith("warning")] == [
+        "warning[planned-port-down]: spine1: Ethernet0 is shut, although a cable to leaf1 Ethernet224 is planned"
+    ]
+    (ends,) = (line.strip() for line in shown if "also ends" in line)
+    assert ends == "= also ends session-over-shut-port: spine1's session to 10.1.1.224 (leaf1 port 29) is over"
+    assert "4 devices, 0 interfaces, 1 rule: 0 errors, 8 warnings, 0 notes" in shown
+    every = render(Outcome(devices=4, rules=1, findings=findings), verbose=True)
+    assert "warning[session-over-shut-port]" in every
