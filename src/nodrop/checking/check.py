@@ -17,6 +17,7 @@ from nodrop.checking.missing_switches import find_unchecked_switches
 from nodrop.checking.moved_switches import restore_moved_switches
 from nodrop.checking.policy import Policies, single_policy
 from nodrop.checking.policy_changes import policy_verdicts
+from nodrop.checking.reach import find_reach
 from nodrop.checking.rerouting import MOST_DEVICES, find_routing_changes, may_reroute
 from nodrop.checking.rollout import order_rollout
 from nodrop.checking.run import Ask, Progress, Run
@@ -237,6 +238,7 @@ def _check_pair(
         plan=new_plan,
         findings=findings,
         routing=routing,
+        reach=find_reach(new_plan, (before.fabric, after.fabric)),
         claims=_compare_claims(new_plan, before, after, indices, check_run),
         removed=pair.new is None,
     )

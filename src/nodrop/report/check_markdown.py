@@ -11,6 +11,7 @@ from nodrop.report.check_page import (
     format_findings_by_rule,
     format_other_reroutes,
     format_outdated_build,
+    format_reach,
     format_routing_losses,
     format_unchanged_fabrics,
     select_check_findings,
@@ -101,6 +102,7 @@ def format_findings(outcome: Outcome, pages: RulePages, which: str = "new ") -> 
 
 
 def _fabric_sections(fabric_change: Changed, *, summed: bool) -> Iterator[str]:
+    yield escape_markdown(format_reach(fabric_change.reach))
     yield "\n".join(f"- 🔴 {escape_markdown(line)}" for line in format_routing_losses(fabric_change.routing))
     if not fabric_change.plan.empty:
         yield plan_markdown.render_plan_markdown(fabric_change.plan, summed=summed).rstrip("\n")

@@ -8,7 +8,7 @@ from nodrop.plan.model import worst_risk
 from nodrop.report import plan_page
 from nodrop.report.names import count, format_name_list, name
 from nodrop.report.plan_page import RISK_LABELS
-from nodrop.results.checked import Changed, Checked, OutdatedBuild, Rerouted, Routing
+from nodrop.results.checked import Changed, Checked, OutdatedBuild, Reach, Rerouted, Routing
 from nodrop.results.rulings import DEVICE_NOT_CHECKED, POLICY_CHANGED, RISK
 from nodrop.routing.observation import Flow
 
@@ -51,6 +51,16 @@ def format_check_verdict(check_result: Checked) -> str:
     elif not problems:
         phrases.append("nothing changes")
     return "; ".join(phrases)
+
+
+def format_reach(reach: Reach | None) -> str:
+    """Return what a change reaches in one line; "" where that is nothing, or no cable is known."""
+    if reach is None or not reach.ports:
+        return ""
+    gpus = f" with {count(reach.gpus, 'GPU')}" if reach.gpus else ""
+    others = [f"{count(reach.hosts, 'host')}{gpus}"] if reach.hosts else []
+    others += [f"{count(reach.links, 'link')} between switches"] if reach.links else []
+    return f"reach: {count(reach.ports, 'cabled port')}" + (f": {', '.join(others)}" if others else "")
 
 
 def changed_fabrics(check_result: Checked) -> Sequence[Changed]:

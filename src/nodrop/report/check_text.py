@@ -9,6 +9,7 @@ from nodrop.report.check_page import (
     fabric_headings,
     format_findings_by_rule,
     format_outdated_build,
+    format_reach,
     routing,
     select_check_findings,
     summarize_check,
@@ -60,6 +61,8 @@ def _fabric_sections(change: Changed, head: str, *, color: bool, verbose: bool, 
     yield paint(f"== {terminal(head)}", "1", color)
     if not change.plan.empty:
         yield plan_text.page(change.plan, color=color, verbose=verbose, summed=summed).rstrip("\n")
+    if reach := format_reach(change.reach):
+        yield "\n".join(_wrap_lines([reach]))
     rerouted = list(routing(change.routing))
     if rerouted:
         yield "\n".join((paint("routing", "1", color), *_wrap_lines(rerouted, "  ")))

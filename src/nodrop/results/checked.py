@@ -68,6 +68,16 @@ class OutdatedBuild:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Reach:
+    """How many cabled ports a change is made on, and the links between switches, hosts and GPUs at them."""
+
+    ports: int
+    links: int
+    hosts: int
+    gpus: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Changed:
     """A fabric that changed; `former_name` is its name in the base, None if it is new."""
 
@@ -76,6 +86,8 @@ class Changed:
     plan: Plan
     findings: FindingChanges
     routing: Routing = Routing()
+    reach: Reach | None = None
+    """What the change reaches; None where no cable is known."""
     claims: tuple[Claims, Claims] | None = None
     """What is proved before and after; None where the change cannot affect it, or it was not computed."""
     matching_builds: tuple[str, ...] = ()
