@@ -6,15 +6,16 @@ port, with nothing new beside it, is explained. Of causes that end each other, t
 then the one with the smallest change, then the first of the report.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 
 from nodrop.engine.finding import Finding, Verdict
 from nodrop.engine.rule import Rule
 from nodrop.limits import MAX_FOLDING_CHANGES, MAX_FOLDING_TRIALS
 from nodrop.model.change import DOCUMENT, Change
 from nodrop.model.edit import set_value
-from nodrop.model.fabric import Fabric
+from nodrop.model.fabric import Fabric, Link
 from nodrop.model.reading import Reading
 from nodrop.model.subject import FABRIC
 from nodrop.results.outcome import group_findings
@@ -143,13 +144,25 @@ class _Trials:
         fabric = self._reading.fabric
         if len(fabric.devices) <= _WHOLE_DEVICES:
             return fabric
-        near = {device, *others}
-        near |= {end.node for link in fabric.links for end in (link.a, link.b) if device in (link.a.node, link.b.node)}
-        known = {switch.name for switch in fabric.devices}
-        links = tuple(
-            link for link in fabric.links if all(end.node in near or end.node not in known for end in (link.a, link.b))
+        cabled = self._links
+        near = {device, *others, *(end.node for link in cabled.get(device, ()) for end in (link.a, link.b))}
+        links = dict.fromkeys(link for node in near for link in cabled.get(node, ()))
+        inside = (
+            link
+            for link in links
+            if all(end.node in near or end.node not in self._switches for end in (link.a, link.b))
         )
-        return replace(fabric, devices=tuple(switch for switch in fabric.devices if switch.name in near), links=links)
+        devices = tuple(switch for switch in fabric.devices if switch.name in near)
+        return replace(fabric, devices=devices, links=tuple(inside))
+
+    @cached_property
+    def _links(self) -> Mapping[str, Sequence[Link]]:
+        """The cables of each node."""
+        links: dict[str, list[Link]] = {}
+        for link in self._reading.fabric.links:
+            for end in (link.a, link.b):
+                links.setdefault(end.node, []).append(link)
+        return links
 
     def _fingerprints(self, fabric: Fabric, rules: Sequence[Rule]) -> set[str]:
         found = self._check(replace(self._reading, fabric=fabric), rules).findings
