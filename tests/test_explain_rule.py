@@ -150,7 +150,7 @@ def test_what_is_assumed_and_what_is_unknown_is_said(tmp_path: Path) -> None:
     assert "from interface.side = unknown (interface.side); unknown: in no file; supply " in said
     page = explained("mtu-mismatch", "--at", "leaf1", alone)
     assert page[0] == "mtu-mismatch at leaf1: cannot be decided"
-    assert page[1].startswith("unknown: needs the other end of a link of leaf1; supply the configurations")
+    assert page[1].startswith("unknown: needs the other end of a link on leaf1; supply the configurations")
     page = explained("pfc-one-sided", "--at", "leaf1/Ethernet0", alone)
     assert page[0] == "pfc-one-sided at leaf1/Ethernet0: undecided: missing the other end of a link"
 

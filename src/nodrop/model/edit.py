@@ -12,7 +12,7 @@ from typing import Any
 from nodrop.model.fabric import Fabric, Link
 from nodrop.model.spelling import describe_value, parse_value, row
 from nodrop.model.states import Unknown
-from nodrop.model.subject import FABRIC, Subject, matches, natural
+from nodrop.model.subject import FABRIC, Subject, matches_part, natural
 from nodrop.model.subject import text as subject_text
 from nodrop.model.types import Type, attributes, fields, is_property, key_of, label, nearest, sources, type_of
 
@@ -146,7 +146,7 @@ class _Edit:
     def _fields(self, node: Any, steps: Subject) -> Any:
         """Return a value of the model with the field that the first step names changed, or each that its glob fits."""
         known_types = fields(type(node))
-        names = [name for name in known_types if matches((steps[0],), (name,))]
+        names = [name for name in known_types if matches_part(steps[0], name)]
         if not _is_glob(steps[0]):
             _require_attribute(type(node), steps[0], known_types)
         news = {name: self.part(getattr(node, name), known_types[name], steps[1:]) for name in names}
@@ -156,7 +156,7 @@ class _Edit:
         """Rows with those changed that the first step names."""
         element = kind.element or Type(anything=True)
         keys = [key_of(each, place) for place, each in enumerate(rows)]
-        chosen = [matches((steps[0],), (key,)) for key in keys]
+        chosen = [matches_part(steps[0], key) for key in keys]
         if not any(chosen):
             return self._insert_new_row(rows, element, steps, keys)
         pairs = zip(rows, keys, chosen, strict=True)

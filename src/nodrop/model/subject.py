@@ -53,9 +53,14 @@ def matches(pattern: Subject, subject: Subject) -> bool:
     """Whether a pattern of globs, one per part, fits; a last part `**` stands for the rest, also for nothing."""
     if pattern and pattern[-1] == "**":
         pattern, subject = pattern[:-1], subject[: len(pattern) - 1]
-    return len(pattern) == len(subject) and all(
-        _compile_glob(glob).fullmatch(segment) is not None for glob, segment in zip(pattern, subject, strict=True)
-    )
+    return len(pattern) == len(subject) and all(map(matches_part, pattern, subject))
+
+
+def matches_part(glob: str, part: str) -> bool:
+    """Whether a glob fits one part of a subject."""
+    if glob == part:
+        return True
+    return ("*" in glob or "?" in glob) and _compile_glob(glob).fullmatch(part) is not None
 
 
 @lru_cache(maxsize=1 << 18)

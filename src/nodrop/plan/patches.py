@@ -24,7 +24,7 @@ from nodrop.plan.model import ChangeScope, DeviceChange, Outside, Plan, PortGrou
 from nodrop.plan.order import number_stages
 from nodrop.plan.outside_drift import apply_unmodeled_changes, find_remaining_settings
 from nodrop.plan.shares import ChangeShares
-from nodrop.platforms.kit.editing import subject_of, touch
+from nodrop.platforms.kit.editing import Touched, subject_of
 
 MANUAL_STEPS_FILE = "by-hand.txt"
 _FORM = ("patch.json", "patch-*.json", "commands.sh", "changes.vtysh", "changes.yaml", "changes.nv", MANUAL_STEPS_FILE)
@@ -299,10 +299,10 @@ def _unintended_changes(task: _Task, old: SwitchFiles, edit: Edit) -> Iterator[C
         return
     wanted_device, was = (parse_device(task.platform, task.name, files) for files in (task.new, old))
     device = parse_device(task.platform, task.name, {**old, **edit.files})
-    meant = [change.subject for change in (*task.changes, *(manual_step.change for manual_step in task.by_hand))]
+    meant = Touched(change.subject for change in (*task.changes, *(step.change for step in task.by_hand)))
     before = {found_difference.path for found_difference in differences(was, wanted_device, whole_lists=True)}
     for difference in differences(device, wanted_device, whole_lists=True):
         at = subject_of(task.name, difference.path)
         silent = isinstance(difference.a, Unknown) or isinstance(difference.b, Unknown)
-        if not silent and difference.path not in before and not any(touch(at, subject) for subject in meant):
+        if not silent and difference.path not in before and not meant.includes(at):
             yield Change(subject=at, old=UNKNOWN, new=difference.b)

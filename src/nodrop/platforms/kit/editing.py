@@ -209,10 +209,11 @@ class State:
         if (fault := self._new_fault(reading)) is not None:
             return fault
         subjects = [change.subject for change in changes]
+        touched = Touched(subjects)
         for difference in differences(new, reading.device):
             at = subject_of(new.name, difference.path)
             deviation = Found(subject=at, difference=difference, old=self.reading, new=reading, wanted=subjects)
-            if any(touch(at, subject) for subject in subjects) or not self._means.follows(deviation):
+            if touched.includes(at) or not self._means.follows(deviation):
                 label, value, expected_text = (
                     subject_text(at),
                     describe_value(difference.b),
@@ -239,11 +240,11 @@ class State:
     def find_side_changes(self, changes: Sequence[Change], by_hand: Sequence[ByHand]) -> Iterator[Change]:
         """Yield the differences in addition to the changes that were made."""
         manual_ids = {id(hand_edit.change) for hand_edit in by_hand}
-        subjects = [change.subject for change in changes if id(change) not in manual_ids]
+        touched = Touched(change.subject for change in changes if id(change) not in manual_ids)
         name = self.first.device.name
         for difference in differences(self.first.device, self.reading.device):
             at = subject_of(name, difference.path)
-            if not any(touch(at, subject) for subject in subjects):
+            if not touched.includes(at):
                 yield Change(subject=at, old=difference.a, new=difference.b)
 
 
@@ -343,7 +344,24 @@ def both_ways(
     return replace_fields(new_port, qos=qos)
 
 
-def touch(subject_path: Subject, wanted_subject: Subject) -> bool:
+class Touched:
+    """Wanted subjects, which may have globs, to ask which other subjects are a part of one of them or around one."""
+
+    def __init__(self, subjects: Iterable[Subject]) -> None:
+        """Keep those without globs by their parts: asking costs as much for a thousand of them as for one."""
+        every = set(subjects)
+        self._globs = [subject for subject in every if any("*" in part or "?" in part for part in subject)]
+        self._whole = every.difference(self._globs)
+        self._around = {subject[:length] for subject in self._whole for length in range(len(subject))}
+
+    def includes(self, subject: Subject) -> bool:
+        """Whether a subject is a part of a wanted one, or one is a part of it."""
+        if subject in self._around or any(subject[:length] in self._whole for length in range(len(subject) + 1)):
+            return True
+        return any(_touch(subject, wanted) for wanted in self._globs)
+
+
+def _touch(subject_path: Subject, wanted_subject: Subject) -> bool:
     """Whether one of two subjects is a part of the other; the wanted one may have globs."""
     length = min(len(subject_path), len(wanted_subject))
     return matches(wanted_subject[:length], subject_path[:length])
