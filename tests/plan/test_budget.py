@@ -7,6 +7,7 @@ import pytest
 from nodrop.limits import MAX_TRIALS
 from nodrop.platforms.kit import editing
 from support.command import nodrop
+from support.single_faults import clean, written
 
 OLD = """\
 nv set interface swp1-32 type swp
@@ -45,3 +46,16 @@ def test_a_switch_has_one_budget_over_all_edits_of_a_plan(tmp_path: Path, failed
     assert 0 < len(failed) <= 2 * MAX_TRIALS  # of each edit, the first trial is free
     left = (tmp_path / "out" / "leaf1" / "by-hand.txt").read_text()
     assert "not tried, for too many changes of this switch cannot be made together" in left
+
+
+def test_shares_that_change_together_are_tried_once_each_and_not_in_parts(tmp_path: Path, failed: list[str]) -> None:
+    """One share alone would exceed the whole, on any port: trying it port by port tells nothing more."""
+    shares = {"classes": {"rdma": {"share": "65%"}, "storage": {"share": "15%"}}}
+    folders = [tmp_path / "old", tmp_path / "new"]
+    for folder, overlay in zip(folders, ({}, shares), strict=True):
+        for name, text in written(clean("two-by-two", "nvue", "5.16", repr(overlay))).items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+    assert "queue 3: scheduler: weight: 60 -> 65" in nodrop("plan", *folders).out
+    assert 0 < len(failed) <= 4, failed

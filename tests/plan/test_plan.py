@@ -449,9 +449,9 @@ def test_the_work_does_not_grow_with_ports_of_equal_design(monkeypatch: pytest.M
     tried: list[str] = []
     before = effects.ChangeEffects._edit
 
-    def counted(self: effects.ChangeEffects, change: Any, wanted: Any) -> Any:
+    def counted(self: effects.ChangeEffects, change: Any, wanted: Any, **how: Any) -> Any:
         tried.append(change.name)
-        return before(self, change, wanted)
+        return before(self, change, wanted, **how)
 
     monkeypatch.setattr(effects.ChangeEffects, "_edit", counted)
     nodrop.plan(*story("ecn-thresholds"))
