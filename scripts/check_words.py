@@ -14,6 +14,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Set
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from ruamel.yaml import YAML
@@ -98,9 +99,15 @@ def prose(file: str, text: str, before: str = "") -> Iterator[tuple[int, str]]:
             yield number, _CODE.sub("``", row)
 
 
+@lru_cache(maxsize=3)
+def _nodes(text: str) -> tuple[ast.AST, ...]:
+    """Return the nodes of a module: several checks read each module in turn."""
+    return tuple(ast.walk(ast.parse(text)))
+
+
 def _texts(text: str) -> Iterator[ast.Constant]:
     """Yield the strings with at least two words; of one with values, the texts between these."""
-    for node in ast.walk(ast.parse(text)):
+    for node in _nodes(text):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value.strip():
             yield node
 
@@ -118,18 +125,24 @@ def _strings(text: str, old: Set[object]) -> Iterator[tuple[int, str]]:
 
 def found(file: str, text: str, new: set[int], avoided: list[Phrase], before: str = "") -> Iterator[str]:
     """Yield a message for each phrase to avoid in new lines of a file, which had other text `before`."""
+    any_phrase = _compile_alternatives(tuple(avoided))
     for number, row in prose(file, text, before):
-        for phrase in avoided if number in new else ():
+        for phrase in avoided if number in new and any_phrase.search(row) else ():
             for hit in phrase.pattern.finditer(row):
                 yield f"{file}:{number}: avoid `{hit[0]}`; write: {phrase.instead}"
 
 
+@lru_cache(maxsize=1)
+def _compile_alternatives(avoided: tuple[Phrase, ...]) -> re.Pattern[str]:
+    """Return a pattern that is found where any of the phrases is."""
+    return re.compile("|".join(phrase.pattern.pattern for phrase in avoided), re.IGNORECASE)
+
+
 def printed_texts(text: str) -> Iterator[tuple[int, str]]:
     """Yield the strings of a module with at least four words that are no docstrings and no patterns, by line."""
-    tree = ast.parse(text)
-    skipped = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    skipped |= {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
-    for node in ast.walk(tree):
+    skipped = {id(node.value) for node in _nodes(text) if isinstance(node, ast.Expr)}
+    skipped |= {id(part) for node in _nodes(text) if isinstance(node, ast.JoinedStr) for part in node.values}
+    for node in _nodes(text):
         parts = node.values if isinstance(node, ast.JoinedStr) else [node]
         if id(node) in skipped or not isinstance(node, ast.Constant | ast.JoinedStr):
             continue
@@ -165,7 +178,7 @@ def imports(text: str) -> set[int]:
     """Return the numbers of the lines that import names: a package that is renamed changes no docstring."""
     return {
         number
-        for node in ast.walk(ast.parse(text))
+        for node in _nodes(text)
         if isinstance(node, ast.Import | ast.ImportFrom)
         for number in range(node.lineno, (node.end_lineno or node.lineno) + 1)
     }
@@ -207,17 +220,20 @@ def main(top: Path = WORDS.parents[1], words: Path = WORDS) -> int:
         print(f"words: only whole texts, for the history has no commit {since} (a shallow clone?)")
         new = {}
     new |= {file: set(range(1, len((top / file).read_text().splitlines()) + 1)) for file in pages(top)}
-    messages = []
-    for file, lines in sorted(new.items()):
-        text = (top / file).read_text()
-        if faults := list(found(file, text, lines, avoided)):
+    printing = {
+        path.relative_to(top).as_posix() for path in (*top.glob(f"{PRINTING}**/*.py"), *top.glob("rules/**/*.yaml"))
+    }
+    messages, modules = [], []
+    for file in sorted(printing | new.keys()):
+        text, lines = (top / file).read_text(), new.get(file, set())
+        if faults := list(found(file, text, lines, avoided)) if lines else []:
             before = _git(top, "show", f"{since}:{file}") if file.endswith(".py") else None
             messages += list(found(file, text, lines, avoided, before)) if before else faults
-    for path in sorted([*top.glob(f"{PRINTING}**/*.py"), *top.glob("rules/**/*.yaml")]):
-        messages += faulty_texts(path.relative_to(top).as_posix(), path.read_text(), avoided)
-    messages = list(dict.fromkeys(messages))
-    modules = [file for file in sorted(new) if file.startswith("src/") and file.endswith(".py")]
-    messages += moods(top, [file for file in modules if new[file] - imports((top / file).read_text())])
+        if file in printing:
+            messages += faulty_texts(file, text, avoided)
+        if file.startswith("src/") and file.endswith(".py") and lines - imports(text):
+            modules.append(file)
+    messages = [*dict.fromkeys(messages), *moods(top, modules)]
     print(
         "\n".join(
             [
