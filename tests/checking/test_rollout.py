@@ -303,6 +303,15 @@ def test_of_switches_one_after_the_other_the_first_middle_and_last_are_tried() -
     assert alike == 6
 
 
+def test_a_stage_of_new_switches_alone_is_tried_as_a_whole() -> None:
+    new, old = Stage(devices=("leaf3", "leaf4"), why="new"), Stage(devices=("leaf1", "leaf2"), why="pod")
+    found, alike = rollout_moments([new, old], {"leaf3", "leaf4"})
+    assert [(moment.when, moment.stage) for moment in found] == [("between stages", 1), ("within stage", 2)]
+    assert alike == 1
+    mixed = Stage(devices=("leaf3", "leaf1"), why="renamed")
+    assert [moment.when for moment in rollout_moments([mixed], {"leaf3"})[0]] == ["within stage"]
+
+
 @given(data=st.data())
 @settings(max_examples=5, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @pytest.mark.nightly

@@ -12,6 +12,7 @@ from typing import Any, get_args, get_origin
 
 import pytest
 
+from nodrop.design.boxes import groups_by_switch
 from nodrop.design.defaults import applied_defaults
 from nodrop.intent.schema import Intent
 from nodrop.model.fabric import Device, End, Fabric, Host, HostPort, Interface, Link
@@ -29,7 +30,7 @@ Data = dict[str, Any]
 @cache
 def shown(name: str) -> Data:
     data = shipped(name)
-    return facts(build(data), applied_defaults(load(data)))
+    return facts(build(data), applied_defaults(load(data)), groups=groups_by_switch(load(data)))
 
 
 def changed_facts(changes: Data) -> Data:
@@ -59,28 +60,16 @@ def test_two_tiers_and_fewer_have_no_pods(name: str) -> None:
 
 def test_bandwidth_of_the_reference() -> None:
     wide = shown("reference-256")["bandwidth"]
+    leaves = {"devices": 4, "down_mbps": 25_600 * G, "up_mbps": 25_600 * G, "oversubscription": 1.0}
+    spines = {"devices": 2, "down_mbps": 25_600 * G, "up_mbps": 0, "oversubscription": None}
     assert wide == {
         "hosts": 32,
         "gpus": 256,
         "injection_mbps": 64 * 400 * G,
         "tiers": [
             # 4 leaves × 16 ports × 400G = 25.6T each way
-            {
-                "level": 1,
-                "roles": ["leaf"],
-                "devices": 4,
-                "down_mbps": 25_600 * G,
-                "up_mbps": 25_600 * G,
-                "oversubscription": 1.0,
-            },
-            {
-                "level": 2,
-                "roles": ["spine"],
-                "devices": 2,
-                "down_mbps": 25_600 * G,
-                "up_mbps": 0,
-                "oversubscription": None,
-            },
+            {"level": 1, "roles": ["leaf"], **leaves, "groups": [{"group": "leaf", **leaves}]},
+            {"level": 2, "roles": ["spine"], **spines, "groups": [{"group": "spine", **spines}]},
         ],
         "bisection_mbps": 12_800 * G,
     }

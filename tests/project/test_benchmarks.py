@@ -56,6 +56,17 @@ def test_routing_is_measured_with_failures(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
+def test_three_tiers_are_compared_with_two(tmp_path: Path) -> None:
+    report_file = tmp_path / "tiers.json"
+    command = [sys.executable, BENCHMARKS / "tiers.py", "--pods", "2", "--json", report_file]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, ""), done
+    (row,) = json.loads(report_file.read_text())
+    assert (row["three"]["switches"], row["two"]["switches"]) == (160, 192)
+    assert row["ratio"] > 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
 def test_sites_are_measured_with_all_their_processes(tmp_path: Path) -> None:
     one, many = figures("site.py", tmp_path / "site.json", "--sizes", "12", "108")
     assert (one["switches"], many["switches"]) == (12, 108)

@@ -89,7 +89,7 @@ def test_the_search_goes_neither_down_and_up_nor_through_two_spines_of_a_pod() -
     assert find_shortest_paths(graph, "a", "a") == {("a",): 1}
 
 
-@given(topologies(), st.randoms(use_true_random=False))
+@given(topologies() | pods_of_pods(), st.randoms(use_true_random=False))
 @settings(max_examples=8)
 def test_paths_are_those_without_a_valley(data: Data, chance: Random) -> None:
     assert_paths_are_those_of_the_search(data, chance)

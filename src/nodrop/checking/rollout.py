@@ -102,6 +102,7 @@ class _Search:
         progress: Progress = lambda _: None,
     ) -> None:
         self._plan, self._new = plan, new
+        self._added = frozenset(change.name for change in plan.devices if change.kind == "added")
         self._shares = ChangeShares(plan.devices, old.fabric, new.fabric)
         self._states = RolloutStates(plan.devices, old, new, self._shares, near=not routing)
         self._restated = any(
@@ -128,7 +129,7 @@ class _Search:
 
         With `hazard_limit`, return None unless all of it was tried and it has fewer kinds of faults.
         """
-        found_moments, alike = rollout_moments(order.stages)
+        found_moments, alike = rollout_moments(order.stages, self._added)
         every: Iterable[RolloutMoment | StateWithinSwitch] = chain(found_moments, self._insides.of(order))
         stated: StatedSide = "old" if order.stated == "last" else "new"
         met: dict[str, _Met] = {}

@@ -36,11 +36,12 @@ def done_after(rollout_stages: Sequence[Stage]) -> DoneShares:
     return shares
 
 
-def rollout_moments(rollout_stages: Sequence[Stage]) -> tuple[list[RolloutMoment], int]:
+def rollout_moments(rollout_stages: Sequence[Stage], added: Collection[str] = ()) -> tuple[list[RolloutMoment], int]:
     """Return the times between stages and within them, and how many others are like these.
 
     Of switches that go one after the other for one reason, the times after the first, one in the middle and the last
-    are as good as all. Within a stage, the first half of its switches is done.
+    are as good as all. Within a stage, the first half of its switches is done. A stage of `added` switches alone has no
+    cable to others before these change too, so half of it is like all of it.
     """
     chosen: list[int] = []
     begun = 0
@@ -55,7 +56,9 @@ def rollout_moments(rollout_stages: Sequence[Stage]) -> tuple[list[RolloutMoment
     alike = len(rollout_stages) - 1 - len(found_moments)
     for at in chosen:
         stage, half = rollout_stages[at], len(rollout_stages[at].devices) // 2
-        if half:
+        if half and set(stage.devices) <= set(added):
+            alike += 1
+        elif half:
             half_stage = replace(stage, devices=stage.devices[:half], scopes=stage.scopes[:half])
             found_moments.append(RolloutMoment("within stage", at + 1, done_after([*rollout_stages[:at], half_stage])))
     return found_moments, alike

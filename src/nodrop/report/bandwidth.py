@@ -43,25 +43,38 @@ class FabricBandwidth:
             _group(name, hosts, leaves) for name, hosts in sorted(by_group.items(), key=lambda pair: natural(pair[0]))
         ]
 
-    def tiers(self) -> list[Facts]:
-        """Return the levels of switches from the hosts upwards: capacities up and down, and the worst ratio."""
+    def tiers(self, group_of_switch: Mapping[str, str] | None = None) -> list[Facts]:
+        """Return the levels of switches from the hosts upwards: capacities up and down, and the worst ratio.
+
+        The same is returned for each group of a level, by `group_of_switch`; switches that it lacks are in none.
+        """
+        group_of_switch = group_of_switch or {}
         found_tiers = []
-        up, down = self._speed_sums
         for level in sorted(set(self.level.values())):
             own_devices = [device for device in self._fabric.devices if self.level.get(device.name) == level]
-            names = [device.name for device in own_devices]
-            ratios = [down[name] / up[name] for name in names if up[name]]
+            by_group: dict[str, list[str]] = defaultdict(list)
+            for device in own_devices:
+                if device.name in group_of_switch:
+                    by_group[group_of_switch[device.name]].append(device.name)
             found_tiers.append(
                 {
                     "level": level,
                     "roles": sorted({str(device.role) for device in own_devices}),
-                    "devices": len(own_devices),
-                    "down_mbps": sum(down[name] for name in names),
-                    "up_mbps": sum(up[name] for name in names),
-                    "oversubscription": max(ratios, default=None),
+                    **self._sum_rates([device.name for device in own_devices]),
+                    "groups": [{"group": group, **self._sum_rates(names)} for group, names in by_group.items()],
                 }
             )
         return found_tiers
+
+    def _sum_rates(self, names: list[str]) -> Facts:
+        """Return what switches send up and down in all, and the ratio of the one that has the worst."""
+        up, down = self._speed_sums
+        return {
+            "devices": len(names),
+            "down_mbps": sum(down[name] for name in names),
+            "up_mbps": sum(up[name] for name in names),
+            "oversubscription": max((down[name] / up[name] for name in names if up[name]), default=None),
+        }
 
     def pods(self) -> list[Facts]:
         """Return the parts that the top of three tiers or more joins, with what their hosts send and what leads up.

@@ -37,7 +37,7 @@ def facts(
 
     `defaults` are (key, value, source), `adapted` (path, the intended value, the platform's value instead, the reason).
     `alone` is the fabric with its first lossless class only, if it has several. `groups` has the group of each switch
-    of an intent; without it, links name the roles of their ends.
+    of an intent; without it, links and oversubscription name the roles of switches.
     """
     capacity = FabricBandwidth(fabric)
     return {
@@ -46,7 +46,7 @@ def facts(
         "mode": fabric.mode,
         "devices": [_device(device) for device in fabric.devices],
         "endpoints": capacity.groups(),
-        "bandwidth": _bandwidth_facts(fabric, capacity),
+        "bandwidth": _bandwidth_facts(fabric, capacity, groups or {}),
         "pods": _pods(fabric, capacity),
         "claims": asdict(prove_claims(Index(fabric))) if len(fabric.devices) <= _MOST_PROVED else None,
         "links": _links(fabric, capacity, groups or {}),
@@ -96,12 +96,12 @@ def _first_apply_effects(fabric: Fabric) -> Iterator[Facts]:
         yield {"devices": names, "platform": platform, "version": version, **effect._asdict()}
 
 
-def _bandwidth_facts(fabric: Fabric, capacity: FabricBandwidth) -> Facts:
+def _bandwidth_facts(fabric: Fabric, capacity: FabricBandwidth, switch_groups: Mapping[str, str]) -> Facts:
     return {
         "hosts": len(fabric.hosts),
         "gpus": sum(host.gpus for host in fabric.hosts),
         "injection_mbps": capacity.injection_mbps(),
-        "tiers": capacity.tiers(),
+        "tiers": capacity.tiers(switch_groups),
         "bisection_mbps": capacity.bisection_mbps(),
     }
 

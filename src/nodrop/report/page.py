@@ -106,12 +106,24 @@ def _bandwidth_lines(facts: Facts) -> Iterator[str]:
             gpus = f"{row['gpus']} GPUs of {terminal(row['group'])}"
             yield f"  per GPU           {_format_rate(row['per_gpu_mbps'])} for {gpus}"
     for row in wide["tiers"]:
-        if row["oversubscription"] is not None:
-            rates = f"{show_speed(row['down_mbps'])} down, {show_speed(row['up_mbps'])} up"
-            roles = terminal(", ".join(row["roles"]))
-            yield f"  oversubscription  {row['oversubscription']:g}:1 at {roles} ({rates}; at the worst switch)"
+        yield from _oversubscription_lines(row)
     bisection = _format_rate(wide["bisection_mbps"])
     yield f"  bisection         {bisection} one way, from one half of the fabric to the other"
+
+
+def _oversubscription_lines(tier: Facts) -> Iterator[str]:
+    """Yield the oversubscription of a tier, or that of its groups where it differs."""
+    groups_by_ratio: dict[float, list[Facts]] = {}
+    for group in tier["groups"]:
+        if group["oversubscription"] is not None:
+            groups_by_ratio.setdefault(group["oversubscription"], []).append(group)
+    parts = [(ratio, [row["group"] for row in rows], rows) for ratio, rows in groups_by_ratio.items()]
+    if len(parts) < 2 and tier["oversubscription"] is not None:
+        parts = [(tier["oversubscription"], tier["roles"], [tier])]
+    for ratio, names, rows in parts:
+        down, up = (show_speed(sum(row[key] for row in rows)) for key in ("down_mbps", "up_mbps"))
+        where = terminal(", ".join(names))
+        yield f"  oversubscription  {ratio:g}:1 at {where} ({down} down, {up} up; at the worst switch)"
 
 
 def _claim_lines(facts: Facts) -> Iterator[str]:
