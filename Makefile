@@ -8,7 +8,7 @@ PYTHON := $(firstword $(foreach name,python3.14 python3.13 python3.12 python3.11
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONDONTWRITEBYTECODE :=  # tests start nodrop a thousand times, which is not to be compiled each time
 
-.PHONY: help setup demo docs test-unit test test-slow test-all test-nightly fuzz batfish-live check style docs-tools hooks golden faults bench requirements wheelhouse pythons system clean
+.PHONY: help setup demo docs test-unit test test-slow test-nightly fuzz batfish-live check style docs-tools hooks golden faults bench requirements wheelhouse pythons system clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -27,14 +27,11 @@ demo: setup ## show, build and lint the reference fabric of two platforms, then 
 test-unit: setup ## the unit tests, under a minute
 	@$(PYTEST) -m unit
 
-test: setup wheelhouse ## the tests, under 5 minutes
-	@$(PYTEST) -m "not slow and not nightly and not batfish_live"
+test: setup wheelhouse $(if $(ALSO),pythons) ## the tests, under 5 minutes; ALSO=slow with the longer ones, in one run
+	@$(PYTEST) -m "not nightly and not batfish_live$(if $(filter slow,$(ALSO)),, and not slow)"
 
 test-slow: setup wheelhouse pythons ## the longer tests, under 10 minutes
 	@$(PYTEST) -m slow
-
-test-all: setup wheelhouse pythons ## both in one run: shorter than one after the other
-	@$(PYTEST) -m "not nightly and not batfish_live"
 
 test-nightly: setup wheelhouse pythons ## the longest tests; TENTH=0 to 9 or TENTH=COMMIT for a tenth of them
 	@$(PYTEST) --hypothesis-profile=nightly -m nightly $(addprefix --tenth=,$(TENTH))
