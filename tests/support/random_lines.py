@@ -193,7 +193,7 @@ def _maps(bgp: Bgp, source: str | None, chance: Random) -> tuple[RouteMap, ...]:
     `source` is an IPv4 address of the router, if it has one.
     """
     names = {one.name for one in bgp.route_maps}
-    peers = [one.key for one in known_rows(bgp.neighbors)]
+    peers = [one.address or "" for one in known_rows(bgp.neighbors)]  # a match by interface is not computed
     made = [
         replace_fields(one, rules=tuple(_rule(rule, one.name, names, peers, chance) for rule in one.rules))
         for one in bgp.route_maps
@@ -219,7 +219,8 @@ def _rule(rule: RouteMapRule, name: str, names: set[str], peers: list[str], chan
     if chance.random() < 0.12:
         sets.append(("on-match", chance.choice(["next", "goto 20", "goto 100"]) if rule.sequence < 20 else "next"))
     if name.startswith("I") and name.endswith("a") and peers and chance.random() < 0.08:
-        matches.append(("peer", chance.choice(peers)))
+        peer = chance.choice(peers)
+        matches += [("peer", peer)] if peer else []
     if name.startswith("I4") and chance.random() < 0.02:
         sets.append(("ip next-hop", chance.choice(["unchanged", "peer-address"])))
     kinds = {kind for kind, _ in matches}
