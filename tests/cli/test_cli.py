@@ -2,7 +2,6 @@
 
 import json
 import os
-import pty
 import re
 import subprocess
 import sys
@@ -22,7 +21,7 @@ from nodrop.engine import verdicts
 from nodrop.engine.rule_loader import parse_rule
 from nodrop.engine.rules import select_file_rules, select_routing_rules, shipped
 from nodrop.resources import home
-from support.command import SCRIPT, Done, built, nodrop, process
+from support.command import SCRIPT, Done, built, nodrop, on_terminal, process
 from support.gitops import committed, git
 from support.places import GOLDEN, ROOT, TESTS
 
@@ -466,16 +465,10 @@ def test_color_never_reaches_a_file(tmp_path: Path) -> None:
     [({"TERM": "xterm"}, True), ({"TERM": "dumb"}, False), ({"TERM": "xterm", "NO_COLOR": "1"}, False)],
 )
 def test_color_on_a_terminal(environment: dict[str, str], colored: bool) -> None:
-    ours, theirs = pty.openpty()
-    command = [sys.executable, "-c", SCRIPT, "lint", "bad"]
-    with subprocess.Popen(command, stdout=theirs, env={**os.environ, **environment}) as running:
-        os.close(theirs)
-        said = b""
-        while not said.endswith(b"notes\r\n") and not said.endswith(b"notes\x1b[0m\r\n"):
-            said += os.read(ours, 65536)
-        assert running.wait() == 1
-    os.close(ours)
-    assert (b"\x1b[" in said) == colored
+    done = on_terminal("lint", "bad", **environment)
+    assert done.code == 1
+    assert re.sub(r"\x1b\[0m", "", done.out).endswith("notes\r\n")
+    assert ("\x1b[" in done.out) == colored
 
 
 @pytest.mark.slow

@@ -1,12 +1,8 @@
 """Links from rules and places: where they lead, on which terminals they are, and that no name can break out of them."""
 
 import json
-import os
-import pty
 import re
 import socket
-import subprocess
-import sys
 from pathlib import Path
 from unittest.mock import patch
 from urllib.parse import unquote, urlsplit
@@ -24,7 +20,7 @@ from nodrop.report import links
 from nodrop.report.links import RulePages, TerminalLinks, format_link
 from nodrop.report.text import render
 from nodrop.resources import home
-from support.command import SCRIPT, nodrop
+from support.command import nodrop, on_terminal
 from support.report_samples import at, finding, outcome, related
 
 LINK = re.compile(r"\x1b]8;;([^\x1b]*)\x1b\\(.*?)\x1b]8;;\x1b\\")
@@ -145,27 +141,10 @@ def faulty(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def on_terminal(*args: str, **environment: str) -> str:
-    """What a command writes where its standard output is a terminal."""
-    ours, theirs = pty.openpty()
-    command = [sys.executable, "-c", SCRIPT, *args]
-    with subprocess.Popen(command, stdout=theirs, stderr=theirs, env={**os.environ, **environment}) as running:
-        os.close(theirs)
-        said = b""
-        try:
-            while part := os.read(ours, 65536):
-                said += part
-        except OSError:  # Linux's way of saying that nobody writes any more
-            pass
-        running.wait()
-    os.close(ours)
-    return said.decode()
-
-
 def test_a_terminal_gets_links_and_nothing_else_does(faulty: Path) -> None:
-    said = on_terminal("lint", "pod.yaml", TERM="xterm", NO_COLOR="1")
+    said = on_terminal("lint", "pod.yaml", TERM="xterm", NO_COLOR="1").out
     assert [shown for _, shown in LINK.findall(said)][:2] == ["ecn-below-one-packet", "pod.yaml:15:80"]
-    assert "\x1b]8" not in on_terminal("lint", "pod.yaml", TERM="xterm", CI="true")
+    assert "\x1b]8" not in on_terminal("lint", "pod.yaml", TERM="xterm", CI="true").out
     assert "\x1b" not in nodrop("lint", "pod.yaml").out
     done = nodrop("lint", "pod.yaml", "--format", "text=report.txt", "--format", "json")
     assert "\x1b" not in done.out + Path("report.txt").read_text()

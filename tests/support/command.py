@@ -4,9 +4,11 @@ import contextlib
 import io
 import json
 import os
+import pty
 import subprocess
 import sys
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -60,6 +62,32 @@ def _written(stream: io.TextIOWrapper) -> str:
     stream.flush()
     assert isinstance(stream.buffer, io.BytesIO)
     return stream.buffer.getvalue().decode()
+
+
+def on_terminal(*args: str | Path, **environment: str) -> Done:
+    """Run a command in this process, both of its streams the same terminal; `out` holds what that gets."""
+    ours, theirs = pty.openpty()
+    with ThreadPoolExecutor(max_workers=1) as reader, mock.patch.dict(os.environ, environment):
+        written = reader.submit(_read_terminal, ours)
+        with (
+            open(theirs, "w", encoding="utf-8", newline="") as terminal,  # noqa: PTH123 -- an open descriptor
+            contextlib.redirect_stdout(terminal),
+            contextlib.redirect_stderr(terminal),
+        ):
+            code = run(list(map(str, args)))
+        return Done(code, written.result().decode(), "")
+
+
+def _read_terminal(descriptor: int) -> bytes:
+    """Read what a terminal gets until nobody writes to it any more."""
+    text = b""
+    try:
+        while part := os.read(descriptor, 65536):
+            text += part
+    except OSError:  # Linux's way of saying that the other end is closed
+        pass
+    os.close(descriptor)
+    return text
 
 
 def process(*args: str | Path, stdin: bytes = b"", env: Mapping[str, str] | None = None) -> Done:
