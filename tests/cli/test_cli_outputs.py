@@ -11,6 +11,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import unquote
 from xml.etree import ElementTree
@@ -19,7 +20,7 @@ import pytest
 
 from nodrop.publish.landing import Landing
 from nodrop.resources import home
-from support.command import SCRIPT, built, nodrop
+from support.command import SCRIPT, Done, built, nodrop
 from support.patience import END_S
 
 FORMATS = ("text", "concise", "json", "sarif", "junit", "github", "gitlab")
@@ -210,13 +211,14 @@ def test_check_does_not_wait_for_a_pipe_in_the_place_of_a_file() -> None:
 def test_an_open_descriptor_is_written_to(name: str) -> None:
     """As shells name it: `--format json=>(jq .)`."""
     reader, writer = os.pipe()
-    command = [sys.executable, "-c", SCRIPT, "lint", "pod.yaml", *formats(f"json={name.format(writer)}", "text")]
-    done = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, pass_fds=[writer])
-    os.close(writer)
-    with os.fdopen(reader, "rb") as pipe:
-        assert json.load(pipe)["findings"]
-    said, wrong = done.communicate(timeout=30)
-    assert (done.returncode, said.decode(), wrong) == (1, nodrop("lint", "pod.yaml").out, b"")
+    with ThreadPoolExecutor(max_workers=1) as other_end, os.fdopen(reader, "rb") as pipe:
+        report = other_end.submit(json.load, pipe)
+        try:
+            done = nodrop("lint", "pod.yaml", *formats(f"json={name.format(writer)}", "text"))
+        finally:
+            os.close(writer)
+        assert report.result()["findings"]
+    assert done == Done(1, nodrop("lint", "pod.yaml").out, "")
 
 
 def test_the_null_device_takes_a_report() -> None:
