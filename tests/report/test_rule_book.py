@@ -176,8 +176,8 @@ def test_a_page_says_all_there_is_to_say() -> None:
         "What to do",
         "Options",
         "As configurations",
-        "Reported after these changes to intents/two-by-two.yaml",
-        "Not reported after these changes to intents/two-by-two.yaml",
+        "Reported after these changes to the fabric of intents/two-by-two.yaml",
+        "Not reported after these changes to the fabric of intents/two-by-two.yaml",
         "References",
         "What it belongs to",
     ]
@@ -316,8 +316,8 @@ def test_a_hostile_rule_has_a_page_like_any_other() -> None:
         "Why",
         "What to do",
         "Options",
-        "Reported after these changes to intents/two-by-two.yaml",
-        "Not reported after these changes to intents/two-by-two.yaml",
+        "Reported after these changes to the fabric of intents/two-by-two.yaml",
+        "Not reported after these changes to the fabric of intents/two-by-two.yaml",
         "References",
         "What it belongs to",
     ]
@@ -336,3 +336,47 @@ def test_a_page_promises_a_fix_without_unsafe_only_where_it_holds() -> None:
     assert "Without --unsafe: only where policy, other ports or a cable known to reach a host" in page
     assert "`nodrop fix` changes this." not in page
     assert "`nodrop fix` changes this." in made()["watchdog-mask-differs.md"]
+
+
+def test_a_page_names_the_value_that_a_fix_sets() -> None:
+    """Where a remedy has two sides, the reader must know which of them `nodrop fix` takes."""
+    assert "`nodrop fix` sets `interface.qos.pfc_watchdog` to none.\n" in made()["watchdog-without-pfc.md"]
+
+
+def test_a_page_says_where_typed_lines_are_lost() -> None:
+    assert "`write memory` (SONiC keeps this only with docker\\_routing\\_config\\_mode" in made()["switch-drained.md"]
+
+
+def test_files_of_another_system_are_no_configuration_of_this_one() -> None:
+    """The example is a file of Onyx: it is not what SONiC's files become."""
+    assert "On sonic" not in "\n".join(render_configurations(RULES["shares-exceed-whole"]))
+
+
+def test_configurations_show_the_finding_and_the_settings_that_differ() -> None:
+    lines = render_configurations(RULES["watchdog-without-pfc"])
+    at = lines.index("On sonic, reported at `leaf1/Ethernet0`")
+    assert lines[at:] == [
+        "On sonic, reported at `leaf1/Ethernet0`",
+        "",
+        "> Ethernet0 has a PFC watchdog, but PFC on no priority: there is nothing to watch",
+        "",
+        "```diff",
+        "# leaf1/config_db.json",
+        "  (AZURE_LOSSLESS has the name AZURE_LOSSY)",
+        "- PORT_QOS_MAP Ethernet0 pfc_enable: 3",
+        "+ PORT_QOS_MAP Ethernet0 pfc_enable",
+        "```",
+    ]
+
+
+def test_a_remedy_that_differs_from_finding_to_finding_is_shown() -> None:
+    assert "> Fix: permit the prefix there, before any entry that denies it" in render_configurations(
+        RULES["route-to-hosts-filtered"]
+    )
+
+
+def test_a_fault_is_shown_beside_a_sound_fabric_of_the_same_intent() -> None:
+    lines = render_configurations(RULES["session-without-link-local"])
+    intent = "with `{routing: {sessions: unnumbered}, addressing: {links: null}}` in the intent"
+    assert any(line.endswith(intent) for line in lines)
+    assert "- INTERFACE Ethernet224 ipv6_use_link_local_only: enable" in lines

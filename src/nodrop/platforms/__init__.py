@@ -201,6 +201,8 @@ class CommandLines(Protocol):
     BEFORE: tuple[str, ...]
     AFTER: tuple[str, ...]
     """What is typed before and after all commands."""
+    KEPT: str
+    """Where the commands do not survive a restart, behind them; nothing where they always do."""
     DISTURBS_AS_PATCH: bool
     """Whether the commands of an edit disturb a switch as the steps of its patch do, because one tool makes both."""
 

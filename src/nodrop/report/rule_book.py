@@ -10,7 +10,7 @@ from nodrop.engine.rule import STRICTNESSES, Rule
 from nodrop.model.fabric import MODES
 from nodrop.report import rules as words
 from nodrop.report.escape import fence_code_block, format_trusted_markdown
-from nodrop.report.rules import Shown, build_rule_page, format_rule_modes, format_rule_reason, rule_platforms
+from nodrop.report.rules import UNCHANGED, Shown, build_rule_page, format_rule_modes, format_rule_reason, rule_platforms
 
 INDEX_FILE = "README.md"
 
@@ -67,7 +67,7 @@ def _render_rule_page(rule: Rule, configurations: Sequence[str], rows: Sequence[
         if isinstance(section.blocks[0], Shown) and not isinstance(rule_sheet.parts[number - 1].blocks[0], Shown):
             lines += configurations
         lines += ["", f"## {format_trusted_markdown(section.title)}"]
-        if any(isinstance(block, Shown) and block.values for block in section.blocks):
+        if any(isinstance(block, Shown) and set(block.values) - {UNCHANGED} for block in section.blocks):
             lines += [
                 "",
                 "Paths are those of [nodrop's model](../rule-words.md#the-model), which every platform is read into.",

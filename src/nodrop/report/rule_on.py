@@ -1,26 +1,45 @@
 """A rule's fault as the files of a platform have it: for `nodrop explain RULE --platform NAME`, and the rule book."""
 
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from difflib import unified_diff
+from typing import NamedTuple
 
-from nodrop import platforms
+from nodrop import context, platforms
 from nodrop.engine.example_setup import Setting, UnsupportedExample, names, rename_subject_ports
-from nodrop.engine.examples import build_example_views
+from nodrop.engine.examples import build_example_views, run_rule
+from nodrop.engine.finding import Finding
 from nodrop.engine.rule import Example, Rule
 from nodrop.model.reading import Reading
 from nodrop.model.subject import parse
 from nodrop.model.subject import text as subject_text
 from nodrop.platforms.kit.examples import TIERS
-from nodrop.report.escape import fence_code_block, terminal
-from nodrop.report.rules import RULE_PAGE_COLUMNS, finds, rule_platforms
+from nodrop.report.escape import fence_code_block, format_trusted_markdown, terminal
+from nodrop.report.names import count
+from nodrop.report.rules import RULE_PAGE_COLUMNS, finds, format_yaml_value, rule_platforms
+from nodrop.report.settings_difference import difference
 
 _LINES = 40
 """How much of an example's difference is shown."""
 _CONTEXT = 1
-_SHORT_LINES = 24
-"""The longest difference that the rule book shows."""
+_BOOK_LINES = 24
+"""How much of a difference the rule book shows."""
 CONFIGURATIONS_TITLE = "## As configurations"
+_INTRODUCTION = (
+    "Lines with `-` are settings of a sound configuration, those with `+` of a faulty one. nodrop chooses the names of "
+    "profiles and peer groups; that they change is no part of the fault."
+)
+
+
+class _Demonstration(NamedTuple):
+    """A bad example on a platform: its subjects with the platform's names of ports, its finding, and the files."""
+
+    at: list[str]
+    intent: str
+    """What the intent of the sound fabric has, if that is not the fault itself."""
+    finding: Finding | None
+    before: dict[str, str]
+    after: dict[str, str]
 
 
 def render_rule_examples(rule: Rule, platform: str) -> str:
@@ -47,13 +66,17 @@ def _example_lines(rule: Rule, example: Example, platform: str) -> Iterator[str]
         yield from _whole_file_lines(example, platform)
         return
     try:
-        at, lines = _diff_example(example, platform)
+        demonstration = _demonstrate(rule, example, platform)
     except (UnsupportedExample, ValueError) as reason:
         yield from textwrap.wrap(
             f"{example.name} of {rule.name} cannot be said by {platform}: {reason}", RULE_PAGE_COLUMNS
         )
         return
-    yield from textwrap.wrap(f"Found at {', '.join(at)}, where a sound fabric is changed so:", RULE_PAGE_COLUMNS)
+    yield from textwrap.wrap(
+        f"Found at {', '.join(demonstration.at)}, where a sound fabric{demonstration.intent} is changed so:",
+        RULE_PAGE_COLUMNS,
+    )
+    lines = [*_diff_lines(demonstration.before, demonstration.after)]
     lines = lines or ["no line of a file, but what is stated beside them"]
     yield from (f"  {line}" for line in lines[:_LINES])
     if len(lines) > _LINES:
@@ -63,49 +86,69 @@ def _example_lines(rule: Rule, example: Example, platform: str) -> Iterator[str]
 def render_configurations(rule: Rule) -> list[str]:
     """Return the section of a rule's page in the book: its shortest bad example, on each platform that is written.
 
-    Examples that are given as files of a platform are on the page already.
+    It has the message of the finding, and the settings that differ unless the page shows the example as files.
     """
     lines: list[str] = []
+    has_difference = False
     for platform in sorted({*platforms.writable_names()} & {*rule_platforms(rule)}):
         bad = [example for example in rule.examples if example.kind == "bad"]
-        if any(platform in (example.artifact or {}) for example in bad):
-            continue
-        if shortest := _find_shortest_difference(bad, platform):
-            at, difference = shortest
-            lines += ["", f"On {platform}, reported at {', '.join(f'`{subject}`' for subject in at)}:", ""]
-            if len(difference) <= _SHORT_LINES:
-                lines += fence_code_block(difference, "diff")
-            else:
-                lines.append(f"{len(difference)} lines differ: `nodrop explain {rule.name} --platform {platform}`")
-    intro = "A configuration without the fault has the lines with `-`, one with the fault those with `+`."
-    return ["", CONFIGURATIONS_TITLE, "", intro, *lines] if lines else []
+        as_files = [example for example in bad if platform in (example.artifact or {})]
+        if shown := _find_shortest_difference(rule, as_files or bad, platform):
+            demonstration, changed = shown
+            at = ", ".join(f"`{subject}`" for subject in demonstration.at)
+            lines += ["", f"On {platform}, reported at {at}{demonstration.intent}"]
+            lines += _finding_lines(rule, demonstration.finding)
+            if not as_files:
+                has_difference = True
+                lines += ["", *fence_code_block(changed[:_BOOK_LINES], "diff")]
+                if len(changed) > _BOOK_LINES:
+                    more = count(len(changed) - _BOOK_LINES, "more line")
+                    lines += ["", f"and {more}: `nodrop explain {rule.name} --platform {platform}`"]
+    intro = ["", _INTRODUCTION] if has_difference else []
+    return ["", CONFIGURATIONS_TITLE, *intro, *lines] if lines else []
 
 
-def _find_shortest_difference(examples: Iterable[Example], platform: str) -> tuple[list[str], list[str]] | None:
-    """Return subjects and lines of the example that changes the fewest lines; None where no example changes any."""
-    shortest: tuple[list[str], list[str]] | None = None
+def _finding_lines(rule: Rule, finding: Finding | None) -> Iterator[str]:
+    """Yield the message of a finding, and its remedy if that differs from finding to finding."""
+    if finding is None:
+        return
+    yield from ("", f"> {format_trusted_markdown(finding.message)}")
+    if finding.fix is not None and any(not isinstance(piece, str) for piece in rule.fix):
+        yield from (">", f"> Fix: {format_trusted_markdown(finding.fix.text)}")
+
+
+def _find_shortest_difference(
+    rule: Rule, examples: Iterable[Example], platform: str
+) -> tuple[_Demonstration, list[str]] | None:
+    """Return the example that changes the fewest settings, and these; None where no example changes any."""
+    shortest: tuple[_Demonstration, list[str]] | None = None
     for example in examples:
         try:
-            at, lines = _diff_example(example, platform)
+            demonstration = _demonstrate(rule, example, platform)
         except (UnsupportedExample, ValueError):
             continue
-        if lines and (shortest is None or len(lines) < len(shortest[1])):
-            shortest = at, lines
+        changed = difference(demonstration.before, demonstration.after)
+        if changed and (shortest is None or len(changed) < len(shortest[1])):
+            shortest = demonstration, changed
     return shortest
 
 
-def _diff_example(example: Example, platform: str) -> tuple[list[str], list[str]]:
-    """Return the subjects of an example with the platform's port names, and the lines in which it differs.
-
-    UnsupportedExample or ValueError where the platform cannot have it.
-    """
+def _demonstrate(rule: Rule, example: Example, platform: str) -> _Demonstration:
+    """Return an example on a platform; UnsupportedExample or ValueError where the platform cannot have it."""
     setting = Setting(platform)
     setting.check_support(example)
     (view, *_) = build_example_views(example, setting.base, setting.views, setting.artifact)
-    (sound,) = setting.views(setting.base({}))
-    table = names(setting.base({}), platform)
+    if view.platform != platform:
+        raise UnsupportedExample(f"its files are those of {view.platform}")
+    overlay = (example.intent or {}) if example.model or example.artifact else {}
+    sound_fabric = setting.base(overlay)
+    (sound,) = setting.views(sound_fabric)
+    table = names(sound_fabric, platform)
     at = [subject_text(rename_subject_ports(parse(path), table)) for path in example.at]
-    return at, list(_diff_lines(sound.reading, view.reading))
+    intent = f" with `{format_yaml_value(overlay)}` in the intent" if overlay else ""
+    findings = run_rule(rule, view.reading, view.observed, view.beside).findings
+    first = next((finding for finding in findings if subject_text(finding.subject) == at[0]), None)
+    return _Demonstration(at, intent, first, _files(sound.reading), _files(view.reading))
 
 
 def _whole_file_lines(example: Example, platform: str) -> Iterator[str]:
@@ -120,17 +163,17 @@ def _whole_file_lines(example: Example, platform: str) -> Iterator[str]:
         yield from (f"    {line}" for line in (file.splitlines() if isinstance(file, str) else map(str, file)))
 
 
-def _diff_lines(before: Reading, after: Reading) -> Iterator[str]:
-    old, new = _files(before), _files(after)
-    for name in sorted(old.keys() | new.keys()):
-        if old.get(name) != new.get(name):
-            was, lines = ((old.get(name, "").splitlines()), (new.get(name, "").splitlines()))
+def _diff_lines(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[str]:
+    for name in sorted(before.keys() | after.keys()):
+        if before.get(name) != after.get(name):
+            was, lines = ((before.get(name, "").splitlines()), (after.get(name, "").splitlines()))
             yield from unified_diff(was, lines, name, name, n=_CONTEXT, lineterm="")
 
 
 def _files(reading: Reading) -> dict[str, str]:
-    return {
+    files = {
         source.display: (source.held or b"").decode(errors="replace")
         for sources in reading.sources.values()
         for source in sources
     }
+    return files | {context.FILE: context.spell(reading.fabric)}

@@ -9,7 +9,7 @@ from typing import Any
 
 from nodrop import platforms
 from nodrop.engine.evidence import TOPIC_LABELS
-from nodrop.engine.nodes import Attribute, Call, Name, Node, leaves
+from nodrop.engine.nodes import Attribute, Call, Constant, Name, Node, leaves
 from nodrop.engine.rule import Example, Rule
 from nodrop.model.fabric import MODES
 from nodrop.platforms.kit.command_lines import PORT, PORTS
@@ -37,6 +37,10 @@ _SCOPES: Mapping[str, str] = {
     "neighbor": "each BGP session",
     "buffer_pool": "each buffer pool",
 }
+
+
+UNCHANGED = "no change: the example itself"
+"""What an example has that is the fabric itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,12 +91,13 @@ def build_rule_page(rule: Rule) -> Sheet:
         sections.append(Part(title="What to type", blocks=tuple(_describe_commands(rule))))
     if rule.options:
         option_lines = (
-            f"{option.name} = {_format_yaml_value(option.default)}: {option.description}" for option in rule.options
+            f"{option.name} = {format_yaml_value(option.default)}: {option.description}" for option in rule.options
         )
         sections.append(Part(title="Options", blocks=tuple(option_lines)))
-    for kind, title in (("bad", "Reported"), ("good", "Not reported")):
+    for kind, verdict in (("bad", "Reported"), ("good", "Not reported")):
         examples = tuple(_build_shown_example(example) for example in rule.examples if example.kind == kind)
-        sections.append(Part(title=f"{title} after these changes to intents/two-by-two.yaml", blocks=examples))
+        title = f"{verdict} after these changes to the fabric of intents/two-by-two.yaml"
+        sections.append(Part(title=title, blocks=examples))
     sections.append(Part(title="References", blocks=rule.references))
     return Sheet(name=rule.name, finds=finds(rule), facts=tuple(_fact_rows(rule)), parts=tuple(sections))
 
@@ -103,7 +108,7 @@ def _describe_commands(rule: Rule) -> Iterator[str]:
         spelling = platforms.command_lines(language)
         typed = [_render_message_pieces(line).replace(PORTS, "[ports]").replace(PORT, "[port]") for line in lines]
         every = (*spelling.BEFORE, *typed, *(line for line in spelling.AFTER if line not in typed))
-        yield f"{spelling.TITLE}: {', '.join(f'`{line}`' for line in every)}"
+        yield f"{spelling.TITLE}: {', '.join(f'`{line}`' for line in every)}{spelling.KEPT}"
 
 
 def _describe_automatic_fix(rule: Rule) -> Iterator[str]:
@@ -111,16 +116,32 @@ def _describe_automatic_fix(rule: Rule) -> Iterator[str]:
     if rule.has_known_changes:
         flag = "" if rule.fix_safe and not rule.default_changes else " --unsafe"
         why = "; review the changes first: the intended value may differ" if flag else ""
-        yield f"`nodrop fix{flag}` changes this{_describe_fix_source(rule)}{why}."
+        yield f"`nodrop fix{flag}` {_describe_changes(rule)}{why}."
         if flag and rule.fix_safe:
             yield "Without --unsafe: only where policy, other ports or a cable known to reach a host give the value."
+        if rule.changes_files:
+            yield "`nodrop lint` prints the commands for the switch, where it knows the value."
 
 
-def _describe_fix_source(rule: Rule) -> str:
-    """Return where the values of a fix come from, if nothing else on the page gives that."""
+def _describe_changes(rule: Rule) -> str:
+    """Return what an automatic fix changes: the values that it sets, or where it takes them from."""
     if not rule.changes_files:
-        return " in an intent"
-    return " to the value that most similar ports or switches have" if rule.as_siblings and not rule.changes else ""
+        return "changes this in an intent"
+    constants = [(path, node) for path, node in rule.changes if isinstance(node, Constant)]
+    if constants and len(constants) == len(rule.changes) and not rule.as_siblings:
+        values = (f"`{_format_path(path)}` to {_format_constant(node)}" for path, node in constants)
+        return f"sets {' and '.join(values)}"
+    source = " to the value that most similar ports or switches have" if rule.as_siblings and not rule.changes else ""
+    return f"changes this{source}"
+
+
+def _format_constant(node: Constant) -> str:
+    return "none" if node.value is None else format_yaml_value(node.value)
+
+
+def _format_path(node: Node) -> str:
+    """Return an attribute as a rule spells it."""
+    return f"{_format_path(node.of)}.{node.name}" if isinstance(node, Attribute) else getattr(node, "name", "")
 
 
 def finds(rule: Rule) -> str:
@@ -216,8 +237,8 @@ def _build_shown_example(example: Example) -> Shown:
     values: list[str] = []
     for changes, verb in ((example.model, "set"), (example.intent, "in the intent, set")):
         if changes is not None and not changes and not example.intent and example.beside is None and not example.seen:
-            values.append("no change: the example itself")
-        values += [f"{verb} {path} to {_format_yaml_value(value)}" for path, value in (changes or {}).items()]
+            values.append(UNCHANGED)
+        values += [f"{verb} {path} to {format_yaml_value(value)}" for path, value in (changes or {}).items()]
     values += _format_second_fabric(example.beside)
     values += _format_observations(example.seen or {})
     files = (_diff_file(path, edits) for files in (example.artifact or {}).values() for path, edits in files.items())
@@ -232,11 +253,11 @@ def _format_second_fabric(spec: Mapping[str, Any] | None) -> Iterator[str]:
     if not spec["intent"] and not spec["model"]:
         yield "the second fabric is built from the same intent"
     yield from (
-        f"in the intent of the second fabric, set {path} to {_format_yaml_value(value)}"
+        f"in the intent of the second fabric, set {path} to {format_yaml_value(value)}"
         for path, value in spec["intent"].items()
     )
     yield from (
-        f"in the second fabric, set {path} to {_format_yaml_value(value)}" for path, value in spec["model"].items()
+        f"in the second fabric, set {path} to {format_yaml_value(value)}" for path, value in spec["model"].items()
     )
     yield from (f"a cable from {a} to {b} is stated" for a, b in spec["cables"])
 
@@ -244,14 +265,14 @@ def _format_second_fabric(spec: Mapping[str, Any] | None) -> Iterator[str]:
 def _format_observations(observed_differences: Mapping[str, Any]) -> Iterator[str]:
     """Yield an example's facts that a validator sees and that its files do not state."""
     for path, value in observed_differences.get("model", {}).items():
-        yield f"Batfish sees that {path} is {_format_yaml_value(value)}"
+        yield f"Batfish sees that {path} is {format_yaml_value(value)}"
     for line in observed_differences.get("refused", ()):
         yield f"Batfish refuses `{line['text']}` of {line['device']}: {line['said']}"
     for flow in observed_differences.get("lost", ()):
         yield f"packets from {flow['source']} to {flow['prefix']}: {flow['old']} before, {flow['new']} now"
     for check, rows in observed_differences.get("values", {}).items():
         yield from (
-            f"Batfish sees, of {check}, that {item} is {_format_yaml_value(value)}" for item, value in rows.items()
+            f"Batfish sees, of {check}, that {item} is {format_yaml_value(value)}" for item, value in rows.items()
         )
 
 
@@ -265,12 +286,12 @@ def _diff_file(path: str, edits: str | Sequence[Mapping[str, str]]) -> Changed:
     return Changed(name=path, whole=False, lines=tuple(lines))
 
 
-def _format_yaml_value(value: object) -> str:
+def format_yaml_value(value: object) -> str:
     """Return a value of an example in YAML on one line; texts that YAML would take for more are quoted."""
     if isinstance(value, Mapping):
-        return f"{{{', '.join(f'{key}: {_format_yaml_value(child)}' for key, child in value.items())}}}"
+        return f"{{{', '.join(f'{key}: {format_yaml_value(child)}' for key, child in value.items())}}}"
     if isinstance(value, list | tuple):
-        return f"[{', '.join(map(_format_yaml_value, value))}]"
+        return f"[{', '.join(map(format_yaml_value, value))}]"
     plain = isinstance(value, str) and re.fullmatch(r"[\w./%*-]+( [\w./%*-]+)*", value)
     return str(value) if plain else json.dumps(value, ensure_ascii=False)
 

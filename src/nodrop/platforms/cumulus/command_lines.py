@@ -9,6 +9,7 @@ from nodrop.platforms.kit.command_lines import PORTS, repeat_for_ports
 TITLE = "Cumulus Linux files"
 BEFORE: tuple[str, ...] = ()
 AFTER: tuple[str, ...] = ()
+KEPT = ""
 DISTURBS_AS_PATCH = False
 
 

@@ -8,6 +8,10 @@ from nodrop.platforms.kit.command_lines import repeat_for_ports
 TITLE = "FRR"
 BEFORE = ("vtysh", "configure terminal")
 AFTER = ("end", "write memory")
+KEPT = (
+    " (SONiC keeps this only with docker_routing_config_mode split-unified; in its default mode, separated, it writes "
+    "FRR's files anew from CONFIG_DB at each start: change the row there too)"
+)
 DISTURBS_AS_PATCH = False
 
 

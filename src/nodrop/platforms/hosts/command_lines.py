@@ -11,6 +11,7 @@ TITLE = "host"
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=\S*")
 BEFORE: tuple[str, ...] = ()
 AFTER: tuple[str, ...] = ()
+KEPT = ""
 DISTURBS_AS_PATCH = False
 
 

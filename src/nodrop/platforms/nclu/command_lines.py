@@ -8,6 +8,7 @@ from nodrop.platforms.kit.command_lines import fill_slots, has_slot, runs
 TITLE = "NCLU"
 BEFORE: tuple[str, ...] = ()
 AFTER = ("net commit",)
+KEPT = ""
 DISTURBS_AS_PATCH = False
 
 

@@ -10,6 +10,7 @@ from nodrop.platforms.nvue.edit_steps import COMMANDS
 TITLE = "NVUE"
 BEFORE: tuple[str, ...] = ()
 AFTER = ("nv config apply",)
+KEPT = ""
 DISTURBS_AS_PATCH = True
 
 

@@ -9,6 +9,7 @@ from nodrop.platforms.kit.command_lines import Run, fill_slots, has_slot, runs
 TITLE = "Onyx"
 BEFORE = ("enable", "configure terminal")
 AFTER = ("configuration write",)
+KEPT = ""
 DISTURBS_AS_PATCH = False
 _PORT = re.compile(r"Eth([0-9]+/[0-9]+)")
 

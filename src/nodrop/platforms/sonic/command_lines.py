@@ -32,6 +32,7 @@ from nodrop.syntax.shapes import mapping, mapping_at
 TITLE = "SONiC"
 BEFORE: tuple[str, ...] = ()
 AFTER = ("sudo config save -y",)
+KEPT = ""
 DISTURBS_AS_PATCH = False
 
 _WATCHDOG = "PFC_WD"

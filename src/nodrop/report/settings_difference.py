@@ -1,0 +1,136 @@
+"""Two versions of a switch's files, setting by setting: short where their text is laid out anew around a change.
+
+A file of JSON or YAML is taken as settings, lists and ranges of ports written out, any other file as lines. A profile
+that only has another name is named once, and settings that differ in numbers alone are shown once, with their count.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from difflib import unified_diff
+from typing import Any
+
+from nodrop.errors import InputProblems
+from nodrop.platforms.nvue.names import keys
+from nodrop.syntax.yaml import parse
+
+_NUMBER = re.compile(r"\d+")
+_COLUMNS = 160
+"""How much of a line is shown."""
+_Settings = dict[str, str]
+
+
+def difference(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
+    """Return what differs between files, given by name: the name of each file, and the settings that go and come."""
+    lines: list[str] = []
+    for name in sorted(before.keys() | after.keys()):
+        if name not in before or name not in after:
+            lines += [f"# {name}", "+ the whole file" if name in after else "- the whole file"]
+        elif changed := [*_file_lines(name, before[name], after[name])]:
+            lines += [f"# {name}", *(f"{line[:_COLUMNS]} …" if len(line) > _COLUMNS else line for line in changed)]
+    return lines
+
+
+def _file_lines(name: str, old: str, new: str) -> Iterator[str]:
+    try:
+        old_tree, new_tree = _read_tree(name, old), _read_tree(name, new)
+    except (ValueError, InputProblems):  # as the fault may be
+        changed_lines = unified_diff(old.splitlines(), new.splitlines(), n=0, lineterm="")
+        yield from _fold((line[0] + " " + line[1:].strip(),) for line in changed_lines if _is_change(line))
+        return
+    renamed = dict(_renamed_keys(old_tree, new_tree))
+    yield from (f"  ({old_name} has the name {new_name})" for old_name, new_name in renamed.items())
+    old_settings, new_settings = dict(_flatten(_rename(old_tree, renamed))), dict(_flatten(new_tree))
+    yield from _fold(
+        _changed_lines(path, old_settings, new_settings)
+        for path in dict.fromkeys((*old_settings, *new_settings))
+        if old_settings.get(path) != new_settings.get(path)
+    )
+
+
+def _is_change(line: str) -> bool:
+    return line.startswith(("-", "+")) and not line.startswith(("---", "+++")) and bool(line[1:].strip())
+
+
+def _changed_lines(path: str, old: _Settings, new: _Settings) -> tuple[str, ...]:
+    return tuple(
+        f"{sign} {path}: {settings[path]}".rstrip(": ")
+        for sign, settings in (("-", old), ("+", new))
+        if path in settings
+    )
+
+
+def _fold(changes: Iterable[tuple[str, ...]]) -> Iterator[str]:
+    """Yield the lines of changes; of those that differ in numbers alone the first, and how many follow it."""
+    alike: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
+    for change in changes:
+        alike.setdefault(tuple(_NUMBER.sub("#", line) for line in change), []).append(change)
+    for first, *others in alike.values():
+        yield from first
+        if others:
+            yield f"  (and {len(others)} more that differ in numbers)"
+
+
+def _read_tree(name: str, text: str) -> Any:
+    """Return the settings of a file as a tree; ValueError or InputProblems where it has none."""
+    if name.endswith(".json"):
+        return json.loads(text)
+    if not name.endswith("startup.yaml"):
+        raise ValueError(name)
+    tree: dict[str, Any] = {}
+    sections: Any = parse(text.encode(), name).data
+    for section in sections:
+        for settings in (value for key, value in section.items() if key != "header"):
+            tree |= _expand_keys(settings, "")
+    return tree
+
+
+def _expand_keys(tree: Mapping[str, Any], parent: str) -> dict[str, Any]:
+    """Return a tree with each list or range in its keys as single keys."""
+    expanded: dict[str, Any] = {}
+    for key, value in tree.items():
+        for name in keys(parent, str(key)):
+            added = _expand_keys(value, str(key)) if isinstance(value, dict) else value
+            expanded[name] = _merge(expanded.get(name), added)
+    return expanded
+
+
+def _merge(own: Any, added: Any) -> Any:
+    """Return two trees as one; a setting of the second counts."""
+    if not isinstance(own, dict) or not isinstance(added, dict):
+        return added
+    return own | {key: _merge(own.get(key), value) for key, value in added.items()}
+
+
+def _flatten(node: object, path: str = "") -> Iterator[tuple[str, str]]:
+    if isinstance(node, dict) and node:
+        for key, value in node.items():
+            yield from _flatten(value, f"{path} {key}".strip())
+    elif isinstance(node, list):
+        yield path, ", ".join(map(str, node))
+    else:
+        yield path, "" if node == {} else str(node)
+
+
+def _renamed_keys(old: object, new: object) -> Iterator[tuple[str, str]]:
+    """Yield names that one mapping lost and another gained with the same settings, and that settings refer to."""
+    referred = {value for _, value in _flatten(old)}
+    yield from ((was, now) for was, now in _moved_keys(old, new) if was in referred)
+
+
+def _moved_keys(old: object, new: object) -> Iterator[tuple[str, str]]:
+    if not isinstance(old, dict) or not isinstance(new, dict):
+        return
+    for key, value in old.items():
+        if key in new:
+            yield from _moved_keys(value, new[key])
+        elif isinstance(value, dict) and value:
+            yield from ((key, other) for other, there in new.items() if other not in old and there == value)
+
+
+def _rename(node: object, renamed: Mapping[str, str]) -> object:
+    if isinstance(node, dict):
+        return {renamed.get(key, key): _rename(value, renamed) for key, value in node.items()}
+    if isinstance(node, list):
+        return [_rename(item, renamed) for item in node]
+    return renamed.get(node, node) if isinstance(node, str) else node
