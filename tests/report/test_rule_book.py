@@ -344,7 +344,7 @@ def test_a_page_names_the_value_that_a_fix_sets() -> None:
 
 
 def test_a_page_says_where_typed_lines_are_lost() -> None:
-    assert "`write memory` (SONiC keeps this only with docker\\_routing\\_config\\_mode" in made()["switch-drained.md"]
+    assert "`write memory` (SONiC keeps this only with docker_routing_config_mode" in made()["switch-drained.md"]
 
 
 def test_files_of_another_system_are_no_configuration_of_this_one() -> None:
@@ -361,7 +361,7 @@ def test_configurations_show_the_finding_and_the_settings_that_differ() -> None:
         "> Ethernet0 has a PFC watchdog, but PFC on no priority: there is nothing to watch",
         "",
         "```diff",
-        "# leaf1/config_db.json",
+        "@@ leaf1/config_db.json",
         "  (AZURE_LOSSLESS has the name AZURE_LOSSY)",
         "- PORT_QOS_MAP Ethernet0 pfc_enable: 3",
         "+ PORT_QOS_MAP Ethernet0 pfc_enable",

@@ -55,10 +55,10 @@ def test_a_port_in_two_ranges_has_the_settings_of_both() -> None:
 
 def test_other_files_are_compared_line_by_line_and_a_new_one_is_named() -> None:
     assert difference({"a.conf": "x\n y 1\n"}, {"a.conf": "x\n y 2\n", "b.sh": "z\n"}) == [
-        "# a.conf",
+        "@@ a.conf",
         "- y 1",
         "+ y 2",
-        "# b.sh",
+        "@@ b.sh",
         "+ the whole file",
     ]
 

@@ -140,7 +140,7 @@ def _format_constant(node: Constant) -> str:
 
 
 def _format_path(node: Node) -> str:
-    """Return an attribute as a rule spells it."""
+    """Return an attribute as a rule has it."""
     return f"{_format_path(node.of)}.{node.name}" if isinstance(node, Attribute) else getattr(node, "name", "")
 
 

@@ -1,4 +1,4 @@
-"""Two versions of a switch's files, setting by setting: short where their text is laid out anew around a change.
+"""Two versions of a switch's files, setting by setting: short where a writer groups ports differently after a change.
 
 A file of JSON or YAML is taken as settings, lists and ranges of ports written out, any other file as lines. A profile
 that only has another name is named once, and settings that differ in numbers alone are shown once, with their count.
@@ -25,9 +25,9 @@ def difference(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]
     lines: list[str] = []
     for name in sorted(before.keys() | after.keys()):
         if name not in before or name not in after:
-            lines += [f"# {name}", "+ the whole file" if name in after else "- the whole file"]
+            lines += [f"@@ {name}", "+ the whole file" if name in after else "- the whole file"]
         elif changed := [*_file_lines(name, before[name], after[name])]:
-            lines += [f"# {name}", *(f"{line[:_COLUMNS]} …" if len(line) > _COLUMNS else line for line in changed)]
+            lines += [f"@@ {name}", *(f"{line[:_COLUMNS]} …" if len(line) > _COLUMNS else line for line in changed)]
     return lines
 
 

@@ -9,8 +9,8 @@ TITLE = "FRR"
 BEFORE = ("vtysh", "configure terminal")
 AFTER = ("end", "write memory")
 KEPT = (
-    " (SONiC keeps this only with docker_routing_config_mode split-unified; in its default mode, separated, it writes "
-    "FRR's files anew from CONFIG_DB at each start: change the row there too)"
+    " (SONiC keeps this only with docker_routing_config_mode split-unified; in its default mode, separated, it "
+    "generates FRR's files from CONFIG_DB at each start: change the row there too)"
 )
 DISTURBS_AS_PATCH = False
 
