@@ -78,8 +78,8 @@ def _read_tree(name: str, text: str) -> Any:
     if not name.endswith("startup.yaml"):
         raise ValueError(name)
     tree: dict[str, Any] = {}
-    sections: Any = parse(text.encode(), name).data
-    for section in sections:
+    sections = parse(text.encode(), name).data
+    for section in sections if isinstance(sections, list) else ():
         for settings in (value for key, value in section.items() if key != "header"):
             tree |= _expand_keys(settings, "")
     return tree
