@@ -49,8 +49,22 @@ def test_pods_below_a_third_tier_have_figures_of_their_own() -> None:
         (8 * 2 * 400 * G, 2 * 2 * 4 * 400 * G, 1.0),
         (4 * 2 * 400 * G, 2 * 2 * 4 * 400 * G, 0.5),
     ]
+    assert [pod["bisection_mbps"] for pod in pods] == [8 * 2 * 400 * G // 2, 4 * 2 * 400 * G // 2]
     assert pods[0]["fullest"] == {"name": "spine1", "ports_used": 16, "ports": 32}
     assert pods[1]["fullest"] == {"name": "spine3", "ports_used": 12, "ports": 32}
+
+
+def test_three_tiers_have_a_bisection_at_each() -> None:
+    """Six leaves with two spines each, and four spines with two cores each; a spine has 4 links to each core."""
+    tiers = shown("uneven-pods")["bandwidth"]["tiers"]
+    assert [(tier["bisection_mbps"] or 0) * 2 for tier in tiers] == [tier["up_mbps"] for tier in tiers]
+    assert tiers[1]["bisection_mbps"] == 4 * 2 * 4 * 400 * G // 2
+    lines = text(shown("uneven-pods")).splitlines()
+    assert [line.partition(" one way")[2].lstrip(", ") for line in lines if line.startswith("  bisection")] == [
+        "over the uplinks of leaf",
+        "over the uplinks of spine",
+        "from one half of the fabric to the other",
+    ]
 
 
 @pytest.mark.parametrize("name", ["reference-256", "rail-only", "single-switch"])
@@ -68,8 +82,20 @@ def test_bandwidth_of_the_reference() -> None:
         "injection_mbps": 64 * 400 * G,
         "tiers": [
             # 4 leaves × 16 ports × 400G = 25.6T each way
-            {"level": 1, "roles": ["leaf"], **leaves, "groups": [{"group": "leaf", **leaves}]},
-            {"level": 2, "roles": ["spine"], **spines, "groups": [{"group": "spine", **spines}]},
+            {
+                "level": 1,
+                "roles": ["leaf"],
+                **leaves,
+                "bisection_mbps": 12_800 * G,
+                "groups": [{"group": "leaf", **leaves}],
+            },
+            {
+                "level": 2,
+                "roles": ["spine"],
+                **spines,
+                "bisection_mbps": None,
+                "groups": [{"group": "spine", **spines}],
+            },
         ],
         "bisection_mbps": 12_800 * G,
     }

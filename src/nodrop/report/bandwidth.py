@@ -15,6 +15,7 @@ from nodrop.model.fabric import End, Fabric, Host, Link
 from nodrop.model.index import Index
 from nodrop.model.modes import find_connected_components
 from nodrop.model.subject import natural
+from nodrop.model.values import replace_fields
 from nodrop.routing.tiers import rank
 
 Facts = dict[str, Any]
@@ -46,7 +47,8 @@ class FabricBandwidth:
     def tiers(self, group_of_switch: Mapping[str, str] | None = None) -> list[Facts]:
         """Return the levels of switches from the hosts upwards: capacities up and down, and the worst ratio.
 
-        The same is returned for each group of a level, by `group_of_switch`; switches that it lacks are in none.
+        The bisection of a level is half of its uplinks: what half of its switches can send up to the other half. The
+        rates are returned for each group of a level, by `group_of_switch`; switches that it lacks are in none.
         """
         group_of_switch = group_of_switch or {}
         found_tiers = []
@@ -56,11 +58,13 @@ class FabricBandwidth:
             for device in own_devices:
                 if device.name in group_of_switch:
                     by_group[group_of_switch[device.name]].append(device.name)
+            rates = self._sum_rates([device.name for device in own_devices])
             found_tiers.append(
                 {
                     "level": level,
                     "roles": sorted({str(device.role) for device in own_devices}),
-                    **self._sum_rates([device.name for device in own_devices]),
+                    **rates,
+                    "bisection_mbps": rates["up_mbps"] // 2 or None,
                     "groups": [{"group": group, **self._sum_rates(names)} for group, names in by_group.items()],
                 }
             )
@@ -99,7 +103,24 @@ class FabricBandwidth:
         switches: dict[str, list[str]] = defaultdict(list)
         for name in sorted(part_of, key=natural):
             switches[part_of[name]].append(name)
-        return [_pod(names, list(hosts[part].values()), up[part]) for part, names in switches.items()]
+        return [
+            {**_pod(names, own, up[part]), "bisection_mbps": self._only(names, own).bisection_mbps()}
+            for part, names in switches.items()
+            for own in (list(hosts[part].values()),)
+        ]
+
+    def _only(self, switches: Iterable[str], hosts: Iterable[Host]) -> "FabricBandwidth":
+        """Return the bandwidths of some switches and hosts without all others."""
+        kept_hosts, names = tuple(hosts), set(switches)
+        cabled = names | {host.name for host in kept_hosts}
+        return FabricBandwidth(
+            replace_fields(
+                self._fabric,
+                devices=tuple(device for device in self._fabric.devices if device.name in names),
+                hosts=kept_hosts,
+                links=tuple(link for link in self._fabric.links if {link.a.node, link.b.node} <= cabled),
+            )
+        )
 
     def injection_mbps(self) -> int:
         """Return how much all hosts can send at once: the sum of their ports."""

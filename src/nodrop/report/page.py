@@ -34,8 +34,18 @@ def _page_lines(facts: Facts) -> Iterator[str]:
     yield from format_table_section(
         "Switches", ("name", "role", "model", "platform", "AS", "loopback", "management", "ports"), _device_rows(facts)
     )
-    head = ("pod", "switches", "hosts", "GPUs", "injection", "up", "oversubscription", "most ports in use")
-    yield from format_table_section("Pods", head, _pod_rows(facts))
+    of_pods = (
+        "pod",
+        "switches",
+        "hosts",
+        "GPUs",
+        "injection",
+        "bisection",
+        "up",
+        "oversubscription",
+        "most ports in use",
+    )
+    yield from format_table_section("Pods", of_pods, _pod_rows(facts))
     head = ("group", "hosts", "NIC", "ports of each", "leaves of each", "injection", "GPUs", "per GPU")
     yield from format_table_section("Hosts", head, _endpoint_rows(facts))
     yield from format_table_section("Links", ("from", "to", "count", "speed", "medium", "length"), _link_rows(facts))
@@ -105,8 +115,12 @@ def _bandwidth_lines(facts: Facts) -> Iterator[str]:
         if row["per_gpu_mbps"] is not None:
             gpus = f"{row['gpus']} GPUs of {terminal(row['group'])}"
             yield f"  per GPU           {_format_rate(row['per_gpu_mbps'])} for {gpus}"
+    climbing = [row for row in wide["tiers"] if row["bisection_mbps"]]
     for row in wide["tiers"]:
         yield from _oversubscription_lines(row)
+        if row in climbing[1:] or row in climbing[:-1]:
+            roles = terminal(", ".join(row["roles"]))
+            yield f"  bisection         {_format_rate(row['bisection_mbps'])} one way over the uplinks of {roles}"
     bisection = _format_rate(wide["bisection_mbps"])
     yield f"  bisection         {bisection} one way, from one half of the fabric to the other"
 
@@ -163,6 +177,7 @@ def _pod_rows(facts: Facts) -> TableRows:
             str(row["hosts"]),
             str(row["gpus"] or ""),
             _format_rate(row["injection_mbps"]),
+            _format_rate(row["bisection_mbps"]),
             _format_rate(row["up_mbps"]) if row["up_mbps"] else "none",
             ratio,
             f"{fullest['name']}: {fullest['ports_used']} of {fullest['ports']}",
