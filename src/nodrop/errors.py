@@ -7,7 +7,7 @@ NodropError
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +23,8 @@ class Problem:
     expected: str = ""
     hint: str = ""
     """What to do, or the nearest valid word."""
+    quoted_line: str | None = field(default=None, compare=False, repr=False)
+    """The text of the line, where reports can quote it."""
 
     @property
     def message(self) -> str:

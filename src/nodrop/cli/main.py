@@ -71,7 +71,7 @@ def run(args: Sequence[str] | None = None) -> int:
         _print_click_error(error)
         return WRONG
     except InputProblems as error:
-        _tell(map(str, error.problems))
+        _print_problems(error)
         return WRONG
     except NodropError as error:
         _tell([str(error)])
@@ -91,6 +91,16 @@ def _print_click_error(error: click.ClickException) -> None:
     with io.StringIO() as page:
         error.show(file=page)
         click.echo(terminal(page.getvalue(), lines=True), err=True, nl=False)
+
+
+def _print_problems(error: InputProblems) -> None:
+    """Print faults of the input, each with the line that it is in."""
+    from nodrop.report.block import Page
+
+    page = Page(color=False, verbose=False, width=100, line=lambda _file, _line: None)
+    for problem in error.problems:
+        for line in page.problem(problem):
+            click.echo(line, err=True)
 
 
 def _print_traceback(text: str) -> None:

@@ -1,5 +1,6 @@
 """One block of the text report: findings with one cause, the first shown in its file, the others counted and listed."""
 
+import re
 import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -8,6 +9,7 @@ from nodrop.engine.finding import Finding, Fix, Located, Related
 from nodrop.errors import Problem
 from nodrop.model import subject
 from nodrop.model.subject import Subject
+from nodrop.platforms.kit.secrets import suspicious
 from nodrop.report.commands import introduce_commands
 from nodrop.report.escape import terminal
 from nodrop.report.links import TerminalLinks, format_link
@@ -15,6 +17,7 @@ from nodrop.report.names import count, counts, format_name_list, headline, name,
 from nodrop.report.paint import paint
 from nodrop.report.quote import quote_source_line
 from nodrop.results.outcome import LineOf, fix_location, related_places
+from nodrop.syntax.places import Span
 
 _STYLES = {"error": "1;31", "warning": "1;33", "note": "1;36", "unknown": "1;35", "frame": "1;34", "strong": "1"}
 _RELATED = 4
@@ -22,6 +25,8 @@ _COMMANDED = 4
 """On how many devices a short report shows commands."""
 _TYPED = 16
 """How many lines of commands it shows for each."""
+_WORD = re.compile(r"\"[^\"]*+\"|'[^']*+'|[^\s,\]}]+")
+"""The text that is marked at the place of a problem."""
 _BY_RULE = "the files do not show all that decides it"
 """Why a finding is not certain whose rule says so itself."""
 
@@ -57,8 +62,25 @@ class Page:
         text = self.paint("", f"{located.file}:{span.line}:{span.column}" if span else located.file)
         return format_link(self.links.place(located.file, span.line if span else None), text) if self.links else text
 
-    def problem(self, problem: Problem) -> str:
-        """Return a problem of the input, its place linked to its file."""
+    def problem(self, problem: Problem) -> list[str]:
+        """Return a problem of the input, its place linked to its file, and the quoted line with its place marked."""
+        return [self._problem_headline(problem), *self._quoted_problem(problem)]
+
+    def _quoted_problem(self, problem: Problem) -> list[str]:
+        line, number, column = problem.quoted_line, problem.line, problem.column
+        if line is None or number is None or column is None or suspicious(line):
+            return []
+        word = _WORD.match(line, column - 1)
+        end = word.end() if word else column
+        quoted = quote_source_line(line, Span(number, column, number, end + 1), room=self.width - len(str(number)) - 3)
+        bar, space = self.paint("frame", "|"), " " * len(str(number))
+        return [
+            f"{space} {bar}",
+            f"{self.paint('frame', str(number))} {bar} {self.paint('', quoted.text)}",
+            f"{space} {bar} {'':{quoted.indent}}{self.paint('error', '^' * quoted.length)}",
+        ]
+
+    def _problem_headline(self, problem: Problem) -> str:
         if self.links is None:
             return self.format_line("error", "error", str(problem))
         place = ":".join(str(field) for field in (problem.path, problem.line, problem.column) if field is not None)

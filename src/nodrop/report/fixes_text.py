@@ -49,7 +49,7 @@ def render(
         [line for fabric in fixed for line in _format_fixed_fabric(fabric, page, output)],
         [page.format_line("strong", "by hand", line) for line in _manual_step_lines(leftovers)],
         [line for group in _group_leftovers(leftovers) for line in _group(group, page)],
-        [page.problem(problem) for fabric in fixed for problem in fabric.outcome.problems],
+        [line for fabric in fixed for problem in fabric.outcome.problems for line in page.problem(problem)],
         [page.paint("strong", format_fix_totals(fixed, output))],
     ]
     text = "\n\n".join("\n".join(lines) for lines in (sections[1:-1] if quiet else sections) if lines)

@@ -62,7 +62,7 @@ def render(
         *(format_finding_block(group, page, under.get(group[0].group, ())) for group in shown),
         _format_counts_by_rule(every, page) if len(shown) < len(causes) else [],
     ]
-    problems = [page.problem(problem) for problem in outcome.problems]
+    problems = [line for problem in outcome.problems for line in page.problem(problem)]
     other_notes = [
         note for note in outcome.notes if note.kind not in UNREAD and (verbose or note.kind not in _IN_THE_LAST_LINE)
     ]

@@ -77,6 +77,15 @@ class Lines:
         line = bisect_right(self._starts, offset)
         return line, offset - self._starts[line - 1] + 1
 
+    def text(self, line: int) -> str | None:
+        """Return the text of a line without its end; None where a lone CR is in it, which not all count as an end."""
+        if self._starts is None:
+            self._starts = line_starts(self._text)
+        start = self._starts[line - 1]
+        end = self._starts[line] if line < len(self._starts) else len(self._text)
+        found = self._text[start:end].rstrip("\n").removesuffix("\r")
+        return None if "\r" in found else found
+
     def span(self, start: int, end: int) -> Span:
         """Return the span from offset `start` up to, not including, offset `end`."""
         return Span(*self.place(start), *self.place(end))

@@ -111,7 +111,20 @@ class Document:
         """Return a problem of the value at `keys`, or of its key, at its `place`."""
         line, column = self.place(keys, of=of)
         where = ".".join(on_one_line(str(key)) for key in keys)
-        return Problem(path=self.path, line=line, column=column, where=where, found=fault, expected=expected, hint=hint)
+        return Problem(
+            path=self.path,
+            line=line,
+            column=column,
+            where=where,
+            found=fault,
+            expected=expected,
+            hint=hint,
+            quoted_line=self.line_text(line),
+        )
+
+    def line_text(self, line: int) -> str | None:
+        """Return the text of a line; None where it is not to be quoted."""
+        return self._read.lines.text(line)
 
 
 class Double(NamedTuple):
