@@ -10,6 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from nodrop import platforms
 from nodrop.errors import InputProblems, Problem
+from nodrop.intent.direct import DirectIntent, is_direct, refusals
 from nodrop.intent.schema import Intent
 from nodrop.limits import MAX_DETAILED, MAX_REMARKS, MAX_TEXT_BYTES
 from nodrop.syntax.places import on_one_line, read_regular_file
@@ -19,7 +20,6 @@ from nodrop.units import Misread
 MAX_BYTES = MAX_TEXT_BYTES
 
 LATER_VALUES: Mapping[str, Sequence[str]] = {
-    "kind": ("dragonfly", "torus"),
     "platform": tuple(name for name in platforms.names() if name not in platforms.writable_names()),
     "protocol": ("ebgp-unnumbered",),
     "balancing": ("dlb",),
@@ -47,8 +47,12 @@ def load(path: Path, display: str | None = None) -> Intent:
 
 
 def loads(file_content: bytes, path: str) -> Intent:
-    """Read an intent from its text; `path` is how problems name it."""
+    """Read an intent from its text; `path` is how problems name it. One of a dragonfly or torus is only refused."""
     document = parse(file_content, path)
+    if is_direct(document.data):
+        direct = validated(document, DirectIntent)
+        direct.attach(document)
+        raise InputProblems(refusals(direct))
     intent = validated(document, Intent)
     intent.attach(document)
     return intent

@@ -239,11 +239,48 @@ class DeviceSettings(Part):
     )
 
 
-class Intent(Part):
-    """A fabric as its owner describes it."""
+class WrittenIntent(Part):
+    """An intent that knows the text it came from."""
 
     nodrop: Annotated[str, one_of("1")] = Field(description="version of this format")
     fabric: Name = Field(description="name of the fabric")
+    _document: Document | None = PrivateAttr(None)
+    _entries: Entries | None = PrivateAttr(None)
+
+    def attach(self, document: Document) -> None:
+        """Remember the text that the intent came from, to let later faults name its lines."""
+        self._document, self._entries = document, Entries(document.text)
+
+    @property
+    def entries(self) -> Entries | None:
+        """Where its keys stand, None where the text is not known."""
+        return self._entries
+
+    @property
+    def text(self) -> str:
+        """The text that it came from; nothing where that is not known."""
+        return self._document.text if self._document is not None else ""
+
+    @property
+    def path(self) -> str:
+        """Return the displayed path of its file, or the name of the fabric where there is no file."""
+        return self._document.path if self._document is not None else self.fabric
+
+    def line_text(self, line: int) -> str | None:
+        """Return the text of a line of the file; None where that is not known."""
+        return None if self._document is None else self._document.line_text(line)
+
+    def problem(self, keys: Sequence[str | int], fault_text: str, expected: str = "", hint: str = "") -> Problem:
+        """Return a problem at a path of the intent's keys, with its line where the text is known."""
+        if self._document is not None:
+            return self._document.problem(keys, fault_text, expected, hint)
+        where = ".".join(on_one_line(str(key)) for key in keys)
+        return Problem(path=self.path, where=where, found=fault_text, expected=expected, hint=hint)
+
+
+class Intent(WrittenIntent):
+    """A fabric as its owner describes it."""
+
     mode: Mode = Field(
         "lossless",
         description="what protects RDMA: lossless (PFC and ECN), pfc-only, lossy (ECN), trim (ECN, and the switch "
@@ -271,13 +308,7 @@ class Intent(Part):
         description="additional settings by platform, role or switch (meant as in devices); merged last, the switch's "
         "over the role's",
     )
-    _document: Document | None = PrivateAttr(None)
-    _entries: Entries | None = PrivateAttr(None)
     _kept: dict[str, Any] = PrivateAttr(default_factory=dict)
-
-    def attach(self, document: Document) -> None:
-        """Remember the text that the intent came from, to let later faults name its lines."""
-        self._document, self._entries = document, Entries(document.text)
 
     def with_values(self, **values: Any) -> "Intent":
         """Return a copy with other values of some keys, with an empty cache."""
@@ -289,25 +320,3 @@ class Intent(Part):
     def cache(self) -> dict[str, Any]:
         """Return the results that others compute once for this intent, by the name of their owner."""
         return self._kept
-
-    @property
-    def entries(self) -> Entries | None:
-        """Where its keys stand, None where the text is not known."""
-        return self._entries
-
-    @property
-    def text(self) -> str:
-        """The text that it came from; nothing where that is not known."""
-        return self._document.text if self._document is not None else ""
-
-    @property
-    def path(self) -> str:
-        """Return the displayed path of its file, or the name of the fabric where there is no file."""
-        return self._document.path if self._document is not None else self.fabric
-
-    def problem(self, keys: Sequence[str | int], fault_text: str, expected: str = "", hint: str = "") -> Problem:
-        """Return a problem at a path of the intent's keys, with its line where the text is known."""
-        if self._document is not None:
-            return self._document.problem(keys, fault_text, expected, hint)
-        where = ".".join(on_one_line(str(key)) for key in keys)
-        return Problem(path=self.path, where=where, found=fault_text, expected=expected, hint=hint)

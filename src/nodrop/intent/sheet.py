@@ -15,7 +15,7 @@ from typing import NamedTuple
 from nodrop import units
 from nodrop.errors import Problem
 from nodrop.hardware import nearest
-from nodrop.intent.schema import Intent
+from nodrop.intent.schema import WrittenIntent
 from nodrop.intent.topology import CableSheet
 from nodrop.syntax.places import on_one_line
 from nodrop.units import Misread, whole_number
@@ -57,7 +57,7 @@ class SheetRow:
 class SheetPlaces:
     """Where the rows of an intent's sheet stand."""
 
-    def __init__(self, intent: Intent, cables: str | tuple[str, ...]) -> None:
+    def __init__(self, intent: WrittenIntent, cables: str | tuple[str, ...]) -> None:
         self._intent, self._listed = intent, not isinstance(cables, str)
         self._first_line = None if self._listed else self._line_below_block_mark()
 
@@ -68,7 +68,8 @@ class SheetPlaces:
         problem = self._intent.problem(_KEYS, fault, expected, hint)
         if self._first_line is None:
             return replace(problem, found=f"row {index + 1}: {fault}")
-        return replace(problem, line=self._first_line + index, column=1)
+        line = self._first_line + index
+        return replace(problem, line=line, column=1, quoted_line=self._intent.line_text(line))
 
     def line(self, index: int) -> str:
         """Return where a row stands, in words."""
@@ -84,28 +85,28 @@ class SheetPlaces:
         return line + 1 if re.search(r"\|[-+0-9]*[ \t]*(?:#.*)?\r?$", lines[line - 1]) else None
 
 
-def read_sheet(intent: Intent, sheet: CableSheet, problems: list[Problem]) -> tuple[SheetRow, ...]:
-    """Return the cables of a sheet; rows that are none are added to `problems`."""
-    places = SheetPlaces(intent, sheet.cables)
-    rows = (
-        _read_csv(sheet.cables, places, problems)
-        if isinstance(sheet.cables, str)
-        else _read_list(sheet.cables, places, problems)
+def read_sheet(intent: WrittenIntent, sheet: CableSheet, problems: list[Problem]) -> tuple[SheetRow, ...]:
+    """Return the cables of a sheet with its defaults; rows that are none are added to `problems`."""
+    return tuple(
+        replace(
+            row,
+            length_m=sheet.length if row.length_m is None else row.length_m,
+            media=sheet.media if row.media is None else row.media,
+            speed_mbps=sheet.speed if row.speed_mbps is None else row.speed_mbps,
+        )
+        for row in read_rows(intent, sheet.cables, problems)
     )
-    result: list[SheetRow] = []
-    for row in rows:
-        if len(result) == MAX_CABLES:
+
+
+def read_rows(intent: WrittenIntent, cables: str | tuple[str, ...], problems: list[Problem]) -> Iterator[SheetRow]:
+    """Yield the cables of a sheet as stated; rows that are none are added to `problems`."""
+    places = SheetPlaces(intent, cables)
+    rows = _read_csv(cables, places, problems) if isinstance(cables, str) else _read_list(cables, places, problems)
+    for count, row in enumerate(rows):
+        if count == MAX_CABLES:
             problems.append(places.problem(row.index, f"more than {MAX_CABLES:,} cables", f"at most {MAX_CABLES:,}"))
             break
-        result.append(
-            replace(
-                row,
-                length_m=sheet.length if row.length_m is None else row.length_m,
-                media=sheet.media if row.media is None else row.media,
-                speed_mbps=sheet.speed if row.speed_mbps is None else row.speed_mbps,
-            )
-        )
-    return tuple(result)
+        yield row
 
 
 def _read_list(texts: Sequence[str], places: SheetPlaces, problems: list[Problem]) -> Iterator[SheetRow]:

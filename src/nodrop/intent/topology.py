@@ -216,13 +216,14 @@ class CableSheet(Part):
     )
 
 
-_KINDS = ("leaf-spine", "tiers", "cabling")
+KINDS = ("leaf-spine", "tiers", "cabling")
+"""The kinds of topologies that are built."""
 
 
 def _kind(topology: Any) -> str:
     """Return the kind of a topology; one that is missing or not known is read as leaf-spine."""
     kind = topology.get("kind") if isinstance(topology, dict) else getattr(topology, "kind", None)
-    return kind if isinstance(kind, str) and kind in _KINDS else _KINDS[0]
+    return kind if isinstance(kind, str) and kind in KINDS else KINDS[0]
 
 
 Topology = Annotated[

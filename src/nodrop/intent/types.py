@@ -89,6 +89,18 @@ def whole(low: int, high: int) -> Scalar:
     return _text(read, units.INTEGER, numeric="integer", minimum=low, maximum=high)
 
 
+def sizes(most_dimensions: int, high: int) -> Scalar:
+    """Return the type of the sizes of a grid: `6x6`, each from 2 to `high`."""
+
+    def read_sizes(intent_text: str) -> tuple[int, ...]:
+        parts = [whole_number(part) for part in intent_text.split("x")]
+        if len(parts) <= most_dimensions and all(part and 2 <= part <= high for part in parts):
+            return tuple(part for part in parts if part)
+        raise Misread(f"1 to {most_dimensions} numbers from 2 to {high}, such as 6x6")
+
+    return _text(read_sizes, r"[0-9]+(x[0-9]+)*", numeric="integer")
+
+
 def number(low: float, high: float) -> Scalar:
     """Return the type of a number within bounds."""
     read = _make_bounded_reader(units.number, low, high, "a number")

@@ -59,6 +59,11 @@ def check_deadlock(plane: ControlPlane) -> DeadlockCheck:
         *_missing_routes(traffic.forwarding),
         *traffic.missing,
     )
+    return check_traffic(traffic, missing)
+
+
+def check_traffic(traffic: Traffic, missing: tuple[MissingFact, ...]) -> DeadlockCheck:
+    """Return whether packets let buffers wait for one another in a circle; `missing` are the facts that it rests on."""
     graph = DependencyGraph(traffic, exact=False)
     depths = order_nodes(graph.after)
     if depths is None:
