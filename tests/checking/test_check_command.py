@@ -366,7 +366,7 @@ def test_a_commit_that_is_named_by_its_number_is_named_once(configurations: Git)
     assert nodrop("check", "--base", number).out.startswith(f"since {number[:12]}: no new finding; nothing")
 
 
-def test_markdown_has_the_verdict_and_the_new_findings_first_the_worst_before_the_others(configurations: Git) -> None:
+def test_markdown_has_the_verdict_and_the_new_findings_first_each_cause_once(configurations: Git) -> None:
     written("build/leaf1/config_db.json", '"10": "2"', '"10": "3"')
     commit = configurations("rev-parse", "--short=12", "main")
     page = nodrop("check", "--base", "main", "--format", "markdown").out.splitlines()
@@ -376,7 +376,7 @@ def test_markdown_has_the_verdict_and_the_new_findings_first_the_worst_before_th
     assert page[2].startswith("- 🔴 **new error** `storage-in-rdma-class`: ")
     assert "(build/leaf1/config_db.json:" in page[2]
     assert page[3].startswith("  - what to do: ")
-    assert page[4].startswith("- 🟡 **new warning** `class-changes-along-path`: ")
+    assert page[4] == "  - also ends: `class-changes-along-path` (1)"
     legend = "🔴 error, loss or removed · 🟡 warning or changed · 🔵 note · 🟢 added"
     assert page[-1] == f"<sub>compared with main (`{commit}`)<br>{legend}</sub>"
 
