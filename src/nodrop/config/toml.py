@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any, Literal
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.syntax.places import decode
+from nodrop.syntax.places import Lines, decode
 from nodrop.syntax.yaml import Document
 
 _WHERE = re.compile(r" \(at line (\d+), column (\d+)\)$", re.ASCII)
@@ -27,6 +27,10 @@ class Table(Document):
     def text(self) -> str:
         """The text of the whole file."""
         return self._text
+
+    def line_text(self, line: int) -> str | None:
+        """Return the text of a line; None where it is not to be quoted."""
+        return Lines(self._text).text(line)
 
     def place(self, keys: Sequence[str | int], *, of: Literal["key", "value"] = "value") -> tuple[int, int]:
         """Return the line and column of the last of the keys that is found written as a key, else of the table.
