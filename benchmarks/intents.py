@@ -70,13 +70,14 @@ def three_tiers(pods: int, platform: str = "sonic") -> str:
     """Return the intent of a full fat tree: pods of 32 leaves and 32 spines, and cores in planes above.
 
     A plane has the same spines of every pod, 64 in all, and 32 cores that all of these have a link to. So `pods` is a
-    power of two up to 64, and there are 80 switches for each of them. Up to 128 pods fit where links to cores are
-    split: then a plane has 128 spines and 64 cores.
+    power of two up to 64, and there are 80 switches for each of them. 128 pods fit where links to cores are split:
+    then a plane has 128 spines and 64 cores, and a leaf 24 ports to hosts, so that these are fewer than 100,000.
     """
     half = PORTS // 2
     split = 2 if pods > PORTS else 1
     spines_of_plane = PORTS * split
     in_pod = spines_of_plane // pods
+    to_hosts = 24 if split == 2 else half
     switches = {"model": "SN5600", "platform": platform, "version": RELEASES[platform]}
     to_spines = {"links": 1, "speed": "800G", "media": "DR8", "length": "50m", "slots": half, "peer_slots": in_pod}
     to_cores = {"ports": f"{half + 1}-{PORTS}", "links": 1, "length": "100m", "slots": spines_of_plane}
@@ -98,12 +99,12 @@ def three_tiers(pods: int, platform: str = "sonic") -> str:
         }  # fmt: skip
         asn |= {f"spine{plane}x": f"{4200200000 + 1000 * plane}+pod", f"core{plane}x": str(4200000000 + plane)}
     groups["leaf"] = {
-        "tier": 1, "ids": f"1-{half * pods}", "per_pod": half, "ports": {"endpoints": f"1-{half}"}, **switches,
+        "tier": 1, "ids": f"1-{half * pods}", "per_pod": half, "ports": {"endpoints": f"1-{to_hosts}"}, **switches,
         "uplinks": leaf_groups,
     }  # fmt: skip
     servers = {
-        "ids": f"1-{half * pods * 4}", "gpus": 8, "nic": "ConnectX-7", "ports": 8, "spread": "rails",
-        "leaf_group": half, "speed": "400G", "media": "DR4", "length": "20m",
+        "ids": f"1-{to_hosts * pods * 4}", "gpus": 8, "nic": "ConnectX-7", "ports": 8, "spread": "rails",
+        "leaf_group": to_hosts, "speed": "400G", "media": "DR4", "length": "20m",
     }  # fmt: skip
     intent = {
         "nodrop": 1, "fabric": "tiers", "topology": {"kind": "tiers", "groups": groups},
