@@ -73,6 +73,7 @@ else
 	@$(BIN)/python benchmarks/pod.py --platform sonic
 	@$(BIN)/python benchmarks/pod.py --platform nvue
 	@$(BIN)/python benchmarks/site.py
+	@$(BIN)/python benchmarks/tiers.py --pods 8 32
 	@$(BIN)/python benchmarks/lint.py
 	@$(BIN)/python benchmarks/change.py
 	@$(BIN)/python benchmarks/routing.py
