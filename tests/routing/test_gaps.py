@@ -212,6 +212,16 @@ def test_routes_of_the_kernel() -> None:
     assert gaps(redistributions=(Redistribution(source="kernel"),)) == {what}
 
 
+def test_default_originate_asks_its_route_map_about_routes_that_are_not_used() -> None:
+    """Such as a network that is in no routing table, and for which bgpd has a path nevertheless."""
+    maps = (RouteMap(name="IF", rules=(RouteMapRule(sequence=10, action="permit"),)),)
+    what = "default-originate with a route map, beside routes that are not used"
+    for policy, import_check, expected in (("IF", True, {what}), ("IF", False, set()), (None, True, set())):
+        far = to("10.1.0.1", 65002, default_originate=True, default_policy=policy)
+        found = gaps([far], networks=("10.8.0.0/24",), import_check=import_check, route_maps=maps)
+        assert {text for _, text in found} == expected, (policy, import_check)
+
+
 def test_static_routes_that_are_not_followed() -> None:
     """One whose next hop is behind another route, and one that is told to its own next hop."""
     over = StaticRoute(prefix="10.8.0.0/24", next_hop="10.7.7.7")

@@ -28,7 +28,7 @@ from nodrop.routing.legs import CablingState
 from nodrop.routing.next_hop_tracking import doubtful_addresses
 from nodrop.routing.originating import may_outweigh_local
 from nodrop.routing.peerings import find_looping_overrides, is_internal_session
-from nodrop.routing.policy_gaps import find_uncomputed_clauses
+from nodrop.routing.policy_gaps import find_uncomputed_clauses, matches_only_prefixes
 from nodrop.routing.prefix_limits import limit, sessions_over_limit
 from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address, AddressFamily, address
 from nodrop.routing.route_sources import find_foreign_source_rules, packet_sources
@@ -375,11 +375,16 @@ class ControlPlane:
             if redistribution.source == "kernel":
                 yield UncomputedPart((*router.subject, "redistributions", redistribution.key), "routes of the kernel")
         for neighbor in router.neighbors:
-            for unicast in (neighbor, neighbor.ipv6):
-                if unicast.default_policy is not None and not self._matches_only_prefixes(bgp, unicast.default_policy):
-                    yield UncomputedPart(
-                        router.at(neighbor), "default-originate with a route map of more than prefixes"
-                    )
+            for family in ADDRESS_FAMILIES:
+                policy = neighbor_family_statement(neighbor, family).default_policy
+                if policy is None:
+                    continue
+                if not matches_only_prefixes(bgp, policy):
+                    what = "default-originate with a route map of more than prefixes"
+                    yield UncomputedPart(router.at(neighbor), what)
+                elif self.of(family).state.has_unused_paths(router.number):
+                    what = "default-originate with a route map, beside routes that are not used"
+                    yield UncomputedPart(router.at(neighbor), what)
         yield from self._route_install_gaps(router, bgp)
         for family in ADDRESS_FAMILIES:
             for route, _ in usable_static_routes(router, family):
@@ -412,7 +417,7 @@ class ControlPlane:
     def _route_install_gaps(self, router: Router, bgp: Bgp) -> Iterator[UncomputedPart]:
         """Yield what decides whether routes are installed, and is not followed."""
         for family, name in zip(ADDRESS_FAMILIES, (bgp.installed_policy, bgp.installed_policy_ipv6), strict=True):
-            if name is not None and not self._matches_only_prefixes(bgp, name):
+            if name is not None and not matches_only_prefixes(bgp, name):
                 yield UncomputedPart(router.subject, "ip protocol bgp with a route map of more than prefixes")
             for rule in find_foreign_source_rules(router, bgp, family, name):
                 where = (*router.subject, "route_maps", name or "", str(rule.sequence))
@@ -434,14 +439,6 @@ class ControlPlane:
         is_unused = bgp.aggregates and bgp_administrative_distance(bgp, family, "aggregate") == MAX_DISTANCE
         routes = self.of(family)
         return bool(is_unused and router.number in routes.world.speakers and routes.state.summed(router.number))
-
-    @staticmethod
-    def _matches_only_prefixes(bgp: Bgp, name: str) -> bool:
-        """Whether a route map matches nothing but prefixes, rule by rule."""
-        rules = [rule for route_map in bgp.route_maps if route_map.name == name for rule in route_map.rules]
-        matches = (kind for rule in rules for kind, _ in rule.matches)
-        goes = any(kind in ("call", "on-match") for rule in rules for kind, _ in rule.sets)
-        return not goes and all(kind.endswith("address prefix-list") for kind in matches)
 
 
 def compute(index: Index, failed: frozenset[End] = frozenset()) -> ControlPlane:

@@ -30,7 +30,7 @@ from nodrop.routing.inside import (
 )
 from nodrop.routing.originating import LOCAL_WEIGHT, default_local_preference
 from nodrop.routing.policy import GRACEFUL_SHUTDOWN, CompiledPolicy, add_shutdown_community
-from nodrop.routing.prefixes import Prefix
+from nodrop.routing.prefixes import Prefix, prefix
 from nodrop.routing.speakers import BgpSpeaker, FamilyWorld, SpeakerLink
 from nodrop.routing.tiers import rank
 
@@ -274,6 +274,23 @@ class ConvergedState:
         for advert in adverts:
             asn = bgp.asn if bgp.asn in advert.numbers else 0
             yield from self.makers.accepted(link, advert, asn, drained=bgp.graceful_shutdown).parts
+
+    def has_unused_paths(self, number: int) -> bool:
+        """Whether bgpd has paths that it does not use: networks in no routing table, and next hops out of reach.
+
+        The route map of default-originate is asked about these too (FRR, bgpd/bgp_updgrp_adv.c,
+        subgroup_default_originate).
+        """
+        speaker = self.world.speakers.get(number)
+        if speaker is None:
+            return False
+        used_bits = union_of_bits(self.local(number)) | self.table(number).bits
+        prefixes = (found_prefix for text in speaker.bgp.networks if (found_prefix := prefix(text)) is not None)
+        networks = [self.world.destinations.class_of.get(one) for one in prefixes if one.family == self.world.family]
+        accepted_bits = [self.accepted(number, position) for position in range(len(speaker.links))]
+        return any(one is None or not used_bits >> one & 1 for one in networks) or any(
+            bits & ~used_bits for bits in accepted_bits
+        )
 
     def summed(self, number: int) -> int:
         """Return the aggregates that a router originates."""

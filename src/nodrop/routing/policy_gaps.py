@@ -79,6 +79,14 @@ _UNDERSTOOD = frozenset(
 )
 
 
+def matches_only_prefixes(bgp: Bgp, name: str) -> bool:
+    """Whether a route map matches nothing but prefixes, rule by rule."""
+    rules = [rule for route_map in bgp.route_maps if route_map.name == name for rule in route_map.rules]
+    matches = (kind for rule in rules for kind, _ in rule.matches)
+    goes = any(kind in ("call", "on-match") for rule in rules for kind, _ in rule.sets)
+    return not goes and all(kind.endswith("address prefix-list") for kind in matches)
+
+
 def _recursive_route_maps(bgp: Bgp) -> frozenset[str]:
     """Return the route maps that call themselves, at once or through others."""
     calls = {
