@@ -108,9 +108,10 @@ class ModeledSettings:
             _idle_port_reasons(change),
             platforms.settings_of(change.old.platform),
         )
+        own_readings: dict[int, DeviceReading] = {}
         for kind, paths in kinds.items():
             if (shape, kind) not in self._kinds:
-                self._kinds[shape, kind] = self._classify_outside_change(change, sides, paths)
+                self._kinds[shape, kind] = self._classify_outside_change(change, sides, paths, own_readings)
         for setting in all_differences:
             origin = self._kinds[shape, setting.shape]
             words = setting.path[1:]
@@ -120,9 +121,15 @@ class ModeledSettings:
             if origin == "rest" or (origin == "default" and (self._by_facts or not idle)):
                 yield setting._replace(harmless=_DEFAULT if origin == "default" else idle)
 
-    def _classify_outside_change(self, change: DeviceChange, sides: tuple[Opened, Opened], paths: set[Path]) -> _Of:
+    def _classify_outside_change(
+        self,
+        change: DeviceChange,
+        sides: tuple[Opened, Opened],
+        paths: set[Path],
+        own_readings: dict[int, DeviceReading],
+    ) -> _Of:
         assert change.old is not None
-        otherwises = _kinds_of_reading_changes(change.old.platform, sides, paths)
+        otherwises = _kinds_of_reading_changes(change.old.platform, sides, paths, own_readings)
         has_facts = bool(change.parts) or self._by_facts
         if ("facts" in otherwises and has_facts) or (
             "cables" in otherwises and not self._by_facts and (has_facts or self._recabled)
@@ -153,17 +160,18 @@ def _is_default(means: Settings, sides: tuple[Opened, Opened], difference: Diffe
 
 
 def _kinds_of_reading_changes(
-    platform: str, sides: tuple[Opened, Opened], paths: set[Path]
+    platform: str, sides: tuple[Opened, Opened], paths: set[Path], own_readings: dict[int, DeviceReading]
 ) -> set[Literal["facts", "cables", "defaults"]]:
     """Return the kinds of differences that a switch reads with some settings of the other side, in either direction.
 
     "defaults" means that the switch reads the same values, but some of them follow from defaults: settings state them.
+    `own_readings` keeps what the switch reads of each side as it is, by the side's position.
     """
     otherwises: set[Literal["facts", "cables", "defaults"]] = set()
-    for base_side, far_side in (sides, sides[::-1]):
-        was, device_reading = (
-            _read_files(platform, files) for files in (base_side.bundle, base_side.taking(far_side, paths))
-        )
+    for position, (base_side, far_side) in enumerate((sides, sides[::-1])):
+        if position not in own_readings:
+            own_readings[position] = _read_files(platform, base_side.bundle)
+        was, device_reading = own_readings[position], _read_files(platform, base_side.taking(far_side, paths))
         if next(differences(was.device, device_reading.device, whole_lists=True), None) is not None:
             otherwises.add("facts")
         elif was.derived.keys() != device_reading.derived.keys():
