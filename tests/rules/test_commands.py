@@ -30,11 +30,24 @@ PLATFORM_WORDS = re.compile(
 )
 """What belongs into the commands of a rule, and not into its sentence."""
 TOOLS = {
-    "config interface": {"mtu", "speed", "fec", "autoneg", "link-training", "startup", "shutdown"},
+    "config interface": {
+        "mtu",
+        "speed",
+        "fec",
+        "autoneg",
+        "link-training",
+        "startup",
+        "shutdown",
+        "advertised-speeds",
+        "ipv6",
+    },
     "config save": {"-y"},
     "config reload": {"-y"},
     "config vrf": {"add"},
-    "pfcwd": {"start", "stop", "interval"},
+    "pfcwd": {"start", "stop", "interval", "counter_poll"},
+    "counterpoll watermark": {"enable"},
+    "counterpoll port-buffer-drop": {"enable"},
+    "counterpoll wredqueue": {"enable"},
     "counterpoll port": {"enable", "interval"},
     "counterpoll queue": {"enable", "interval"},
     "counterpoll pg-drop": {"enable", "interval"},

@@ -139,10 +139,12 @@ def _type_config(tables: dict[str, Any], words: list[str]) -> None:
             names |= {f"-{c[0]}{k}": f"{c}_{n}" for c in ("yellow", "red") for k, n in _PROFILE_OPTIONS}
             row = tables["WRED_PROFILE"][profile]
             row.update({names[option]: value for option, value in zip(options[::2], options[1::2], strict=True)})
-        case ["counterpoll", group, "enable" | "disable" as state] if group in _COUNTERS:
-            tables["FLEX_COUNTER_TABLE"].setdefault(_COUNTERS[group], {})["FLEX_COUNTER_STATUS"] = state
-        case ["counterpoll", group, "interval", value] if group in _COUNTERS:
-            tables["FLEX_COUNTER_TABLE"].setdefault(_COUNTERS[group], {})["POLL_INTERVAL"] = value
+        case ["pfcwd", "counter_poll", "enable" | "disable" as state]:
+            tables["FLEX_COUNTER_TABLE"].setdefault("PFCWD", {})["FLEX_COUNTER_STATUS"] = state
+        case ["counterpoll", group, *setting] if group in _COUNTERS:
+            field = "POLL_INTERVAL" if setting[0] == "interval" else "FLEX_COUNTER_STATUS"
+            for name in _COUNTERS[group]:
+                tables["FLEX_COUNTER_TABLE"].setdefault(name, {})[field] = setting[-1]
         case _:
             raise NotKnown(shlex.join(words))
 
@@ -154,6 +156,10 @@ def _type_interface(tables: dict[str, Any], words: list[str]) -> None:
                 tables["PORT"][port]["admin_status"] = "up" if verb == "startup" else "down"
         case [name, port, value] if name in _PORT_COMMANDS:
             tables["PORT"][port][_PORT_COMMANDS[name]] = _WORDS.get(value, value)
+        case ["advertised-speeds", port, speeds]:
+            tables["PORT"][port]["adv_speeds"] = speeds.split(",")
+        case ["ipv6", "enable", "use-link-local-only", port]:
+            tables.setdefault("INTERFACE", {}).setdefault(port, {})["ipv6_use_link_local_only"] = "enable"
         case ["pfc", "priority", port, priority, state]:
             row = tables["PORT_QOS_MAP"].setdefault(port, {})
             held = {each for each in row.get("pfc_enable", "").split(",") if each}
@@ -164,7 +170,15 @@ def _type_interface(tables: dict[str, Any], words: list[str]) -> None:
 
 
 _PROFILE_OPTIONS = (("min", "min_threshold"), ("max", "max_threshold"), ("drop", "drop_probability"))
-_COUNTERS = {"port": "PORT", "queue": "QUEUE", "wredqueue": "WRED_ECN_QUEUE", "pg-drop": "PG_DROP"}
+_COUNTERS = {
+    "port": ("PORT",),
+    "queue": ("QUEUE",),
+    "wredqueue": ("WRED_ECN_QUEUE",),
+    "pg-drop": ("PG_DROP",),
+    "port-buffer-drop": ("PORT_BUFFER_DROP",),
+    "watermark": ("QUEUE_WATERMARK", "PG_WATERMARK", "BUFFER_POOL_WATERMARK"),
+}
+"""What `counterpoll` calls groups, and their rows in FLEX_COUNTER_TABLE."""
 
 
 def _value(name: str, value: str) -> object:

@@ -133,7 +133,7 @@ def test_another_build_is_compared_by_batfish(
     assert done.code == 1
     (line,) = [line for line in done.out.splitlines() if "packets-lost-since-build" in line]
     assert (
-        "Batfish delivers packets from leaf1 to 10.2.2.0/24 in the previous build, but not in this one: NO_ROUTE"
+        "by Batfish, packets from leaf1 to 10.2.2.0/24 arrived in the previous build, but not in this one: NO_ROUTE"
         in line
     )
 

@@ -271,9 +271,7 @@ def _format_observations(observed_differences: Mapping[str, Any]) -> Iterator[st
     for flow in observed_differences.get("lost", ()):
         yield f"packets from {flow['source']} to {flow['prefix']}: {flow['old']} before, {flow['new']} now"
     for check, rows in observed_differences.get("values", {}).items():
-        yield from (
-            f"Batfish sees, of {check}, that {item} is {format_yaml_value(value)}" for item, value in rows.items()
-        )
+        yield from (f"Batfish returns {format_yaml_value(value)} for {item} ({check})" for item, value in rows.items())
 
 
 def _diff_file(path: str, edits: str | Sequence[Mapping[str, str]]) -> Changed:
