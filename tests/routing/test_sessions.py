@@ -221,8 +221,8 @@ def test_a_static_route_hides_a_neighbor(to_prefix: str, via: str, *, comes: boo
         []
         if comes
         else [
-            ("r1", "static", False, {"prefix": to_prefix, "via": via}),
-            ("r2", "static", True, {"prefix": to_prefix, "via": via}),
+            ("r1", "static", False, {"prefix": to_prefix, "via": via, "hop": via}),
+            ("r2", "static", True, {"prefix": to_prefix, "via": via, "hop": via}),
         ]
     )
 

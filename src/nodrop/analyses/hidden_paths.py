@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from nodrop.analyses import Hit
 from nodrop.analyses._drops import RouteReach, reaches
 from nodrop.model.index import Index
-from nodrop.model.routing import StaticRoute
+from nodrop.model.routing import StaticRoute, format_next_hop
 from nodrop.model.states import known_rows
 from nodrop.routing.paths import PathWalk, Start
 from nodrop.routing.prefixes import Address, Prefix, prefix
@@ -71,6 +71,7 @@ def _hidden_path_hits(
             "device": router.name,
             "prefix": str(route.prefix),
             "via": ", ".join(row.next_hop for _, row in rows),
+            "hop": ", ".join(format_next_hop(row) for _, row in rows),
             "used": len(taken),
             "paths": len(learned),
             "to": str(to),

@@ -87,6 +87,11 @@ class StaticRoute:
     """Of several routes to a prefix the least distance wins; one of 255 is never used."""
 
 
+def format_next_hop(route: StaticRoute) -> str:
+    """Return a next hop as a command of FRR names it: with the distance, unless that is the default, 1."""
+    return route.next_hop if route.distance == 1 else f"{route.next_hop} {route.distance}"
+
+
 @value
 class Redistribution:
     """Routes of another source that BGP originates, in one address family; those that `policy` lets pass."""

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from nodrop.model.fabric import End
 from nodrop.model.index import Index
-from nodrop.model.routing import BgpNeighbor, StaticRoute
+from nodrop.model.routing import BgpNeighbor, StaticRoute, format_next_hop
 from nodrop.model.states import Unknown, surely_off
 from nodrop.model.subject import Subject
 from nodrop.routing.agreement import (
@@ -193,7 +193,8 @@ class FabricSessions:
             hidden = self._hidden(own_router, to, port)
             if hidden is not None:
                 at = (own_router.device.name, "@static_routes")
-                return down("static", at, there=own_router is not router, prefix=hidden.prefix, via=hidden.next_hop)
+                named = {"prefix": hidden.prefix, "via": hidden.next_hop, "hop": format_next_hop(hidden)}
+                return down("static", at, there=own_router is not router, **named)
         stop = self._find_session_stop(own_end, far_end)
         if stop is not None:
             stop_at_peer = stop.device != router.device.name
