@@ -7,7 +7,15 @@ import pytest
 from nodrop.model.bridging import PortChannel
 from nodrop.model.fabric import Device, End
 from nodrop.model.index import Index
-from nodrop.model.routing import BgpNeighbor, Redistribution, RouteMap, RouteMapRule, StaticRoute
+from nodrop.model.routing import (
+    BgpNeighbor,
+    PrefixList,
+    PrefixRule,
+    Redistribution,
+    RouteMap,
+    RouteMapRule,
+    StaticRoute,
+)
 from nodrop.model.states import UNKNOWN
 from nodrop.model.subject import Subject
 from nodrop.routing import ControlPlane, compute
@@ -214,12 +222,23 @@ def test_routes_of_the_kernel() -> None:
 
 def test_default_originate_asks_its_route_map_about_routes_that_are_not_used() -> None:
     """Such as a network that is in no routing table, and for which bgpd has a path nevertheless."""
-    maps = (RouteMap(name="IF", rules=(RouteMapRule(sequence=10, action="permit"),)),)
-    what = "default-originate with a route map, beside routes that are not used"
-    for policy, import_check, expected in (("IF", True, {what}), ("IF", False, set()), (None, True, set())):
+    other = PrefixRule(sequence=5, action="permit", prefix="10.7.0.0/16")
+    lists, matches = (PrefixList(name="OTHER", family="ipv4", rules=(other,)),), (("ip address prefix-list", "OTHER"),)
+    maps = (
+        RouteMap(name="IF", rules=(RouteMapRule(sequence=10, action="permit"),)),
+        RouteMap(name="OTHER", rules=(RouteMapRule(sequence=10, action="permit", matches=matches),)),
+    )
+    rows = (("IF", True, True), ("OTHER", True, False), ("IF", False, False), (None, True, False))
+    for policy, import_check, is_unknown in rows:
         far = to("10.1.0.1", 65002, default_originate=True, default_policy=policy)
-        found = gaps([far], networks=("10.8.0.0/24",), import_check=import_check, route_maps=maps)
-        assert {text for _, text in found} == expected, (policy, import_check)
+        lists = (
+            PrefixList(
+                name="OTHER", family="ipv4", rules=(PrefixRule(sequence=5, action="permit", prefix="10.7.0.0/16"),)
+            ),
+        )
+        found = gaps([far], networks=("10.8.0.0/24",), import_check=import_check, route_maps=maps, prefix_lists=lists)
+        what = "default-originate with a route map, beside routes that are not used"
+        assert {text for _, text in found} == ({what} if is_unknown else set()), (policy, import_check)
 
 
 def test_static_routes_that_are_not_followed() -> None:

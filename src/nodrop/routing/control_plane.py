@@ -28,7 +28,7 @@ from nodrop.routing.legs import CablingState
 from nodrop.routing.next_hop_tracking import doubtful_addresses
 from nodrop.routing.originating import may_outweigh_local
 from nodrop.routing.peerings import find_looping_overrides, is_internal_session
-from nodrop.routing.policy_gaps import find_uncomputed_clauses, matches_only_prefixes
+from nodrop.routing.policy_gaps import find_uncomputed_clauses, matches_only_prefixes, permits_prefix
 from nodrop.routing.prefix_limits import limit, sessions_over_limit
 from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address, AddressFamily, address
 from nodrop.routing.route_sources import find_foreign_source_rules, packet_sources
@@ -379,10 +379,11 @@ class ControlPlane:
                 policy = neighbor_family_statement(neighbor, family).default_policy
                 if policy is None:
                     continue
+                unused_prefixes = self.of(family).state.unused_prefixes
                 if not matches_only_prefixes(bgp, policy):
                     what = "default-originate with a route map of more than prefixes"
                     yield UncomputedPart(router.at(neighbor), what)
-                elif self.of(family).state.has_unused_paths(router.number):
+                elif any(permits_prefix(bgp, policy, one) for one in unused_prefixes(router.number)):
                     what = "default-originate with a route map, beside routes that are not used"
                     yield UncomputedPart(router.at(neighbor), what)
         yield from self._route_install_gaps(router, bgp)

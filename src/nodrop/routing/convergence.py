@@ -275,22 +275,26 @@ class ConvergedState:
             asn = bgp.asn if bgp.asn in advert.numbers else 0
             yield from self.makers.accepted(link, advert, asn, drained=bgp.graceful_shutdown).parts
 
-    def has_unused_paths(self, number: int) -> bool:
-        """Whether bgpd has paths that it does not use: networks in no routing table, and next hops out of reach.
+    def unused_prefixes(self, number: int) -> Iterator[Prefix]:
+        """Yield prefixes of which bgpd uses no path: networks in no routing table, next hops that are not reached.
 
         The route map of default-originate is asked about these too (FRR, bgpd/bgp_updgrp_adv.c,
         subgroup_default_originate).
         """
-        speaker = self.world.speakers.get(number)
+        speaker, destinations = self.world.speakers.get(number), self.world.destinations
         if speaker is None:
-            return False
+            return
         used_bits = union_of_bits(self.local(number)) | self.table(number).bits
-        prefixes = (found_prefix for text in speaker.bgp.networks if (found_prefix := prefix(text)) is not None)
-        networks = [self.world.destinations.class_of.get(one) for one in prefixes if one.family == self.world.family]
-        accepted_bits = [self.accepted(number, position) for position in range(len(speaker.links))]
-        return any(one is None or not used_bits >> one & 1 for one in networks) or any(
-            bits & ~used_bits for bits in accepted_bits
-        )
+        for text in speaker.bgp.networks:
+            network = prefix(text)
+            if network is not None and network.family == self.world.family:
+                class_number = destinations.class_of.get(network)
+                if class_number is None or not used_bits >> class_number & 1:
+                    yield network
+        for position in range(len(speaker.links)):
+            unused_bits = self.accepted(number, position) & ~used_bits
+            for class_number, members in enumerate(destinations.members if unused_bits else ()):
+                yield from members if unused_bits >> class_number & 1 else ()
 
     def summed(self, number: int) -> int:
         """Return the aggregates that a router originates."""

@@ -5,7 +5,9 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from nodrop.model import policy_values as values
 from nodrop.model.routing import Bgp, BgpNeighbor, RouteMapRule
 from nodrop.model.states import known_rows
+from nodrop.routing.destinations import is_prefix_permitted
 from nodrop.routing.next_hop_policy import find_maps_with_next_hops, next_hop_kind
+from nodrop.routing.prefixes import Prefix
 from nodrop.syntax.places import on_one_line
 
 _SHOWN = 80
@@ -85,6 +87,20 @@ def matches_only_prefixes(bgp: Bgp, name: str) -> bool:
     matches = (kind for rule in rules for kind, _ in rule.matches)
     goes = any(kind in ("call", "on-match") for rule in rules for kind, _ in rule.sets)
     return not goes and all(kind.endswith("address prefix-list") for kind in matches)
+
+
+def permits_prefix(bgp: Bgp, name: str, found_prefix: Prefix) -> bool:
+    """Whether a route map that matches nothing but prefixes lets a prefix pass."""
+    lists = {row.name: row for row in bgp.prefix_lists if row.family == found_prefix.family}
+
+    def is_matched(kind: str, value: str) -> bool:
+        listed = lists.get(value) if kind.startswith("ipv6") is (found_prefix.family == "ipv6") else None
+        return listed is not None and is_prefix_permitted(listed, found_prefix)
+
+    rules = [rule for route_map in bgp.route_maps if route_map.name == name for rule in route_map.rules]
+    matching = (rule for rule in rules if all(is_matched(kind, value) for kind, value in rule.matches))
+    first = next(matching, None)
+    return first is not None and first.action == "permit"
 
 
 def _recursive_route_maps(bgp: Bgp) -> frozenset[str]:
