@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from support.command import nodrop
+from support.places import ROOT
 from support.sonic_configs import stock
 
 NVUE = """\
@@ -372,3 +373,15 @@ def test_a_running_watchdog_whose_mask_changes_is_started_again() -> None:
         "sudo config save -y",
     ]
     assert "pfcwd_sw_enable 3,4" in first["lines"][0]
+
+
+def test_allowas_in_is_removed_at_the_peer_group_that_states_it() -> None:
+    nodrop("build", str(ROOT / "intents" / "two-by-two.yaml"), "-o", "build")
+    path = Path("build/spine1/frr.conf")
+    path.write_text(
+        path.read_text().replace("neighbor LEAVES activate", "neighbor LEAVES activate\n  neighbor LEAVES allowas-in 1")
+    )
+    (told,) = commands("build", rule="loop-rejection-off")
+    (line, _) = told[0]["lines"]
+    assert "-c 'no neighbor LEAVES allowas-in 1'" in line
+    assert "10.1." not in line

@@ -4,7 +4,10 @@ from typing import Any
 
 import pytest
 
+from nodrop.analyses import Hit
+from nodrop.analyses.loop_rejection import find
 from nodrop.model.fabric import Fabric, Interface
+from nodrop.model.index import Index
 from nodrop.model.routing import Bgp
 from nodrop.model.states import UNKNOWN
 from nodrop.model.values import replace_fields
@@ -140,3 +143,16 @@ def test_another_leaf_with_several_vrfs_of_the_number_is_one() -> None:
         for leaf, far in zip(fabric.devices[1:], ("10.1.0.1", "10.1.1.1"), strict=True)
     )
     assert alike(replace_fields(fabric, devices=(first, *leaves, second))) == " (which 1 more of its tier has)"
+
+
+def test_the_fix_removes_allowas_in_of_every_session_and_address_family() -> None:
+    fabric = with_changes(SPINES | {"spine1/@neighbors/10.1.2.*/ipv6": {"active": True, "allowas_in": 2}})
+    (hit,) = (hit for hit in find(Index(fabric)) if isinstance(hit, Hit))
+    assert {("/".join(subject), new) for subject, new in hit.changes} == {
+        ("spine1/@neighbors/10.1.1.224/allowas_in", None),
+        ("spine1/@neighbors/10.1.1.232/allowas_in", None),
+        ("spine1/@neighbors/10.1.2.224/allowas_in", None),
+        ("spine1/@neighbors/10.1.2.224/ipv6/allowas_in", None),
+        ("spine1/@neighbors/10.1.2.232/allowas_in", None),
+        ("spine1/@neighbors/10.1.2.232/ipv6/allowas_in", None),
+    }

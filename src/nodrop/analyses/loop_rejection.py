@@ -23,6 +23,7 @@ from nodrop.routing.words import neighbor_family_statement
 
 RESTS_ON = frozenset({"roles"})
 ROUTED = True
+REPAIRS = True
 
 _LEAF = 0
 _UNREAD_END = "the other end of a session"
@@ -61,16 +62,28 @@ def _hit(router: Router, rows: list[tuple[BgpNeighbor, str]], alike: str) -> Hit
     return Hit(
         subject=(*router.at(key), *field.split("/")),
         facts={"device": router.name, "session": key.key + count_suffix, "asn": asn, "alike": alike},
+        changes=tuple(
+            ((*router.at(neighbor), *field.split("/")), None)
+            for neighbor in router.neighbors
+            for field in _fields_with_allowas_in(neighbor)
+        ),
         left_out=left_out_of([neighbor.key for neighbor, _ in rows]),
     )
 
 
 def _neighbors_with_allowas_in(router: Router) -> Iterator[tuple[BgpNeighbor, str]]:
     for neighbor in router.neighbors:
-        for family in ADDRESS_FAMILIES:
-            if neighbor.enabled and neighbor_family_statement(neighbor, family).allowas_in:
-                yield neighbor, "allowas_in" if family == "ipv4" else "ipv6/allowas_in"
-                break
+        if neighbor.enabled and (fields := _fields_with_allowas_in(neighbor)):
+            yield neighbor, fields[0]
+
+
+def _fields_with_allowas_in(neighbor: BgpNeighbor) -> list[str]:
+    """Return the fields of a neighbor that allow the own AS number, one for each address family."""
+    return [
+        "allowas_in" if family == "ipv4" else f"{family}/allowas_in"
+        for family in ADDRESS_FAMILIES
+        if neighbor_family_statement(neighbor, family).allowas_in
+    ]
 
 
 class _Peerings:
