@@ -385,3 +385,21 @@ def test_allowas_in_is_removed_at_the_peer_group_that_states_it() -> None:
     (line, _) = told[0]["lines"]
     assert "-c 'no neighbor LEAVES allowas-in 1'" in line
     assert "10.1." not in line
+
+
+def test_the_pool_of_a_profile_needs_the_configuration_loaded_again() -> None:
+    nodrop("build", str(ROOT / "intents" / "two-by-two.yaml"), "-o", "build")
+    path = Path("build/leaf1/config_db.json")
+    config = json.loads(path.read_text())
+    profile = "pg_lossless_400000_3m_profile"
+    config["BUFFER_PROFILE"][profile] = {
+        "pool": "ingress_lossy_pool", "size": "400000", "xon": "37888", "xoff": "340000", "dynamic_th": "0",
+    }  # fmt: skip
+    config["BUFFER_PG"]["Ethernet0|3"] = {"profile": profile}
+    path.write_text(json.dumps(config, indent=1))
+    (told,) = commands("build", rule="lossless-group-in-lossy-pool")
+    assert told[0]["lines"] == [
+        f'sudo sonic-db-cli CONFIG_DB HSET "BUFFER_PROFILE|{profile}" pool ingress_lossless_pool',
+        "sudo config save -y",
+        "sudo config reload -y",
+    ]

@@ -9,7 +9,7 @@ from nodrop.model.change import Change, Edit
 from nodrop.model.edit import get_value
 from nodrop.model.fabric import Fabric
 from nodrop.model.reading import Source
-from nodrop.model.routing import BgpNeighbor
+from nodrop.model.routing import BgpNeighbor, StaticRoute
 from nodrop.model.states import UNKNOWN
 from nodrop.model.subject import parse
 from nodrop.platforms.frr import rows as frr_rows
@@ -268,3 +268,21 @@ def test_without_a_file_of_the_daemon_it_is_done_by_hand() -> None:
     files = {"config_db.json": bundle()["config_db.json"]}
     (one,) = edited(files, **{"@bgp/maximum_paths": 8}).by_hand
     assert one.change.subject == ("leaf1", "@bgp", "maximum_paths")
+
+
+@pytest.mark.parametrize("statement", ["ip route 0.0.0.0/0 10.1.1.225", "ipv6 route ::/0 fd00::1 5"])
+def test_a_static_route_that_is_gone_leaves_with_its_line(statement: str) -> None:
+    files = bundle()
+    kept = read_back(files).devices[0].static_routes
+    files["frr.conf"] = files["frr.conf"].replace(b"router bgp", f"{statement}\nrouter bgp".encode(), 1)
+    assert len(read_back(files).devices[0].static_routes) == len(kept) + 1
+    done = edited(files, ATstatic_routes=kept)
+    assert (lines(files["frr.conf"], done.files["frr.conf"]), done.by_hand) == (([statement], []), ())
+
+
+def test_a_new_static_route_is_left_for_an_edit_by_hand() -> None:
+    files = bundle()
+    route = StaticRoute(prefix="10.9.0.0/16", next_hop="10.1.1.225")
+    done = edited(files, ATstatic_routes=(*read_back(files).devices[0].static_routes, route))
+    assert done.by_hand
+    assert "frr.conf" not in done.files

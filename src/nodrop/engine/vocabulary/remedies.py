@@ -158,9 +158,15 @@ def intended_groups(fabric: Fabric, qos: QosProfile | None) -> tuple[PriorityGro
 @word("function")
 def without_idle_group(qos: QosProfile | None, number: int) -> tuple[PriorityGroup, ...] | Unknown:
     """Return a port's priority groups without one, which no traffic fills; UNKNOWN where some does."""
-    if qos is None or isinstance(qos.priority_groups, Unknown):
+    if qos is None or number in {effects.group_of_tc(qos, tc) for tc in effects.used_tcs(qos)}:
         return UNKNOWN
-    if number in {effects.group_of_tc(qos, tc) for tc in effects.used_tcs(qos)}:
+    return without_group(qos, number)
+
+
+@word("function")
+def without_group(qos: QosProfile | None, number: int) -> tuple[PriorityGroup, ...] | Unknown:
+    """Return a port's priority groups without one."""
+    if qos is None or isinstance(qos.priority_groups, Unknown):
         return UNKNOWN
     return tuple(priority_group for priority_group in qos.priority_groups if priority_group.index != number)
 

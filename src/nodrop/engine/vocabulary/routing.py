@@ -1,14 +1,15 @@
 """Words about routing: whether a device uses all of its equal paths."""
 
 from collections import Counter
+from collections.abc import Iterator
 
 from nodrop.analyses._tiers import peers
 from nodrop.engine.vocabulary import word
 from nodrop.engine.vocabulary.general import ranges
 from nodrop.model.fabric import Device
 from nodrop.model.index import Index
-from nodrop.model.routing import Bgp, BgpNeighbor, RouteMap
-from nodrop.model.states import Unknown, known_rows, require_fact
+from nodrop.model.routing import Bgp, BgpNeighbor, RouteMap, StaticRoute
+from nodrop.model.states import UNKNOWN, Unknown, known_rows, require_fact
 from nodrop.routing.tiers import rank
 
 
@@ -129,6 +130,21 @@ _DEFAULTS = ("0.0.0.0/0", "::/0")
 @word("function", rests_on=("cables", "roles"))
 def default_downwards(device: Device, *, index: Index) -> str:
     """Where a static default route leads a tier down: `0.0.0.0/0 to leaf1 by 10.1.1.224`; nothing where none does."""
+    for route, far in _default_routes_downwards(device, index):
+        return f"{route.prefix} to {far.name} by {route.next_hop}"
+    return ""
+
+
+@word("function", rests_on=("cables", "roles"))
+def without_default_downwards(device: Device, *, index: Index) -> tuple[StaticRoute, ...] | Unknown:
+    """Return the static routes of a switch without the default routes that lead a tier down."""
+    if isinstance(device.static_routes, Unknown):
+        return UNKNOWN
+    downwards = [route for route, _ in _default_routes_downwards(device, index)]
+    return tuple(route for route in device.static_routes if route not in downwards)
+
+
+def _default_routes_downwards(device: Device, index: Index) -> Iterator[tuple[StaticRoute, Device]]:
     routes = [
         route
         for route in known_rows(device.static_routes)
@@ -138,5 +154,4 @@ def default_downwards(device: Device, *, index: Index) -> str:
     for route in routes:
         far = leads_to.get(route.next_hop)
         if far is not None and _is_in_higher_tier(device, far):
-            return f"{route.prefix} to {far.name} by {route.next_hop}"
-    return ""
+            yield route, far

@@ -1,6 +1,7 @@
 """Changes of BGP in an frr.conf: each field that one command states; its row names it (`platforms/frr/rows.py`).
 
-All else of the file consists of lines that belong together, and is left for an edit by hand.
+A static route is removed as well. All else of the file consists of lines that belong together, and is left for an edit
+by hand.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,7 +9,7 @@ from dataclasses import fields
 from types import MappingProxyType
 
 from nodrop.model.fabric import Device
-from nodrop.model.routing import Bgp, BgpNeighbor, Ipv6Unicast
+from nodrop.model.routing import Bgp, BgpNeighbor, Ipv6Unicast, StaticRoute
 from nodrop.model.states import Unknown
 from nodrop.platforms.frr import rows as frr_rows
 from nodrop.platforms.frr.commands import Commands
@@ -17,6 +18,8 @@ from nodrop.platforms.kit.bindings import bound_fields
 from nodrop.platforms.kit.editing import same
 from nodrop.platforms.sonic.edit_frr_groups import Done, change_groups
 from nodrop.syntax.frr import Statement, parse
+
+_StaticRoutes = tuple[StaticRoute, ...] | Unknown
 
 BY_HAND = (
     "the routing daemon's own file says it, which is not edited: change frr.conf, then type the same in vtysh, or "
@@ -35,7 +38,7 @@ def change_frr(file_content: bytes | None, old_device: Device, new_device: Devic
     a, b = old_device.bgp, new_device.bgp
     if file_content is None or not isinstance(a, Bgp) or not isinstance(b, Bgp):
         raise ValueError(BY_HAND)
-    if not same(old_device.vrf_bgp, new_device.vrf_bgp) or not same(old_device.static_routes, new_device.static_routes):
+    if not same(old_device.vrf_bgp, new_device.vrf_bgp):
         raise ValueError(BY_HAND)
     text = file_content.decode()
     top = parse(text)
@@ -43,6 +46,7 @@ def change_frr(file_content: bytes | None, old_device: Device, new_device: Devic
     if len(blocks) != 1:
         raise ValueError(BY_HAND)
     lines = _Lines(text)
+    _remove_static_routes(lines, top, old_device.static_routes, new_device.static_routes)
     _edit_process(lines, top, blocks[0], a, b)
     return lines.text.encode()
 
@@ -75,6 +79,20 @@ class _Lines:
     def add(self, behind: Statement, indent: int, *words: str, before: bool = False) -> None:
         """Put a command behind another, or before it."""
         self._added.setdefault(behind.line - before, []).append(" " * indent + " ".join(words) + self._ended)
+
+
+def _remove_static_routes(lines: _Lines, top: Sequence[Statement], old: _StaticRoutes, new: _StaticRoutes) -> None:
+    """Take out the commands of static routes of the default VRF that are gone; ValueError for any other change."""
+    if same(old, new):
+        return
+    if isinstance(old, Unknown) or isinstance(new, Unknown) or not set(new) < set(old):
+        raise ValueError(BY_HAND)
+    for route in set(old) - set(new):
+        words = "ipv6" if ":" in route.prefix else "ip", "route", route.prefix, route.next_hop
+        stated = [statement for statement in top if statement.starts(*words)]
+        if route.vrf is not None or len(stated) != 1:
+            raise ValueError(BY_HAND)
+        lines.drop(stated[0])
 
 
 def _changed_fields(a: Bgp | BgpNeighbor | Ipv6Unicast, b: Bgp | BgpNeighbor | Ipv6Unicast) -> set[str]:
