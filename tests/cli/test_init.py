@@ -50,7 +50,7 @@ def _models_by_asic() -> Iterator[Any]:
 
 @pytest.mark.parametrize(("platform", "model"), list(_models_by_asic()))
 def test_it_builds_without_a_finding(platform: str, model: str) -> None:
-    text = write_first_intent(platform, model, file="intent.yaml")
+    text = write_first_intent(platform, model, file="intent.yaml").text
     fabric = nodrop.build(loads(text.encode(), "intent.yaml"))
     assert {(device.platform, device.model) for device in fabric.devices} == {(platform, model)}
     verdict = judge(
@@ -77,7 +77,7 @@ def _has_rows(device: Device) -> bool:
 
 @pytest.mark.parametrize("model", buildable("sonic"))
 def test_servers_fill_the_leaves_at_one_to_one(model: str) -> None:
-    fabric = nodrop.build(loads(write_first_intent("sonic", model, file="x").encode(), "x"))
+    fabric = nodrop.build(loads(write_first_intent("sonic", model, file="x").text.encode(), "x"))
     for device in fabric.devices:
         if device.role == "leaf":
             down, up = (sum(p.speed_mbps for p in device.interfaces if p.side == side) for side in ("host", "fabric"))
@@ -90,9 +90,12 @@ def test_servers_fill_the_leaves_at_one_to_one(model: str) -> None:
 def test_a_folder_gets_an_intent() -> None:
     done = run("init", "new/pod1")
     assert (done.code, done.out) == (0, "")
-    assert done.err == "new/pod1/intent.yaml: written; `nodrop show new/pod1/intent.yaml` says what it means\n"
+    assert done.err.splitlines() == [
+        "new/pod1/intent.yaml: written; `nodrop show new/pod1/intent.yaml` says what it means",
+        "16 servers of 8 GPUs behind 2 leaves and 2 spines; 2 x 400G for each server",
+    ]
     text = Path("new/pod1/intent.yaml").read_text()
-    assert text == write_first_intent("sonic", "SN4700", file="intent.yaml")
+    assert text == write_first_intent("sonic", "SN4700", file="intent.yaml").text
     line, _, schema = text.splitlines()[0].partition("$schema=")
     assert line == "# yaml-language-server: "
     assert (Path("new/pod1") / schema).read_text() == render_schema("intent")
@@ -132,7 +135,7 @@ def test_nothing_is_ever_overwritten() -> None:
         (["--gpus", "0"], "0 is not in the range"),
         (["--rails"], "--rails needs --gpus"),
         (["--gpus", "512", "--rails-per-leaf", "2"], "--rails-per-leaf needs --rails"),
-        (["--gpus", "512", "--spine", "SN560"], "no model 'SN560' (did you mean `SN5640`?)"),
+        (["--gpus", "512", "--spine", "SN560"], "no model 'SN560' (did you mean `SN5600` or `SN5610` or `SN5640`?)"),
         (["--gpus", "512", "--leaf", "8122-64EH"], "8122-64EH is not known under sonic"),
         (["--gpus", "512", "--nic", "ConnectX7"], "no NIC 'ConnectX7' (did you mean `ConnectX-7`?)"),
         (["--gpus", "512", "--speed", "400"], "'400': expected a speed such as 400G"),
@@ -196,7 +199,7 @@ def test_the_list_has_every_shipped_intent_but_those_that_are_refused() -> None:
 
 
 def test_every_line_is_short_and_has_words_that_hold() -> None:
-    text = write_first_intent("sonic", "SN5600", file="intent.yaml")
+    text = write_first_intent("sonic", "SN5600", file="intent.yaml").text
     assert max(map(len, text.splitlines())) <= 120
     assert "$" not in text.replace("$schema=", "")
 
@@ -210,3 +213,26 @@ def test_ports_share_less_headroom_where_all_at_once_is_too_much() -> None:
     assert done.code == 2
     assert "topology.uplinks.length: the headroom of leaves' ports at 30m fills the 265.3 MB of NH-4210" in done.out
     assert "or buffers.shared_headroom: 2" in done.out
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (("--leaf", "SN560"), "no model 'SN560' (did you mean `SN5600` or `SN5610` or `SN5640`?)"),
+        (
+            ("--storage", "4x2x800G"),
+            "--storage 4x2x800G: SN4700 has no 800G port with a known headroom; expected 1G, 10G",
+        ),
+        (("--speed", "800G"), "--speed 800G: ConnectX-7 has no 800G port; expected"),
+        (("--leaf", "SN2010"), "512 GPUs: three tiers of these switches do not carry them (SN2010)"),
+    ],
+)
+def test_a_refused_size_names_the_option_and_what_would_do(options: tuple[str, ...], expected: str) -> None:
+    done = run("init", "new", "--gpus", "512", *options)
+    assert done.code == 2
+    assert expected in done.err
+
+
+def test_a_speed_below_that_of_the_nic_is_said() -> None:
+    done = run("init", "new", "--gpus", "512", "--leaf", "SN3700")
+    assert "8 x 200G of ConnectX-7's 400G for each server" in done.err.splitlines()[1]

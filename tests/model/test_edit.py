@@ -172,8 +172,8 @@ def test_rows_are_added_in_order_and_removed() -> None:
 @pytest.mark.parametrize(
     ("subject", "value", "told"),
     [
-        ("leaf3/Ethernet0/enabled", True, "there is no `leaf3` (did you mean `leaf2`?)"),
-        ("leaf1/Ethernet1/enabled", True, "there is no `Ethernet1` (did you mean `Ethernet8`?)"),
+        ("leaf3/Ethernet0/enabled", True, "there is no `leaf3` (did you mean `leaf1` or `leaf2`?)"),
+        ("leaf1/Ethernet1/enabled", True, "there is no `Ethernet1` (did you mean `Ethernet0` or `Ethernet8`?)"),
         ("leaf1/Ethernet0/enabld", True, "Interface has no `enabld` (did you mean `enabled`?)"),
         ("leaf1/Ethernet0/qos/pfc_watchdg", None, "QosProfile has no `pfc_watchdg` (did you mean `pfc_watchdog`?)"),
         ("leaf1/Ethernet0/qos/pfc_priorities", [], "`pfc_priorities` is computed from `pfc_rx_priorities`; set that"),

@@ -139,8 +139,8 @@ def test_rails_that_share_leaves_save_switches_in_a_small_fabric() -> None:
         ({"gpus": 100}, "100 GPUs are no whole servers of 8; nearest: --gpus 96 or 104"),
         ({"gpus": 4}, "4 GPUs are no whole servers of 8; nearest: --gpus 8"),
         ({"rails_per_leaf": 3}, "8 rails are no whole leaves of 3; expected a divisor"),
-        ({"speed_mbps": 800_000}, "ConnectX-7 has no 800G port; expected 400G, 200G, 100G"),
-        ({"leaf": "SN3700", "speed_mbps": 400_000}, "SN3700 has no 400G port with a known headroom"),
+        ({"speed_mbps": 800_000}, "--speed 800G: ConnectX-7 has no 800G port; expected 400G, 200G, 100G"),
+        ({"leaf": "SN3700", "speed_mbps": 400_000}, "--speed 400G: SN3700 has no 400G port with a known headroom; expected 1G, 10G, 25G, 40G, 50G, 100G, 200G"),
         ({"leaf": "SN2201", "nic": "Pollara-400"}, "SN2201 has no port for Pollara-400"),
         ({"spine": "SN2700"}, "SN5600 and SN2700 have no common speed of 400G or more"),
         (
@@ -149,13 +149,13 @@ def test_rails_that_share_leaves_save_switches_in_a_small_fabric() -> None:
         ),
         (
             {"storage": StorageRequest(60_000, 2, 400_000)},
-            "no fabric of SN5600: three tiers of these switches do not carry them",
+            "512 GPUs and 60000 storage nodes: three tiers of these switches do not carry them (SN5600)",
         ),
         (
             {"lengths": Lengths(hosts_m=50_000)},
             "no medium of the catalogue joins SN5600 and ConnectX-7 at 400G over 50000m",
         ),
-        ({"storage": StorageRequest(2, 2, 25_000)}, "ConnectX-7 has no 25G port; expected 400G, 200G, 100G"),
+        ({"storage": StorageRequest(2, 2, 25_000)}, "--storage 2x2x25G: ConnectX-7 has no 25G port; expected 400G, 200G, 100G"),
         (
             SN4700 | {"gpus": 16_384, "storage": StorageRequest(16, 2, 400_000)},
             "16384 GPUs: three tiers of these switches do not carry them (SN4700); nearest: --gpus 4096",

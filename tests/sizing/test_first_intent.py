@@ -44,7 +44,7 @@ def _first_of_each_group(fabric: Fabric) -> Fabric:
 
 @pytest.mark.parametrize("case", _cases())
 def test_an_intent_of_each_size_builds_and_has_no_finding(case: dict[str, Any]) -> None:
-    text = write_sized_intent(request_of(case), file="intent.yaml")
+    text = write_sized_intent(request_of(case), file="intent.yaml").text
     assert max(map(len, text.splitlines())) <= 120
     fabric = nodrop.build(loads(text.encode(), "intent.yaml"))
     tiers = Counter(RANK_BY_ROLE[str(device.role)] for device in fabric.devices)

@@ -63,12 +63,12 @@ def command(
         raise click.UsageError("the path is empty; expected a folder or a file")
     target = Path(path) if path.endswith(_SUFFIXES) and not Path(path).is_dir() else Path(path) / FIRST_INTENT_FILE
     if start is not None:
-        text = _shipped_intent(start, SCHEMA)
+        text, summary = _shipped_intent(start, SCHEMA), ""
     elif request is not None:
-        text = refuse_unsized(write_sized_intent, request, file=target.name)
+        text, summary = refuse_unsized(write_sized_intent, request, file=target.name)
     else:
-        text = write_first_intent(platform, leaf, file=target.name)
-    _write_intent_and_schema(target, text, SCHEMA)
+        text, summary = write_first_intent(platform, leaf, file=target.name)
+    _write_intent_and_schema(target, text, SCHEMA, summary)
 
 
 def _require_single_purpose(**purposes: object) -> None:
@@ -111,13 +111,15 @@ def _shipped_intent(name: str, schema: str) -> str:
     return re.sub(r"(?<=\$schema=)\S+", schema, intents[name].read_text("utf-8"), count=1)
 
 
-def _write_intent_and_schema(target: Path, text: str, schema: str) -> None:
+def _write_intent_and_schema(target: Path, text: str, schema: str, summary: str) -> None:
     from nodrop.cli.output import tell
     from nodrop.schemas import render_schema
 
     written_anew(target, text)
     written_anew(target.parent / schema, render_schema("intent"), over=True)
     tell(f"{target}: written; `nodrop show {target}` says what it means")
+    if summary:
+        tell(summary)
 
 
 def _write_rule_and_schema(folder: str, rule: str) -> None:

@@ -5,7 +5,7 @@ Rules are checked against them when they are loaded, and they determine how valu
 
 import dataclasses
 import difflib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, reduce
 from types import NoneType, UnionType
@@ -211,10 +211,17 @@ def nearest(word: str, known_words: Iterable[str], similarity: float = 0.6, *, l
 
 
 def meant(word: str, known_words: Iterable[str], similarity: float = 0.6) -> str:
-    """Name in a hint the known word nearest to `word`, however it is capitalised; nothing where none is near."""
+    """Name in a hint the known words nearest to `word`, however they are capitalised; nothing where none is near."""
     if len(word) > MAX_GUESSED:
         return ""
     words = sorted(known_words)
     same = [candidate for candidate in words if candidate.casefold() == word.casefold()]
-    close = same or difflib.get_close_matches(word, words, n=1, cutoff=similarity)
-    return f"did you mean `{close[0]}`?" if close else ""
+    close = same or _nearest_words(word, words, similarity)
+    return f"did you mean {' or '.join(f'`{candidate}`' for candidate in close)}?" if close else ""
+
+
+def _nearest_words(word: str, words: Sequence[str], similarity: float) -> list[str]:
+    """Return the words of the highest similarity, up to three, in their order."""
+    close = difflib.get_close_matches(word, words, n=3, cutoff=similarity)
+    ratios = {candidate: difflib.SequenceMatcher(None, candidate, word).ratio() for candidate in close}
+    return sorted(candidate for candidate in close if ratios[candidate] == ratios[close[0]])

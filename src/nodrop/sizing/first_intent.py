@@ -68,16 +68,23 @@ _SHORT = ("leaf", "spine")
 """The groups of a fabric that the short form has."""
 
 
-def write_sized_intent(request: SizeRequest, *, file: str, fabric: str = "lab") -> str:
-    """Return the text of an intent for a request; CannotSize where no fabric carries the hosts.
+class FirstIntent(NamedTuple):
+    """The text of an intent, and what its fabric consists of, in words."""
+
+    text: str
+    summary: str
+
+
+def write_sized_intent(request: SizeRequest, *, file: str, fabric: str = "lab") -> FirstIntent:
+    """Return an intent for a request; CannotSize where no fabric carries the hosts.
 
     `file` is its name in the comments. Its first line states that its schema lies in `SCHEMA`.
     """
     return _render(size_request(request), request.platform, request.ratio, file=file, fabric=fabric)
 
 
-def write_first_intent(platform: str, model: str, *, file: str, fabric: str = "lab") -> str:
-    """Return the text of an intent that fills two leaves with servers of two ports, below two spines, at 1:1.
+def write_first_intent(platform: str, model: str, *, file: str, fabric: str = "lab") -> FirstIntent:
+    """Return an intent that fills two leaves with servers of two ports, below two spines, at 1:1.
 
     A server's NIC is at its fastest, uplinks at the switch's. KeyError where the platform or the model is not known.
     """
@@ -97,12 +104,12 @@ def write_first_intent(platform: str, model: str, *, file: str, fabric: str = "l
     return _render(sized, platform, ratio, file=file, fabric=fabric)
 
 
-def _render(sized: SizedFabric, platform: str, ratio: Fraction, *, file: str, fabric: str) -> str:
+def _render(sized: SizedFabric, platform: str, ratio: Fraction, *, file: str, fabric: str) -> FirstIntent:
     short = tuple(group.name for group in sized.groups) == _SHORT
     leaf_groups = [group for group in sized.groups if group.tier == 1]
-    return template("intent/first.yaml.j2").render(
+    text = template("intent/first.yaml.j2").render(
         schema=SCHEMA,
-        headline=Quoted(_headline(sized)),
+        headline=Quoted(f"A first fabric, to be made yours: {_describe_fabric(sized)}."),
         fabric=fabric,
         file=Quoted(file),
         platform=platform,
@@ -117,12 +124,26 @@ def _render(sized: SizedFabric, platform: str, ratio: Fraction, *, file: str, fa
         endpoints=[_host_words(sized, hosts) for hosts in sized.hosts],
         sharing=max(_least_sharing(sized, group) for group in sized.groups),
         asn=[f"{name}: {rule}" for name, rule in _as_numbers(sized, short=short).items()],
+        names=Quoted(f"{{site}}-{{{'role' if short else 'group'}}}{{id:02}}"),
         addressing=Quoted(", ".join(f"{key}: {pool}" for key, pool in sized.pools().items())),
     )
+    return FirstIntent(text=text, summary=f"{_describe_fabric(sized)}; {_describe_speeds(sized)}")
 
 
-def _headline(sized: SizedFabric) -> str:
-    """Return what the fabric is, in a sentence."""
+def _describe_speeds(sized: SizedFabric) -> str:
+    """Return the speed of hosts' ports in words, with that of a NIC which is faster."""
+    words = []
+    for hosts in (sized_hosts.hosts for sized_hosts in sized.hosts):
+        speed, fastest = hosts.down.speed_mbps, max(nic(hosts.nic).lanes)
+        slower = f" of {hosts.nic}'s {show_speed(fastest)}" if speed < fastest else ""
+        words.append(
+            f"{hosts.ports} x {show_speed(speed)}{slower} for each {'server' if hosts.gpus else 'storage node'}"
+        )
+    return " and ".join(words)
+
+
+def _describe_fabric(sized: SizedFabric) -> str:
+    """Return the hosts and switches of a fabric in words."""
     hosts = [
         f"{each.count} servers of {each.gpus} GPUs" if each.gpus else f"{each.count} storage nodes"
         for each in (sized_hosts.hosts for sized_hosts in sized.hosts)
@@ -131,10 +152,10 @@ def _headline(sized: SizedFabric) -> str:
     for group in sized.groups:
         tiers[group.tier] = tiers.get(group.tier, 0) + group.count
     if not sized.links:
-        return f"A first fabric, to be made yours: {' and '.join(hosts)} on one switch."
+        return f"{' and '.join(hosts)} on one switch"
     words = zip(("leaves", "spines", "cores"), tiers.values(), strict=False)
     switches = " and ".join(f"{number} {word}" for word, number in words)
-    return f"A first fabric, to be made yours: {' and '.join(hosts)} behind {switches}."
+    return f"{' and '.join(hosts)} behind {switches}"
 
 
 def _release(platform: str, models: Iterable[Switch]) -> str:

@@ -81,7 +81,8 @@ def _explain_refusal(request: SizeRequest, refused: CannotSize | None) -> Cannot
     if refused is None:
         return CannotSize(f"{models} have no common speed of {show_speed(_port_speed(request))} or more")
     if not refused.largest:
-        return CannotSize(f"no fabric of {models}: {refused.reason}")
+        storage = f" and {request.storage.nodes} storage nodes" if request.storage else ""
+        return CannotSize(f"{request.gpus} GPUs{storage}: {refused.reason} ({models})")
     largest = refused.largest * request.gpus_of_server
     return CannotSize(f"{request.gpus} GPUs: {refused.reason} ({models}); nearest: --gpus {largest}", refused.largest)
 
@@ -99,14 +100,15 @@ def _demands(request: SizeRequest) -> Iterator[Demand]:
         apart=request.rails and request.ports > request.rails_per_leaf,
         rails=request.rails,
         ports_per_leaf=request.rails_per_leaf,
-        down=_require_use(leaf, request.platform, speed),
-        up=_require_use(leaf, request.platform, speed),
+        down=_require_use(leaf, request.platform, speed, f"--speed {show_speed(speed)}"),
+        up=_require_use(leaf, request.platform, speed, f"--speed {show_speed(speed)}"),
     )
     hosts, leaves = [servers], [leaf]
     if request.storage:
-        use = _require_use(storage_leaf, request.platform, request.storage.speed_mbps)
-        _require_nic_speed(request.nic, request.storage.speed_mbps)
-        nodes, ports, _ = request.storage
+        nodes, ports, storage_speed = request.storage
+        option = f"--storage {nodes}x{ports}x{show_speed(storage_speed)}"
+        use = _require_use(storage_leaf, request.platform, storage_speed, option)
+        _require_nic_speed(request.nic, storage_speed, option)
         apart = ports > 1
         hosts.append(
             Hosts(name="storage", count=nodes, gpus=0, ports=ports, nic=request.nic, apart=apart, down=use, up=use)
@@ -124,7 +126,7 @@ def _demands(request: SizeRequest) -> Iterator[Demand]:
 def _port_speed(request: SizeRequest) -> int:
     """Return the speed of a server's port: the stated one, else the fastest that NIC and leaf have."""
     if request.speed_mbps is not None:
-        _require_nic_speed(request.nic, request.speed_mbps)
+        _require_nic_speed(request.nic, request.speed_mbps, f"--speed {show_speed(request.speed_mbps)}")
         return request.speed_mbps
     leaf = switch(request.leaf)
     known = [speed for speed in nic(request.nic).lanes if _known_use(leaf, request.platform, speed)]
@@ -133,16 +135,19 @@ def _port_speed(request: SizeRequest) -> int:
     return max(known)
 
 
-def _require_nic_speed(name: str, speed_mbps: int) -> None:
+def _require_nic_speed(name: str, speed_mbps: int, option: str) -> None:
     if speed_mbps not in nic(name).lanes:
         speeds = ", ".join(map(show_speed, nic(name).lanes))
-        raise CannotSize(f"{name} has no {show_speed(speed_mbps)} port; expected {speeds}")
+        raise CannotSize(f"{option}: {name} has no {show_speed(speed_mbps)} port; expected {speeds}")
 
 
-def _require_use(model: Switch, platform: str, speed_mbps: int) -> PortUse:
+def _require_use(model: Switch, platform: str, speed_mbps: int, option: str) -> PortUse:
     use = _known_use(model, platform, speed_mbps)
     if use is None:
-        raise CannotSize(f"{model.name} has no {show_speed(speed_mbps)} port with a known headroom")
+        rates = sorted({rate for group in model.ports for way in group.ways for rate in way.speeds})
+        known = [show_speed(rate) for rate in rates if _known_use(model, platform, rate)]
+        expected = f"; expected {', '.join(known)}" if known else ""
+        raise CannotSize(f"{option}: {model.name} has no {show_speed(speed_mbps)} port with a known headroom{expected}")
     return use
 
 
