@@ -140,7 +140,11 @@ def test_rails_that_share_leaves_save_switches_in_a_small_fabric() -> None:
         ({"gpus": 4}, "4 GPUs are no whole servers of 8; nearest: --gpus 8"),
         ({"rails_per_leaf": 3}, "8 rails are no whole leaves of 3; expected a divisor"),
         ({"speed_mbps": 800_000}, "--speed 800G: ConnectX-7 has no 800G port; expected 400G, 200G, 100G"),
-        ({"leaf": "SN3700", "speed_mbps": 400_000}, "--speed 400G: SN3700 has no 400G port with a known headroom; expected 1G, 10G, 25G, 40G, 50G, 100G, 200G"),
+        (
+            {"leaf": "SN3700", "speed_mbps": 400_000},
+            "--speed 400G: SN3700 has no 400G port with a known headroom; "
+            "expected 1G, 10G, 25G, 40G, 50G, 100G, 200G",
+        ),
         ({"leaf": "SN2201", "nic": "Pollara-400"}, "SN2201 has no port for Pollara-400"),
         ({"spine": "SN2700"}, "SN5600 and SN2700 have no common speed of 400G or more"),
         (
@@ -155,7 +159,10 @@ def test_rails_that_share_leaves_save_switches_in_a_small_fabric() -> None:
             {"lengths": Lengths(hosts_m=50_000)},
             "no medium of the catalogue joins SN5600 and ConnectX-7 at 400G over 50000m",
         ),
-        ({"storage": StorageRequest(2, 2, 25_000)}, "--storage 2x2x25G: ConnectX-7 has no 25G port; expected 400G, 200G, 100G"),
+        (
+            {"storage": StorageRequest(2, 2, 25_000)},
+            "--storage 2x2x25G: ConnectX-7 has no 25G port; expected 400G, 200G, 100G",
+        ),
         (
             SN4700 | {"gpus": 16_384, "storage": StorageRequest(16, 2, 400_000)},
             "16384 GPUs: three tiers of these switches do not carry them (SN4700); nearest: --gpus 4096",

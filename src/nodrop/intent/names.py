@@ -120,7 +120,8 @@ class Names(Part):
     template: Templates | None = Field(
         None,
         description="how switches are named, or this by role: texts with the fields site, pod, plane, role, group, id "
-        "and rack in braces; {id:02} has leading zeros; default: {role}{id} for leaves and spines, {group}{id} for tiers",
+        "and rack in braces; {id:02} has leading zeros; default: {role}{id} for leaves and spines, {group}{id} "
+        "for tiers",
     )
     hosts: Templates | None = Field(
         None, description="how hosts are named, or this by group of endpoints; default: {group}{id}"

@@ -136,9 +136,8 @@ def _describe_speeds(sized: SizedFabric) -> str:
     for hosts in (sized_hosts.hosts for sized_hosts in sized.hosts):
         speed, fastest = hosts.down.speed_mbps, max(nic(hosts.nic).lanes)
         slower = f" of {hosts.nic}'s {show_speed(fastest)}" if speed < fastest else ""
-        words.append(
-            f"{hosts.ports} x {show_speed(speed)}{slower} for each {'server' if hosts.gpus else 'storage node'}"
-        )
+        host = "server" if hosts.gpus else "storage node"
+        words.append(f"{hosts.ports} x {show_speed(speed)}{slower} for each {host}")
     return " and ".join(words)
 
 
