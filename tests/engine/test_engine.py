@@ -389,22 +389,22 @@ def test_unknown_is_told_once_per_rule_and_fact_and_leaves_the_others_judged() -
     assert [
         (each.rule, each.missing, each.subjects_count, each.devices, each.resolved_by) for each in verdict.unknown
     ] == [
-        (name, missing, count, devices, f"a file that states {missing}")
+        (name, missing, count, devices, f"a file that states {words}")
         for name in ("fault", "second")
-        for missing, count, devices in (
-            ("interface.enabled", 1, ("leaf2",)),
-            ("interface.mtu_bytes", 3, ("leaf2", "leaf10")),
+        for missing, words, count, devices in (
+            ("interface.enabled", "whether the port is enabled", 1, ("leaf2",)),
+            ("interface.mtu_bytes", "the MTU of the port", 3, ("leaf2", "leaf10")),
         )
     ]
 
 
 UNKNOWNS: list[tuple[str, str, str, object, str, str, int]] = [
-    ("queue", "queue.wred", "leaf1/Ethernet0/qos", UNKNOWN, "interface.qos", "a file that states interface.qos", 1),
+    ("queue", "queue.wred", "leaf1/Ethernet0/qos", UNKNOWN, "interface.qos", "a file that states the QoS of the port", 1),
     ("priority_group", "priority_group.buffer", "*/*/qos/priority_groups", UNKNOWN, "interface.qos.priority_groups",
-     "a file that states interface.qos.priority_groups", 6),
+     "a file that states the priority groups of the port", 6),
     ("neighbor", "neighbor.bfd", "leaf*/@bgp", UNKNOWN, "device.neighbors", "a file with its routing (frr.conf)", 2),
     ("buffer_pool", "true", "leaf2/@buffer_pools", UNKNOWN, "device.buffer_pools",
-     "a file that states device.buffer_pools", 1),
+     "a file that states the buffer pools of the switch", 1),
     ("link", "link.length_m", "@fabric/links/*/length_m", UNKNOWN, "link.length_m",
      "cable lengths: state them under cables in fabric.yaml", 2),
     ("link", "a.side", "leaf1/Ethernet8/side", UNKNOWN, "a.side",
@@ -426,9 +426,9 @@ UNKNOWNS: list[tuple[str, str, str, object, str, str, int]] = [
         ("committed_bytes(device)", "a file that states the facts that it is computed from"),
         (
             "states_headroom(device.buffer_model, priority_group.buffer)",
-            "a file that states device.buffer_model and priority_group.buffer",
+            "a file that states the buffer model of the switch and the buffer of the priority group",
         ),
-        ("speed(interface.speed_mbps)", "a file that states interface.speed_mbps"),
+        ("speed(interface.speed_mbps)", "a file that states the speed of the port"),
     ],
 )
 def test_what_a_word_could_not_work_out_is_settled_by_what_it_is_given(missing: str, settled: str) -> None:
@@ -504,10 +504,10 @@ def test_the_configurations_that_would_tell(unread: list[str], settled_by: str) 
         ("host.cnp_dscp", "hosts and what they send: state them under hosts in fabric.yaml"),
         ("host_port.lanes", "hosts and their ports: state them under hosts in fabric.yaml"),
         ("link.media", "kinds of cable: state them under cables in fabric.yaml"),
-        ("interface.addresses.length", "a file that states interface.addresses.length"),
-        ("interface.qos.trust", "a file that states interface.qos.trust"),
+        ("interface.addresses.length", "a file that states the prefix lengths of the port's addresses"),
+        ("interface.qos.trust", "a file that states the trust of the port"),
         ("headroom_needed(interface)", "a file that states the facts that it is computed from"),
-        ("device.nothing.at_all", "a file that states device.nothing.at_all"),
+        ("device.hash_fields", "a file that states the hash fields of the switch"),
     ],
 )
 def test_who_states_what_no_switch_file_says(path: str, expected: str) -> None:

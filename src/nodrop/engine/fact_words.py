@@ -26,6 +26,8 @@ _OWNERS: Mapping[str, str] = {
 _WORDS: Mapping[str, str] = {
     "fabric.links": "the cables",
     "fabric.mode": "the mode of the fabric",
+    "interface.enabled": "whether the port is enabled",
+    "interface.addresses.length": "the prefix lengths of the port's addresses",
     "interface.side": "what the port leads to, a host or a switch",
     "device.bgp": "the BGP settings of the switch",
     "device.neighbors": "the BGP sessions of the switch",

@@ -93,12 +93,12 @@ def permits_prefix(bgp: Bgp, name: str, found_prefix: Prefix) -> bool:
     """Whether a route map that matches nothing but prefixes lets a prefix pass."""
     lists = {row.name: row for row in bgp.prefix_lists if row.family == found_prefix.family}
 
-    def is_matched(kind: str, value: str) -> bool:
+    def does_list_permit(kind: str, value: str) -> bool:
         listed = lists.get(value) if kind.startswith("ipv6") is (found_prefix.family == "ipv6") else None
         return listed is not None and is_prefix_permitted(listed, found_prefix)
 
     rules = [rule for route_map in bgp.route_maps if route_map.name == name for rule in route_map.rules]
-    matching = (rule for rule in rules if all(is_matched(kind, value) for kind, value in rule.matches))
+    matching = (rule for rule in rules if all(does_list_permit(kind, value) for kind, value in rule.matches))
     first = next(matching, None)
     return first is not None and first.action == "permit"
 
