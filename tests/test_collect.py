@@ -276,7 +276,7 @@ def test_links_to_folders_are_told_and_not_followed() -> None:
         ("file/inside", "file/inside: not a directory"),
         ("x" * 300, "x" * 300 + ": file name too long"),
         ("self", "self: too many levels of symbolic links"),
-        ("nul\0", "nul\0: embedded null byte"),
+        ("nul\0", "nul\0: a NUL character in the name"),
         ("fifo", "fifo: not a regular file; expected a file or a folder (`-` reads standard input)"),
         ("/dev/zero", "/dev/zero: not a regular file; expected a file or a folder (`-` reads standard input)"),
         ("zero", "zero: not a regular file; expected a file or a folder (`-` reads standard input)"),

@@ -23,6 +23,7 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 
+from nodrop.errors import describe_failure
 from nodrop.resources import home
 
 MAX_BYTES = 256 << 20
@@ -191,7 +192,7 @@ def _secret(folder: Path) -> bytes | str:
             _create_secret_file(descriptor)
             return _read_secret(descriptor, file)
     except OSError as error:
-        return f"{file}: {error.strerror or error}".lower()
+        return f"{file}: {describe_failure(error)}".lower()
 
 
 def _read_secret(descriptor: int, file: Path) -> bytes | str:
@@ -257,7 +258,7 @@ def _describe_folder_fault(folder: Path) -> str:
     try:
         status = folder.lstat()
     except (OSError, ValueError) as error:
-        return f"{folder}: {getattr(error, 'strerror', None) or error}".lower()
+        return f"{folder}: {describe_failure(error)}".lower()
     return f"{folder} {_why_folder_unsafe(status) or 'cannot be opened'}"
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from nodrop.errors import Problem
+from nodrop.errors import Problem, describe_failure
 from nodrop.publish import interrupted
 from nodrop.syntax.places import leads_out
 from nodrop.syntax.root import LeadsOut, Root, find_root
@@ -26,7 +26,7 @@ def fault(text: str, root: Root | None = None) -> Problem | None:
         hint = next(filter(None, map(interrupted, (path, path.parent))), None)
         return Problem(path=text, found="no such file or folder", hint=hint or _suggest_similar_path(path))
     except (OSError, ValueError) as error:
-        return Problem(path=text, found=reason(error))
+        return Problem(path=text, found=describe_failure(error))
     return None
 
 
@@ -43,11 +43,6 @@ def _suggest_similar_path(path: Path) -> str:
 
 def _strip_digits(name: str) -> str:
     return re.sub(r"[0-9]+", "", name)
-
-
-def reason(error: Exception) -> str:
-    """Return the reason of a failed system call, in lower case."""
-    return (getattr(error, "strerror", None) or str(error)).lower()
 
 
 def lasting(paths: Sequence[str]) -> list[str]:

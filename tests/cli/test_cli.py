@@ -297,7 +297,7 @@ def test_what_needs_no_library_loads_none(args: list[str]) -> None:
         (["lint", "good", "--assume", "lossless"], "'lossless' assumes nothing; expected KEY=VALUE: mode=lossless"),
         (["explain", "watchdog"], "watchdog is an area; its rules: fabric-pfc-without-watchdog, pfc-without-watchdog"),
         (["explain", "pfc-without-watchdg"], "no rule 'pfc-without-watchdg' (did you mean `pfc-without-watchdog`?)"),
-        (["hardware", "SN560"], "no model 'SN560' (did you mean `SN5640`?)"),
+        (["hardware", "SN560"], "no model 'SN560' (did you mean `SN5600` or `SN5610` or `SN5640`?)"),
         (["rules", "--format", "markdwn"], "(did you mean `markdown`?)"),
         (["show", "two-by-two.yaml", "--format", "txt"], "(did you mean `text`?)"),
         (["schema", "intents"], "(did you mean `intent`?)"),
@@ -699,7 +699,7 @@ def test_a_switch_alone_is_not_told_that_its_neighbors_are_nobody(tmp_path: Path
     (tmp_path / "config_db.json").unlink()
     done = nodrop("validate", tmp_path)
     assert done.code == 3
-    assert "no file states device.vlans" in done.out
+    assert "no file states the VLANs of the switch" in done.out
 
 
 def test_validate_says_what_it_has_computed(tmp_path: Path) -> None:

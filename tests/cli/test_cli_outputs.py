@@ -55,7 +55,7 @@ def test_a_target_that_cannot_be_written_keeps_no_other_from_it() -> None:
     assert json.loads(Path("good.json").read_text())["findings"]
     assert done.err == (
         "Error: cannot write missing/x: no such file or directory; cannot write folder: is a directory; "
-        "cannot write b\\x00: embedded null byte\n"
+        "cannot write b\\x00: a NUL character in the name\n"
     )
 
 

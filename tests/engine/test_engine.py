@@ -399,7 +399,8 @@ def test_unknown_is_told_once_per_rule_and_fact_and_leaves_the_others_judged() -
 
 
 UNKNOWNS: list[tuple[str, str, str, object, str, str, int]] = [
-    ("queue", "queue.wred", "leaf1/Ethernet0/qos", UNKNOWN, "interface.qos", "a file that states the QoS of the port", 1),
+    ("queue", "queue.wred", "leaf1/Ethernet0/qos", UNKNOWN, "interface.qos",
+     "a file that states the QoS of the port", 1),
     ("priority_group", "priority_group.buffer", "*/*/qos/priority_groups", UNKNOWN, "interface.qos.priority_groups",
      "a file that states the priority groups of the port", 6),
     ("neighbor", "neighbor.bfd", "leaf*/@bgp", UNKNOWN, "device.neighbors", "a file with its routing (frr.conf)", 2),

@@ -280,7 +280,7 @@ def test_what_is_not_a_file_is_refused_without_waiting(tmp_path: Path) -> None:
         Path("/dev/zero"): "a device; expected a regular file",
         tmp_path / "none": "no such file or directory; expected a readable file",
         tmp_path / "loop": "too many levels of symbolic links; expected a readable file",
-        tmp_path / "a\0b": "embedded null byte; expected a readable file",
+        tmp_path / "a\0b": "a NUL character in the name; expected a readable file",
         Path("/proc/self/status"): "a file that grows while it is read",
     }
     for path, said in refused.items():

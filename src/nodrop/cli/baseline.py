@@ -51,8 +51,8 @@ def command(
     from nodrop.cli.main import NOTHING, WRONG
     from nodrop.cli.output import tell
     from nodrop.engine.baseline import FILE, Baseline, format_baseline, load
+    from nodrop.errors import describe_failure
     from nodrop.judging import baselined, chosen_rules, read_source
-    from nodrop.paths import reason
     from nodrop.publish.file import replace_file
     from nodrop.publish.landing import resolve_output
     from nodrop.results.merged import merge_outcomes
@@ -70,7 +70,7 @@ def command(
     try:
         output_path = Path(resolve_output(path))
     except (OSError, ValueError) as error:
-        raise click.ClickException(f"cannot write {path}: {reason(error)}") from None
+        raise click.ClickException(f"cannot write {path}: {describe_failure(error)}") from None
     before = load(output_path, str(path)) if output_path.exists() else Baseline()
     inputs = stated.inputs(paths, settings)
     fabrics: list[Inputs | Text] = [*inputs.fabrics(), *inputs.all_intents()]
@@ -91,7 +91,7 @@ def command(
     try:
         replace_file(path, format_baseline(baseline_update.baseline).encode())
     except (OSError, ValueError) as error:
-        raise click.ClickException(f"cannot write {path}: {reason(error)}") from None
+        raise click.ClickException(f"cannot write {path}: {describe_failure(error)}") from None
     tell(f"{path}: {baseline_update}")
     return 0
 

@@ -13,7 +13,7 @@ import click
 
 from nodrop.cli.choices import Choices, OutputFormats
 from nodrop.cli.main import FAILED, FOUND, NOTHING, WRONG
-from nodrop.paths import reason
+from nodrop.errors import describe_failure
 from nodrop.publish.file import replace_file
 from nodrop.report.escape import escape_lone_surrogates, terminal
 
@@ -64,7 +64,7 @@ def say(text: str | bytes, *, aside: bool = False) -> None:
     except OSError as error:
         _redirect_to_devnull(stream)
         if not isinstance(error, BrokenPipeError):
-            raise click.ClickException(f"cannot write standard {name}: {reason(error)}") from None
+            raise click.ClickException(f"cannot write standard {name}: {describe_failure(error)}") from None
 
 
 def tell(text: str) -> None:
@@ -190,7 +190,7 @@ def save(file: str, data: bytes) -> None:
     try:
         replace_file(Path(file), data)
     except (OSError, ValueError) as error:
-        raise click.ClickException(f"cannot write {file}: {reason(error)}") from None
+        raise click.ClickException(f"cannot write {file}: {describe_failure(error)}") from None
 
 
 def reaches(outcome: "Outcome", fail_on: str) -> bool:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from nodrop.paths import reason
+from nodrop.errors import describe_failure
 
 
 def written_anew(target: Path, text: str, *, over: bool = False) -> None:
@@ -20,7 +20,7 @@ def written_anew(target: Path, text: str, *, over: bool = False) -> None:
     except FileExistsError:
         raise click.ClickException(f"{target} is there already; it was not touched") from None
     except (OSError, ValueError) as error:
-        raise click.ClickException(f"cannot write {target}: {reason(error)}") from None
+        raise click.ClickException(f"cannot write {target}: {describe_failure(error)}") from None
 
 
 def write_folder(directory: str, texts: Mapping[str, str], patterns: Iterable[str], *, mark: str) -> None:

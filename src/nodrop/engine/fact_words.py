@@ -29,6 +29,7 @@ _WORDS: Mapping[str, str] = {
     "interface.enabled": "whether the port is enabled",
     "interface.addresses.length": "the prefix lengths of the port's addresses",
     "interface.side": "what the port leads to, a host or a switch",
+    "device.vlans": "the VLANs of the switch",
     "device.bgp": "the BGP settings of the switch",
     "device.neighbors": "the BGP sessions of the switch",
     "device.management": "the management port of the switch",

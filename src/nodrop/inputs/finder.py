@@ -10,13 +10,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from nodrop import context, platforms
-from nodrop.errors import InputProblems, Problem
+from nodrop.errors import InputProblems, Problem, describe_failure
 from nodrop.inputs.contents import DEVICE_NOT_READ, NOT_READ, Unread, by_content, by_name, decoded, is_unit, yaml_kind
 from nodrop.inputs.disk import HEAD_BYTES, Disk
 from nodrop.inputs.known import APPLY, FOLDERS, Ignored, file_reason, folder_reason
 from nodrop.inputs.model import Bundle, Inputs, Stages, Text
 from nodrop.model.reading import Note
-from nodrop.paths import reason
 from nodrop.platforms import HOSTS
 from nodrop.platforms import hosts as host_files
 
@@ -223,7 +222,9 @@ class Finder:
         try:
             entries = self._disk.entries(folder)
         except OSError as error:
-            inputs.problems.append(Problem(path=str(folder), found=reason(error), expected="a readable folder"))
+            inputs.problems.append(
+                Problem(path=str(folder), found=describe_failure(error), expected="a readable folder")
+            )
             return [], []
         folders: list[tuple[Path, str]] = []
         files: list[str] = []

@@ -6,7 +6,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from nodrop.errors import InputProblems, Problem
+from nodrop.errors import InputProblems, Problem, describe_failure
 from nodrop.publish.disk import DISK, Disk
 from nodrop.publish.landing import IsLink, Landing, landing
 from nodrop.publish.tree import MANIFEST, Manifest, manifest_bytes
@@ -48,7 +48,7 @@ def replace_files(files: Sequence[Replacement], *, disk: Disk = DISK) -> None:
 def _format_refusal(error: OSError) -> str:
     if isinstance(error, IsLink | LeadsOut):
         return str(error.strerror)
-    return f"cannot be replaced: {(error.strerror or str(error)).lower()}"
+    return f"cannot be replaced: {describe_failure(error)}"
 
 
 def _write_draft(file: Replacement, place: Landing, stack: ExitStack, disk: Disk) -> Landing:

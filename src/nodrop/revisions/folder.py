@@ -4,9 +4,8 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from nodrop.errors import InputProblems, Problem
+from nodrop.errors import InputProblems, Problem, describe_failure
 from nodrop.inputs import Disk, Entry, Text
-from nodrop.paths import reason
 from nodrop.revisions.asking import REVISION_HINT
 from nodrop.revisions.state import Former
 from nodrop.syntax.root import LeadsOut, Root
@@ -101,7 +100,7 @@ def of_folder(folder: Path, paths: Sequence[str]) -> Former:
     except (FileNotFoundError, NotADirectoryError):
         raise InputProblems([Problem(path=named_path, found="no such folder", hint=REVISION_HINT)]) from None
     except OSError as error:
-        raise InputProblems([Problem(path=named_path, found=reason(error))]) from None
+        raise InputProblems([Problem(path=named_path, found=describe_failure(error))]) from None
     if _holds_working_directory(folder):
         fault = "the working directory lies in it, with the files of now"
         fault = "that is the working directory, with the files of now" if folder.samefile(".") else fault

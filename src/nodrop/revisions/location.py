@@ -10,8 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from nodrop.errors import InputProblems, Problem
-from nodrop.paths import reason
+from nodrop.errors import InputProblems, Problem, describe_failure
 from nodrop.revisions.asking import REVISION_HINT, Asked, Place
 
 _POINTER_BYTES = 10_000
@@ -105,7 +104,7 @@ def _git_dir(named_path: Path) -> Path | None:
         to = Path(os.path.realpath(named_path.parent / os.fsdecode(path)))
         is_one = key == b"gitdir" and path != b"" and _is_git_dir(to)
     except (OSError, ValueError) as error:
-        raise InputProblems([Problem(path=str(named_path), found=reason(error))]) from None
+        raise InputProblems([Problem(path=str(named_path), found=describe_failure(error))]) from None
     if not is_one:
         fault = "a file that names no git directory"
         raise InputProblems([Problem(path=str(named_path), found=fault, expected="`gitdir: ` and the path of one")])

@@ -11,7 +11,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import BinaryIO
 
-from nodrop.errors import InputProblems, Problem
+from nodrop.errors import InputProblems, Problem, describe_failure
 from nodrop.syntax.root import LeadsOut, Root
 
 BOM = "\ufeff"
@@ -169,8 +169,9 @@ def regular(
     except LeadsOut as error:
         raise InputProblems([leads_out(display, error)]) from None
     except (OSError, ValueError) as error:
-        fault = getattr(error, "strerror", None) or str(error)
-        raise InputProblems([Problem(path=display, found=fault.lower(), expected="a readable file")]) from None
+        raise InputProblems(
+            [Problem(path=display, found=describe_failure(error), expected="a readable file")]
+        ) from None
 
 
 def leads_out(display: str, error: LeadsOut) -> Problem:

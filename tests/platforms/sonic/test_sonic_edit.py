@@ -292,7 +292,7 @@ def test_what_the_switch_works_out_follows_and_is_told() -> None:
             "the routing daemon's own file says it, which is not edited: change frr.conf, then type the same in vtysh, "
             "or restart bgp (`vtysh -b` only adds)",
         ),
-        ("Ethernet16/mtu_bytes", 9100, "there is no `Ethernet16` (did you mean `Ethernet8`?)"),
+        ("Ethernet16/mtu_bytes", 9100, "there is no `Ethernet16` (did you mean `Ethernet0` or `Ethernet8`?)"),
         ("Ethernet0/mtu_bytes", None, f"{NAME}/Ethernet0/mtu_bytes would be `9100`, not none"),
         ("Ethernet0/qos/queues/3/wred/green", "x", "`x`; expected WredColor"),
         (
