@@ -33,7 +33,7 @@ OFFERED = {
     "oversubscribed-slightly": [{PER_SPINE: "2"}, {LIMIT: "1.5"}],
     "oversubscribed-without-room": [{LIMIT: "2.67"}],
     "per-spine-too-large": [{PER_SPINE: "8"}],
-    "rdma-mtu-too-large": [{"mtu": "4196"}, {"hosts.rdma_mtu": "1024"}],
+    "rdma-mtu-too-large": [{"mtu": "4192"}, {"hosts.rdma_mtu": "1024"}],
     "ports-per-leaf-of-one-leaf": [{"endpoints.gpu.ports_per_leaf": "1"}],
     "ports-per-leaf-of-all": [{"endpoints.gpu.ports_per_leaf": "1", "endpoints.gpu.spread": "one-leaf"}],
     "ports-per-leaf-uneven": [{"endpoints.gpu.ports_per_leaf": "2"}],

@@ -353,7 +353,7 @@ def applicable_rules(platform: str) -> frozenset[str]:
     `tests/rules/test_read_platforms.py` computes them from their examples and what the reader supplies.
     """
     path = _HERE / platform / "rules.txt"
-    return frozenset(path.read_text().split()) if platform in names() and path.exists() else frozenset()
+    return frozenset(path.read_text("utf-8").split()) if platform in names() and path.exists() else frozenset()
 
 
 @cache

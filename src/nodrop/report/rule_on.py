@@ -127,7 +127,7 @@ def _find_shortest_difference(
             demonstration = _demonstrate(rule, example, platform)
         except (UnsupportedExample, ValueError):
             continue
-        changed = difference(demonstration.before, demonstration.after)
+        changed = difference(demonstration.before, demonstration.after, platform)
         if changed and (shortest is None or len(changed) < len(shortest[1])):
             shortest = demonstration, changed
     return shortest

@@ -1,18 +1,18 @@
 """Two versions of a switch's files, setting by setting: short where a writer groups ports differently after a change.
 
-A file of JSON or YAML is taken as settings, lists and ranges of ports written out, any other file as lines. A profile
-that only has another name is named once, and settings that differ in numbers alone are shown once, with their count.
+The file that a platform's own tool changes is taken as settings, lists and ranges of ports written out, any other file
+as lines. A profile that only has another name is named once, and settings that differ in numbers alone are shown once,
+with their count.
 """
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import unified_diff
+from pathlib import PurePath
 from typing import Any
 
+from nodrop import platforms
 from nodrop.errors import InputProblems
-from nodrop.platforms.nvue.names import keys
-from nodrop.syntax.yaml import parse
 
 _NUMBER = re.compile(r"\d+")
 _COLUMNS = 160
@@ -20,20 +20,20 @@ _COLUMNS = 160
 _Settings = dict[str, str]
 
 
-def difference(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
-    """Return what differs between files, given by name: the name of each file, and the settings that go and come."""
+def difference(before: Mapping[str, str], after: Mapping[str, str], platform: str) -> list[str]:
+    """Return what differs between files of a platform: the name of each file, and the settings that go and come."""
     lines: list[str] = []
     for name in sorted(before.keys() | after.keys()):
         if name not in before or name not in after:
             lines += [f"@@ {name}", "+ the whole file" if name in after else "- the whole file"]
-        elif changed := [*_file_lines(name, before[name], after[name])]:
+        elif changed := [*_file_lines(name, before[name], after[name], platform)]:
             lines += [f"@@ {name}", *(f"{line[:_COLUMNS]} …" if len(line) > _COLUMNS else line for line in changed)]
     return lines
 
 
-def _file_lines(name: str, old: str, new: str) -> Iterator[str]:
+def _file_lines(name: str, old: str, new: str, platform: str) -> Iterator[str]:
     try:
-        old_tree, new_tree = _read_tree(name, old), _read_tree(name, new)
+        old_tree, new_tree = _read_tree(name, old, platform), _read_tree(name, new, platform)
     except (ValueError, InputProblems):  # as the fault may be
         changed_lines = unified_diff(old.splitlines(), new.splitlines(), n=0, lineterm="")
         yield from _fold((line[0] + " " + line[1:].strip(),) for line in changed_lines if _is_change(line))
@@ -71,35 +71,14 @@ def _fold(changes: Iterable[tuple[str, ...]]) -> Iterator[str]:
             yield f"  (and {len(others)} more that differ in numbers)"
 
 
-def _read_tree(name: str, text: str) -> Any:
+def _read_tree(name: str, text: str, platform: str) -> Any:
     """Return the settings of a file as a tree; ValueError or InputProblems where it has none."""
-    if name.endswith(".json"):
-        return json.loads(text)
-    if not name.endswith("startup.yaml"):
+    files = {PurePath(name).name: text.encode()}
+    file, reading = platforms.file_of(platform, files), platforms.settings_of(platform)
+    tree = reading.settings(file, files[file]) if reading is not None and file in files else None
+    if tree is None:
         raise ValueError(name)
-    tree: dict[str, Any] = {}
-    sections = parse(text.encode(), name).data
-    for section in sections if isinstance(sections, list) else ():
-        for settings in (value for key, value in section.items() if key != "header"):
-            tree |= _expand_keys(settings, "")
     return tree
-
-
-def _expand_keys(tree: Mapping[str, Any], parent: str) -> dict[str, Any]:
-    """Return a tree with each list or range in its keys as single keys."""
-    expanded: dict[str, Any] = {}
-    for key, value in tree.items():
-        for name in keys(parent, str(key)):
-            added = _expand_keys(value, str(key)) if isinstance(value, dict) else value
-            expanded[name] = _merge(expanded.get(name), added)
-    return expanded
-
-
-def _merge(own: Any, added: Any) -> Any:
-    """Return two trees as one; a setting of the second counts."""
-    if not isinstance(own, dict) or not isinstance(added, dict):
-        return added
-    return own | {key: _merge(own.get(key), value) for key, value in added.items()}
 
 
 def _flatten(node: object, path: str = "") -> Iterator[tuple[str, str]]:
