@@ -420,6 +420,7 @@ def test_the_list_says_what_is_on_and_why_not() -> None:
     assert chosen["mtu-mismatch"]["disabled_reason"] == "ignored"
     assert chosen["site-mtu"] == plain["mtu-mismatch"] | {
         "name": "site-mtu",
+        "platforms": ["nvue", "sonic"],
         "severity": "warning",
         "default_severity": "warning",
         "scope": "interface",
@@ -472,7 +473,7 @@ def test_own_rules_judge_beside_the_shipped_ones_in_every_report() -> None:
     assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == ["site-mtu"]
     assert [(one["ruleId"], one["ruleIndex"]) for one in run["results"]] == [("site-mtu", 0)]
     report = nodrop("lint", "build", "--rules", "ours").out
-    assert "warning[site-mtu]: leaf1: Ethernet0 has an MTU of 1.5 kB" in report
+    assert "also ends site-mtu: leaf1: Ethernet0 has an MTU of 1.5 kB" in report
     assert rules_counted(report) == rules_counted(nodrop("lint", "build").out) + 1
 
 
