@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from nodrop.advising import with_commands
 from nodrop.engine.finding import Finding
 from nodrop.engine.rules import select_file_rules, shipped
 from nodrop.engine.verdicts import judge
@@ -129,6 +130,38 @@ def test_nothing_is_folded_under_what_does_not_end_it_everywhere() -> None:
     elsewhere = replace(session, device="leaf2", subject=("leaf2", *session.subject[1:]), fingerprint="elsewhere")
     folded = fold_findings((*findings, elsewhere), reading, RULES, judge)
     assert [finding.explained_by for finding in folded if finding.rule == "session-over-shut-port"] == [""] * 5
+
+
+LOSSY_WITH_LINK_PAUSE = [
+    {"old": "mode: lossless", "new": "mode: lossy"},
+    {"old": "cable-length: 3\n          rx: enable", "new": "cable-length: 3\n          rx: disable"},
+    {"old": "tx: enable\n      pfc-watchdog", "new": "tx: disable\n      pfc-watchdog"},
+    {
+        "old": "      pfc-watchdog:\n        polling",
+        "new": "      link-pause: {default-global: {}}\n      pfc-watchdog:\n        polling",
+    },
+]
+
+
+def test_what_no_printed_command_ends_is_not_folded() -> None:
+    """The editor cannot write the facts that the fix sets, so the rule's commands stand in their place."""
+    reading = read_with("nvue", {"replace": {"leaf1/startup.yaml": LOSSY_WITH_LINK_PAUSE}})
+    folded = fold(reading)
+    assert {finding.rule for finding in folded if finding.explained_by} > {"link-pause-stops-every-class"}
+    assert {finding.rule for finding in with_commands(folded, reading) if finding.explained_by} == set()
+
+
+def test_a_note_explains_nothing_worse() -> None:
+    profile = {"pool": "ingress_lossless_pool", "size": "377887", "xon": "37888", "xoff": "340000", "dynamic_th": "0"}
+    name = "pg_lossless_400000_3m_profile"
+    fields = {f"BUFFER_PROFILE/{name}/{field}": value for field, value in profile.items()}
+    fields["BUFFER_PG/Ethernet0|3/profile"] = name
+    reading = read_with("sonic", {"set": {"leaf1/config_db.json": fields}})
+    at = "leaf1/Ethernet0/qos/priority_groups/3"
+    assert causes_of(fold(reading)) == {
+        ("profile-smaller-than-headroom", f"{at}"): {},
+        ("static-profile-in-dynamic-model", f"{at}"): {},
+    }
 
 
 def test_a_report_shows_the_cause_and_what_it_ends() -> None:

@@ -48,7 +48,8 @@ def with_commands(
     """Return findings with the commands that end them and those of their group on the same switch.
 
     Unless `whole`, only those get them that a short report shows; where nobody is `advised`, none does. What an intent
-    was built into gets no commands: its files are built again.
+    was built into gets no commands: its files are built again. What is folded under a finding whose commands do not
+    make its changes is unfolded: nothing that is typed would end it.
     """
     if reading.decided is not None or not advised:
         return findings
@@ -64,6 +65,12 @@ def with_commands(
                 members.append(finding)
     adviser = _Adviser(reading)
     advice = {group: tuple(adviser.commands(members)) for group, members in groups.items()}
+    unmade = {group for _, group, _ in groups.keys() - adviser.made}
+    if any(finding.explained_by in unmade for finding in findings):
+        unfolded = tuple(
+            replace(finding, explained_by="") if finding.explained_by in unmade else finding for finding in findings
+        )
+        return with_commands(unfolded, reading, advised, whole=whole)
 
     def advise(finding: Finding) -> Finding:
         commands = advice.get(_group_of(finding), ()) if id(finding) in chosen else ()
@@ -99,7 +106,7 @@ def _find_first_corrections(findings: Iterable[Finding]) -> dict[int, str]:
         fixes.sort(key=lambda fix: (SEVERITIES.index(fix[0].severity), fix[0].rule))
         for position, (finding, new_values) in enumerate(fixes):
             for other_position, (other, other_values) in enumerate(fixes):
-                if other.rule == finding.rule:
+                if other.rule == finding.rule or other.explained_by == finding.group:
                     continue
                 differs = other_position < position and _differ(new_values, other_values)
                 if differs or _follows(new_values, other_values):
@@ -128,6 +135,8 @@ class _Adviser:
         self._reading = reading
         self._devices = {device.name: device for device in reading.fabric.devices}
         self._edits_left = MAX_ADVISED_EDITS
+        self.made: set[_Group] = set()
+        """Groups whose commands make the changes of their fixes."""
 
     def commands(self, group: Sequence[Finding]) -> Iterator[Commands]:
         """Yield the commands for a group, by device: derived from the changes, else those that the rule has.
@@ -141,6 +150,7 @@ class _Adviser:
         derived = [self._of_changes(name, list(asked.values())) for name, asked in changes.items()]
         partial = any(not finding.fix.changes and finding.fix.spelled for finding in group if finding.fix)
         if derived and all(derived) and not partial:
+            self.made.add(_group_of(group[0]))
             yield from (commands for commands in derived if commands is not None)
         else:
             yield from self._of_rule(group)

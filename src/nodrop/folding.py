@@ -2,15 +2,15 @@
 
 What a fix sets are facts found wrong. For each group of findings whose fix is known, the rules that read these facts
 are checked again with the facts corrected, on one switch of the group and those cabled to it. What ends there on every
-port, with nothing new beside it, is explained. Of causes that end each other, the one that ends most groups counts,
-then the one with the smallest change, then the first of the report.
+port, with nothing new beside it, is explained; a note explains nothing worse. Of causes that end each other, the one
+that ends most groups counts, then the one with the smallest change, then the first of the report.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
-from nodrop.engine.finding import Finding, Verdict
+from nodrop.engine.finding import SEVERITIES, Finding, Verdict
 from nodrop.engine.rule import Rule
 from nodrop.limits import MAX_FOLDING_CHANGES, MAX_FOLDING_TRIALS
 from nodrop.model.change import DOCUMENT, Change
@@ -123,10 +123,13 @@ class _Trials:
     def _affected_groups(self, number: int) -> Iterator[int]:
         """Yield the groups on the switch of a group, and on no other than its switches, by rules that run again."""
         device, devices = self._homes[number][0], set(self._homes[number])
+        severity = self._groups[number][0].severity
         small = len(self._reading.fabric.devices) <= _WHOLE_DEVICES
         for other, group in enumerate(self._groups):
             rule = self._rules.get(group[0].rule)
             if other == number or rule is None or rule.remark or not (rule.near or small):
+                continue
+            if SEVERITIES.index(group[0].severity) < SEVERITIES.index(severity) and severity == "note":
                 continue
             if device in self._homes[other] and devices.issuperset(self._homes[other]):
                 yield other

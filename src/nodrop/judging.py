@@ -180,11 +180,11 @@ def run_rules(
             options=settings.config.options,
         )
         findings = fold_findings(tuple(findings), reading, rules, check)
+    findings = with_commands(tuple(findings), reading, settings.advised, whole=settings.whole)
     only = None if settings.whole else first_shown_findings(finding for finding in findings if not finding.hidden)
     pointed = locate(findings, reading, platforms.where, only=only)
-    advised_findings = with_commands(pointed.findings, reading, settings.advised, whole=settings.whole)
     line = overlay_lines(reading.written, pointed.line)
-    outcome = Outcome.of(reading, verdict, findings=advised_findings, notes=pointed.notes, line=line)
+    outcome = Outcome.of(reading, verdict, findings=pointed.findings, notes=pointed.notes, line=line)
     config = settings.config
     left_out = skipped(
         all_rules(config),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodrop.engine.finding import Finding, Fix, Located, UnknownVerdict
+from nodrop.engine.finding import Commands, Finding, Fix, Located, UnknownVerdict
 from nodrop.errors import Problem
 from nodrop.model.reading import Assumption, Note
 from nodrop.report.text import render
@@ -166,9 +166,26 @@ def test_the_order_in_which_things_are_found_does_not_matter() -> None:
 
 def test_it_is_enough_to_locate_the_first_of_each_group() -> None:
     first = first_shown_findings(WHOLE.findings)
-    assert [finding.subject for finding in first] == [("leaf7", "Ethernet0"), LINK.subject]
+    assert [finding.subject for finding in first] == [
+        *((f"leaf{number}", "Ethernet0") for number in (7, 8, 9, 10)),
+        LINK.subject,
+    ]
     bare = tuple(each if each in first else dataclasses.replace(each, located=None) for each in WHOLE.findings)
     assert render(dataclasses.replace(WHOLE, findings=bare)) == render(WHOLE)
+
+
+def test_commands_of_other_switches_are_shown_where_they_differ() -> None:
+    def shut(device: str, port: str) -> Finding:
+        commands = Commands(device=device, language="sonic", lines=(f"sudo config interface startup {port}",))
+        return finding(f"{device}/{port}", fix=Fix(text="enable it", commands=(commands,)))
+
+    text = render(outcome(shut("leaf7", "Ethernet0"), shut("leaf8", "Ethernet8"), shut("leaf9", "Ethernet0")))
+    assert [line.strip() for line in text.splitlines() if "sudo" in line or "SONiC" in line] == [
+        "on leaf7 (SONiC):",
+        "sudo config interface startup Ethernet0",
+        "on leaf8 (SONiC):",
+        "sudo config interface startup Ethernet8",
+    ]
 
 
 def storm(causes: int) -> Outcome:

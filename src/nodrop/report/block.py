@@ -3,7 +3,7 @@
 import re
 import textwrap
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nodrop.engine.finding import Finding, Fix, Located, Related
 from nodrop.errors import Problem
@@ -16,13 +16,11 @@ from nodrop.report.links import TerminalLinks, format_link
 from nodrop.report.names import count, counts, format_name_list, headline, name, subject_label
 from nodrop.report.paint import paint
 from nodrop.report.quote import quote_source_line
-from nodrop.results.outcome import LineOf, fix_location, related_places
+from nodrop.results.outcome import COMMANDED_DEVICES, LineOf, fix_location, related_places
 from nodrop.syntax.places import Span
 
 _STYLES = {"error": "1;31", "warning": "1;33", "note": "1;36", "unknown": "1;35", "frame": "1;34", "strong": "1"}
 _RELATED = 4
-_COMMANDED = 4
-"""On how many devices a short report shows commands."""
 _TYPED = 16
 """How many lines of commands it shows for each."""
 _WORD = re.compile(r"\"[^\"]*+\"|'[^']*+'|[^\s,\]}]+")
@@ -122,12 +120,21 @@ def format_finding_block(
         lines += body.wrapped(f"also: {', '.join(first_finding.left_out)}")
     if first_finding.confidence != "certain":
         lines += body.wrapped(f"{first_finding.confidence}, not certain: {first_finding.doubt or _BY_RULE}")
-    lines += body.fix(first_finding.fix) if first_finding.fix else []
+    lines += body.fix(_add_commands_of_others(first_finding.fix, other_findings)) if first_finding.fix else []
     lines += body.each(other_findings) if report_style.verbose else body.summed_up(first_finding, other_findings)
     for other_group in explained:
         more = f" ({len(other_group) - 1} more of the same)" if len(other_group) > 1 else ""
         lines += body.wrapped(f"also ends {other_group[0].rule}: {headline(other_group[0])}{more}")
     return lines
+
+
+def _add_commands_of_others(fix: Fix, other_findings: Iterable[Finding]) -> Fix:
+    """Return a fix with what is typed on other switches, where that differs from what is typed on those of the fix."""
+    commands = {each.lines: each for each in fix.commands}
+    for finding in other_findings if commands else ():
+        for each in finding.fix.commands if finding.fix else ():
+            commands.setdefault(each.lines, each)
+    return replace(fix, commands=(*fix.commands, *list(commands.values())[len(fix.commands) :]))
 
 
 def _gutter_width(places: Iterable[Located | None], page: Page) -> int:
@@ -176,7 +183,7 @@ class _BlockBody:
     def fix(self, fix: Fix) -> list[str]:
         """Return what to do, wrapped, and the commands for it, as they are typed: a long one is not broken."""
         lines = self.wrapped(f"fix: {fix.text.strip()}")
-        shown = fix.commands if self.page.verbose else fix.commands[:_COMMANDED]
+        shown = fix.commands if self.page.verbose else fix.commands[:COMMANDED_DEVICES]
         for commands in shown:
             lines += self.under(self.page.paint("", line) for line in introduce_commands(commands))
             typed = commands.lines if self.page.verbose else commands.lines[:_TYPED]

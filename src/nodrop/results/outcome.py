@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from heapq import nsmallest
+from itertools import islice
 
 from nodrop.engine.finding import SEVERITIES, Finding, Located, Related, UnknownVerdict, Verdict
 from nodrop.engine.rule import Rule
@@ -24,6 +25,8 @@ from nodrop.platforms.kit.unknown_lines import leaks_routes
 from nodrop.results.agreement import Validation
 
 LineOf = Callable[[str, int], str | None]
+COMMANDED_DEVICES = 4
+"""On how many devices a short report shows commands."""
 """A line (1-based) of a file, by the name under which the file is shown; None where it is not at hand."""
 
 
@@ -369,9 +372,16 @@ def select_shown_groups(cause_groups: FindingGroups) -> FindingGroups:
 
 
 def first_shown_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Return the first of each group to show: the only findings whose place the text shows, unless verbose."""
+    """Return the first of each group to show, on each of its first switches: what the text shows, unless verbose."""
     causes, _ = fold_groups(group_findings(findings))
-    return tuple(group[0] for group in select_shown_groups(causes))
+    return tuple(finding for group in select_shown_groups(causes) for finding in _first_of_each_device(group))
+
+
+def _first_of_each_device(group: Sequence[Finding]) -> Iterator[Finding]:
+    first_findings: dict[str | None, Finding] = {}
+    for finding in group:
+        first_findings.setdefault(finding.device, finding)
+    return islice(first_findings.values(), COMMANDED_DEVICES)
 
 
 _Key = tuple[object, ...]

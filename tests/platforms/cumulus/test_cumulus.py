@@ -409,7 +409,7 @@ def test_what_is_not_known_is_told(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "hint"),
     [
-        ("pfc.enabled = true", "did you mean `tx_enable`?"),
+        ("pfc.enabled = true", "did you mean `rx_enable` or `tx_enable`?"),
         ("trafic.packet_priority_source_set = [dscp]", "`trafic`: did you mean `traffic`?"),
         ("pfc.port_group_lst = [a]", "`port_group_lst`: did you mean `port_group_list`?"),
         (

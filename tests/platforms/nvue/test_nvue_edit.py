@@ -347,7 +347,7 @@ def test_steps_tell_what_they_do_to_the_switch(
         ("@role", "leaf", "NVUE has no field for a switch's place in the fabric"),
         ("swp1/side", "host", "what is at the far end of a cable is stated context"),
         ("@version", "5.16", "it is the release that is installed, not a setting"),
-        ("swp9/mtu_bytes", 1500, "there is no `swp9` (did you mean `swp2`?)"),
+        ("swp9/mtu_bytes", 1500, "there is no `swp9` (did you mean `swp1` or `swp2`?)"),
         (
             "swp1/qos/tc_to_queue/5",
             6,
