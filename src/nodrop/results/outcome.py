@@ -302,16 +302,14 @@ def group_findings(findings: Iterable[Finding]) -> FindingGroups:
     """Return findings of one rule with one cause together, each group in the order of its subjects.
 
     The order inside a group does not depend on where it stands, so its first finding can be chosen before places are
-    looked up; where only some have places, as those of several fabrics, these go first. Groups are in the order of
-    harm: the worst severity first, then those that speak of no other part with findings, then the most findings, then
-    the place of the first.
+    looked up; where only some have places, as those of several fabrics, the first of these goes first. Groups are in
+    the order of harm: the worst severity first, then those that speak of no other part with findings, then the most
+    findings, then the place of the first.
     """
     together: dict[tuple[str, str, str], list[Finding]] = {}
     for finding in findings:
         together.setdefault((finding.rule, finding.severity, finding.group), []).append(finding)
-    ordered = (
-        tuple(sorted(group, key=_group_member_key)) if len(group) > 1 else (group[0],) for group in together.values()
-    )
+    ordered = (_order_group(group) if len(group) > 1 else (group[0],) for group in together.values())
     pointed = {part for group in together.values() for finding in group if len(part := finding.at[:2]) > 1}
     return tuple(
         sorted(
@@ -396,8 +394,11 @@ def _group_size_key(group: Sequence[Finding]) -> _Key:
     return (-len(group), group[0].rule, *_subject_key(group[0]))
 
 
-def _group_member_key(finding: Finding) -> _Key:
-    return (finding.located is None, *_subject_key(finding))
+def _order_group(group: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Return a group in the order of its subjects, but the first that has a place before all others."""
+    by_subject = sorted(group, key=_subject_key)
+    first = next((position for position, finding in enumerate(by_subject) if finding.located is not None), 0)
+    return (by_subject[first], *by_subject[:first], *by_subject[first + 1 :])
 
 
 def _finding_key(finding: Finding) -> _Key:
