@@ -1,8 +1,8 @@
-"""Findings that another one explains: the correction of the other ends them too, so that reports fold them under it.
+"""Findings that another one explains: the correction of the other ends them too. Reports fold them under it.
 
-What a fix sets are facts found wrong. For each group of findings whose fix is known, the rules that read these facts
-are checked again with the facts corrected, on one switch of the group and those cabled to it. What ends there on every
-port, with nothing new beside it, is explained; a note explains nothing worse. Of causes that end each other, the one
+The facts that a fix sets were found wrong. For each group of findings whose fix is known, the rules that read these
+facts are checked again with the facts corrected, on one switch of the group and those cabled to it. What ends there on
+every port, without a new finding, is explained; a note explains nothing worse. Of causes that end each other, the one
 that ends most groups counts, then the one with the smallest change, then the first of the report.
 """
 
@@ -135,7 +135,7 @@ class _Trials:
                 yield other
 
     def _reads(self, number: int, names: set[str]) -> bool:
-        """Whether the rule of a group may read one of the fields; analyses that do not say what they read may."""
+        """Whether the rule of a group may read one of the fields; analyses without a list of fields may."""
         rule = self._rules[self._groups[number][0].rule]
         if rule.claim is None:
             return rule.routed or not rule.looks_at or bool(rule.looks_at & names)

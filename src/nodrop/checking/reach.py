@@ -1,4 +1,4 @@
-"""What a change reaches: ports with cables, and the links, hosts and GPUs at them."""
+"""The reach of a change: ports with cables, and the links, hosts and GPUs at them."""
 
 from nodrop.model.fabric import Fabric
 from nodrop.model.states import known_rows
@@ -7,7 +7,7 @@ from nodrop.results.checked import Reach
 
 
 def find_reach(plan: Plan, fabrics: tuple[Fabric, Fabric]) -> Reach | None:
-    """Return what the changes of a plan from one fabric to another reach; None where no cable is known.
+    """Return the reach of a plan from one fabric to another; None where no cable is known.
 
     A change of a switch reaches all of its ports where it disturbs the switch, or adds or removes it.
     """

@@ -41,7 +41,7 @@ _ABBREVIATION = re.compile(r"\b(rdma|pfc|ecn|cnp|dscp|bgp|mtu|asn|nic)(?=s?\b)")
 
 
 def describe_fact(path: str) -> str:
-    """Return a missing fact in words; what is no path of the model is in words already."""
+    """Return a missing fact in words; a text that is no path of the model stays."""
     if words := _WORDS.get(path):
         return words
     name, bracket, arguments = path.partition("(")

@@ -258,7 +258,7 @@ class Rule:
         return (piece for piece in chain.from_iterable(lines) if not isinstance(piece, str))
 
     def is_only_naming(self, node: Node) -> bool:
-        """Whether a node yields only a name: the item's, or what a naming word gives; other functions give more."""
+        """Whether a node yields only a name: the item's, or that of a naming word; other functions give more."""
         if isinstance(node, Call) and node.word.naming:
             return True
         looked_at = reads(node)

@@ -97,7 +97,7 @@ class UnknownFacts:
         tally.others.update(others)
 
     def keep_stating_devices(self, missing: str, devices: Iterable[str]) -> list[str]:
-        """Return the devices whose files can state a fact: those of other platforms do not lack it."""
+        """Return the devices whose files can state a fact; files of other platforms never can."""
         without = platforms_without(missing)
         known = self._devices
         return [name for name in devices if name not in known or known[name].platform not in without]

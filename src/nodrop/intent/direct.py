@@ -1,6 +1,6 @@
 """Intents of dragonfly and torus: read, routed and refused, with the priorities that a lossless class needs there.
 
-A network is stated by its sizes or by a cabling sheet, in which the numbers of a switch's name are its coordinates:
+A network is stated by its sizes or by a cabling sheet, where the numbers in the name of a switch are its coordinates:
 group and switch of a dragonfly (`g2s1`), a number for each dimension of a torus (`sw2-3`).
 """
 
@@ -99,7 +99,7 @@ def refusals(intent: DirectIntent) -> Iterator[Problem]:
 
 
 def _network_faults(intent: DirectIntent, network: DirectNetwork) -> Iterator[Problem]:
-    """Yield a cable that a network lacks, or the lossless classes that need more than one priority in it."""
+    """Yield a missing cable, or the lossless classes that need more than one priority in a network."""
     topology = intent.topology
     routes: Routes
     if isinstance(topology, Torus):

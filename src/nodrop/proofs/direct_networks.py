@@ -104,7 +104,7 @@ def make_torus(sizes: Sequence[int]) -> DirectNetwork:
 
 
 class DragonflyRoutes:
-    """Routes of a dragonfly; Valiant's go by any group, and a destination is the group with the switch then."""
+    """Routes of a dragonfly; Valiant's cross any group, and a destination is the group with the switch then."""
 
     def __init__(self, network: DirectNetwork, *, valiant: bool) -> None:
         self._network, self._valiant = network, valiant
@@ -136,7 +136,7 @@ class DragonflyRoutes:
         return self._copies << switch
 
     def rows(self, switch: int) -> _Bits:
-        """Return what a switch sends to which neighbors."""
+        """Return the packets that a switch sends to each neighbor."""
         group = self._group[switch]
         rows: defaultdict[tuple[int, ...], int] = defaultdict(int)
         inside = self._members[group]
@@ -195,7 +195,7 @@ class TorusRoutes:
         return 1 << switch
 
     def rows(self, switch: int) -> _Bits:
-        """Return what a switch sends to which neighbors."""
+        """Return the packets that a switch sends to each neighbor."""
         rows: defaultdict[tuple[int, ...], int] = defaultdict(int)
         at = self._network.switches[switch]
         for place, to in enumerate(self._network.switches):

@@ -129,7 +129,7 @@ def format_finding_block(
 
 
 def _add_commands_of_others(fix: Fix, other_findings: Iterable[Finding]) -> Fix:
-    """Return a fix with what is typed on other switches, where that differs from what is typed on those of the fix."""
+    """Return a fix with the commands of other switches, where they differ from those of the fix."""
     commands = {each.lines: each for each in fix.commands}
     for finding in other_findings if commands else ():
         for each in finding.fix.commands if finding.fix else ():

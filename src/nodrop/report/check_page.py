@@ -54,7 +54,7 @@ def format_check_verdict(check_result: Checked) -> str:
 
 
 def format_reach(reach: Reach | None) -> str:
-    """Return what a change reaches in one line; "" where that is nothing, or no cable is known."""
+    """Return the reach of a change in one line; "" where it reaches nothing, or no cable is known."""
     if reach is None or not reach.ports:
         return ""
     gpus = f" with {count(reach.gpus, 'GPU')}" if reach.gpus else ""

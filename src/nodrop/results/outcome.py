@@ -370,7 +370,7 @@ def select_shown_groups(cause_groups: FindingGroups) -> FindingGroups:
 
 
 def first_shown_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Return the first of each group to show, on each of its first switches: what the text shows, unless verbose."""
+    """Return the first of each group to show, on each of its first switches: all that a short text shows."""
     causes, _ = fold_groups(group_findings(findings))
     return tuple(finding for group in select_shown_groups(causes) for finding in _first_of_each_device(group))
 

@@ -276,7 +276,7 @@ class ConvergedState:
             yield from self.makers.accepted(link, advert, asn, drained=bgp.graceful_shutdown).parts
 
     def unused_prefixes(self, number: int) -> Iterator[Prefix]:
-        """Yield prefixes of which bgpd uses no path: networks in no routing table, next hops that are not reached.
+        """Yield prefixes without a path that bgpd uses: networks in no routing table, next hops that are not reached.
 
         The route map of default-originate is asked about these too (FRR, bgpd/bgp_updgrp_adv.c,
         subgroup_default_originate).
