@@ -223,7 +223,7 @@ class _Telling(pickle.Pickler):
         super().__init__(into, protocol=5)
         self._paths = paths
 
-    def persistent_id(self, value: Any) -> None:
+    def persistent_id(self, value: object) -> None:
         """Note a path; nothing has a separate name."""
         if isinstance(value, Path):
             self._paths.add(value)

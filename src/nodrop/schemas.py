@@ -47,7 +47,7 @@ def render_schema(kind: str) -> str:
     return json.dumps(schema(kind), indent=2, ensure_ascii=False) + "\n"
 
 
-def _as_draft_07(part: Any) -> Any:
+def _as_draft_07(part: object) -> object:
     """Return a part of a schema that pydantic made, with the item types of a tuple where draft-07 has them."""
     if isinstance(part, dict):
         return {"items" if key == "prefixItems" else key: _as_draft_07(value) for key, value in part.items()}

@@ -89,7 +89,7 @@ class Word(click.Choice[str]):
         return "\n".join(("Choose one of:", *words))
 
 
-def option(group: str, *names: str, **attrs: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def option(group: str, *names: str, **attrs: object) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Add an option to a command, in a group of its help."""
     return click.option(*names, cls=Grouped, group=group, **attrs)
 
@@ -242,7 +242,7 @@ def judging_into(formats: tuple[str, ...], *, late: bool = False) -> Callable[[C
 
     def with_options(function: Callable[..., int]) -> Callable[..., int]:
         @functools.wraps(function)
-        def command(**given: Any) -> int:
+        def command(**given: object) -> int:
             flags = Flags.of(given, _input_paths(given))
             arguments = {"flags": flags} if late else {"choices": flags.choices(flags.config())}
             return function(**arguments, **given)
@@ -275,12 +275,12 @@ def _input_paths(options: dict[str, Any]) -> tuple[str, ...]:
     return tuple(beside if beside and path == "-" else path for path in paths)
 
 
-def choosing(function: Callable[..., Any]) -> Callable[..., Any]:
+def choosing(function: Callable[..., object]) -> Callable[..., Any]:
     """Add the options that choose rules to a command; it gets their values as `settings`."""
     return _add_settings_options(function, _CHOOSING)
 
 
-def configured(function: Callable[..., Any]) -> Callable[..., Any]:
+def configured(function: Callable[..., object]) -> Callable[..., Any]:
     """Add the options for a site's rules and configuration; the command gets them as `settings`.
 
     If the command reads a place, the last of its words is a path; the search for a configuration begins there.
@@ -288,7 +288,9 @@ def configured(function: Callable[..., Any]) -> Callable[..., Any]:
     return _add_settings_options(function, _CONFIGURED)
 
 
-def _add_settings_options(function: Callable[..., Any], options: Iterable[Callable[..., Any]]) -> Callable[..., Any]:
+def _add_settings_options(
+    function: Callable[..., object], options: Iterable[Callable[..., object]]
+) -> Callable[..., object]:
     @functools.wraps(function)
     def command(**given: Any) -> Any:
         inputs = given["words"][-1:] if given.get("at") else _input_paths(given)
@@ -299,7 +301,9 @@ def _add_settings_options(function: Callable[..., Any], options: Iterable[Callab
     return command
 
 
-def folder_option(*names: str, group: str = OUTPUT, **attrs: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def folder_option(
+    *names: str, group: str = OUTPUT, **attrs: object
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Add an option that names a folder to write; the command gets it without slashes at its end."""
     return option(group, *names, metavar="DIR", type=click.Path(), callback=_folder, **attrs)
 

@@ -35,9 +35,9 @@ def sizing(*, needs_gpus: bool) -> Callable[[Callable[..., Any]], Callable[..., 
     Without --gpus, which `needs_gpus` requires, the request is None, and `platform` and `leaf` are passed as they are.
     """
 
-    def with_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    def with_options(function: Callable[..., object]) -> Callable[..., object]:
         @functools.wraps(function)
-        def command(**given: Any) -> Any:
+        def command(**given: object) -> Any:
             sized = {name: given.pop(name) for name in _NAMES}
             _require_known_words(sized)
             if sized["gpus"] is None:

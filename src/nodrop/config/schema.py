@@ -15,7 +15,7 @@ FailOn = Literal["error", "warning", "note", "unknown", "never"]
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 
 
-def _parse_date(value: Any) -> Any:
+def _parse_date(value: object) -> object:
     """Return a day; TOML has a type for it."""
     if isinstance(value, date):
         return value
@@ -37,7 +37,7 @@ Day = Annotated[
 MAX_PATTERN_CHARACTERS = 200
 
 
-def _normalize_line_pattern(value: Any) -> Any:
+def _normalize_line_pattern(value: Any) -> object:
     """Return the words of a pattern, one blank between two; Misread where it is none."""
     words = value.split() if isinstance(value, str) else []
     if not words or len(value) > MAX_PATTERN_CHARACTERS or any(mark in words[0] for mark in "*?") or "**" in words[:-1]:
@@ -63,7 +63,7 @@ MAX_ADDRESS_CHARACTERS = 500
 _RULE_PAGES = r"https?://[A-Za-z0-9._~:\[\]-]+/[A-Za-z0-9._~:/?#@!$&+,;=%-]*\{rule\}[A-Za-z0-9._~:/?#@!$&+,;=%-]*"
 
 
-def _require_rule_pages(value: Any) -> Any:
+def _require_rule_pages(value: object) -> object:
     """Return the address of rule pages; Misread where it is none, or could end the link that it is written into."""
     if isinstance(value, str) and len(value) <= MAX_ADDRESS_CHARACTERS and re.fullmatch(_RULE_PAGES, value, re.ASCII):
         return value

@@ -4,7 +4,7 @@ import re
 import tomllib
 from collections.abc import Sequence
 from itertools import islice
-from typing import Any, Literal
+from typing import Literal
 
 from nodrop.errors import InputProblems, Problem
 from nodrop.syntax.places import Lines, decode
@@ -19,7 +19,7 @@ _HEADER = re.compile(
 class Table(Document):
     """A document that is a table of TOML."""
 
-    def __init__(self, data: Any, path: str, text: str) -> None:
+    def __init__(self, data: object, path: str, text: str) -> None:
         """`text` is that of the whole file."""
         self.data, self.path, self._text = data, path, text
 
@@ -83,7 +83,7 @@ def table(file_content: bytes, path: str) -> Table | None:
     return None if nodrop_table is None else Table(_stringify_numbers(nodrop_table), path, text)
 
 
-def _stringify_numbers(value: Any) -> Any:
+def _stringify_numbers(value: object) -> object:
     """Return the same with texts for numbers, as YAML's loader leaves them to the schema."""
     match value:
         case dict():

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -27,7 +27,7 @@ _TO = " to "
 def _make_band_scalar(read: Callable[[str], int], pattern: str, example: str, unit: str) -> Scalar:
     """Return the type of a band: `150kB`, or `150kB to 300kB`."""
 
-    def both(value: Any) -> Band:
+    def both(value: object) -> Band:
         low, to, high = (value if isinstance(value, str) else "").partition(_TO)
         try:
             band = Band(low=read(low.strip()), high=read(high.strip() if to else low.strip()))

@@ -1,6 +1,6 @@
 """The schema of fabric.yaml; every key may be left out, and then nothing is stated."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
@@ -89,7 +89,7 @@ class Watchdog(Part):
     )
 
 
-def _watchdog_discriminator(value: Any) -> str | None:
+def _watchdog_discriminator(value: object) -> str | None:
     return "off" if value == "off" else "watchdog" if isinstance(value, dict | Watchdog) else None
 
 

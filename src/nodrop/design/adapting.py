@@ -66,7 +66,7 @@ class Adapter:
         ports = device.interfaces
         if isinstance(device.trimming, Trimming) and held.trimming.by_service_port:
             ports = self._enable_last_service_port(ports, switch(str(device.model)))
-        changes: dict[str, Any] = {
+        changes: dict[str, object] = {
             "loopbacks": loopbacks,
             "counters": tuple(Counter(group=group, enabled=True) for group in held.counters),
             "interfaces": self._ports(ports),
@@ -119,7 +119,7 @@ class Adapter:
 
     def _port(self, port: Interface, usual: Interface | None) -> Interface:
         held = self._held
-        changes: dict[str, Any] = {}
+        changes: dict[str, object] = {}
         if port.autoneg is None and held.autoneg is not None:
             changes["autoneg"] = held.autoneg
         if port.fec is None and held.fec is not None:
@@ -164,7 +164,7 @@ class Adapter:
 
     def _build_adapted_profile(self, qos: QosProfile, side: Side | None, *, rates: bool) -> QosProfile:
         held = self._held
-        changes: dict[str, Any] = {}
+        changes: dict[str, object] = {}
         watchdog = self._adapt_watchdog(qos, side)
         if watchdog is not qos.pfc_watchdog:
             changes["pfc_watchdog"] = watchdog
@@ -275,7 +275,7 @@ def _render_values(values: set[str]) -> str:
     return ", ".join(sorted(values, key=natural)) or "none"
 
 
-def _format_value(value: Any) -> str:
+def _format_value(value: object) -> str:
     """Spell a value of the model for people."""
     if isinstance(value, QosProfile):
         return "QoS"

@@ -129,7 +129,7 @@ def _mode_defaults(intent: Intent) -> Iterator[AppliedDefault]:
             yield AppliedDefault("trimming.into", intent.trimming.into, "the class's name")
 
 
-def _format_value(value: Any) -> str:
+def _format_value(value: object) -> str:
     """Spell a value as an intent does."""
     if isinstance(value, bool):
         return "true" if value else "false"

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import fields
-from typing import Any
 
 from nodrop.design.boxes import Boxes
 from nodrop.design.topology import topology_of
@@ -79,7 +78,7 @@ def bgp_for_tables(bgp: Bgp, routing_tables: RoutingTables) -> Bgp:
     )
 
 
-def _defaults(bgp_row: Bgp | BgpNeighbor, table_fields: frozenset[str]) -> dict[str, Any]:
+def _defaults(bgp_row: Bgp | BgpNeighbor, table_fields: frozenset[str]) -> dict[str, object]:
     """Return the defaults of the fields that tables do not hold."""
     return {field.name: field.default for field in fields(bgp_row) if field.name not in table_fields}
 

@@ -9,7 +9,7 @@ distinguished by value.
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from nodrop.engine.nodes import ModelPath
 from nodrop.engine.scopes import Gap, Scope, ScopeItem, ScopeItems
@@ -110,7 +110,7 @@ def group_places(
 
 
 def _column_keys(items: ScopeItems, places: Sequence[int], column: GroupingColumn) -> Iterable[Hashable]:
-    column_parts: Iterable[Any] = items.columns[column.part]
+    column_parts: Iterable[object] = items.columns[column.part]
     if places is not items.places:
         column_parts = map(items.columns[column.part].__getitem__, places)
     if column.field:

@@ -101,7 +101,7 @@ class _Source:
         """Return the function `name` that the lines define."""
         code = compile("\n".join(lines), f"<rule: {name}>", "exec", dont_inherit=True)
         exec(code, self.outside)  # noqa: S102 -- the source is ours, made of whitelisted nodes
-        function: Callable[..., Any] = self.outside[name]  # type: ignore[assignment]
+        function: Callable[..., object] = self.outside[name]  # type: ignore[assignment]
         return function
 
     def of(self, node: Node, *, lenient: bool = False) -> str:

@@ -56,7 +56,7 @@ def _text() -> bytes:
     return (home("intents") / f"{BASE_INTENT}.yaml").read_bytes()
 
 
-def merge_overlay(data: Any, overlay: Any) -> Any:
+def merge_overlay(data: object, overlay: object) -> object:
     """Return a document with an overlay: mappings are joined key by key, anything else is replaced."""
     if isinstance(data, dict) and isinstance(overlay, Mapping):
         return data | {key: merge_overlay(data.get(key), value) for key, value in overlay.items()}
@@ -69,7 +69,7 @@ class Setting:
 
     platform: str
 
-    def base(self, overlay: Mapping[str, Any]) -> Fabric:
+    def base(self, overlay: Mapping[str, object]) -> Fabric:
         """Return the fabric of two-by-two with an overlay on its intent, its ports named as in the examples."""
         return _base(self.platform, json.dumps(overlay))
 
@@ -133,7 +133,7 @@ class Setting:
         except UnsupportedExample:
             return []
 
-    def _built(self, overlay: Mapping[str, Any]) -> Fabric:
+    def _built(self, overlay: Mapping[str, object]) -> Fabric:
         return _built(self.platform, json.dumps(overlay))
 
     def _build_view(self, reading: Reading) -> PlatformView:

@@ -270,7 +270,7 @@ class FindingBuilder:
             if pieces[number] in ambiguous:
                 pieces[number] = exact[number]
 
-    def _severity_of_finding(self, names: Sequence[Any], assumed: str) -> Severity:
+    def _severity_of_finding(self, names: Sequence[object], assumed: str) -> Severity:
         """Return the severity of a finding; an owner's choice for the rule counts regardless of statements about the
         fabric.
         """
@@ -287,7 +287,7 @@ class FindingBuilder:
             return rule.severity_if_assumed
         return self.severity
 
-    def _sole_assumption(self, name_values: Sequence[Any], subject_path: Subject) -> str:
+    def _sole_assumption(self, name_values: Sequence[object], subject_path: Subject) -> str:
         """Return the assumption that a finding rests on alone; "" if it is stated, or the files show it themselves."""
         for topic, unless in self.rule.assumed:
             assumed = self.evidence.assumption(topic, subject_path)
@@ -295,7 +295,7 @@ class FindingBuilder:
                 return assumed
         return ""
 
-    def _build_fix(self, names: Sequence[Any], changes: tuple[Change, ...] = (), device: str | None = None) -> Fix:
+    def _build_fix(self, names: Sequence[object], changes: tuple[Change, ...] = (), device: str | None = None) -> Fix:
         r"""Return what to do, on one line as the rule's author wrote it: line breaks of values are written as `\n`."""
         rule = self.rule
         intent = tuple(rule.intent_fix.items())
@@ -313,7 +313,7 @@ class FindingBuilder:
             language=language,
         )
 
-    def _spell_commands(self, names: Sequence[Any], device: str | None) -> tuple[str, tuple[str, ...]]:
+    def _spell_commands(self, names: Sequence[object], device: str | None) -> tuple[str, tuple[str, ...]]:
         """Return what takes the commands of the rule on a device, and the commands, with slots for its ports.
 
         A value that is several keys gives a command for each. There are none where one of them needs a value that is
@@ -330,7 +330,7 @@ class FindingBuilder:
             lines += map("".join, product(*words))
         return language, tuple(lines)
 
-    def _typable_values(self, node: Node, names: Sequence[Any]) -> tuple[str, ...]:
+    def _typable_values(self, node: Node, names: Sequence[object]) -> tuple[str, ...]:
         """Return a value, or each of several keys, as commands have it; none if not known whole or safe to type."""
         value = self._value_or_unknown(node, names)
         if value is None or isinstance(value, Unknown) or _AND_MORE.search(str(value)):
@@ -344,7 +344,7 @@ class FindingBuilder:
             digest_parts(name, subject_text(subject), discriminator) for name in (self.rule.name, *self.rule.aliases)
         )
 
-    def _value(self, node: Node, names: Sequence[Any]) -> object:
+    def _value(self, node: Node, names: Sequence[object]) -> object:
         return self.rule.value(node)(*names, self.reading.fabric, self.options, index=self.index)
 
     def _value_or_unknown(self, node: Node, names: Sequence[Any]) -> object:

@@ -4,7 +4,6 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, cached_property, lru_cache
 from types import CodeType, FunctionType
-from typing import Any
 
 from nodrop.model import access, bridging, buffers, fabric, index, qos, routing
 
@@ -42,7 +41,7 @@ def _names_of_code(code: CodeType) -> Iterator[str]:
             yield from _names_of_code(constant)
 
 
-def _functions_called(name: str, names_of_module: Mapping[str, Any]) -> Iterator[Any]:
+def _functions_called(name: str, names_of_module: Mapping[str, object]) -> Iterator[object]:
     """Yield the functions that a name may call: those of its module, and the methods of the model that have it."""
     known = names_of_module.get(name)
     if isinstance(known, FunctionType | _CACHED):

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import is_dataclass, replace
 from itertools import islice
-from typing import Any
 
 from nodrop.analyses._kinship import PortFamily, port_family, switch_family
 from nodrop.engine.finding import Finding
@@ -60,7 +59,7 @@ def split_change(old_value: object, new_value: object) -> Iterator[PartChange]:
         yield (), old_value, new_value
 
 
-def _is_compared_by_entry(old: tuple[Any, ...], new: tuple[Any, ...]) -> bool:
+def _is_compared_by_entry(old: tuple[object, ...], new: tuple[object, ...]) -> bool:
     """Whether two lists are compared entry by entry: rows with names, or maps of one length."""
     if hasattr(old, "_fields"):
         return False

@@ -156,7 +156,7 @@ class Rule:
     held: bytes | None = None
     """Its text, where that is not what lies at `path`."""
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """Leave out the parts made on first use, because functions do not travel between processes."""
         stored = self.__dataclass_fields__
         return {name: value for name, value in self.__dict__.items() if name in stored}
@@ -334,5 +334,5 @@ class Rule:
         return self._value_functions[id(node)]
 
     @cached_property
-    def _value_functions(self) -> dict[int, Callable[..., Any]]:
+    def _value_functions(self) -> dict[int, Callable[..., object]]:
         return {}

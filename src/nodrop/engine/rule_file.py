@@ -26,12 +26,12 @@ _Text = Annotated[str, Field(min_length=1)]
 _Name = Annotated[str, Field(pattern=_NAME)]
 
 
-def _normalize_fact_types(facts: Any) -> Any:
+def _normalize_fact_types(facts: object) -> object:
     """Take a list of facts as one of texts."""
     return {name: "str" for name in facts if isinstance(name, str)} if isinstance(facts, list) else facts
 
 
-def _normalize_topics(assumed: Any) -> Any:
+def _normalize_topics(assumed: object) -> object:
     """Take the name of a topic as one without an exception."""
     return {assumed: None} if isinstance(assumed, str) else assumed
 
@@ -86,7 +86,7 @@ class OptionFile(_Part):
     description: _Text
 
 
-def _files(artifact: Any) -> Any:
+def _files(artifact: object) -> Any:
     """By platform and file: its whole text, or texts of it that are replaced."""
     for platform, files in artifact.items() if isinstance(artifact, dict) else ():
         if platform not in (*platforms.names(), platforms.HOSTS):
@@ -102,7 +102,7 @@ def _files(artifact: Any) -> Any:
     return artifact
 
 
-def _is_edit(edit: Any) -> bool:
+def _is_edit(edit: object) -> bool:
     return (
         isinstance(edit, dict)
         and edit.keys() == {"replace", "with"}
@@ -110,7 +110,7 @@ def _is_edit(edit: Any) -> bool:
     )
 
 
-def _check_command_languages(commands: Any) -> Any:
+def _check_command_languages(commands: object) -> object:
     """Take commands by language: a platform, `frr` or `hosts`."""
     for language in commands if isinstance(commands, dict) else ():
         if language not in platforms.languages():
@@ -208,7 +208,7 @@ class RuleFile(_Part):
     when: _Text | None = None
     claim: Annotated[_Text | None, Field(alias="assert")] = None
     analysis: _Text | None = None
-    arguments: Annotated[dict[_Name, Any], Field(alias="with")] = {}
+    arguments: Annotated[dict[_Name, object], Field(alias="with")] = {}
     remark: _Text | None = None
     facts: Annotated[dict[_Name, FactType], BeforeValidator(_normalize_fact_types), _FACTS_SCHEMA] = {}
     at: _Text | None = None
@@ -223,7 +223,7 @@ class RuleFile(_Part):
     set_default: dict[_Text, _Text] = {}
     default_safe_if: _Text | None = None
     fix_safety: FixSafety = "unsafe"
-    intent_fix: dict[_Text, Any] = {}
+    intent_fix: dict[_Text, object] = {}
     references: Annotated[tuple[_Text, ...], Field(min_length=1)]
     since: _Text
     aliases: tuple[Annotated[str, Field(pattern=_RULE)], ...] = ()
@@ -296,7 +296,7 @@ def _describe_value(value: object) -> str:
     return "nothing" if value in (None, "") else f"`{str(value)[:60]}`"
 
 
-def _known_keys(loc: tuple[Any, ...]) -> list[str]:
+def _known_keys(loc: tuple[object, ...]) -> list[str]:
     """Return the keys that the schema knows at a place."""
     model: type[BaseModel] = RuleFile
     for name, inner in (("options", OptionFile), ("examples", ExamplesFile)):

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import fields
 from functools import cache, reduce
 from types import ModuleType
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import ValidationError
 
@@ -377,7 +377,7 @@ def _build_examples(file: ExamplesFile) -> tuple[Example, ...]:
     )
 
 
-def _parse_untyped_value(value: Any) -> object:
+def _parse_untyped_value(value: object) -> object:
     """Return a value that has no schema: what looks like a number is one, and lists are tuples."""
     if isinstance(value, list):
         return tuple(map(_parse_untyped_value, value))

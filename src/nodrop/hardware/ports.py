@@ -10,7 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from nodrop import units
 
 
-def _make_tuple_reader(read: Any) -> Any:
+def _make_tuple_reader(read: Any) -> object:
     return lambda values: tuple(read(value) for value in values)
 
 
@@ -18,7 +18,7 @@ def _bytes_by_speed(table: dict[str, Any]) -> dict[int, int]:
     return {units.speed_mbps(speed): int(size) for speed, size in table.items()}
 
 
-def _lanes_by_speed(table: dict[str, Any]) -> dict[int, tuple[int, ...]]:
+def _lanes_by_speed(table: dict[str, object]) -> dict[int, tuple[int, ...]]:
     lists = {speed: lanes if isinstance(lanes, list) else [lanes] for speed, lanes in table.items()}
     return {units.speed_mbps(speed): tuple(map(int, lanes)) for speed, lanes in lists.items()}
 

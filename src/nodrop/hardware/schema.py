@@ -114,7 +114,7 @@ class HeadroomTable(Facts):
 
     @model_validator(mode="before")
     @classmethod
-    def _fill_rows(cls, facts: dict[str, Any]) -> dict[str, Any]:
+    def _fill_rows(cls, facts: dict[str, Any]) -> dict[str, object]:
         """Give each row (speed, cable, size, xon, xoff) the table's threshold and offset where it has none itself."""
         offset = facts.get("xon_offset_bytes")
         row_defaults = (int(facts.get("threshold", 0)), None if offset is None else int(offset))
@@ -365,7 +365,7 @@ class Medium(Facts):
 
     @model_validator(mode="before")
     @classmethod
-    def _collect_sources(cls, facts: dict[str, Any]) -> dict[str, Any]:
+    def _collect_sources(cls, facts: dict[str, Any]) -> dict[str, object]:
         """Collect the sources of the links."""
         return {**facts, "sources": tuple(dict.fromkeys(str(link["source"]) for link in facts["links"]))}
 

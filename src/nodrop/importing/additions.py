@@ -6,7 +6,6 @@ hold a possible secret, are left.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from nodrop import platforms
 from nodrop.errors import Problem
@@ -245,7 +244,7 @@ def put(tree: Tree, extra: Extra) -> None:
     tree[last] = {} if extra.value is None else list(extra.value) if isinstance(extra.value, tuple) else extra.value
 
 
-def _paths_of_tree(tree: Any, above: tuple[str, ...] = ()) -> Iterable[tuple[str, ...]]:
+def _paths_of_tree(tree: object, above: tuple[str, ...] = ()) -> Iterable[tuple[str, ...]]:
     """Yield the path of every key and of every entry of a list."""
     if isinstance(tree, dict):
         for key, value in tree.items():

@@ -77,7 +77,7 @@ def addressing(tier_view: TierView, cables: Cables) -> Found:
     why = "no file has such addresses"
     texts = [text for subtree in (keys, vlans) for value in subtree.values() for text in _wrap_text_in_list(value)]
     free = _unused_pool_candidates(texts)
-    examples: dict[str, Any] = {key: next(free) if key != "oob" else _OOB for key in lacking}
+    examples: dict[str, object] = {key: next(free) if key != "oob" else _OOB for key in lacking}
     if "links" in examples and any(":" in text for text in texts):
         examples["links"] = [examples["links"], _LINKS_IPV6]
     return Found(
@@ -88,7 +88,7 @@ def addressing(tier_view: TierView, cables: Cables) -> Found:
     )
 
 
-def _render_pools(pools: list[Network]) -> Any:
+def _render_pools(pools: list[Network]) -> object:
     return str(pools[0]) if len(pools) == 1 else [str(pool) for pool in pools]
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from copy import deepcopy
-from typing import Any
 
 from nodrop.design.boxes import Boxes, resolve_switches
 from nodrop.design.buffers import pattern_mtu
@@ -82,7 +81,7 @@ def _prune_empty_headings(keys: Tree) -> Tree:
     return dict(_prune_entries(keys))
 
 
-def _prune_entries(key_tree: Tree) -> Iterator[tuple[str, Any]]:
+def _prune_entries(key_tree: Tree) -> Iterator[tuple[str, object]]:
     for key, value in key_tree.items():
         if not isinstance(value, dict):
             yield key, value

@@ -45,13 +45,13 @@ def together(drafts: Iterable[Found]) -> Found:
     return Found(keys=keys, guessed=guessed, lacking=lacking, left=tuple(remarks))
 
 
-def merge_trees(parent_tree: Tree, over: Mapping[str, Any]) -> Tree:
+def merge_trees(parent_tree: Tree, over: Mapping[str, object]) -> Tree:
     """Return a tree under another."""
     lay(parent_tree, over)
     return parent_tree
 
 
-def lay(parent_tree: Tree, over: Mapping[str, Any]) -> None:
+def lay(parent_tree: Tree, over: Mapping[str, object]) -> None:
     """Lay a tree over another, which it changes."""
     for key, value in over.items():
         if isinstance(value, dict) and isinstance(parent_tree.get(key), dict):
@@ -60,7 +60,7 @@ def lay(parent_tree: Tree, over: Mapping[str, Any]) -> None:
             parent_tree[key] = dict(value) if isinstance(value, dict) else value
 
 
-def find_value(keys: Any, key_path: Keys) -> Any:
+def find_value(keys: object, key_path: Keys) -> Any:
     """Return what stands under a path of keys; None where nothing does."""
     for key in key_path:
         if not isinstance(keys, dict) or key not in keys:
@@ -69,17 +69,17 @@ def find_value(keys: Any, key_path: Keys) -> Any:
     return keys
 
 
-def numbers(found_numbers: Iterable[int]) -> Any:
+def numbers(found_numbers: Iterable[int]) -> object:
     """Return numbers as an intent has them: `1-16`, `[1-4, 7]`, or the only one."""
     spans = show_ids(found_numbers).split(", ")
     return list(map(_one, spans)) if len(spans) > 1 else _one(spans[0])
 
 
-def _one(text: str) -> Any:
+def _one(text: str) -> object:
     number = whole_number(text)
     return text if number is None else number
 
 
-def collect_facts(**facts: Any) -> Tree:
+def collect_facts(**facts: object) -> Tree:
     """Return the facts that exist, in order; None is a fact that does not exist."""
     return {key: value for key, value in facts.items() if value is not None}

@@ -263,7 +263,7 @@ def _class_of_tos(sight: TierView, tos: int) -> str | None:
     return next((traffic_class.name for traffic_class in classes if tos_of(min(traffic_class.dscp)) == tos), None)
 
 
-def _none_if_default(value: Any, default: Any) -> Any:
+def _none_if_default(value: object, default: object) -> Any:
     return None if value == default else value
 
 
@@ -362,7 +362,7 @@ def _infer_asn_rule(group: SwitchGroup, processes: Mapping[str, Bgp]) -> tuple[A
     if group.tier:
         pods = {"+pod": [group.pod(box.id) for box, _ in pairs]} if group.per_pod else {}
         ways = {"": [0] * len(pairs), **pods, **ways}
-    rules: list[tuple[Any, list[str]]] = []
+    rules: list[tuple[object, list[str]]] = []
     for way, numbers in ways.items():
         base = usual(asn - number for number, (_, asn) in zip(numbers, pairs, strict=True))
         assert base is not None

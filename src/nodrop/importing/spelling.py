@@ -63,11 +63,11 @@ def _insert_missing_keys(draft: Found) -> Tree:
     return {key: _merge_missing_keys(value) for key, value in keys.items()}
 
 
-def _copy_tree(value: Any) -> Any:
+def _copy_tree(value: object) -> Any:
     return {key: _copy_tree(child) for key, child in value.items()} if isinstance(value, dict) else value
 
 
-def _merge_missing_keys(value: Any) -> Any:
+def _merge_missing_keys(value: object) -> Any:
     if isinstance(value, Lack):
         return value._replace(example=_without_lack_reasons(value.example))
     if not isinstance(value, dict):
@@ -80,14 +80,14 @@ def _merge_missing_keys(value: Any) -> Any:
     return Lack(why, {key: child.example for key, child in inside.items()})
 
 
-def _without_lack_reasons(value: Any) -> Any:
+def _without_lack_reasons(value: object) -> Any:
     """Return a value without the reasons inside it."""
     if isinstance(value, Lack):
         return _without_lack_reasons(value.example)
     return {key: _without_lack_reasons(child) for key, child in value.items()} if isinstance(value, dict) else value
 
 
-def _has_lack(value: Any) -> bool:
+def _has_lack(value: object) -> bool:
     """Whether anything is missing in a value."""
     if isinstance(value, dict):
         return any(map(_has_lack, value.values()))
@@ -146,7 +146,7 @@ def _sort_entries(at: Keys, value: Tree) -> list[tuple[str, Any]]:
     return sorted(value.items(), key=lambda item: order.index(item[0]) if item[0] in order else len(order))
 
 
-def _format_flow_value(at: Keys, value: Any) -> str:
+def _format_flow_value(at: Keys, value: object) -> str:
     if isinstance(value, dict):
         return (
             "{"

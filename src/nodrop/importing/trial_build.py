@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, is_dataclass, replace
-from typing import Any
 
 from nodrop import context, platforms
 from nodrop.collect import read_artifacts
@@ -169,7 +168,7 @@ def _is_between_switches(link: Link, switches: set[str]) -> bool:
     return link.a.node in switches and link.b.node in switches
 
 
-def render_value(value: Any) -> str:
+def render_value(value: object) -> str:
     """Render a value of the model in a few words."""
     if isinstance(value, Unknown):
         return "unknown"

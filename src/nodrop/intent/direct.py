@@ -7,7 +7,7 @@ group and switch of a dragonfly (`g2s1`), a number for each dimension of a torus
 import re
 from collections.abc import Iterator
 from math import prod
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
 
@@ -78,7 +78,7 @@ class DirectIntent(WrittenIntent):
     classes: dict[Name, TrafficClass] = Field(default_factory=dict)
 
 
-def is_direct(data: Any) -> bool:
+def is_direct(data: object) -> bool:
     """Whether the content of a document is the intent of a dragonfly or torus."""
     topology = data.get("topology") if isinstance(data, dict) else None
     return isinstance(topology, dict) and topology.get("kind") in DIRECT_KINDS

@@ -95,7 +95,7 @@ def _without_guessed_keys(details: Sequence[Any]) -> list[Any]:
     ]
 
 
-def _first_validation_errors(data: Any, schema: type[BaseModel]) -> list[Any]:
+def _first_validation_errors(data: object, schema: type[BaseModel]) -> list[Any]:
     """Return the faults of the first values of a document, where the details of all would take too much memory."""
     try:
         schema.model_validate(_truncate_data(data, iter(range(MAX_DETAILED))))
@@ -104,7 +104,7 @@ def _first_validation_errors(data: Any, schema: type[BaseModel]) -> list[Any]:
     return []
 
 
-def _truncate_data(data: Any, budget: Iterator[int]) -> Any:
+def _truncate_data(data: object, budget: Iterator[int]) -> Any:
     """Return the first values of a document in their order, as many as `budget` yields."""
     if isinstance(data, dict):
         return {key: _truncate_data(value, budget) for key, value in data.items() if next(budget, None) is not None}
@@ -180,15 +180,15 @@ def _suggest_nearest_word(word: str, known_words: Sequence[str], all_of_them: st
     return f"{all_of_them}: {', '.join(known_words)}" if all_of_them and known_words else ""
 
 
-def _model_at(schema: type[BaseModel], loc: Sequence[Any]) -> type[BaseModel] | None:
+def _model_at(schema: type[BaseModel], loc: Sequence[object]) -> type[BaseModel] | None:
     """Return the model of the mapping at a location, None where the schema has something else there."""
-    annotation: Any = schema
+    annotation: object = schema
     for step in loc:
         annotation = _annotation_of_step(annotation, step)
     return next((member_type for member_type in _parts(annotation) if _is_model(member_type)), None)
 
 
-def _annotation_of_step(annotation: Any, step: Any) -> Any:
+def _annotation_of_step(annotation: object, step: object) -> Any:
     """Return the type of the value at a key; the tag of a union leads nowhere."""
     for member_type in _parts(annotation):
         if get_origin(member_type) is dict:
@@ -202,21 +202,21 @@ def _annotation_of_step(annotation: Any, step: Any) -> Any:
     return annotation
 
 
-def _has_kind(model: type[BaseModel], word: Any) -> bool:
+def _has_kind(model: type[BaseModel], word: object) -> bool:
     """Whether a model is that of a discriminator word of a union."""
     return "kind" in model.model_fields and word in get_args(model.model_fields["kind"].annotation)
 
 
-def _kinds_at(schema: type[BaseModel], loc: Sequence[Any]) -> list[str]:
+def _kinds_at(schema: type[BaseModel], loc: Sequence[object]) -> list[str]:
     """Return the discriminator words of a union at a location."""
-    annotation: Any = schema
+    annotation: object = schema
     for step in loc:
         annotation = _annotation_of_step(annotation, step)
     models = [member_type for member_type in _parts(annotation) if _is_model(member_type)]
     return [word for model in models for word in get_args(model.model_fields["kind"].annotation)]
 
 
-def _parts(annotation: Any) -> Iterator[Any]:
+def _parts(annotation: object) -> Iterator[Any]:
     """Yield a type, or the types of a union, without their `Annotated` metadata."""
     origin = get_origin(annotation)
     if origin is Annotated:
@@ -228,7 +228,7 @@ def _parts(annotation: Any) -> Iterator[Any]:
         yield annotation
 
 
-def _is_model(member_type: Any) -> bool:
+def _is_model(member_type: object) -> bool:
     return isinstance(member_type, type) and issubclass(member_type, BaseModel)
 
 
@@ -236,7 +236,7 @@ def _format_known_keys(model: type[BaseModel] | None) -> str:
     return f"keys: {', '.join(model.model_fields)}" if model else ""
 
 
-def _format_value(value: Any) -> str:
+def _format_value(value: object) -> str:
     """Return a value of a document as a message may hold it."""
     if isinstance(value, dict):
         return "a mapping" if value else "an empty mapping"

@@ -2,7 +2,7 @@
 
 import difflib
 import re
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import Discriminator, Field, Tag
 
@@ -34,7 +34,7 @@ NameTemplate = tuple[str | Slot, ...]
 """Texts and fields in turn."""
 
 
-def read_template(template: Any) -> NameTemplate:
+def read_template(template: object) -> NameTemplate:
     """Read `r{rack}-{role}{id:02}`; a field is a word of `FIELDS` and nothing else, so a template runs nothing."""
     if not isinstance(template, str) or not template or len(template) > _MOST_CHARACTERS:
         raise Misread(f"a template of 1 to {_MOST_CHARACTERS} characters, such as {{role}}{{id:02}}")
@@ -93,7 +93,7 @@ Template = Annotated[
 ]
 
 
-def _tag_by_form(value: Any) -> str | None:
+def _tag_by_form(value: object) -> str | None:
     return "mapping" if isinstance(value, dict) else "text" if isinstance(value, str | tuple) else None
 
 
@@ -105,7 +105,7 @@ Templates = Annotated[
 ]
 
 
-def _read_rack(value: Any) -> str:
+def _read_rack(value: object) -> str:
     if not isinstance(value, str) or not re.fullmatch(_LITERAL, value) or len(value) > _MOST_CHARACTERS:
         raise Misread("a rack of letters, digits, dots, dashes and underscores")
     return value

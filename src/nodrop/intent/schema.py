@@ -133,7 +133,7 @@ class WatchdogTimers(Part):
     action: Literal["drop", "forward", "alert"] = Field("drop", description="what happens to packets of a stuck queue")
 
 
-def _timers_or_off_tag(value: Any) -> str | None:
+def _timers_or_off_tag(value: object) -> str | None:
     return "off" if value == "off" else "timers" if isinstance(value, dict | WatchdogTimers) else None
 
 
@@ -308,9 +308,9 @@ class Intent(WrittenIntent):
         description="additional settings by platform, role or switch (meant as in devices); merged last, the switch's "
         "over the role's",
     )
-    _kept: dict[str, Any] = PrivateAttr(default_factory=dict)
+    _kept: dict[str, object] = PrivateAttr(default_factory=dict)
 
-    def with_values(self, **values: Any) -> "Intent":
+    def with_values(self, **values: object) -> "Intent":
         """Return a copy with other values of some keys, with an empty cache."""
         copy = self.model_copy(update=values)
         copy._kept = {}

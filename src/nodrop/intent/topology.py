@@ -4,7 +4,7 @@
 `cabling` states each cable, of any graph, in place of links between whole groups.
 """
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Discriminator, Field, Tag
 
@@ -220,7 +220,7 @@ KINDS = ("leaf-spine", "tiers", "cabling")
 """The kinds of topologies that are built."""
 
 
-def _kind(topology: Any) -> str:
+def _kind(topology: object) -> str:
     """Return the kind of a topology; one that is missing or not known is read as leaf-spine."""
     kind = topology.get("kind") if isinstance(topology, dict) else getattr(topology, "kind", None)
     return kind if isinstance(kind, str) and kind in KINDS else KINDS[0]

@@ -29,7 +29,7 @@ class Scalar:
     def __init__(self, read: Callable[[Any], object], schema: _Json) -> None:
         self._read, self._schema = read, schema
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.no_info_plain_validator_function(self._read)
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> _Json:
@@ -42,14 +42,14 @@ class Several:
     def __init__(self, *, empty: bool = False) -> None:
         self._empty = empty
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.no_info_before_validator_function(self._entries, handler(source))
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> _Json:
         several = handler(schema) | {"minItems": 0 if self._empty else 1, "uniqueItems": True}
         return {"anyOf": [several["items"], several]}
 
-    def _entries(self, value: Any) -> list[Any]:
+    def _entries(self, value: object) -> list[object]:
         entries = value if isinstance(value, list) else [value]
         texts = [entry for entry in entries if isinstance(entry, str)]
         twice = [text for index, text in enumerate(texts) if text in texts[:index]]
@@ -111,7 +111,7 @@ def whole_or(low: int, high: int, *key_words: str) -> Scalar:
     """Return the type of a whole number within bounds, or one of these words."""
     bounded = _make_bounded_reader(units.integer, low, high, f"{', '.join(key_words)} or a whole number")
 
-    def read_word_or_number(value: Any) -> object:
+    def read_word_or_number(value: object) -> object:
         return value if value in key_words else bounded(value if isinstance(value, str) else "")
 
     return Scalar(
@@ -132,7 +132,7 @@ def cable(low: int, high: int) -> Scalar:
 def one_of(*texts: str, read: Callable[[str], object] = str) -> Scalar:
     """Return the type of one of these words; editors may take `1` for a number, which is the same here."""
 
-    def read_choice(value: Any) -> object:
+    def read_choice(value: object) -> object:
         if value not in texts:
             raise Misread(" or ".join((", ".join(texts[:-1]), texts[-1])) if texts[1:] else texts[0])
         return read(value)
@@ -145,7 +145,7 @@ def one_of(*texts: str, read: Callable[[str], object] = str) -> Scalar:
 def numbers(low: int, high: int | None = None, *, empty: bool = False, word: str | None = None) -> Scalar:
     """Return the type of a set of numbers: `1-16, 20`, a list of such, or `word`; `empty` allows an empty list."""
 
-    def read_numbers(value: Any) -> tuple[int, ...] | str:
+    def read_numbers(value: object) -> tuple[int, ...] | str:
         if word is not None and value == word:
             return word
         if empty and value == []:
@@ -233,7 +233,7 @@ def raw(depth: int | None = None) -> Scalar:
     """Return the type of a tree of mappings that is passed on as it stands, `depth` levels at most."""
     expected = "mappings of names to texts, lists of texts or {}" + (f", {depth} levels at most" if depth else "")
 
-    def read_tree(value: Any) -> Raw:
+    def read_tree(value: object) -> Raw:
         if not isinstance(value, dict):
             raise Misread(expected)
         return tuple(leaves(value, ())) if value else ()
@@ -253,7 +253,7 @@ def raw(depth: int | None = None) -> Scalar:
 _DEEPEST = 24
 
 
-def _require_plain_text(value: Any, expected: str) -> str:
+def _require_plain_text(value: object, expected: str) -> str:
     text = {True: "true", False: "false"}[value] if isinstance(value, bool) else value
     if not isinstance(text, str) or not text or _CONTROL.search(text):
         raise Misread(expected, "" if text is None or isinstance(text, dict | list) else on_one_line(str(text)))
@@ -269,7 +269,7 @@ def _parse_routing_line(text: str) -> str:
 def texts() -> Scalar:
     """Return the type of a text of any number of lines, or a list of texts."""
 
-    def read_texts(value: Any) -> object:
+    def read_texts(value: object) -> object:
         if isinstance(value, str):
             return value
         if isinstance(value, list) and value and all(isinstance(entry, str) for entry in value):

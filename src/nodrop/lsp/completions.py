@@ -80,7 +80,7 @@ def _schemas_at_path(kind: Kind, path: Sequence[Step]) -> Iterator[Schema]:
     yield from nodes
 
 
-def _alternatives_of_schema(whole_schema: Schema, node: Any, depth: int = 0) -> Iterator[Schema]:
+def _alternatives_of_schema(whole_schema: Schema, node: object, depth: int = 0) -> Iterator[Schema]:
     """Yield a node, or each of its alternatives, with the description and default around it."""
     if not isinstance(node, Mapping) or depth > 16:
         return

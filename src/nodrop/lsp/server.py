@@ -324,7 +324,7 @@ def make() -> Server:
         return page
 
     @on(types.SHUTDOWN)
-    def shutdown(*_: Any) -> None:
+    def shutdown(*_: object) -> None:
         server.end()
 
     return server

@@ -1,7 +1,7 @@
 """The texts that an editor has open, kept up to date by its changes."""
 
 from functools import partial
-from typing import Any, cast
+from typing import cast
 
 from lsprotocol import types
 from pygls.workspace import TextDocument, Workspace
@@ -31,7 +31,7 @@ class Opened(TextDocument):
 
 def keep_right(workspace: Workspace) -> None:
     """Have a workspace make its documents of this kind."""
-    make: Any = partial(_create_document, workspace)
+    make: object = partial(_create_document, workspace)
     setattr(workspace, "_create_text_document", make)  # noqa: B010 -- it has no other seam for this
 
 

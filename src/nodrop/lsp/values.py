@@ -3,7 +3,6 @@
 import dataclasses
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from nodrop import platforms
 from nodrop.engine.finding import Located
@@ -75,7 +74,7 @@ def _subjects_on_device(device: Device, port: Interface | None) -> Iterator[Subj
             yield from _walk_parts((device.name, port.name, field.name), getattr(port, field.name))
 
 
-def _walk_parts(subject: Subject, value: Any) -> Iterator[Subject]:
+def _walk_parts(subject: Subject, value: object) -> Iterator[Subject]:
     """Yield a part and those inside of it."""
     yield subject
     if dataclasses.is_dataclass(value):

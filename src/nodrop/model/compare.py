@@ -61,7 +61,7 @@ def _replace_with_unknown(node: Any, path: Sequence[str]) -> Any:
     return node if new is old else replace(node, **{head: new})
 
 
-def differences(left_value: Any, right_value: Any, *, whole_lists: bool = False) -> Iterator[Difference]:
+def differences(left_value: object, right_value: object, *, whole_lists: bool = False) -> Iterator[Difference]:
     """Yield every place where two values of the model differ: none exactly where they are equal.
 
     It never raises: UNKNOWN equals only UNKNOWN. Rows are matched by the key that their path has (`interfaces`,
@@ -90,7 +90,7 @@ def _find_differences(a: Any, b: Any, path: Subject, whole_lists: bool) -> Itera
         yield Difference(path, a, b)
 
 
-def apply_differences(old_value: Any, new_value: Any, takes: Takes) -> Any:
+def apply_differences(old_value: object, new_value: object, takes: Takes) -> Any:
     """Return the old value with the chosen differences from the new one made.
 
     Differences are those of `differences(old, new, whole_lists=True)`: with all of them it is the new value itself,
@@ -99,7 +99,7 @@ def apply_differences(old_value: Any, new_value: Any, takes: Takes) -> Any:
     return _merge_values(old_value, new_value, (), takes)
 
 
-def _merge_values(a: Any, b: Any, path: Subject, takes: Takes) -> Any:
+def _merge_values(a: Any, b: Any, path: Subject, takes: Takes) -> object:
     if a is b:
         return a
     rows = isinstance(a, tuple) and type(a) is type(b) and not hasattr(a, "_fields")
@@ -122,7 +122,7 @@ def _merge_values(a: Any, b: Any, path: Subject, takes: Takes) -> Any:
     return replace(changed, **merged_fields)
 
 
-def _merge_rows(a: tuple[Any, ...], b: tuple[Any, ...], path: Subject, takes: Takes) -> tuple[Any, ...]:
+def _merge_rows(a: tuple[object, ...], b: tuple[object, ...], path: Subject, takes: Takes) -> tuple[object, ...]:
     """Return rows in the order of the new ones; old rows that stay but are missing in the new ones keep their place."""
     a_keys, right = _keys_of_rows(a), _keys_of_rows(b)
     if a_keys == right:
@@ -148,18 +148,20 @@ def _merge_rows(a: tuple[Any, ...], b: tuple[Any, ...], path: Subject, takes: Ta
     return _reuse_identical_rows(tuple(output), a, b)
 
 
-def _reuse_identical_rows(rows: tuple[Any, ...], *sides: tuple[Any, ...]) -> tuple[Any, ...]:
+def _reuse_identical_rows(rows: tuple[object, ...], *sides: tuple[object, ...]) -> tuple[object, ...]:
     """Return rows as the object that one of the sides has for them."""
     return next((side for side in reversed(sides) if len(side) == len(rows) and all(map(is_, rows, side))), rows)
 
 
-def _are_equal_and_plain(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
+def _are_equal_and_plain(a: tuple[object, ...], b: tuple[object, ...]) -> bool:
     """Whether two lists have the same plain values, such as the maps of 64 DSCPs that every port has."""
     kinds = list(map(type, a))
     return _PLAIN.issuperset(kinds) and kinds == list(map(type, b)) and a == b
 
 
-def _row_differences(a: tuple[Any, ...], b: tuple[Any, ...], path: Subject, whole_lists: bool) -> Iterator[Difference]:
+def _row_differences(
+    a: tuple[object, ...], b: tuple[object, ...], path: Subject, whole_lists: bool
+) -> Iterator[Difference]:
     if _are_equal_and_plain(a, b):
         return
     a_keys, right = _keys_of_rows(a), _keys_of_rows(b)
@@ -177,7 +179,7 @@ def _row_differences(a: tuple[Any, ...], b: tuple[Any, ...], path: Subject, whol
         yield Difference(path, a, b)
 
 
-def _keys_of_rows(rows: tuple[Any, ...]) -> list[str]:
+def _keys_of_rows(rows: tuple[object, ...]) -> list[str]:
     return [key_of(row, position) for position, row in enumerate(rows)]
 
 

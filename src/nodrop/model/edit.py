@@ -46,7 +46,7 @@ def set_value(fabric: Fabric, subject: Subject, value: object) -> Fabric:
     return changed
 
 
-def set_part(node: Any, steps: Subject, value: object) -> Any:
+def set_part(node: object, steps: Subject, value: object) -> Any:
     """Return a part of the model with `value` where `steps` lead; ValueError where they lead nowhere."""
     return _Edit(steps, value).part(node, type_of(type(node)), steps)
 
@@ -64,7 +64,7 @@ def find_value(fabric: Fabric, subject: Subject) -> object:
     return find_part(fabric, _steps_to_subject(subject, {}))
 
 
-def part_of(node: Any, path_steps: Subject) -> Any:
+def part_of(node: object, path_steps: Subject) -> object:
     """Return what attributes and keys lead to from a part of the model; ValueError where there is nothing."""
     for step in path_steps:
         inside = _child_at_step(node, step)
@@ -74,7 +74,7 @@ def part_of(node: Any, path_steps: Subject) -> Any:
     return node
 
 
-def find_part(node: Any, path_steps: Subject) -> Any:
+def find_part(node: object, path_steps: Subject) -> Any:
     """Return what attributes and keys lead to from a part of the model; ABSENT where there is nothing.
 
     Who only asks whether something is there need not wait for a search for what may be meant.
@@ -99,7 +99,7 @@ def _steps_to_subject(subject: Subject, stored: Mapping[str, Subject]) -> Subjec
             return ("devices", *subject)
 
 
-def _child_at_step(node: Any, step: str) -> Any:
+def _child_at_step(node: Any, step: str) -> object:
     """Return the child that a step leads to; of rows with the same key, the last one."""
     if node is None or isinstance(node, Unknown):
         return ABSENT
@@ -124,8 +124,8 @@ class _Edit:
         self.steps, self.value = steps, value
         self.places = 0
         self._lenient = len(steps) - next((at for at, step in enumerate(steps) if _is_glob(step)), len(steps))
-        self._done: dict[tuple[int, int], Any] = {}
-        self._read: dict[Type, Any] = {}
+        self._done: dict[tuple[int, int], object] = {}
+        self._read: dict[Type, object] = {}
 
     def part(self, node: Any, kind: Type, steps: Subject) -> Any:
         """Return what `node`, held by a field of type `kind`, becomes; equal parts become the same."""
@@ -143,7 +143,7 @@ class _Edit:
             self._done[key] = self._rows(node, kind, steps) if _is_row_tuple(node) else self._fields(node, steps)
         return self._done[key]
 
-    def _fields(self, node: Any, steps: Subject) -> Any:
+    def _fields(self, node: Any, steps: Subject) -> object:
         """Return a value of the model with the field that the first step names changed, or each that its glob fits."""
         known_types = fields(type(node))
         names = [name for name in known_types if matches_part(steps[0], name)]
@@ -152,7 +152,7 @@ class _Edit:
         news = {name: self.part(getattr(node, name), known_types[name], steps[1:]) for name in names}
         return node._replace(**news) if hasattr(node, "_fields") else dataclasses.replace(node, **news)
 
-    def _rows(self, rows: tuple[Any, ...], kind: Type, steps: Subject) -> tuple[Any, ...]:
+    def _rows(self, rows: tuple[object, ...], kind: Type, steps: Subject) -> tuple[object, ...]:
         """Rows with those changed that the first step names."""
         element = kind.element or Type(anything=True)
         keys = [key_of(each, place) for place, each in enumerate(rows)]
@@ -167,7 +167,9 @@ class _Edit:
             return tuple(each for each, _, is_chosen in pairs if not is_chosen)
         return tuple(self._parse_row(element, key) if is_chosen else each for each, key, is_chosen in pairs)
 
-    def _insert_new_row(self, rows: tuple[Any, ...], element: Type, steps: Subject, keys: list[str]) -> tuple[Any, ...]:
+    def _insert_new_row(
+        self, rows: tuple[object, ...], element: Type, steps: Subject, keys: list[str]
+    ) -> tuple[Any, ...]:
         """Rows and a new one in its order, where the subject ends with its key; plain lists go on at their end."""
         key = steps[0]
         has_place = bool(element.owners) or (key == str(len(rows)) and not element.none)
@@ -181,14 +183,14 @@ class _Edit:
     def _parse_row(self, element: Type, key: str) -> Any:
         return row(element.owners[0], self.value, key) if element.owners else parse_value(element, self.value)
 
-    def _allow_missing_after_glob(self, node: Any, steps: Subject, why: str) -> Any:
+    def _allow_missing_after_glob(self, node: object, steps: Subject, why: str) -> Any:
         """Leave alone what lies after a glob; anywhere else the way must not end."""
         if len(steps) > self._lenient:
             raise ValueError(why)
         return node
 
 
-def _require_attribute(owner: type[Any], name: str, known_types: Mapping[str, Type]) -> None:
+def _require_attribute(owner: type[object], name: str, known_types: Mapping[str, Type]) -> None:
     if name in known_types:
         return
     if is_property(owner, name):
@@ -197,7 +199,7 @@ def _require_attribute(owner: type[Any], name: str, known_types: Mapping[str, Ty
     raise ValueError(_describe_missing_attribute(owner, name, known_types))
 
 
-def _describe_missing_attribute(owner: type[Any], name: str, known_types: Mapping[str, Type]) -> str:
+def _describe_missing_attribute(owner: type[object], name: str, known_types: Mapping[str, Type]) -> str:
     hint = nearest(name, known_types)
     return f"{label(owner)} has no `{name}`{f' ({hint})' if hint else ''}"
 
@@ -206,7 +208,7 @@ def _describe_absent_key(key: str, keys: list[str]) -> str:
     return f"there is no `{key}` ({nearest(key, keys)})" if keys else f"there is no `{key}`, nor any other"
 
 
-def _is_row_tuple(node: Any) -> bool:
+def _is_row_tuple(node: object) -> bool:
     return isinstance(node, tuple) and not hasattr(node, "_fields")
 
 
@@ -214,5 +216,5 @@ def _is_glob(step: str) -> bool:
     return "*" in step or "?" in step
 
 
-def _row_sort_key(each: Any) -> Any:
+def _row_sort_key(each: object) -> Any:
     return (each.a, each.b) if isinstance(each, Link) else natural(key_of(each, 0))

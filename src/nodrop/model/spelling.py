@@ -14,14 +14,14 @@ _INTEGER = re.compile(r"-?\d{1,19}")
 _DECIMAL = re.compile(r"-?\d{1,19}(\.\d{1,9})?")
 
 
-def parse_value(value_type: Type, value: object) -> Any:
+def parse_value(value_type: Type, value: object) -> object:
     """Return `value` as a field of type `value_type` holds it; raise ValueError with the expected values.
 
     Values of the model stay unchanged. The word `unknown` is UNKNOWN where the field may hold that and has no such word
     itself.
     """
     if isinstance(value, Unknown) or (value == "unknown" and value_type.unknown and "unknown" not in value_type.words):
-        model_value: Any = UNKNOWN if value_type.unknown else None
+        model_value: object = UNKNOWN if value_type.unknown else None
     else:
         model_value = _convert_value(value_type, value)
     if model_value is None and not (value is None and value_type.none):
@@ -53,7 +53,7 @@ def describe_value(value: object) -> str:
     return {"None": "none", "UNKNOWN": "unknown"}.get(text := str(value), f"`{text[:60]}`")
 
 
-def _convert_value(value_type: Type, value: Any) -> Any:
+def _convert_value(value_type: Type, value: object) -> object:
     """Return the value, or None where no alternative of the type fits it."""
     if value_type.element is not None and isinstance(value, list | tuple):
         return tuple(parse_value(value_type.element, item) for item in value)
@@ -68,7 +68,7 @@ def _convert_value(value_type: Type, value: Any) -> Any:
     return None if isinstance(value, Mapping | list | tuple) else _parse_scalar(value_type, value)
 
 
-def _parse_record(owner: type[Any], value: Mapping[Any, object]) -> Any:
+def _parse_record(owner: type[Any], value: Mapping[Any, object]) -> object:
     known_types = fields(owner)
     if unknown := [name for name in value if name not in known_types]:
         raise ValueError(f"{label(owner)} has no `{unknown[0]}` ({nearest(str(unknown[0]), known_types)})")
@@ -79,7 +79,7 @@ def _parse_record(owner: type[Any], value: Mapping[Any, object]) -> Any:
         raise ValueError(f"{label(owner)} needs {missing}") from None
 
 
-def _parse_scalar(kind: Type, value: Any) -> Any:
+def _parse_scalar(kind: Type, value: object) -> object:
     if isinstance(value, bool):
         return value if bool in kind.scalars else None
     text = value if isinstance(value, str) else repr(value) if isinstance(value, int | float) else ""

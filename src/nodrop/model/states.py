@@ -1,7 +1,7 @@
 """The third state of a fact: UNKNOWN, which nobody may mistake for a value or for an absence."""
 
 from collections.abc import Iterator
-from typing import Any, Final, NoReturn, TypeVar, final
+from typing import Final, NoReturn, TypeVar, final
 
 _T = TypeVar("_T")
 
@@ -53,7 +53,7 @@ class Unknown:
     def __ge__(self, other: object) -> NoReturn:
         raise UnknownFact
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[NoReturn]:
         raise UnknownFact
 
     def __len__(self) -> int:

@@ -31,7 +31,7 @@ class Record:
     fields: tuple[tuple[str, "Type"], ...]
 
 
-Owner = type[Any] | Record
+Owner = type[object] | Record
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +189,7 @@ def key_of(row: Any, position: int) -> str:
 
 
 @cache
-def key_name(value_type: type[Any]) -> str | None:
+def key_name(value_type: type[object]) -> str | None:
     """Return the field or property that names the rows of a class; None where that is their position."""
     if not dataclasses.is_dataclass(value_type):
         return None

@@ -11,7 +11,7 @@ from nodrop.model.types import fields
 from nodrop.model.values import classes
 from nodrop.plan.model import DeviceChange, DifferingEntry, Fact, FactGroup, PortGroupChange
 
-DeviceMake = tuple[Any, ...]
+DeviceMake = tuple[object, ...]
 """What two switches share whose changes may be reported together: platform, release, model and use of it."""
 ANY_KEY = "*"
 _PLAIN = (bool, int, float, str, type(None))
@@ -35,7 +35,7 @@ def rows() -> frozenset[str]:
     )
 
 
-def _classes() -> tuple[type[Any], ...]:
+def _classes() -> tuple[type[object], ...]:
     return (Fabric, *classes())
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
-from typing import Any
 
 from nodrop import platforms
 from nodrop.model.buffers import BufferPool, BufferProfile, Headroom
@@ -143,7 +142,7 @@ def _unstated_fabric_facts(reading: Reading) -> set[str]:
     return empty | {assumed[assumption.fact] for assumption in reading.assumed if assumption.fact in assumed}
 
 
-def _get_fabric_value(reading: Reading, name: str) -> Any:
+def _get_fabric_value(reading: Reading, name: str) -> object:
     return getattr(reading.fabric, name)
 
 
@@ -162,7 +161,7 @@ def separate_unsaid(entries: Iterable[DifferingEntry]) -> FoundEntries:
     return tuple(known_entries), tuple(unsaid)
 
 
-def _diff_entries(path: tuple[str, ...], old_value: Any, new_value: Any) -> Iterator[DifferingEntry]:
+def _diff_entries(path: tuple[str, ...], old_value: object, new_value: object) -> Iterator[DifferingEntry]:
     if same(old_value, new_value):
         return
     for difference in differences(old_value, new_value, whole_lists=True):

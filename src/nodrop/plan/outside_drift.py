@@ -146,7 +146,7 @@ def _is_ignored_difference(means: Settings, difference: Difference, sides: tuple
     return not means.covers(trees[0 if difference.kind == "added" else 1], words)
 
 
-def _value_as_tree(value: Any) -> Any:
+def _value_as_tree(value: object) -> object:
     """Return a value as a word with nothing below it, as commands write it."""
     return {value: {}} if isinstance(value, str) else value
 
@@ -170,13 +170,13 @@ def _separate_own_settings(
     return tuple(differing), tuple(own_differences)
 
 
-def _subtree_at(tree: Any, words: Sequence[str]) -> Any:
+def _subtree_at(tree: Any, words: Sequence[str]) -> object:
     for word in words:
         tree = tree[word]
     return tree
 
 
-def _split_by_owner(platform: str, path: Path, value: Any) -> list[tuple[Path, bool]]:
+def _split_by_owner(platform: str, path: Path, value: object) -> list[tuple[Path, bool]]:
     """Return the settings at a path and below, merged where all or none are the switch's own, and whether they are."""
     if not isinstance(value, dict) or not value:
         return [(path, own_setting(platform, path, value))]

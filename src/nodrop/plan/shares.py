@@ -91,7 +91,7 @@ class ChangeShares:
             self._made[name, shares] = self._interner.device(differences)
         return self._made[name, shares]
 
-    def _share_takes_change(self, name: str, share: ChangeScope, path: Subject, old: Any, new: Any) -> bool:
+    def _share_takes_change(self, name: str, share: ChangeScope, path: Subject, old: object, new: object) -> bool:
         match share.kind:
             case "towards":
                 return self.end(name, path) in share.ends

@@ -26,7 +26,7 @@ ASSUMED_HOSTS = "No port to hosts is known: packets enter at every switch that a
 
 def build_certificate(
     check: DeadlockCheck, invariants: Invariants | None, files: Iterable[tuple[str, str]], failed: Iterable[End] = ()
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return the certificate of a check, sealed; `files` are names and digests of the files that were read.
 
     With invariants that hold, the claim is for any number of failures.
@@ -58,7 +58,7 @@ def build_certificate(
     return {**document, "seal": seal(document)}
 
 
-def seal(document: Mapping[str, Any]) -> str:
+def seal(document: Mapping[str, object]) -> str:
     """Return the SHA-256 of a certificate without its seal, of the text that docs/certificates.md defines, in hex."""
     unsealed = {key: value for key, value in document.items() if key != "seal"}
     text = json.dumps(unsealed, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
@@ -79,7 +79,7 @@ class _Writer:
         """Return the name of a forwarding table: the switch, with the VRF unless it is the default one."""
         return self._forwarding.plane.routers[number].name
 
-    def premises(self, check: DeadlockCheck, invariants: Invariants | None) -> dict[str, Any]:
+    def premises(self, check: DeadlockCheck, invariants: Invariants | None) -> dict[str, object]:
         forwarding, traffic = self._forwarding, check.traffic
         outer = 0 if invariants is None else invariants.outer & ~forwarding.every
         numbers = list(bits_of(forwarding.every | outer))
@@ -121,7 +121,7 @@ class _Writer:
             found |= self._sessions(invariants)
         return {**found, "sets": self._ranges}
 
-    def _sessions(self, invariants: Invariants) -> dict[str, Any]:
+    def _sessions(self, invariants: Invariants) -> dict[str, object]:
         routers = self._forwarding.plane.routers
         return {
             "as_numbers": {
@@ -154,7 +154,7 @@ class _Writer:
             self._ranges.append(ranges)
         return self._sets[bits]
 
-    def turn(self, turn: Turn) -> dict[str, Any]:
+    def turn(self, turn: Turn) -> dict[str, object]:
         return {
             "channel": turn.buffer.channel,
             "group": turn.buffer.group,
@@ -165,7 +165,7 @@ class _Writer:
         }
 
 
-def _map(behavior: Behavior) -> dict[str, Any]:
+def _map(behavior: Behavior) -> dict[str, object]:
     return {
         "tc": list(behavior.tc),
         "group": list(behavior.group),

@@ -259,5 +259,5 @@ def _group(name: str, hosts: list[Host], leaves: Mapping[str, set[str]]) -> Fact
     }
 
 
-def _distinct_sorted_values(values: Iterable[Any]) -> list[Any]:
+def _distinct_sorted_values(values: Iterable[object]) -> list[Any]:
     return sorted({value for value in values if isinstance(value, int | str)})

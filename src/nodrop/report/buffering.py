@@ -17,7 +17,7 @@ from nodrop.model.states import Unknown, UnknownFact, known_rows
 Facts = dict[str, Any]
 
 
-def known_or_none(value: Any) -> Any:
+def known_or_none(value: object) -> object:
     """Return a fact as data has it: an unknown fact is None."""
     return None if isinstance(value, Unknown) else value
 

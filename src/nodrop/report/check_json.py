@@ -40,7 +40,7 @@ def render(checked: Checked) -> bytes:
     )
 
 
-def _fabric_document(fabric_change: Changed) -> dict[str, Any]:
+def _fabric_document(fabric_change: Changed) -> dict[str, object]:
     return {
         "name": fabric_change.name,
         "former_name": fabric_change.former_name,
@@ -62,7 +62,7 @@ def _fabric_document(fabric_change: Changed) -> dict[str, Any]:
     }
 
 
-def _outdated_build_document(outdated_build: OutdatedBuild) -> dict[str, Any]:
+def _outdated_build_document(outdated_build: OutdatedBuild) -> dict[str, object]:
     differences = [_difference_document(difference) for difference in outdated_build.differences]
     return {
         "intent": outdated_build.intent,
@@ -74,7 +74,7 @@ def _outdated_build_document(outdated_build: OutdatedBuild) -> dict[str, Any]:
     }
 
 
-def _difference_document(difference: Difference) -> dict[str, Any]:
+def _difference_document(difference: Difference) -> dict[str, object]:
     return {
         "subject": subject.text(difference.path),
         "intent": json_value(difference.a),
@@ -82,7 +82,7 @@ def _difference_document(difference: Difference) -> dict[str, Any]:
     }
 
 
-def _rerouted_document(delta: Rerouted) -> dict[str, Any]:
+def _rerouted_document(delta: Rerouted) -> dict[str, object]:
     return {"check": delta.check, "item": subject.text(delta.item), "old": _value(delta.old), "new": _value(delta.new)}
 
 
@@ -90,7 +90,7 @@ def _value(value: object) -> Any:
     return sorted(_value(member) for member in value) if isinstance(value, frozenset) else json_value(value)
 
 
-def _flow_document(flow: Flow) -> dict[str, Any]:
+def _flow_document(flow: Flow) -> dict[str, object]:
     return {
         "source": flow.source,
         "port": flow.port,

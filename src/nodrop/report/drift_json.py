@@ -1,7 +1,5 @@
 """Drift as JSON: a plan from the running to the intended state; `report.schema` has the schema."""
 
-from typing import Any
-
 from nodrop.plan.model import Outside
 from nodrop.report.json import encode_json_document, finding_record, note_record, problem_record
 from nodrop.report.plan_json import VERSION, plan_record, render_fact_group
@@ -39,5 +37,5 @@ def render(drifted: Drifted) -> bytes:
     )
 
 
-def _outside_table_document(outside_table: Outside) -> dict[str, Any]:
+def _outside_table_document(outside_table: Outside) -> dict[str, object]:
     return {"devices": list(outside_table.devices), "file": outside_table.at[0], "at": list(outside_table.at[1:])}

@@ -30,7 +30,7 @@ def render_explanation(reading: Reading, at: Subject, stands: Stands | None) -> 
     return "\n".join(line.rstrip() for line in _explanation_lines(reading, at, value, stands)) + "\n"
 
 
-def _explanation_lines(reading: Reading, at: Subject, value: Any, stands: Stands | None) -> Iterator[str]:
+def _explanation_lines(reading: Reading, at: Subject, value: object, stands: Stands | None) -> Iterator[str]:
     yield terminal(subject.text(at))
     yield ""
     yield "Where it comes from"
@@ -45,7 +45,7 @@ def _explanation_lines(reading: Reading, at: Subject, value: Any, stands: Stands
     yield from _headroom(reading, at)
 
 
-def _value(value: Any) -> Iterator[str]:
+def _value(value: object) -> Iterator[str]:
     """Yield the fields of a part, those without a value together at the end."""
     if not dataclasses.is_dataclass(value):
         yield format_model_value(value)
@@ -71,7 +71,7 @@ def format_model_value(value: Any) -> str:
     return own_spelling
 
 
-def _format_whole_value(value: Any) -> str:
+def _format_whole_value(value: object) -> str:
     if isinstance(value, Unknown):
         return "unknown"
     if value is None:
@@ -92,7 +92,7 @@ def _format_whole_value(value: Any) -> str:
     return str(value)
 
 
-def _describe_origin(reading: Reading, at: Subject, value: Any, stands: Stands | None) -> Iterator[str]:
+def _describe_origin(reading: Reading, at: Subject, value: object, stands: Stands | None) -> Iterator[str]:
     """Yield in words where a value comes from: computed, taken from a default, assumed, read."""
     if is_computed_by_switch(reading, at, value):
         yield "sizes: computed by the switch and by nodrop; no file states them"
@@ -120,9 +120,9 @@ def _describe_origin(reading: Reading, at: Subject, value: Any, stands: Stands |
     yield place if stands.part == at else f"{place}, which states {subject.text(stands.part)}"
 
 
-def is_computed_by_switch(reading: Reading, subject_path: Subject, value: Any) -> bool:
+def is_computed_by_switch(reading: Reading, subject_path: Subject, value: object) -> bool:
     """Whether a part, or one around it, is a headroom or a pool's size that the switch computes."""
-    candidates: list[Any] = [value]
+    candidates: list[object] = [value]
     for length in range(len(subject_path) - 1, 1, -1):
         try:
             candidates.append(get_value(reading.fabric, subject_path[:length]))

@@ -1,7 +1,6 @@
 """The result of a fix run as JSON."""
 
 from collections import Counter
-from typing import Any
 
 from nodrop.report.difference import diff
 from nodrop.report.json import change_record, encode_json_document, finding_record, problem_record
@@ -31,15 +30,15 @@ def render(fixes: Made) -> bytes:
     return encode_json_document(document)
 
 
-def _remaining_finding(leftover: RemainingFinding) -> dict[str, Any]:
+def _remaining_finding(leftover: RemainingFinding) -> dict[str, object]:
     return {**finding_record(leftover.finding), "obstacle": {"reason": leftover.reason, "text": leftover.text or None}}
 
 
-def _file_document(file: Rewritten) -> dict[str, Any]:
+def _file_document(file: Rewritten) -> dict[str, object]:
     return {"file": file.display, "device": file.device or None, "diff": diff(file)}
 
 
-def _patch(patch: Patch) -> dict[str, Any]:
+def _patch(patch: Patch) -> dict[str, object]:
     steps = [
         {**step.operation, "disruption": step.disruption, "reason": step.reason, "affected": list(step.affected)}
         | ({"command": step.command} if step.command else {})

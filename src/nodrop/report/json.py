@@ -56,7 +56,7 @@ def _files(outcome: Outcome) -> dict[str, Any] | None:
     }
 
 
-def encode_json_document(document: Mapping[str, Any] | Sequence[Any]) -> bytes:
+def encode_json_document(document: Mapping[str, object] | Sequence[object]) -> bytes:
     """Return a document in UTF-8, two columns a level, with a line feed at the end."""
     try:
         raw = orjson.dumps(document, option=_OPTIONS)
@@ -65,7 +65,7 @@ def encode_json_document(document: Mapping[str, Any] | Sequence[Any]) -> bytes:
     return raw if raw.isascii() and b"\x7f" not in raw else escape_json_text(raw.decode()).encode()
 
 
-def json_value(value: object) -> Any:
+def json_value(value: object) -> object:
     """Return a value of the model as JSON can represent it.
 
     Dataclasses and named tuples become objects, tuples arrays, sets sorted arrays; None stays null (known absent), and
@@ -89,7 +89,7 @@ def json_value(value: object) -> Any:
     raise TypeError(f"{type(value).__name__} is not a type of the model")
 
 
-def finding_record(finding: Finding) -> dict[str, Any]:
+def finding_record(finding: Finding) -> dict[str, object]:
     """Return a finding; `schemas/findings.schema.json` has its keys (contract 9.13)."""
     return {
         "rule": finding.rule,
@@ -110,11 +110,11 @@ def finding_record(finding: Finding) -> dict[str, Any]:
     }
 
 
-def _suppression_document(suppressed: Suppressed) -> dict[str, Any]:
+def _suppression_document(suppressed: Suppressed) -> dict[str, object]:
     return {"reason": suppressed.reason, "until": suppressed.until, "location": suppressed.location}
 
 
-def _place_document(located: Located | None) -> dict[str, Any]:
+def _place_document(located: Located | None) -> dict[str, object]:
     span = located.span if located else None
     return {
         "file": located.file if located else None,
@@ -125,13 +125,13 @@ def _place_document(located: Located | None) -> dict[str, Any]:
     }
 
 
-def _related_document(related: Related) -> dict[str, Any]:
+def _related_document(related: Related) -> dict[str, object]:
     place = _place_document(related.located)
     beginning = {key: place[key] for key in ("file", "line", "column")}
     return {"subject": subject.text(related.subject), "message": related.message, **beginning}
 
 
-def _fix_document(fix: Fix) -> dict[str, Any]:
+def _fix_document(fix: Fix) -> dict[str, object]:
     return {
         "safe": fix.safe,
         "text": fix.text,
@@ -140,30 +140,30 @@ def _fix_document(fix: Fix) -> dict[str, Any]:
     }
 
 
-def change_record(change: Change) -> dict[str, Any]:
+def change_record(change: Change) -> dict[str, object]:
     """Return a change of the model."""
     return {"subject": subject.text(change.subject), "old": json_value(change.old), "new": json_value(change.new)}
 
 
-def _unknown_verdict_document(verdict: UnknownVerdict) -> dict[str, Any]:
+def _unknown_verdict_document(verdict: UnknownVerdict) -> dict[str, object]:
     """Return a verdict; each unknown line has its place in a note."""
     return _fields(verdict, without=("places",))
 
 
-def note_record(note: Note) -> dict[str, Any]:
+def note_record(note: Note) -> dict[str, object]:
     """Return a note."""
     return _fields(note, without=("about", "text"))
 
 
-def _fields(record: UnknownVerdict | Note, *, without: Sequence[str]) -> dict[str, Any]:
+def _fields(record: UnknownVerdict | Note, *, without: Sequence[str]) -> dict[str, object]:
     return {name: value for name, value in dataclasses.asdict(record).items() if name not in without}
 
 
-def _assumption_document(assumption: Assumption) -> dict[str, Any]:
+def _assumption_document(assumption: Assumption) -> dict[str, object]:
     return dataclasses.asdict(assumption)
 
 
-def problem_record(problem: Problem) -> dict[str, Any]:
+def problem_record(problem: Problem) -> dict[str, object]:
     """Return a problem of the input."""
     return {
         "file": problem.path,
@@ -175,7 +175,7 @@ def problem_record(problem: Problem) -> dict[str, Any]:
     }
 
 
-def _make_encodable(value: Any) -> Any:
+def _make_encodable(value: object) -> object:
     """Return the same document where strings are valid UTF-8 and integers beyond 64 bits are written digit by digit."""
     match value:
         case str():

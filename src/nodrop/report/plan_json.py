@@ -48,7 +48,7 @@ def plan_record(plan: Plan, wording: Wording = PLAN_WORDING) -> dict[str, Any]:
     }
 
 
-def _device(device_change: DeviceChange, plan: Plan) -> dict[str, Any]:
+def _device(device_change: DeviceChange, plan: Plan) -> dict[str, object]:
     before, after = (None if device is None else device.platform for device in (device_change.old, device_change.new))
     return {
         "name": device_change.name,
@@ -58,13 +58,13 @@ def _device(device_change: DeviceChange, plan: Plan) -> dict[str, Any]:
     }
 
 
-def render_fact_group(fact_group: FactGroup, wording: Wording) -> dict[str, Any]:
+def render_fact_group(fact_group: FactGroup, wording: Wording) -> dict[str, object]:
     """Return facts of one place."""
     facts = [_fact_document(fact, wording) for fact in fact_group.facts]
     return {"devices": list(fact_group.devices), "ports": list(fact_group.ports), "facts": facts}
 
 
-def _fact_document(fact: Fact, wording: Wording) -> dict[str, Any]:
+def _fact_document(fact: Fact, wording: Wording) -> dict[str, object]:
     return {
         "what": what(fact),
         "lines": list(lines(fact, wording)),
@@ -77,11 +77,11 @@ def _fact_document(fact: Fact, wording: Wording) -> dict[str, Any]:
     }
 
 
-def _joint_change_document(batch: CombinedImpact) -> dict[str, Any]:
+def _joint_change_document(batch: CombinedImpact) -> dict[str, object]:
     return {"devices": list(batch.devices), "risk": batch.effect.risk, "reasons": list(batch.effect.reasons)}
 
 
-def _outside_table_document(outside_table: Outside) -> dict[str, Any]:
+def _outside_table_document(outside_table: Outside) -> dict[str, object]:
     keys = [{"path": list(difference.path[1:]), "kind": difference.kind} for difference in outside_table.keys]
     return {
         "devices": list(outside_table.devices),
@@ -93,16 +93,16 @@ def _outside_table_document(outside_table: Outside) -> dict[str, Any]:
     }
 
 
-def _entry_document(entry: DifferingEntry) -> dict[str, Any]:
+def _entry_document(entry: DifferingEntry) -> dict[str, object]:
     return {"path": subject.text(entry.path), "old": json_value(entry.old), "new": json_value(entry.new)}
 
 
-def _stage_document(number: str, stage: Stage) -> dict[str, Any]:
+def _stage_document(number: str, stage: Stage) -> dict[str, object]:
     scopes = [str(scope) for scope in stage.scopes] or None
     return {"number": number, "devices": list(stage.devices), "why": stage.why, "scopes": scopes}
 
 
-def _rollout_document(rollout: Rollout, order: Sequence[tuple[str, Stage]]) -> dict[str, Any]:
+def _rollout_document(rollout: Rollout, order: Sequence[tuple[str, Stage]]) -> dict[str, object]:
     return {
         "why": rollout.why or None,
         "avoided": None if rollout.avoided is None else _hazard_document(rollout.avoided, None),
@@ -112,7 +112,7 @@ def _rollout_document(rollout: Rollout, order: Sequence[tuple[str, Stage]]) -> d
     }
 
 
-def _hazard_document(hazard: Hazard, number: str | None) -> dict[str, Any]:
+def _hazard_document(hazard: Hazard, number: str | None) -> dict[str, object]:
     return {
         "when": hazard.when,
         "stage": number,

@@ -113,7 +113,7 @@ def _color_flag(field: str) -> str:
     return "WRED drops" if field == "enabled" else label_of(field)
 
 
-def value(field: str, count: Any) -> str:
+def value(field: str, count: object) -> str:
     """Return a value in words, with the unit that its attribute's name has."""
     match count:
         case Unknown():
@@ -217,7 +217,7 @@ def _format_map_changes(called: str, entry: DifferingEntry, wording: Wording) ->
         yield f"{prefix}{words.source} {show_ids(indexes)}: {words.target} {change_text}"
 
 
-def _format_list_change(old: Sequence[Any], new: Sequence[Any], wording: Wording) -> str:
+def _format_list_change(old: Sequence[object], new: Sequence[object], wording: Wording) -> str:
     gone, come = [member for member in old if member not in new], [member for member in new if member not in old]
     if len(gone) == len(come) == 1 or (not gone and not come):
         return wording.change.format(value("", tuple(gone) or tuple(old)), value("", tuple(come) or tuple(new)))

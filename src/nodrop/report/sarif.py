@@ -59,14 +59,14 @@ def render(outcome: Outcome, pages: RulePages | None = None) -> bytes:
     return encode_json_document(document)
 
 
-def _driver_document(rules: Iterable[Rule | Ruling], pages: RulePages) -> dict[str, Any]:
-    driver: dict[str, Any] = {"name": "nodrop", "rules": [_rule_document(rule, pages) for rule in rules]}
+def _driver_document(rules: Iterable[Rule | Ruling], pages: RulePages) -> dict[str, object]:
+    driver: dict[str, object] = {"name": "nodrop", "rules": [_rule_document(rule, pages) for rule in rules]}
     with suppress(PackageNotFoundError):  # run from its sources, without being installed
         driver["version"] = version("nodrop")
     return driver
 
 
-def _rule_document(rule: Rule | Ruling, pages: RulePages) -> dict[str, Any]:
+def _rule_document(rule: Rule | Ruling, pages: RulePages) -> dict[str, object]:
     text = f"{rule.why.strip()}\n\nWhat to do: {advises(rule) if isinstance(rule, Rule) else rule.fix}"
     address = pages.find_address(rule.name)
     return {
@@ -81,7 +81,7 @@ def _rule_document(rule: Rule | Ruling, pages: RulePages) -> dict[str, Any]:
     }
 
 
-def _result_document(finding: Finding, at: Mapping[str, int], *, compared: bool) -> dict[str, Any]:
+def _result_document(finding: Finding, at: Mapping[str, int], *, compared: bool) -> dict[str, object]:
     """Return a finding; `compared` where there is a baseline, whose state then all results have."""
     place, related = fix_location(finding), related_places(finding)
     result: dict[str, Any] = {"ruleId": finding.rule}
@@ -109,7 +109,7 @@ def _result_document(finding: Finding, at: Mapping[str, int], *, compared: bool)
     return result
 
 
-def _suppression_document(finding: Finding) -> dict[str, Any]:
+def _suppression_document(finding: Finding) -> dict[str, object]:
     """Why a finding is hidden, and where that is written."""
     suppression = finding.suppressed
     if suppression is None:
@@ -126,20 +126,20 @@ def _scope_fingerprint(fingerprint: str, folder: str) -> str:
     return f"{fingerprint} {_escape_text(folder)}" if folder else fingerprint
 
 
-def _location_document(located: Located | None, about: subject.Subject) -> dict[str, Any]:
+def _location_document(located: Located | None, about: subject.Subject) -> dict[str, object]:
     logical = {"logicalLocations": [{"fullyQualifiedName": _escape_text(subject.text(about))}]}
     return _physical_location(located) | logical
 
 
-def _related_location(related: Related) -> dict[str, Any]:
+def _related_location(related: Related) -> dict[str, object]:
     return _location_document(related.located, related.subject) | {"message": {"text": _escape_text(related.message)}}
 
 
-def _physical_location(located: Located | None) -> dict[str, Any]:
+def _physical_location(located: Located | None) -> dict[str, object]:
     """Where a finding stands; without a line there is no region, which may not be made up."""
     if located is None:
         return {}
-    physical: dict[str, Any] = {"artifactLocation": {"uri": _file_uri(located.file)}}
+    physical: dict[str, object] = {"artifactLocation": {"uri": _file_uri(located.file)}}
     if span := located.span:
         region = {"startLine": span.line, "startColumn": span.column}
         physical["region"] = region | {"endLine": span.end_line, "endColumn": span.end_column}
@@ -152,9 +152,9 @@ def _file_uri(file: str) -> str:
     return f"file://{path}" if PurePath(file).is_absolute() else path.removeprefix("./")
 
 
-def _problem_notification(problem: Problem) -> dict[str, Any]:
+def _problem_notification(problem: Problem) -> dict[str, object]:
     region = {"startLine": problem.line} | ({"startColumn": problem.column} if problem.column else {})
-    physical: dict[str, Any] = {"artifactLocation": {"uri": _file_uri(problem.path)}}
+    physical: dict[str, object] = {"artifactLocation": {"uri": _file_uri(problem.path)}}
     physical |= {"region": region} if problem.line else {}
     return {
         "level": "error",
@@ -164,10 +164,10 @@ def _problem_notification(problem: Problem) -> dict[str, Any]:
     }
 
 
-def _unknown_notification(unknown: UnknownVerdict, at: Mapping[str, int]) -> dict[str, Any]:
+def _unknown_notification(unknown: UnknownVerdict, at: Mapping[str, int]) -> dict[str, object]:
     text = f"{unknown.rule} is unknown: {unknown.reason}"
     text = unknown.of_lines if unknown.places else text
-    notification: dict[str, Any] = {"level": "note", "message": {"text": _escape_text(text)}}
+    notification: dict[str, object] = {"level": "note", "message": {"text": _escape_text(text)}}
     if unknown.places:
         notification["locations"] = [_physical_location(place) for place in unknown.places[:_PLACES]]
     if unknown.rule in at:
@@ -175,7 +175,7 @@ def _unknown_notification(unknown: UnknownVerdict, at: Mapping[str, int]) -> dic
     return notification
 
 
-def _unread_notification(note: Note) -> dict[str, Any]:
+def _unread_notification(note: Note) -> dict[str, object]:
     location = {"physicalLocation": {"artifactLocation": {"uri": _file_uri(note.file or "")}}}
     return {
         "level": "warning",
@@ -185,7 +185,7 @@ def _unread_notification(note: Note) -> dict[str, Any]:
     }
 
 
-def _uncomputed_note(note: Note) -> dict[str, Any]:
+def _uncomputed_note(note: Note) -> dict[str, object]:
     text = _escape_text(f"{note.message} ({note.device})")
     return {"level": "note", "message": {"text": text}, "descriptor": {"id": note.kind}}
 

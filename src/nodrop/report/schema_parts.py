@@ -1,10 +1,8 @@
 """Parts of the reports' JSON Schemas: every key is always present, and no other."""
 
-from typing import Any
-
 from nodrop.engine.finding import SEVERITIES
 
-Schema = dict[str, Any]
+Schema = dict[str, object]
 
 TEXT_SCHEMA: Schema = {"type": "string"}
 TEXT_LIST_SCHEMA: Schema = {"type": "array", "items": TEXT_SCHEMA}

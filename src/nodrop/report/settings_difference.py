@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import unified_diff
 from pathlib import PurePath
-from typing import Any
 
 from nodrop import platforms
 from nodrop.errors import InputProblems
@@ -71,7 +70,7 @@ def _fold(changes: Iterable[tuple[str, ...]]) -> Iterator[str]:
             yield f"  (and {len(others)} more that differ in numbers)"
 
 
-def _read_tree(name: str, text: str, platform: str) -> Any:
+def _read_tree(name: str, text: str, platform: str) -> object:
     """Return the settings of a file as a tree; ValueError or InputProblems where it has none."""
     files = {PurePath(name).name: text.encode()}
     file, reading = platforms.file_of(platform, files), platforms.settings_of(platform)

@@ -8,7 +8,7 @@ from nodrop.platforms.kit.traits import known_traits
 from nodrop.report.buffering import known_or_none
 
 
-def streams(fabric: Fabric) -> Iterator[dict[str, Any]]:
+def streams(fabric: Fabric) -> Iterator[dict[str, object]]:
     """Yield each kind of stream once by role and model, of the switch that samples most counters."""
     worst: dict[tuple[Any, ...], tuple[Device, CounterStream]] = {}
     for device in fabric.devices:

@@ -83,7 +83,7 @@ def parse_counting(file_content: bytes, path: str, *, max_bytes: int = MAX_BYTES
     return data, keys
 
 
-def _containers_by_depth(data: Any, most: int) -> Iterator[list[Any]]:
+def _containers_by_depth(data: object, most: int) -> Iterator[list[Any]]:
     """Yield at most `most` lists and objects by depth, each level whole: depth then costs no recursion."""
     level = [data] if type(data) is dict or type(data) is list else []
     while level:
@@ -282,7 +282,7 @@ def duplicate_keys(file_content: bytes, counted: int | None = None, *, limit: in
         return []
     text, doubled = file_content.decode().removeprefix(BOM), 0
 
-    def count(pairs: list[tuple[str, Any]]) -> None:
+    def count(pairs: list[tuple[str, object]]) -> None:
         nonlocal doubled
         doubled += len(pairs) - len(dict(pairs))
 

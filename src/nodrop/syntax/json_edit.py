@@ -6,7 +6,6 @@ New entries look like their neighbors: the same indentation, line ends and space
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from nodrop.syntax.json import Member, members, skip_space
 from nodrop.syntax.places import BOM
@@ -29,7 +28,7 @@ class _Layout:
         return _Layout(inner, "," + inner, self.colon, self.first)
 
 
-def rewrite(file_content: bytes, value: Any) -> bytes:
+def rewrite(file_content: bytes, value: object) -> bytes:
     """Return the text of `raw`, which `parse` accepts, with only the changes that give `value`.
 
     Entries keep their order; a new one stands after the one that it follows in `value`. Of equal keys in one object
@@ -48,7 +47,7 @@ class _Rewriter:
         self._start = skip_space(text, 0)
         self._unit = ""
 
-    def text_for(self, value: Any) -> str:
+    def text_for(self, value: object) -> str:
         old, end = self._decoder.raw_decode(self._text, self._start)
         first_member = next(members(self._text, self._start, self._decoder), None)
         lead = self._text[self._start + 1 : first_member.key_start] if first_member else ""
@@ -57,7 +56,7 @@ class _Rewriter:
         body = self._value(self._start, end, old, value, outermost)
         return self._text[: self._start] + body + self._text[end:]
 
-    def _value(self, start: int, end: int, old: Any, new: Any, inside: _Layout) -> str:
+    def _value(self, start: int, end: int, old: object, new: object, inside: _Layout) -> str:
         """Return the text of `new` in place of `old` from `start` to `end`; `inside` is the layout to use."""
         if old == new:
             return self._text[start:end]
@@ -66,7 +65,7 @@ class _Rewriter:
         return self._render_value(new, inside)
 
     def _render_object_changes(
-        self, start: int, end: int, old: Mapping[str, Any], new: Mapping[str, Any], inside: _Layout
+        self, start: int, end: int, old: Mapping[str, object], new: Mapping[str, object], inside: _Layout
     ) -> str:
         found_members = list(members(self._text, start, self._decoder))
         if not new:
@@ -93,7 +92,7 @@ class _Rewriter:
         return "{" + inner + layout.tail + "}"
 
     def _add_entries(
-        self, entries: list[tuple[str, str | None, str]], new: Mapping[str, Any], layout: _Layout, within: _Layout
+        self, entries: list[tuple[str, str | None, str]], new: Mapping[str, object], layout: _Layout, within: _Layout
     ) -> None:
         """Put the entries that are new where they belong."""
         present, place = {key for key, _, _ in entries}, 0
@@ -119,7 +118,7 @@ class _Rewriter:
             between = "," + (first_text or (" " if spaced else ""))
         return _Layout(first_text, between, text[member.key_end : member.start], text[found_members[-1].end : end - 1])
 
-    def _entry_layout(self, found_members: list[Member], old_mapping: Mapping[str, Any]) -> _Layout | None:
+    def _entry_layout(self, found_members: list[Member], old_mapping: Mapping[str, object]) -> _Layout | None:
         """Return the layout of an object that is an entry here already; the last one that has any entries."""
         for member in reversed(found_members):
             value = old_mapping[str(member.key)]
@@ -128,7 +127,7 @@ class _Rewriter:
                 return self._layout_of_object(inner, member.start, member.end)
         return None
 
-    def _render_value(self, value: Any, layout: _Layout) -> str:
+    def _render_value(self, value: object, layout: _Layout) -> str:
         """Render a value as new text; an object in the given layout."""
         if not isinstance(value, Mapping):
             return json.dumps(value)

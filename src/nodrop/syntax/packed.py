@@ -29,7 +29,7 @@ _PLAIN = frozenset({str, int, bool, type(None)})
 _SCALARS = _PLAIN | {float}
 
 
-_Column = tuple[Sequence[Any], int]
+_Column = tuple[Sequence[object], int]
 """Values, and how many values the largest of them comes to, at most."""
 
 
@@ -44,7 +44,7 @@ class Unpackable(Exception):
 class Table:
     """The classes that may be packed: slotted dataclasses and named tuples, each by its name, and constants."""
 
-    def __init__(self, classes: Iterable[type[Any]], constants: Sequence[object] = ()) -> None:
+    def __init__(self, classes: Iterable[type[object]], constants: Sequence[object] = ()) -> None:
         """Take classes with distinct names, and objects that stand for themselves, one of each kind."""
         self._ways = {traffic_class: _Way(traffic_class) for traffic_class in classes}
         self._named = {value_class.__name__: codec for value_class, codec in self._ways.items()}
@@ -61,7 +61,7 @@ class Table:
             raise Unpackable(str(error)) from None
         return data
 
-    def unpack(self, data: bytes, annotation: Any = Any) -> Any:
+    def unpack(self, data: bytes, annotation: object = Any) -> Any:
         """Return the value that bytes encode; raises Unreadable, also if it does not match `annotation`.
 
         Fields hold values that match the annotations of their classes, down to the kind of every text and number.
@@ -72,7 +72,7 @@ class Table:
             raise Unreadable(f"{type(error).__name__}: {error}") from None
         return value
 
-    def _pack_column(self, values: Sequence[Any], nesting_depth: int) -> list[Any]:
+    def _pack_column(self, values: Sequence[Any], nesting_depth: int) -> list[object]:
         """Return the column of some values: how they are stored, then what with."""
         if nesting_depth > _DEEPEST:
             raise Unpackable("values lie too deep in each other")
@@ -106,7 +106,9 @@ class Table:
             return ["plain", values]
         raise Unpackable(f"{kind.__name__} has no form")
 
-    def _pack_mixed_column(self, values: Sequence[Any], kinds: set[type[Any]], nesting_depth: int) -> list[Any]:
+    def _pack_mixed_column(
+        self, values: Sequence[object], kinds: set[type[object]], nesting_depth: int
+    ) -> list[object]:
         """Return the column of values of several kinds: the kind of each, and the columns of the kinds."""
         groups: dict[Any, list[Any]] = {}
         form_of_kind = {kind: "plain" if kind in _PLAIN else kind for kind in kinds}
@@ -116,7 +118,7 @@ class Table:
         columns = [[len(group), self._pack_column(group, nesting_depth + 1)] for group in groups.values()]
         return ["mixed", [numbers[form_of_kind[type(value)]] for value in values], columns]
 
-    def _pack_objects(self, kind: type[Any], values: Sequence[Any], depth: int) -> list[Any]:
+    def _pack_objects(self, kind: type[object], values: Sequence[object], depth: int) -> list[object]:
         distinct = {id(value): value for value in values}
         if len(distinct) < len(values):
             numbers = {key: number for number, key in enumerate(distinct)}
@@ -132,7 +134,7 @@ class Table:
         form, *arguments = column
         return _FORMS[form](self, count, depth + 1, fit, *arguments)
 
-    def _unpack_repeated_value(self, count: int, depth: int, fit: "_Fit", column: Any) -> _Column:
+    def _unpack_repeated_value(self, count: int, depth: int, fit: "_Fit", column: object) -> _Column:
         (value,), size = self._unpack_column(column, 1, depth, fit)
         _check_size(count)
         return [value] * count, size
@@ -147,29 +149,31 @@ class Table:
         _check_size(count)
         return [self._numbered[number]] * count, 1
 
-    def _unpack_tuples(self, count: int, depth: int, fit: "_Fit", lengths: Any, inner: Any) -> _Column:
+    def _unpack_tuples(self, count: int, depth: int, fit: "_Fit", lengths: object, inner: object) -> _Column:
         _require_packed_form(fit.takes(tuple))
         cut, (values,), most = self._unpack_ranges(count, depth, lengths, (inner, fit.inner))
         return [tuple(values[start:end]) for start, end in cut], most
 
-    def _unpack_lists(self, count: int, depth: int, fit: "_Fit", lengths: Any, inner: Any) -> _Column:
+    def _unpack_lists(self, count: int, depth: int, fit: "_Fit", lengths: object, inner: object) -> _Column:
         _require_packed_form(fit.takes(list))
         cut, (values,), most = self._unpack_ranges(count, depth, lengths, (inner, fit.inner))
         return [list(values[start:end]) for start, end in cut], most
 
-    def _unpack_frozensets(self, count: int, depth: int, fit: "_Fit", lengths: Any, inner: Any) -> _Column:
+    def _unpack_frozensets(self, count: int, depth: int, fit: "_Fit", lengths: object, inner: object) -> _Column:
         _require_packed_form(fit.takes(frozenset))
         cut, (values,), most = self._unpack_ranges(count, depth, lengths, (inner, fit.inner))
         return [frozenset(values[start:end]) for start, end in cut], most
 
-    def _unpack_maps(self, count: int, depth: int, fit: "_Fit", lengths: Any, keys: Any, values: Any) -> _Column:
+    def _unpack_maps(
+        self, count: int, depth: int, fit: "_Fit", lengths: object, keys: object, values: object
+    ) -> _Column:
         _require_packed_form(fit.takes(dict))
         cut, (names, targets), most = self._unpack_ranges(count, depth, lengths, (keys, fit.outer), (values, fit.inner))
         return [dict(zip(names[start:end], targets[start:end], strict=True)) for start, end in cut], most
 
     def _unpack_ranges(
         self, count: int, nesting_depth: int, lengths: Any, *inner: "tuple[Any, _Fit]"
-    ) -> tuple[list[tuple[int, int]], list[Sequence[Any]], int]:
+    ) -> tuple[list[tuple[int, int]], list[Sequence[object]], int]:
         """Return where each of some tuples begins and ends in their columns, these columns, and their size."""
         _require_packed_form(
             type(lengths) is list and len(lengths) == count and all(type(number) is int for number in lengths)
@@ -214,7 +218,7 @@ class Table:
         return codec.make_objects(rows), _check_size(1 + sum(size for _, size in contents))
 
 
-_FORMS: Mapping[str, Callable[..., tuple[Sequence[Any], int]]] = {
+_FORMS: Mapping[str, Callable[..., tuple[Sequence[object], int]]] = {
     "same": Table._unpack_repeated_value,
     "plain": Table._unpack_plain_values,
     "constant": Table._unpack_constant,
@@ -246,7 +250,7 @@ class _Fit:
         """Return the allowed keys of a mapping."""
         return self.keys or _ANYTHING
 
-    def takes(self, kind: type[Any]) -> bool:
+    def takes(self, kind: type[object]) -> bool:
         """Whether a value may be of this kind."""
         return self.kinds is None or kind in self.kinds
 
@@ -254,10 +258,10 @@ class _Fit:
 _ANYTHING = _Fit()
 
 
-def _fit_of_annotations(*annotations: Any) -> _Fit:
+def _fit_of_annotations(*annotations: object) -> _Fit:
     """Return what values of any of these annotations may be."""
     kinds: set[type[Any]] = set()
-    elements: list[Any] = []
+    elements: list[object] = []
     keys: list[Any] = []
     pending = list(annotations)
     while pending:
@@ -300,7 +304,7 @@ class _Way:
         hints = get_type_hints(self.kind)
         return tuple(_fit_of_annotations(hints[name]) for name in self._names)
 
-    def make_objects(self, rows: Iterator[tuple[Any, ...]] | Iterable[tuple[Any, ...]]) -> list[Any]:
+    def make_objects(self, rows: Iterator[tuple[object, ...]] | Iterable[tuple[object, ...]]) -> list[object]:
         """Return an object for each row of its fields."""
         if self._fill is None:
             return list(map(self._make or tuple, rows))
@@ -312,7 +316,7 @@ class _Way:
         return objects
 
 
-def classes_of(annotations: Iterable[Any]) -> tuple[type[Any], ...]:
+def classes_of(annotations: Iterable[Any]) -> tuple[type[object], ...]:
     """Return all dataclasses and named tuples that annotations lead to."""
     classes: dict[type[Any], None] = {}
     pending = list(annotations)
@@ -326,7 +330,7 @@ def classes_of(annotations: Iterable[Any]) -> tuple[type[Any], ...]:
     return tuple(classes)
 
 
-def _make_slot_filler(kind: type[Any], names: Sequence[str]) -> Callable[[Any, tuple[Any, ...]], None]:
+def _make_slot_filler(kind: type[object], names: Sequence[str]) -> Callable[[Any, tuple[Any, ...]], None]:
     """Return a function that sets the slots of a frozen object, written out, since a loop takes twice as long.
 
     Slots of the class are set directly: the packed value was an object, and its class has checked it before.

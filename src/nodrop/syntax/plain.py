@@ -40,7 +40,7 @@ class _Doubt(Exception):
     """The text may be YAML, or no YAML, in a way that is not known here."""
 
 
-def load(source_text: str) -> Any:
+def load(source_text: str) -> object:
     """Return the data of a text, or NOT_PLAIN; scalars stay text, save `null`, `true` and `false` without quotes."""
     if _OTHER.search(source_text):
         return NOT_PLAIN
@@ -55,7 +55,7 @@ def load(source_text: str) -> Any:
         return NOT_PLAIN
 
 
-def _nest_by_indentation(rows: list[tuple[str, str, str, str, str]]) -> Any:
+def _nest_by_indentation(rows: list[tuple[str, str, str, str, str]]) -> object:
     """Put lines together by their indentation."""
     root: list[Any] = [None]
     top: Any = root
@@ -105,7 +105,7 @@ def _nest_by_indentation(rows: list[tuple[str, str, str, str, str]]) -> Any:
     return root[0]
 
 
-def _parse_scalar(text: str) -> Any:
+def _parse_scalar(text: str) -> object:
     first_character = text[0]
     if first_character in "'\"":
         return text[1:-1]
@@ -114,7 +114,7 @@ def _parse_scalar(text: str) -> Any:
     return WORDS.get(text, text)
 
 
-def _parse_flow_brackets(text: str) -> Any:
+def _parse_flow_brackets(text: str) -> object:
     """Read brackets as JSON once all words are quoted; what YAML has beyond JSON then fails."""
     if text in ("{}", "[]"):
         return {} if text == "{}" else []
@@ -133,7 +133,7 @@ def _quote_bare_word(match: re.Match[str]) -> str:
     return text if text[0] == '"' or text in WORDS else f'"{text}"'
 
 
-def _require_distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _require_distinct_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
     data = dict(pairs)
     if len(data) < len(pairs) or "" in data:
         raise _Doubt

@@ -42,7 +42,7 @@ class Node:
     flow: bool = False
     stood: "tuple[str | None, tuple[Entry, ...]]" = (None, ())
     """The text and entries that it had."""
-    named: Any = None
+    named: object = None
     """Of an alias, what it stood for."""
 
 

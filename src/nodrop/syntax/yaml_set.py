@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Sequence
-from typing import Any
 
 from nodrop.errors import InputProblems
 from nodrop.syntax.places import BOM, decode
@@ -33,14 +32,14 @@ def set_in(file_content: bytes, key_names: Sequence[str], value: object) -> byte
     return ((BOM if file_content.startswith(BOM.encode()) else "") + new).encode()
 
 
-def _expand_aliases(data: Any) -> Any:
+def _expand_aliases(data: object) -> object:
     """Return the data with a separate copy for every alias."""
     if isinstance(data, dict):
         return {key: _expand_aliases(child) for key, child in data.items()}
     return [_expand_aliases(child) for child in data] if isinstance(data, list) else data
 
 
-def _set_value(data: Any, key_names: Sequence[str], value: object) -> Any:
+def _set_value(data: object, key_names: Sequence[str], value: object) -> object:
     """Return the data with a value at keys, as `parse` would read it."""
     first_key, *inner_keys = key_names
     data = {} if data is None else data
@@ -55,7 +54,7 @@ def _set_value(data: Any, key_names: Sequence[str], value: object) -> Any:
     return data
 
 
-def _normalize_value(value: object) -> Any:
+def _normalize_value(value: object) -> object:
     """Return a value as `parse` reads it: numbers are texts."""
     if isinstance(value, dict):
         return {str(key): _normalize_value(child) for key, child in value.items()}

@@ -67,7 +67,7 @@ def numbers() -> Mapping[str, Numbers]:
 
 
 @cache
-def field_names(*owners: type[Any], **columns: object) -> tuple[str, ...]:
+def field_names(*owners: type[object], **columns: object) -> tuple[str, ...]:
     """Return the names of the fields whose rows have these values in their columns, in the order of the rows.
 
     Without classes, of all classes.
@@ -107,7 +107,7 @@ def impacts(path: Subject, *, of_port: bool) -> tuple[Impact, ...]:
     )
 
 
-def _rows_for_path(owners: list[tuple[int, type[Any]]], path: Subject) -> Iterator[Field]:
+def _rows_for_path(owners: list[tuple[int, type[object]]], path: Subject) -> Iterator[Field]:
     """Yield the rows for a path, those of the outermost class first."""
     for start, owner in owners:
         remaining_subjects = path[start:]
@@ -120,7 +120,7 @@ def _parts(pattern: str) -> Subject:
     return tuple(pattern.split("/")) if pattern else ()
 
 
-def _owners_along_path(path: Subject) -> Iterator[tuple[int, type[Any]]]:
+def _owners_along_path(path: Subject) -> Iterator[tuple[int, type[object]]]:
     """Yield the classes that a path leads through, each with the place where its own part of the path begins."""
     owner: type[Any] = Fabric
     at = 0

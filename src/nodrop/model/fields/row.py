@@ -1,7 +1,7 @@
 """A row of the table of fields, and the texts that several rows share."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from nodrop.model.change import Disruption
 
@@ -59,7 +59,7 @@ class Field(NamedTuple):
 Rows = Mapping[str, Field]
 """The rows of one class by path: `bfd` is a field, `queues/*` an entry of a list, `prefix_lists/**` a field with all
 that it holds, and `buffer/discard` a field of the class of `buffer`, in this place only."""
-Table = Mapping[type[Any], Rows]
+Table = Mapping[type[object], Rows]
 
 EXTRA = "!extra.{addressee} !extra.{switches} !extra.{role} !extra.{platform}"
 LOSSLESS = "classes.{lossless}.lossless"

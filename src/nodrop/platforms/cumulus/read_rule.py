@@ -132,7 +132,7 @@ def _negated(rule: Rule, option: _Option, act: Callable[[Rule, _Option], None] |
         rule.others.append(option.condition)
 
 
-def _add_condition(rule: Rule, field_name: str, value: Any, option: _Option) -> None:
+def _add_condition(rule: Rule, field_name: str, value: object, option: _Option) -> None:
     """Take a condition; one that joins no earlier condition on its field is among those that the model lacks."""
     earlier = rule.fields.get(field_name, value)
     intersect = _INTERSECTIONS.get(field_name)

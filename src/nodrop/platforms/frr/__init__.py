@@ -1,7 +1,7 @@
 """FRR and the model: written through a template, read from the syntax of `syntax.frr`; used by several platforms."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from nodrop.model.fabric import Device
 from nodrop.model.routing import AddressFamily, Bgp, BgpNeighbor, Ipv6Unicast, Redistribution, StaticRoute
@@ -81,7 +81,7 @@ def _family_commands(bgp: Bgp, family: "Family") -> Iterator[str]:
     yield from frr_rows.FAMILY[family.name].lines(bgp)
 
 
-def _render_template(file: str, **names: Any) -> Quoted:
+def _render_template(file: str, **names: object) -> Quoted:
     return Quoted(template(f"frr/{file}.conf.j2").render(**names))
 
 

@@ -250,7 +250,7 @@ def _require_family(family: Family, found: str) -> str:
     return found
 
 
-def _update_stated_fields(current_fields: dict[str, Any], stated: Mapping[str, Any]) -> None:
+def _update_stated_fields(current_fields: dict[str, object], stated: Mapping[str, object]) -> None:
     """Update the fields that are stated so far by those of a command."""
     for field, value in stated.items():
         if value is None:

@@ -91,7 +91,7 @@ class Commands:
         self.read = lru_cache(maxsize=4096)(self._decode_command)
         """`_stated`, remembered: most sessions of a fabric are configured by the same words."""
 
-    def _decode_command(self, line_words: tuple[str, ...], is_enabled: bool) -> Mapping[str, Any] | None:
+    def _decode_command(self, line_words: tuple[str, ...], is_enabled: bool) -> Mapping[str, object] | None:
         """Return the fields of a command, None for a field that it takes back; None where no row reads the command.
 
         Raise NotUnderstood where FRR does not take its values.
@@ -117,7 +117,7 @@ class Commands:
         match = self._find_matching_rows(words if on else words[1:], on)
         return match is not None and any(row.field == field for row in match[0])
 
-    def lines(self, model: Any, **unless: object) -> Iterator[str]:
+    def lines(self, model: object, **unless: object) -> Iterator[str]:
         """Yield the commands of a part of the model whose fields are not at their defaults, each command once.
 
         `unless` has the default values of fields for which those of the class do not apply here.
@@ -135,7 +135,7 @@ class Commands:
         """Return one of the fields that each command states, for commands with a field among `moved`."""
         return list({row.where[0]: row.field for row in self.rows if row.where and row.field in moved}.values())
 
-    def line(self, field: str, model: Any, **unless: object) -> str | None:
+    def line(self, field: str, model: object, **unless: object) -> str | None:
         """Return the command that states a field and what goes with it; None where all of that is at its default."""
         where = self._rows[field].where[:1]
         together = Commands(type(model), (row for row in self.rows if row.where[:1] == where))

@@ -1,7 +1,6 @@
 """Common shapes of the rows with FRR's commands for fields: a flag, a value, a number."""
 
 from collections.abc import Callable
-from typing import Any
 
 from nodrop.platforms.frr.commands import VALUES, Row, Said
 from nodrop.platforms.frr.words import number
@@ -21,10 +20,12 @@ def flag_row(field: str, *frr_context: str, means: bool = True, refuses: tuple[R
     )
 
 
-def value_row(field: str, *frr_context: str, read: Callable[..., Any] = str, refuses: tuple[Refuses, ...] = ()) -> Row:
+def value_row(
+    field: str, *frr_context: str, read: Callable[..., object] = str, refuses: tuple[Refuses, ...] = ()
+) -> Row:
     """Return the row of a command with one value, which `read` takes from its words."""
 
-    def decode(command: Said) -> Any:
+    def decode(command: Said) -> object:
         if not command.on:
             raise NotUnderstood
         return read(*command.values)

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from nodrop.limits import MAX_DISTANCE
 from nodrop.model.routing import Bgp, StaticRoute
@@ -66,9 +65,9 @@ class _Reader:
         self._policies = Policies(self._result.not_understood)
         self._routes: list[StaticRoute] = []
         self._processes: dict[str | None, Process] = {}
-        self._shared: dict[str, Any] = {}
+        self._shared: dict[str, object] = {}
         self._drained = False
-        self._installed: dict[str, Any] = {}
+        self._installed: dict[str, object] = {}
         self._profile, self._release = profile, (0, 0)
         self._old = False
 

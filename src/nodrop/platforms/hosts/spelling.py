@@ -273,5 +273,5 @@ def _find_dcqcn_priorities(fabric: Fabric, pfc: tuple[int, ...]) -> tuple[int, .
     return tuple(priority for priority in PRIORITIES if priority in rdma or priority in pfc)
 
 
-def _none_if_unknown(value: Any) -> Any:
+def _none_if_unknown(value: object) -> Any:
     return None if isinstance(value, Unknown) else value

@@ -5,7 +5,6 @@ Source: k8snetworkplumbingwg/sriov-network-operator, api/v1/sriovnetworknodepoli
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
 from nodrop import hardware
 from nodrop.platforms.hosts.facts import Form, Noticed, Parsed, number
@@ -77,7 +76,7 @@ class _Policy:
         ]
         return tuple(known_nics) or (f"deviceID {device}",)
 
-    def _document_value(self, *keys: str) -> Any:
+    def _document_value(self, *keys: str) -> object:
         data = self._document.data
         for key in keys:
             data = data.get(key) if isinstance(data, Mapping) else None

@@ -116,7 +116,7 @@ class _Template:
         facts.say(self._part, "cnp_dscp", _DEFAULT_CNP_DSCP, where, _DEFAULT)
         facts.say(self._part, "cnp_priority", _DEFAULT_CNP_PRIORITY, where, _DEFAULT)
 
-    def _qos_key_span(self, key: str, qos: Mapping[str, Any]) -> Span:
+    def _qos_key_span(self, key: str, qos: Mapping[str, object]) -> Span:
         keys = (*_ROCE, "qos", key) if key in qos else (*_ROCE, "qos") if qos else _ROCE
         return self._key_span(*keys, of="key")
 
@@ -140,11 +140,11 @@ class _Template:
         if ecn is None or ecn.value:
             facts.say(nic_part, "dcqcn_priorities", tuple(sorted({*masked, *(ecn.value if ecn else ())})), span)
 
-    def _raw_settings(self) -> Sequence[Mapping[str, Any]]:
+    def _raw_settings(self) -> Sequence[Mapping[str, object]]:
         raw = self._document_value("spec", "template", "rawNvConfig")
         return [entry for entry in raw if isinstance(entry, Mapping)] if isinstance(raw, list) else []
 
-    def _document_value(self, *keys: str) -> Any:
+    def _document_value(self, *keys: str) -> object:
         data = self._document.data
         for key in keys:
             data = data.get(key) if isinstance(data, Mapping) else None

@@ -2,14 +2,13 @@
 
 import importlib
 from collections.abc import Mapping
-from typing import Any
 
 from nodrop.platforms import default, default_first
 
 NAMES = default()
 """The platform whose port names the examples of rules use."""
 
-TIERS: Mapping[str, Mapping[str, Any]] = {
+TIERS: Mapping[str, Mapping[str, object]] = {
     name: importlib.import_module(f"nodrop.platforms.{name}").EXAMPLE for name in default_first()
 }
 """The changes to the tiers of two-by-two for each platform, the default platform first."""

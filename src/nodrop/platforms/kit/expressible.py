@@ -49,19 +49,19 @@ class Plain:
         self._skipped, self._free = skipped, free
         self._plans: dict[type[Any], tuple[tuple[str, ...], Callable[[Any], tuple[Any, ...]]]] = {}
 
-    def check(self, model: Any, *path: object) -> None:
+    def check(self, model: object, *path: object) -> None:
         """Raise Unsupported where a scalar cannot; parts shared by value are checked once."""
         if fault := self._find_unwritable_value(model, set()):
             raise refuse((*path, *fault[0]), fault[1])
 
-    def _compared_fields(self, kind: type[Any]) -> tuple[tuple[str, ...], Callable[[Any], tuple[Any, ...]]]:
+    def _compared_fields(self, kind: type[object]) -> tuple[tuple[str, ...], Callable[[Any], tuple[Any, ...]]]:
         """Return the fields of a kind of part that are read, and how to read them all at once."""
         if kind not in self._plans:
             names = tuple(name for name in fields(kind) if name not in self._skipped)
             self._plans[kind] = names, attrgetter(*names, "__class__")  # two names or more, so that it gives a tuple
         return self._plans[kind]
 
-    def _find_unwritable_value(self, rows: Any, seen: set[int]) -> Fault | None:
+    def _find_unwritable_value(self, rows: object, seen: set[int]) -> Fault | None:
         if type(rows) is tuple:
             return self._find_unwritable_in_rows(rows, seen)
         if id(rows) in seen:
@@ -82,7 +82,7 @@ class Plain:
                 return (name, *fault[0]), fault[1]
         return None
 
-    def _find_unwritable_in_rows(self, rows: tuple[Any, ...], seen: set[int]) -> Fault | None:
+    def _find_unwritable_in_rows(self, rows: tuple[object, ...], seen: set[int]) -> Fault | None:
         for position, row in enumerate(rows):
             kind = type(row)
             if kind is int or kind is str:
@@ -100,14 +100,14 @@ def _unwritable_reason(value: int | str) -> str | None:
     return None if -(10**_DIGITS) < value < 10**_DIGITS else f"has more than {_DIGITS} digits"
 
 
-def _is_computed_part(model: Any) -> bool:
+def _is_computed_part(model: object) -> bool:
     """Whether the switch computes the unknown values here."""
     if isinstance(model, BufferProfile):
         return isinstance(model.headroom, Headroom) and model.headroom.computed
     return isinstance(model, Headroom | BufferPool) and model.computed
 
 
-def check_rows(table_rows: Sequence[Any], *path: object, order: Callable[[Any], Any] | None = None) -> None:
+def check_rows(table_rows: Sequence[object], *path: object, order: Callable[[Any], Any] | None = None) -> None:
     """Raise Unsupported where two rows have one name, or are not in the order of reading them back."""
     names = [row if isinstance(row, str) else key_of(row, position) for position, row in enumerate(table_rows)]
     if len(set(names)) < len(names):

@@ -3,7 +3,6 @@
 import json
 import re
 from functools import cache, lru_cache
-from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
@@ -34,7 +33,7 @@ def line(text: object) -> Quoted:
     return Quoted(written)
 
 
-def _check_template_value(value: Any) -> Any:
+def _check_template_value(value: object) -> object:
     return _require_plain_text(value) if type(value) is str else value
 
 

@@ -1,7 +1,6 @@
 """NVIDIA Cumulus Linux 5.x as NVUE configures it, on Spectrum switches."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from nodrop.syntax.comments import Syntax
 
@@ -11,7 +10,7 @@ COMMENTS: Mapping[str, Syntax] = {"frr.conf": "frr", ".conf": "shell", "": "yaml
 WRITES = ("startup.yaml", "apply/*.nv", "apply/*.yaml", "apply/apply.sh")
 """The names of the files that are written, as patterns; also those of earlier versions."""
 
-EXAMPLE: Mapping[str, Any] = {
+EXAMPLE: Mapping[str, object] = {
     "spines": {"platform": "nvue", "version": "5.14"},
     "leaves": {"platform": "nvue", "version": "5.16"},
 }

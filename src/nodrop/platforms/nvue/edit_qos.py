@@ -80,7 +80,7 @@ def _profile_of(draft: Draft, port: str, object_kind: str) -> str:
 
 def _profiles_by_port(pairs: Iterable[tuple[Interface, Interface]]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the profiles of each port by kind, before and after."""
-    profiles_by_key: dict[tuple[int, object, object], tuple[Any, ...]] = {}
+    profiles_by_key: dict[tuple[int, object, object], tuple[object, ...]] = {}
     unknown: dict[tuple[int, object, object], tuple[Any, ...]] = {}
     sides: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
     for a, b in pairs:
@@ -138,7 +138,7 @@ def _assign_profiles(draft: Draft, kind: str, uses: list[_Use]) -> None:
         draft.put(*binding, to=None if name == GLOBAL else name)
 
 
-def _unbound_equal(draft: Draft, kind: str, value: Any, names: Iterable[str]) -> str:
+def _unbound_equal(draft: Draft, kind: str, value: object, names: Iterable[str]) -> str:
     """Return the first profile of the file that says just what a value does and no port is bound to; "" if none."""
     wanted = dict(leaves(kind, value))
     for name in sorted(names):
@@ -181,7 +181,7 @@ def _name(object_kind: str, value: Any) -> str:
     return words.get(object_kind, "no-rewrite" if value is None else "rewrite")
 
 
-def _edit_profile(draft: Draft, kind: str, name: str, old: Any, new: Any) -> None:
+def _edit_profile(draft: Draft, kind: str, name: str, old: object, new: object) -> None:
     """Set a profile to the new value instead of the old; everything else in it stays as it is."""
     nothing: Leaves = {}
     before = nothing if old is None or isinstance(old, _Kept) else dict(leaves(kind, old))

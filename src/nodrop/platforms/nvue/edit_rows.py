@@ -77,7 +77,7 @@ def change_rows(draft: Draft, old_device: Device, new_device: Device) -> None:
     _edit_routing(draft, old_device, new_device)
 
 
-def _is_known_change(old: Any, new: Any) -> bool:
+def _is_known_change(old: object, new: object) -> bool:
     return not same(old, new) and not isinstance(new, Unknown) and not isinstance(old, Unknown)
 
 
@@ -262,7 +262,7 @@ def _set_enabled_state(draft: Draft, own_path: Path, on: bool) -> None:
     draft.set(*own_path, word, to=value)
 
 
-def _edit_trimming(draft: Draft, before: Any, after: Any) -> None:
+def _edit_trimming(draft: Draft, before: object, after: object) -> None:
     if before is None or after is None:
         draft.set(*PACKET_TRIM, "state", to="disabled" if after is None else "enabled")
     if after is None:

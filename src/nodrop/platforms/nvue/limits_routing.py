@@ -123,7 +123,7 @@ def _check_routes(routes: tuple[StaticRoute, ...]) -> None:
             raise refuse(["static_routes", route.prefix, "next_hop"], f"{route.next_hop} is no port of the switch")
 
 
-def _check_order(table_rows: Sequence[Any], order: Callable[[Any], Any], *path: object) -> None:
+def _check_order(table_rows: Sequence[object], order: Callable[[Any], Any], *path: object) -> None:
     if list(table_rows) != sorted(table_rows, key=order):
         raise refuse(path, "are not in the order in which they would be read back")
 

@@ -55,7 +55,7 @@ def _fill_word(spec: Any, doc_words: Stated, word: str) -> Any:
     return {**_mark_words_complete(published_spec), "": span} if isinstance(published_spec, Mapping) else spec
 
 
-def _mark_words_complete(spec: Any) -> Any:
+def _mark_words_complete(spec: object) -> Any:
     if not isinstance(spec, Mapping):
         return spec
     return {**{word: _mark_words_complete(word_spec) for word, word_spec in spec.items()}, "...": COMPLETE}

@@ -22,7 +22,7 @@ from nodrop.units import whole_number
 _OF_IMAGE = "acl-default-"
 """How the lists of an image are called, which no configuration states (user guide, Firewall Rules)."""
 _ANY = ("ANY", "any")
-_FAMILIES: Mapping[str, Any] = {"ipv4": "ipv4", "ipv6": "ipv6", "mac": None}
+_FAMILIES: Mapping[str, object] = {"ipv4": "ipv4", "ipv6": "ipv6", "mac": None}
 _WAYS = ("inbound", "outbound")
 _FIELDS: Mapping[str, tuple[Path, ...]] = {
     "action": (("action",),),
@@ -218,7 +218,7 @@ def _read_action_fields(action: View) -> dict[str, Any]:
     marks = action.below("set")
     dscp = marks.text("dscp")
     classed = marks.text("class") or action.below("police").text("class")
-    action_fields: dict[str, Any] = {
+    action_fields: dict[str, object] = {
         "dscp": None if dscp is None else _parse_number(dscp, DSCP_WORDS, 63),
         "traffic_class": None if classed is None else whole_number(classed, 7),
         "polices": action.has("police"),

@@ -5,7 +5,6 @@ states which of them counts. Commands and patches have an order, and there the l
 """
 
 from collections.abc import Iterator
-from typing import Any
 
 from nodrop.platforms.nvue.names import NAMED, NUMBERED, keys
 from nodrop.platforms.nvue.read_values import Config, render_path
@@ -84,7 +83,7 @@ def _overlapping_keys(parent: str, node: Node) -> Iterator[tuple[list[str], str,
         yield names, first_key, later
 
 
-def _differing_settings(first_text: Any, later: Any, above: Path) -> Iterator[tuple[Path, str, str]]:
+def _differing_settings(first_text: object, later: object, above: Path) -> Iterator[tuple[Path, str, str]]:
     """Yield (path, value, other value) of each setting that is not the same in both."""
     if isinstance(first_text, dict) and isinstance(later, dict):
         if above and above[-1] in _ONE_OF and len(first_text) == len(later) == 1 and first_text.keys() != later.keys():

@@ -24,7 +24,7 @@ MAX_PORTS = 20_000
 """More names than a switch has interfaces; a key may stand for many, and many keys for the same."""
 
 _UP_DOWN = {"up": True, "down": False}
-_FECS: Mapping[str, Any] = {"rs": "rs", "baser": "fc", "off": "none", "auto": "auto"}
+_FECS: Mapping[str, object] = {"rs": "rs", "baser": "fc", "off": "none", "auto": "auto"}
 _BY_DHCP = frozenset({"dhcp", "dhcp6"})
 _SPLITS = {"1x": 1, "2x": 2, "4x": 4, "8x": 8, "disabled": 0, "loopback": 1}
 
@@ -70,7 +70,7 @@ class Ports:
         self._merged: dict[tuple[int, int], tuple[Node, Node, Node]] = {}
         self._links: dict[int, tuple[Node, _Link]] = {}
         self._by_content: dict[str, _Link] = {}
-        self._balanced: dict[int, tuple[Any, tuple[bool, int | None]]] = {}
+        self._balanced: dict[int, tuple[object, tuple[bool, int | None]]] = {}
         self._add_session_port_parts()
 
     def _add_session_port_parts(self) -> None:
@@ -222,7 +222,7 @@ def interfaces(
         )
 
 
-def _leaf_value(value: Any) -> Any:
+def _leaf_value(value: object) -> Any:
     """Return a leaf's value, be it the only key of a mapping."""
     return next(reversed(value), None) if isinstance(value, dict) else value
 

@@ -83,8 +83,8 @@ class QosReader:
         self.robustness = timers.integer("robustness", 1, 1000)
         self.recovery = timers.integer("recovery-interval", *RECOVERY)
         self.conditions, self.conditions_stated = conditions.read_conditions(timers, release)
-        self._profiles: dict[tuple[str, str], tuple[Any, dict[Subject, str]]] = {}
-        self._by_node: dict[tuple[int, tuple[int, ...]], tuple[Any, PortQos]] = {}
+        self._profiles: dict[tuple[str, str], tuple[object, dict[Subject, str]]] = {}
+        self._by_node: dict[tuple[int, tuple[int, ...]], tuple[object, PortQos]] = {}
         self._by_content: dict[tuple[str, tuple[int, ...]], PortQos] = {}
         cable = self.top.below("roce").integer("cable-length", 1, 100_000, "m")
         self._cable_m = self.defaults.cable_length_m if cable is None else cable
@@ -332,7 +332,7 @@ class QosReader:
             derived_subjects["qos", "queues", str(tc), "scheduler"] = defaults.reason
         return shares
 
-    def _defaults_in_use(self, defaults: Mapping[int, Any]) -> dict[int, Any]:
+    def _defaults_in_use(self, defaults: Mapping[int, object]) -> dict[int, Any]:
         """Return what holds by default of the traffic classes that anything leaves by; nobody set up the others."""
         return {tc: setting for tc, setting in defaults.items() if tc in self.queue_of}
 

@@ -6,7 +6,7 @@ What NVUE itself has, as far as it is known, is in schema.yaml. Sources: NVUE co
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice
-from typing import Any, Final
+from typing import Final
 
 from nodrop.model.reading import Note
 from nodrop.platforms.kit.unknown_lines import unknown_command, unknown_line
@@ -23,7 +23,7 @@ NOT_READ: Final = object()
 """What decides sessions, routes, forwarding or queues and is not in the model: unknown where it is on."""
 FORWARDS: Final = object()
 """What is not in the model and on by default: unknown where it is off."""
-_Known = Mapping[str, Any]
+_Known = Mapping[str, object]
 """By key, `*` for any other: what may be below it, `NOT_READ`, `FORWARDS`, a reason why nothing below changes anything,
 or None where all is read."""
 
@@ -64,8 +64,8 @@ _INTERFACE: _Known = {
     **dict.fromkeys(("telemetry", "counters", "sflow", "histogram", "latency-measurement"), _WATCHED),
     **dict.fromkeys(("ptp", "synce", "pluggable", "device-power"), _ELSEWHERE),
 }
-_VIA: Mapping[str, Any] = {"*": {"vrf": NOT_READ, "*": None}}
-_STATIC: Mapping[str, Any] = {"*": {"distance": {"*": {"via": _VIA, "*": None}}, "via": _VIA, "*": None}}
+_VIA: Mapping[str, object] = {"*": {"vrf": NOT_READ, "*": None}}
+_STATIC: Mapping[str, object] = {"*": {"distance": {"*": {"via": _VIA, "*": None}}, "via": _VIA, "*": None}}
 """Static routes: next hops in another VRF are not in the model."""
 TOP: _Known = {
     "qos": {
@@ -175,7 +175,7 @@ def _unknown_setting_notes(
         yield unknown_command(text, device, display, line)
 
 
-def _unknown_paths(node: object, known_words: Any, above: Path, pattern: Path) -> Iterator[tuple[Path, Path]]:
+def _unknown_paths(node: object, known_words: object, above: Path, pattern: Path) -> Iterator[tuple[Path, Path]]:
     """Yield the path of each setting that is not known, and that path without names."""
     if known_words is NOT_READ:
         if not is_off(node):

@@ -144,7 +144,7 @@ class View:
         """Return the keys below a key, or the one value there."""
         return tuple(self.below(key).node)
 
-    def word(self, key: str, words: Mapping[str, Any]) -> Any:
+    def word(self, key: str, words: Mapping[str, object]) -> Any:
         """Return the meaning of a value's word, None if it is absent or unknown (with a remark)."""
         text = self.text(key)
         if text is None:

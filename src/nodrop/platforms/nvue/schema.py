@@ -85,7 +85,7 @@ def without_published() -> Words:
 
 
 @cache
-def _read_typed_words() -> Mapping[str, Any]:
+def _read_typed_words() -> Mapping[str, object]:
     data: Any = parse(FILE.read_bytes(), FILE.name).data
     typed_words: Mapping[str, Any] = data
     return typed_words

@@ -178,7 +178,7 @@ def split_port_qos(port: Interface) -> PortQos:
     )
 
 
-def _numbers(values: Any) -> Any:
+def _numbers(values: object) -> Any:
     return require_fact(values)
 
 

@@ -1,7 +1,6 @@
 """From a device to the statements about its routing: BGP, policies, static routes, the choice among equal paths."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 from nodrop.model.fabric import Device
 from nodrop.model.routing import Bgp, BgpNeighbor, RouteMapRule
@@ -19,7 +18,7 @@ from nodrop.platforms.nvue.limits_routing import MATCHES, SETS, via_type
 from nodrop.platforms.nvue.spelling import Dialect, dialect
 
 
-def render_statements(file: str, **names: Any) -> Quoted:
+def render_statements(file: str, **names: object) -> Quoted:
     """Return the statements that a template renders from its arguments."""
     return Quoted(template(f"nvue/{file}.nv.j2").render(**names))
 

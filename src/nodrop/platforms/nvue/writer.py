@@ -100,7 +100,7 @@ class _Design:
     """Whether there are parts of ports."""
 
 
-_DESIGNS: OrderedDict[Any, _Design] = OrderedDict()
+_DESIGNS: OrderedDict[object, _Design] = OrderedDict()
 
 
 def _find_or_build_design(device: Device) -> _Design:

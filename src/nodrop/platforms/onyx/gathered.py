@@ -30,7 +30,7 @@ class Qos:
     ets: dict[int, tuple[str, int | None]] = field(default_factory=dict)
     ecn: dict[int, Any] = field(default_factory=dict)
     """By traffic class: kind and thresholds, UNKNOWN where those are no numbers, None where marking is off."""
-    pfc: Any = None
+    pfc: object = None
     """Whether PFC is on; UNKNOWN where it is left to the far end, by DCBX."""
     watchdog: bool = False
     group_of: dict[int, int] = field(default_factory=dict)

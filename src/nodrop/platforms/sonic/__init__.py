@@ -1,7 +1,6 @@
 """SONiC: config_db.json and, for routing, frr.conf in mode split-unified."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from nodrop.model.fabric import Device
 from nodrop.syntax.comments import Syntax
@@ -15,7 +14,7 @@ WRITES = ("config_db.json", "frr.conf", "apply/apply.sh")
 DEFAULT = True
 """This platform is used where none is named: in first intents, in examples of rules, in an import without releases."""
 
-EXAMPLE: Mapping[str, Any] = {}
+EXAMPLE: Mapping[str, object] = {}
 """The changes to the tiers of the example intent, two-by-two, that put it on this platform."""
 
 

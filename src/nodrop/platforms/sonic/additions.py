@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from nodrop.errors import InputProblems
 from nodrop.model.fabric import Device, Extra
@@ -61,12 +60,12 @@ def _spell_tables(tables: extras.Tree) -> str:
     return "{\n" + ",\n".join(spell_table(name, rows) for name, rows in tables.items()) + "\n}\n"
 
 
-def spell_table(name: str, table_rows: Any) -> str:
+def spell_table(name: str, table_rows: object) -> str:
     """Return a table as the templates write it, without a comma behind it."""
     return _rows(name, table_rows, "    ")
 
 
-def _rows(name: str, value: Any, indent: str) -> str:
+def _rows(name: str, value: object, indent: str) -> str:
     key = f"{indent}{json.dumps(name, ensure_ascii=False)}: "
     if not isinstance(value, dict) or not value:
         return key + json.dumps(value, ensure_ascii=False)

@@ -25,7 +25,9 @@ class _Lacking(Exception):
     """Batfish has no field for a condition or an action, which the text names."""
 
 
-def access_tables(device: Device, ports: Mapping[str, object]) -> tuple[dict[str, dict[str, Any]], dict[Subject, str]]:
+def access_tables(
+    device: Device, ports: Mapping[str, object]
+) -> tuple[dict[str, dict[str, object]], dict[Subject, str]]:
     """Return the tables of the lists that Batfish can have, and of each other list why it does not see it."""
     tables: dict[str, dict[str, Any]] = {TABLE: {}, RULE: {}}
     unseen: dict[Subject, str] = {}

@@ -162,7 +162,7 @@ def _decode_local_as_mode(row: TableRow) -> LocalAsnMode:
     return next(mode for mode, columns in modes if all(row.columns.get(column) == "true" for column in columns))
 
 
-def _decode_remote_asn(row: TableRow) -> Any:
+def _decode_remote_asn(row: TableRow) -> object:
     return row.columns["peer_type"] if "peer_type" in row.columns else row.integer("asn")
 
 
@@ -207,7 +207,7 @@ def _decode_enabled_state(row: TableRow) -> bool | None:
     return row.columns["admin_status"] not in _DOWN if "admin_status" in row.columns else None
 
 
-def _encode_admin_status(value: Any, _: None) -> Columns:
+def _encode_admin_status(value: object, _: None) -> Columns:
     return {"admin_status": "up" if value else "down"}
 
 
@@ -308,7 +308,7 @@ FAMILY: tuple[BgpBinding, ...] = (
 )
 """BGP_NEIGHBOR_AF and BGP_PEER_GROUP_AF: fields of BgpNeighbor for IPv4 unicast, and of Ipv6Unicast."""
 
-ROWS_OF_THEIR_OWN: Mapping[type[Any], frozenset[str]] = {
+ROWS_OF_THEIR_OWN: Mapping[type[object], frozenset[str]] = {
     Bgp: frozenset(
         {
             *("vrf", "networks", "redistributions", "neighbors"),
@@ -337,7 +337,7 @@ def check_part(model_part: Any, *path: object) -> None:
             raise refuse((*path, field.name), NO_COLUMN)
 
 
-def supported_fields(value_type: type[Any]) -> frozenset[str]:
+def supported_fields(value_type: type[object]) -> frozenset[str]:
     """Return the fields of a class that tables can hold, including those with only one possible value."""
     rows = frozenset(
         row.field for row in ROWS[value_type] if row.encode or row.field in ("requires_policy", "import_check")

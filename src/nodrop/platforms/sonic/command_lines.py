@@ -189,7 +189,7 @@ def _commands_for_row(table: str, key: str, old: object, new: object) -> Iterato
         yield _db("HDEL", table, key, dict.fromkeys(_field_name(name, was[name]) for name in gone))
 
 
-def _tool_commands(table: str, key: str, fields: dict[str, Any]) -> Iterator[str]:
+def _tool_commands(table: str, key: str, fields: dict[str, object]) -> Iterator[str]:
     """Yield the command of a tool for fields of a row, and take these out of `fields`."""
     if (table, key, *fields) == (_WATCHDOG, "GLOBAL", "POLL_INTERVAL"):
         yield f"sudo pfcwd interval {shlex.quote(str(fields.pop('POLL_INTERVAL')))}"
@@ -213,7 +213,7 @@ def _port_command(name: str, value: str) -> str | None:
     return None
 
 
-def _db(operation: str, table: str, key: str, fields: Mapping[str, Any] | None = None) -> str:
+def _db(operation: str, table: str, key: str, fields: Mapping[str, object] | None = None) -> str:
     """Return a write to CONFIG_DB: fields that it sets, or only names that it removes."""
     words = (
         []

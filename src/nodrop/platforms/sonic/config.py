@@ -156,7 +156,7 @@ class Config:
             self.malformed((*keys, field), text, "a whole number")
         return number
 
-    def word(self, keys: tuple[str, ...], row: Row, field: str, known_words: Mapping[str, Any]) -> Any:
+    def word(self, keys: tuple[str, ...], row: Row, field: str, known_words: Mapping[str, object]) -> Any:
         """Return the meaning of a field's word, None if it is absent or unknown (with a remark)."""
         text = row.get(field)
         if text is None:

@@ -66,11 +66,16 @@ def settle(draft: Draft, table_name: str, uses: Iterable[Use], spell: Callable[[
 
 
 def _change_row_in_place(
-    draft: Draft, table: str, name: str | None, users: list[Use], values: dict[str, Any], spell: Callable[[Any], Said]
+    draft: Draft,
+    table: str,
+    name: str | None,
+    users: list[Use],
+    values: dict[str, object],
+    spell: Callable[[Any], Said],
 ) -> list[Use]:
     """Change a row in place if none of its users stays; return the users that must go elsewhere."""
     moving = [use for use in users if not same(use.old, use.new)]
-    targets: dict[Any, int] = {}
+    targets: dict[object, int] = {}
     for use in moving:
         if use.new is not None and not _has_computed_headroom(use.new):
             targets[use.new] = targets.get(use.new, 0) + 1
@@ -83,7 +88,7 @@ def _change_row_in_place(
 
 
 def _find_row(
-    draft: Draft, table_name: str, use: Use, field_values: Mapping[str, Any], read_statement: Callable[[Any], Said]
+    draft: Draft, table_name: str, use: Use, field_values: Mapping[str, object], read_statement: Callable[[Any], Said]
 ) -> str | None:
     """Return the name of a row that already has the settings."""
     for name, value in field_values.items():
@@ -96,7 +101,9 @@ def _find_row(
     return None
 
 
-def _add_profile_copy(draft: Draft, table: str, use: Use, values: dict[str, Any], spell: Callable[[Any], Said]) -> str:
+def _add_profile_copy(
+    draft: Draft, table: str, use: Use, values: dict[str, object], spell: Callable[[Any], Said]
+) -> str:
     rows = draft.rows(table)
     base = rows.get(use.name) if use.name else None
     name = _find_free_name(use.wanted if base is None else _derive_copy_name(use, use.old), rows.keys())
@@ -130,7 +137,7 @@ def _find_free_name(base_name: str, taken: Iterable[str]) -> str:
     return name
 
 
-def _changed_row_fields(spell: Callable[[Any], Said], old: Any, new: Any) -> Said:
+def _changed_row_fields(spell: Callable[[Any], Said], old: object, new: object) -> Said:
     """Return the fields that give a row the new settings instead of the old; all others stay as they are written."""
     before = {} if old is None or isinstance(old, Unknown) or _has_computed_headroom(old) else spell(old)
     return {field: value for field, value in spell(new).items() if before.get(field) != value}
@@ -177,7 +184,7 @@ def buffer_fields(draft: Draft, like: str | None) -> Callable[[BufferProfile], S
     def fields(value: BufferProfile) -> Said:
         headroom = value.headroom
         pool = None if value.pool is None else pools.get(value.pool, pool_name(value.pool))
-        thresholds: tuple[Any, ...] = (None, None, None)
+        thresholds: tuple[object, ...] = (None, None, None)
         if headroom is not None and not isinstance(headroom, Unknown):
             thresholds = (headroom.xoff_bytes, headroom.xon_bytes, headroom.xon_offset_bytes)
         return {

@@ -63,7 +63,7 @@ def _rows(table_rows: Any) -> dict[int, Any]:
     return {} if isinstance(table_rows, Unknown) or table_rows is None else {row.index: row for row in table_rows}
 
 
-def _edit_qos_maps(draft: Draft, attribute: str, pairs: Pairs, of_switch: tuple[Any, Any]) -> None:
+def _edit_qos_maps(draft: Draft, attribute: str, pairs: Pairs, of_switch: tuple[object, object]) -> None:
     table, field, _ = MAPS[attribute]
     rows = {cell[0]: row for _, cell, row in draft.cells("PORT_QOS_MAP")}
     values = {a.name: (getattr(_known_qos(a), attribute), getattr(_known_qos(b), attribute)) for a, b in pairs}

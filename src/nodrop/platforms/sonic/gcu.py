@@ -45,7 +45,7 @@ def annotate_steps(
     patch_steps: Iterable[Step],
     old_tables: Tables,
     new_tables: Tables,
-    version: Any,
+    version: object,
     *,
     was: Iterable[str] = (),
     will: Iterable[str] = (),
@@ -288,7 +288,7 @@ def _parse_cable_length(length: object) -> int:
     return whole_number(digits) or 0
 
 
-def _applies_to_release(entry: Mapping[str, Any], release: str) -> bool:
+def _applies_to_release(entry: Mapping[str, object], release: str) -> bool:
     """Whether an entry holds for a release; `master` sorts behind all numbers."""
     return bool(str(entry.get("since", "")) <= release <= str(entry.get("until", "master")))
 

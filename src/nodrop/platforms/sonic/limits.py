@@ -247,7 +247,7 @@ def _check_maps(qos: QosProfile, path: tuple[str, ...]) -> None:
         _check_priorities(require_fact(watchdog.priorities), (*path, "pfc_watchdog", "priorities"))
 
 
-def _check_size(attribute: str, value: tuple[Any, ...], path: tuple[str, ...]) -> None:
+def _check_size(attribute: str, value: tuple[object, ...], path: tuple[str, ...]) -> None:
     size = MAPS[attribute][2]
     if len(value) != size:
         raise refuse(path, f"has {len(value)} entries; SONiC's map has {size}")

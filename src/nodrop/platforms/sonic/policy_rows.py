@@ -214,7 +214,7 @@ def _route_maps(config: Config) -> Iterator[RouteMap]:
         yield RouteMap(name=name, rules=tuple(sorted(own_rules, key=lambda rule: rule.sequence)))
 
 
-Rows = dict[str, dict[str, Any]]
+Rows = dict[str, dict[str, object]]
 """A table: its rows by key."""
 
 
@@ -254,7 +254,7 @@ def _format_length_range(rule: PrefixRule) -> str:
     return f"{rule.prefix.partition('/')[2] if rule.ge is None else rule.ge}..{rule.le}"
 
 
-def _community_columns(community_list: CommunityList) -> dict[str, Any]:
+def _community_columns(community_list: CommunityList) -> dict[str, object]:
     lines = [communities for _, communities in community_list.rules]
     together = len(lines) == 1 and len(lines[0]) > 1
     return {
@@ -264,8 +264,8 @@ def _community_columns(community_list: CommunityList) -> dict[str, Any]:
     }
 
 
-def _encode_route_map_rule(rule: RouteMapRule) -> dict[str, Any]:
-    columns: dict[str, Any] = {"route_operation": rule.action}
+def _encode_route_map_rule(rule: RouteMapRule) -> dict[str, object]:
+    columns: dict[str, object] = {"route_operation": rule.action}
     for rows, pairs in ((MATCHES, rule.matches), (SETS, rule.sets)):
         by_attribute = {row.field: row for row in rows}
         for attribute, value in pairs:
@@ -313,7 +313,7 @@ def drops_ge(prefix: str, ge: int) -> bool:
     return str(ge) <= prefix.partition("/")[2]
 
 
-def _check_permits(rules: Iterable[tuple[str, Any]], members: Sequence[str], *path: object) -> None:
+def _check_permits(rules: Iterable[tuple[str, object]], members: Sequence[str], *path: object) -> None:
     if any(action != "permit" for action, _ in rules):
         raise refuse(path, "every member of a set permits")
     check_distinct(members, *path)

@@ -47,7 +47,7 @@ _PORTS_OF_SERVICE: Mapping[str, tuple[int | None, tuple[PortRange, ...]]] = {
 """Protocol and ports of the services that caclmgrd knows (ACL_SERVICES); those of EXTERNAL_CLIENT are in its rules."""
 _MIRRORS = ("MIRROR_ACTION", "MIRROR_INGRESS_ACTION", "MIRROR_EGRESS_ACTION")
 _ACTIONS = frozenset({"PACKET_ACTION", "REDIRECT_ACTION", "POLICER_ACTION", "DSCP_ACTION", *_MIRRORS})
-_FAMILY_OF_TYPE: Mapping[str, Any] = {
+_FAMILY_OF_TYPE: Mapping[str, object] = {
     **dict.fromkeys(("ANY", "IP")),
     **dict.fromkeys(("IPV4ANY", "NON_IPV6"), "ipv4"),
     **dict.fromkeys(("IPV6ANY", "NON_IPV4"), "ipv6"),
@@ -215,7 +215,7 @@ def _check_fields(table_row: Mapping[str, str], object_kind: str, matches: froze
         raise _Refused("it matches on nothing")
 
 
-def _conditions(table_row: dict[str, str], object_kind: str, stage: str) -> Iterator[tuple[str, Any]]:
+def _conditions(table_row: dict[str, str], object_kind: str, stage: str) -> Iterator[tuple[str, object]]:
     """Yield the fields of an entry that state which packets it matches; those of an address first."""
     families = {_read_packet_family(table_row)} | {
         family for family, fields in _OF_FAMILY.items() if any(map(table_row.get, fields))
@@ -268,7 +268,7 @@ def _parse_ethertype(row: Mapping[str, str]) -> int | None:
         return None
 
 
-def _read_packet_family(row: Mapping[str, str]) -> Any:
+def _read_packet_family(row: Mapping[str, str]) -> object:
     """Return the family that IP_TYPE or ETHER_TYPE names; `other` for packets that are not of IP."""
     kind = row.get("IP_TYPE")
     if kind is not None and kind.upper() not in _FAMILY_OF_TYPE:
@@ -353,7 +353,7 @@ def _matched_dscps(row: Mapping[str, str]) -> tuple[int, ...]:
     return () if bits is None else tuple(dscp for dscp in range(64) if dscp & bits.mask == bits.number & bits.mask)
 
 
-def _action_fields(row: Mapping[str, str], kind: str) -> Iterator[tuple[str, Any]]:
+def _action_fields(row: Mapping[str, str], kind: str) -> Iterator[tuple[str, object]]:
     """Yield the fields of an entry that state what happens to packets."""
     mirrors = any(field in row for field in _MIRRORS)
     stated = row.get("PACKET_ACTION")

@@ -96,7 +96,7 @@ def trimming(config: Config) -> Trimming | None | Unknown:
     )
 
 
-def _first_row(rows: Mapping[str, Any]) -> tuple[str, Any] | None:
+def _first_row(rows: Mapping[str, object]) -> tuple[str, Any] | None:
     return next(iter(rows.items()), None)
 
 

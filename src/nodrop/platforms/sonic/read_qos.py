@@ -327,7 +327,7 @@ class QosReader:
         table_name: str,
         subject: Subject,
         make: Callable[[str, Row], Any],
-    ) -> Any:
+    ) -> object:
         return self._read_row((*keys, field), table_row[field], table_name, subject, make)
 
     def _read_row(
@@ -374,7 +374,7 @@ def _row_key(row: Row | None) -> tuple[tuple[str, str], ...] | None:
     return None if row is None else tuple(row.items())
 
 
-def _trust_of_maps(dscp: Any, pcp: Any) -> Any:
+def _trust_of_maps(dscp: object, pcp: object) -> Any:
     if isinstance(dscp, Unknown) or isinstance(pcp, Unknown):
         return UNKNOWN
     if dscp is not None:

@@ -72,7 +72,7 @@ DEFAULT_NAME = "sonic"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 _TABLE = re.compile(rb'"(?:[A-Z][A-Z0-9_]+|(?:DEVICE_METADATA|PORT|FEATURE|BUFFER_PROFILE|QUEUE)\|[^"\n]+)"\s*:\s*\{')
 _OPENING = re.compile(rb"^\{", re.MULTILINE)
-_FECS: dict[str, Any] = {"rs": "rs", "fc": "fc", "none": "none", "auto": "auto"}
+_FECS: dict[str, object] = {"rs": "rs", "fc": "fc", "none": "none", "auto": "auto"}
 _ON_OFF = {"on": True, "off": False}
 _UP_DOWN = {"up": True, "down": False}
 
@@ -259,7 +259,7 @@ class _Device:
             return "traditional"
         return UNKNOWN if stated is None else stated
 
-    def _interfaces(self, qos: QosReader, dynamic: Any) -> Iterator[Interface]:
+    def _interfaces(self, qos: QosReader, dynamic: object) -> Iterator[Interface]:
         config = self._config
         ports = config.rows("PORT")
         cables = {

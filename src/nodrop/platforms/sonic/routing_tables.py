@@ -167,7 +167,7 @@ def _build_bgp_tables(bgp: Bgp) -> Iterator[tuple[str, Rows]]:
 
 
 def _encode_row(table: str, rows: Any, model_part: object) -> dict[str, Any]:
-    row_columns: dict[str, Any] = dict(CONSTANT.get(table, {}))
+    row_columns: dict[str, object] = dict(CONSTANT.get(table, {}))
     for columns in encoded(rows, model_part, None):
         row_columns |= columns
     return dict(sorted(row_columns.items()))

@@ -46,7 +46,7 @@ class Row:
         """Return the parts of a key of this shape, by name."""
         return dict(zip(self.parts, map(str.strip, text.split("|")), strict=True)) if self.parts else {}
 
-    def present_fields(self, field_values: Mapping[str, Any]) -> Collection[str]:
+    def present_fields(self, field_values: Mapping[str, object]) -> Collection[str]:
         """Return the fields that are there; a list without values is not."""
         empty = [
             name
@@ -55,9 +55,9 @@ class Row:
         ]
         return field_values.keys() - empty if empty else field_values
 
-    def whole(self, text: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    def whole(self, text: str, values: Mapping[str, object]) -> dict[str, Any]:
         """Return the row of this key and these values as conditions see it, with its key and defaults."""
-        full_row: dict[str, Any] = {**self.defaults, **self.key(text)}
+        full_row: dict[str, object] = {**self.defaults, **self.key(text)}
         for name, value in values.items():
             full_row[name] = value if type(value) is str or name in self.lists else str(value)
         for name in self.formed:
@@ -253,7 +253,7 @@ def _split_span(value_text: str) -> tuple[tuple[str | None, str | None], str]:
     return (match["since"], match["until"]), match["rest"]
 
 
-def _release_span(table: Mapping[str, Any]) -> tuple[str | None, str | None]:
+def _release_span(table: Mapping[str, object]) -> tuple[str | None, str | None]:
     """Return since and until when a table is there; a row may have those names too, and is no text."""
     since, until = table.get("since"), table.get("until")
     return since if isinstance(since, str) else None, until if isinstance(until, str) else None

@@ -6,7 +6,6 @@ up for every file.
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any
 
 from nodrop.model.change import DOCUMENT
 from nodrop.model.reading import NO_REMEDY, Correction, Remedy
@@ -110,7 +109,7 @@ class _Checker:
     def __init__(self, of_release: Schema) -> None:
         self._schema = of_release
         self._judge = Judge(of_release)
-        self._seen: dict[str, list[tuple[Any, Verdict]]] = {}
+        self._seen: dict[str, list[tuple[object, Verdict]]] = {}
 
     def faults(self, data: Mapping[str, object]) -> Iterator[Fault]:
         """Yield the faults of a configuration; a part of one states nothing about tables that it does not have."""

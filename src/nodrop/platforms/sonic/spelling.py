@@ -19,7 +19,7 @@ class Names:
     """Gives equal values one name, the first that is wanted and free; others get a number behind it."""
 
     def __init__(self) -> None:
-        self.by_value: dict[Any, str] = {}
+        self.by_value: dict[object, str] = {}
         self._taken: set[str] = set()
 
     def name(self, value: Any, base_name: str) -> str:

@@ -55,7 +55,7 @@ def _add_remark(config: Config, kind: str, place: Place | None, facts: Mapping[s
     config.remarks.append(Remark(kind=kind, subject=(config.device,), place=place, facts=dict(facts)))
 
 
-def _essential_routing(facts: Mapping[str, Any]) -> Sequence[object]:
+def _essential_routing(facts: Mapping[str, object]) -> Sequence[object]:
     """Return of routing what decides who hears which routes: AS numbers, sessions, networks and static routes."""
     processes = [
         bgp

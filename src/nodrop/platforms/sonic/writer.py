@@ -75,7 +75,7 @@ def write(device: Device, index: Index) -> tuple[Artifact, ...]:
     return (config, routing, apply)
 
 
-def _render(name: str, **names: Any) -> str:
+def _render(name: str, **names: object) -> str:
     return tidy(template(f"sonic/{name}.json.j2").render(**names))
 
 
@@ -99,7 +99,7 @@ def _render_bridging(device: Device) -> str:
     return f'{text}    "PORTCHANNEL_MEMBER": {{}},\n' if is_without_members else text
 
 
-def _routing_modes(device: Device) -> dict[str, Any]:
+def _routing_modes(device: Device) -> dict[str, object]:
     """Return the settings that the bgp container needs: its mode, and whether the management framework runs.
 
     The framework alone reads tables of BGP, and it alone starts bfdd. frrcfgd then runs in place of bgpcfgd. Without
@@ -140,7 +140,7 @@ def _services_vrf(device: Device) -> str:
     return "mgmt" if management is not None and management.own_vrf else "default"
 
 
-_SETTLED: OrderedDict[Any, tuple[Any, tuple[BufferPool, ...]]] = OrderedDict()
+_SETTLED: OrderedDict[object, tuple[object, tuple[BufferPool, ...]]] = OrderedDict()
 
 
 def _configured_device(device: Device) -> Device:
@@ -276,7 +276,7 @@ def on_off(value: bool | None) -> str | None:
     return None if value is None else "on" if value else "off"
 
 
-_RENDERED: OrderedDict[Any, tuple[Any, Spelling, str]] = OrderedDict()
+_RENDERED: OrderedDict[object, tuple[object, Spelling, str]] = OrderedDict()
 _TABLE = re.compile(r'^    "([A-Z_]+)": \{$', re.MULTILINE)
 
 

@@ -233,7 +233,7 @@ def _without_frr_lines(device: Device, found: FrrPart, lines: Iterable[int]) -> 
     for line in lines:
         texts[line - found.above - 1] = "!"
     before, after = _read_routing(found.text), _read_routing("\n".join(texts) + "\n")
-    changes: dict[str, Any] = {}
+    changes: dict[str, object] = {}
     if before.static_routes != after.static_routes and not isinstance(device.static_routes, Unknown):
         gone = set(before.static_routes) - set(after.static_routes)
         left_over = (None if static_route in gone else static_route for static_route in device.static_routes)
@@ -251,12 +251,12 @@ def _without_frr_lines(device: Device, found: FrrPart, lines: Iterable[int]) -> 
     return replace_fields(device, **changes) if changes else device
 
 
-def _change_of_field(name: str, old_value: object, new_value: object) -> dict[str, Any]:
+def _change_of_field(name: str, old_value: object, new_value: object) -> dict[str, object]:
     """Return a change of a field, where there is one."""
     return {} if new_value is old_value else {name: new_value}
 
 
-def _change_of_rows(name: str, old_rows: tuple[Any, ...], new_rows: Iterable[Any]) -> dict[str, Any]:
+def _change_of_rows(name: str, old_rows: tuple[object, ...], new_rows: Iterable[object]) -> dict[str, object]:
     """Return a change of a field of several rows; some of the rows may be gone."""
     rows = tuple(new_row for new_row in new_rows if new_row is not None)
     alike = len(rows) == len(old_rows) and all(row is old_row for row, old_row in zip(rows, old_rows, strict=True))
@@ -283,7 +283,7 @@ def _merge_bgp(own_bgp: Bgp, bgp_before: Bgp, bgp_after: Bgp | None) -> Bgp | No
     return replace_fields(own_bgp, **changes) if changes else own_bgp
 
 
-def _changed_fields(before: Any, after: Any, without: tuple[str, ...] = ()) -> dict[str, Any]:
+def _changed_fields(before: Any, after: Any, without: tuple[str, ...] = ()) -> dict[str, object]:
     names = (field.name for field in dataclasses.fields(before) if field.name not in without)
     return {
         name: getattr(after, name) for name in names if not _is_same_value(getattr(before, name), getattr(after, name))

@@ -6,7 +6,7 @@ comparison then finds them missing.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from nodrop.model.fabric import End
 from nodrop.model.subject import Subject
@@ -173,7 +173,7 @@ def routes(
 
 
 def _port(
-    device: str, vrf_name: str | None, hop: Mapping[str, Any], node_names: NodeNames, owners: AddressOwners
+    device: str, vrf_name: str | None, hop: Mapping[str, object], node_names: NodeNames, owners: AddressOwners
 ) -> str:
     match hop.get("type"):
         case "discard":

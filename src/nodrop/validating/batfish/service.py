@@ -117,7 +117,9 @@ class Service:
         with self.limit_time(f"deleting {snapshot.name}"):
             self._session.delete_snapshot(snapshot.name)
 
-    def ask(self, question: str, snapshot: str, reference: str | None = None, **parameters: Any) -> Sequence[AnswerRow]:
+    def ask(
+        self, question: str, snapshot: str, reference: str | None = None, **parameters: object
+    ) -> Sequence[AnswerRow]:
         """Ask a question by its name; the rows of its table."""
         from pybatfish.exception import BatfishException
 
@@ -297,7 +299,7 @@ class Loaded:
     def __init__(self, service: Service, name: str) -> None:
         self.service, self.name = service, name
 
-    def ask(self, question: str, *, reference: "Loaded | None" = None, **parameters: Any) -> Sequence[AnswerRow]:
+    def ask(self, question: str, *, reference: "Loaded | None" = None, **parameters: object) -> Sequence[AnswerRow]:
         """Ask a question of it by Batfish's name, against another snapshot where the question compares two.
 
         Constraints on headers and paths are mappings: `headers={"ipProtocols": ["UDP"], "dstPorts": "4791"}`.

@@ -51,13 +51,13 @@ def receive_message(
     return (MESSAGE_KINDS[kind], body) if len(body) == size else None
 
 
-def pack_result(function: Callable[..., Any], value: object) -> bytes:
+def pack_result(function: Callable[..., object], value: object) -> bytes:
     """Return a function's result as bytes; Unpackable if it is not made of plain values and its classes."""
     _, table = _table(function)
     return table.pack(value)
 
 
-def unpack_result(function: Callable[..., Any], message_body: bytes) -> Any:
+def unpack_result(function: Callable[..., object], message_body: bytes) -> Any:
     """Return a function's result; ServiceUnavailable if the function cannot have returned it."""
     returned, table = _table(function)
     try:
@@ -71,6 +71,6 @@ def decode_text(body: bytes) -> str:
     return body.decode(errors="replace")
 
 
-def _table(function: Callable[..., Any]) -> tuple[Any, Table]:
+def _table(function: Callable[..., object]) -> tuple[Any, Table]:
     returned = get_type_hints(function)["return"]
     return returned, Table(classes_of([returned]))

@@ -13,7 +13,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import IO, Any, Final, TypeVar
+from typing import IO, Final, TypeVar
 
 from nodrop.errors import ServiceUnavailable
 from nodrop.validating.twin import answers
@@ -68,7 +68,10 @@ def namespace_command() -> tuple[str, ...]:
 
 
 def call_in_sandbox(
-    function: Callable[..., _R], *arguments: Any, progress: ReportProgress | None = None, processes: int = MAX_PROCESSES
+    function: Callable[..., _R],
+    *arguments: object,
+    progress: ReportProgress | None = None,
+    processes: int = MAX_PROCESSES,
 ) -> _R:
     """Call a function of a module in such a tree, `function(tell, *given)`, and return its result.
 

@@ -75,7 +75,7 @@ _NOTIFICATION: Final = re.compile(
 """How bgpd logs what ended a session (FRR, bgpd/bgp_debug.c, bgp_notify_print), where it logs changes of neighbors."""
 
 
-def _why_session_down(row: Mapping[str, Any], logged: str) -> str:
+def _why_session_down(row: Mapping[str, object], logged: str) -> str:
     """Why a session is down, in bgpd's words: the last notification that it sent or got, else why it was reset last."""
     if row["bgpState"] == ESTABLISHED_STATE:
         return ""

@@ -138,6 +138,6 @@ def look(
     )
 
 
-def _session_change_key(row: tuple[Any, ...]) -> tuple[Any, ...]:
+def _session_change_key(row: tuple[object, ...]) -> tuple[object, ...]:
     """Return what counts as a change of a session: one that tries in vain goes from state to state for ever."""
     return row[0] == looking.ESTABLISHED_STATE, *row[1:]
