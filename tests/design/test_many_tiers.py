@@ -8,36 +8,9 @@ import nodrop
 from nodrop.errors import InputProblems
 from nodrop.judging import built
 from support.designs import Data, build, changed, load
-from support.tiered_intents import bgp, group, hosts, intent, links, peers
+from support.tiered_intents import bgp, many_tiers, peers
 
 ROLES = {"leaf": "leaf", "spine": "spine", "hub": "superspine", "core": "tier4", "apex": "tier5"}
-
-
-def many_tiers(count: int, lower: str = "nvue") -> Data:
-    """Four pods of two leaves and two spines, two hubs above every two pods, then two cores, then two more."""
-    apex = {"apex": links("17-32", 8)} if count == 5 else {}
-    groups = {
-        "leaf": group(
-            1, "1-8", platform=lower, per_pod="2", ports={"endpoints": "1-4"},
-            uplinks={"spine": links("29-32", 2, peer_ports="1-4")},
-        ),
-        "spine": group(
-            2, "1-8", platform=lower, per_pod="2", uplinks={"hub": links("29-32", 2, peer_ports="1-8", pods="2")},
-        ),
-        "hub": group(3, "1-4", platform=lower, per_pod="2", uplinks={"core": links("25-32", 4, peer_ports="1-16")}),
-        "core": group(4, "1-2", platform="nvue", uplinks=apex),
-        "apex": group(5, "1-2", platform="nvue"),
-    }  # fmt: skip
-    asn = {
-        "leaf": "4200100000+", "spine": "4200200000+pod", "hub": "4200300000+pod", "core": "4200400000",
-        "apex": "4200500000",
-    }  # fmt: skip
-    kept = list(groups)[:count]
-    return intent(
-        {name: groups[name] for name in kept},
-        {"gpu": hosts(ids="1-16", leaf_group="4")},
-        {name: asn[name] for name in kept},
-    )
 
 
 SHAPES = {f"{count}-{lower}": many_tiers(count, lower) for count in (4, 5) for lower in ("nvue", "sonic")}

@@ -1,5 +1,6 @@
 """What switches, ports and hosts of others' configurations are taken for."""
 
+import random
 from dataclasses import replace
 
 import pytest
@@ -9,6 +10,7 @@ import nodrop
 from nodrop.hardware import media
 from nodrop.importing import derive
 from nodrop.importing.grouping import see
+from nodrop.importing.pods import find_pod_ratio
 from nodrop.importing.uplinks import fitting
 from nodrop.model.bridging import PortChannel
 from nodrop.model.compare import differences
@@ -16,8 +18,9 @@ from nodrop.model.fabric import Fabric
 from nodrop.model.far_ends import parse_host_name
 from nodrop.model.states import UNKNOWN, known_rows
 from support.designs import Data, build
-from support.imported_fabrics import bare, called, imported, without_names
+from support.imported_fabrics import as_read, bare, called, imported, without_names
 from support.random_topologies import topologies
+from support.tiered_intents import group, hosts, intent, links, many_tiers, peers
 
 
 def unnumbered_alone() -> Fabric:
@@ -168,6 +171,62 @@ def assert_topology_comes_back(data: Data) -> None:
     names = [device.name for device in fabric.devices] + [host.name for host in fabric.hosts]
     assert len(set(addresses)) == len(addresses)
     assert len(set(names)) == len(names)
+
+
+def nested_pods() -> Data:
+    """Pods in pods in pods: two leaves and a spine, two of these below a hub, two of those below two cores."""
+    groups = {
+        "leaf": group(
+            1, "1-15", per_pod="2", ports={"endpoints": "1-4"}, uplinks={"spine": links("29-32", 2, peer_ports="1-4")}
+        ),
+        "spine": group(2, "1-8", per_pod="1", uplinks={"hub": links("29-32", 2, peer_ports="1-8", pods="2")}),
+        "hub": group(3, "1-4", per_pod="1", uplinks={"core": links("25-32", 4, peer_ports="1-16", pods="2")}),
+        "core": group(4, "1-4", platform="nvue", per_pod="2", uplinks={"apex": links("17-24", 4)}),
+        "apex": group(5, "1-2", platform="nvue"),
+    }
+    asn = {"leaf": "4200100000+"} | {name: f"42002{tier}0000+pod" for tier, name in enumerate(["spine", "hub", "core"])}
+    servers = hosts(ids="1-16", leaf_group="4", ports="1")
+    return intent(groups, {"gpu": servers}, asn | {"apex": "4200500000"}, **{"topology.max_oversubscription": "4"})
+
+
+MANY_TIERS = {
+    "four": many_tiers(4), "five": many_tiers(5), "five-sonic": many_tiers(5, "sonic"), "nested": nested_pods(),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("shape", MANY_TIERS)
+def test_pods_of_pods_come_back_with_names_and_without(shape: str) -> None:
+    assert_topology_comes_back(MANY_TIERS[shape])
+
+
+def test_ids_that_no_pods_suit_are_replaced_pod_by_pod() -> None:
+    """Where neither names nor addresses number switches, those of a pod, and pods of a pod, follow each other."""
+    fabric = as_read(build(nested_pods()))
+    numbers = random.Random(3).sample(range(1000, 9000), len(fabric.devices))
+    names = {device.name: f"sw{number}x" for device, number in zip(fabric.devices, numbers, strict=True)}
+    unnumbered = called(fabric, names, role=UNKNOWN, management=UNKNOWN, loopbacks=UNKNOWN, bgp=UNKNOWN)
+    groups = see(unnumbered).groups
+    assert [(group.tier, group.per_pod, len(group.boxes)) for group in groups] == [
+        (0, 2, 15), (1, 1, 8), (2, 1, 4), (3, 2, 4), (4, None, 2),
+    ]  # fmt: skip
+    old_names = {new: old for old, new in names.items()}
+    for lower, pods_of_pod in zip(groups[:3], (1, 2, 2), strict=True):
+        above = groups[lower.tier + 1]
+        pod_of_upper = {old_names[box.was]: above.pod(box.id) for box in above.boxes}
+        for box in lower.boxes:
+            uppers = {pod_of_upper[name] for name in peers(fabric, old_names[box.was]) if name in pod_of_upper}
+            assert uppers == {(lower.pod(box.id) - 1) // pods_of_pod + 1}
+
+
+@pytest.mark.parametrize(
+    ("pairs", "ratio"),
+    [
+        ([], 1), ([(0, 0)], 1), ([(0, 0), (1, 1)], 1), ([(0, 0), (1, 0), (2, 1)], 2), ([(2, 0), (3, 1)], 3),
+        ([(0, 0), (4, 1)], 3), ([(0, 0), (1, 0), (2, 0), (2, 1)], None), ([(1, 0), (0, 1)], None),
+    ],
+)  # fmt: skip
+def test_pods_of_a_pod_are_as_many_for_each(pairs: list[tuple[int, int]], ratio: int | None) -> None:
+    assert find_pod_ratio(pairs) == ratio
 
 
 @given(topologies())

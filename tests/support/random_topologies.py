@@ -12,8 +12,8 @@ _HOST_NAMES = ("gpu", "disk", "gate")
 
 
 def topologies() -> st.SearchStrategy[Data]:
-    """Intents of a topology of any shape that import finds again; not pods of pods."""
-    return st.one_of(switches_alone(), rails(), several_groups(), pods())
+    """Intents of a topology of any shape that import finds again."""
+    return st.one_of(switches_alone(), rails(), several_groups(), pods(), pods_of_pods())
 
 
 def _platforms() -> st.SearchStrategy[str]:

@@ -263,13 +263,13 @@ def _owners(intent: Intent) -> list[Group]:
     return [group for group in topology.groups if group.tier == 0 or topology.joins_above(group)]
 
 
-def _tier_shares(node: Node) -> int:
-    """Return how many parts as large as that of a switch's tier a pool has."""
-    return TIER_SHARES if node.tier < TIER_SHARES - 1 else 2 * TIER_SHARES
+def count_shares(tier: int) -> int:
+    """Return how many parts as large as that of a tier, 0 next to the hosts, a pool has."""
+    return TIER_SHARES if tier < TIER_SHARES - 1 else 2 * TIER_SHARES
 
 
 def _share_needed(node: Node) -> int:
-    return (node.number + 1) * _tier_shares(node)
+    return (node.number + 1) * count_shares(node.tier)
 
 
 def _slots_per_device(intent: Intent, problems: list[Problem]) -> int:
@@ -334,7 +334,7 @@ def _exhausted_pools(intent: Intent, switches: Boxes, plan: Plan) -> Iterator[Pr
         links = keys[-1] not in ("loopbacks", "oob")
         whole = keys[-1] in ("endpoints", "pool")
         node = last if not links else last_at_hosts if whole else last_below
-        shares = 1 if whole else _tier_shares(node)
+        shares = 1 if whole else count_shares(node.tier)
         for pool in pools:
             blocks = links and pool.family == "ipv6"
             block = _BLOCK if blocks else 2 * plan.slots if links else 1

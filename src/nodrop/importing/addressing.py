@@ -5,7 +5,7 @@ from ipaddress import IPv4Network
 from itertools import pairwise, repeat
 from typing import Any, NamedTuple
 
-from nodrop.design.addressing import TIER_SHARES, port_slots_of
+from nodrop.design.addressing import TIER_SHARES, count_shares, port_slots_of
 from nodrop.importing.parts import Found, Keys, Lack, Tree
 from nodrop.importing.pools import (
     ROUND,
@@ -109,21 +109,26 @@ def _unused_pool_candidates(taken: Iterable[str]) -> Iterator[str]:
 class _Most(NamedTuple):
     """The largest numbers, and for how many links a switch has addresses: what pools have to be wide enough for."""
 
-    switch: int
+    switches_needed: int
+    """Addresses of a pool of which each switch has one, in its tier's share."""
     lowest: int
-    linked: int
+    blocks_needed: int
+    """Blocks of a pool of which each switch with links upwards has one, in its tier's share."""
     slots: int
 
     @classmethod
     def of(cls, sight: TierView, slots: int) -> "_Most":
         """Return those of a fabric, of two switches at least."""
         lowest = max((box.number for box in sight.lowest), default=0)
-        linked = max((box.number for group in _groups_with_links(sight) for box in group.boxes), default=0)
-        return cls(max((2, *(box.number for box in sight.boxes))), lowest, linked, slots)
+        switches, blocks = (
+            max((count_shares(group.tier) * (box.number + 1) for group in groups for box in group.boxes), default=0)
+            for groups in (sight.groups, _groups_with_links(sight))
+        )
+        return cls(max(3 * TIER_SHARES, switches), lowest, max(TIER_SHARES, blocks), slots)
 
     def switches(self, _version: int) -> int:
         """Return how many addresses a pool needs to give each tier a quarter."""
-        return TIER_SHARES * (self.switch + 1)
+        return self.switches_needed
 
     def hosts(self, version: int) -> int:
         """Return how many addresses a pool needs to give each switch next to hosts a block."""
@@ -131,7 +136,7 @@ class _Most(NamedTuple):
 
     def links(self, version: int) -> int:
         """Return how many addresses a pool needs to give each tier's share a block for each switch with links up."""
-        return TIER_SHARES * self._block(version) * (self.linked + 1)
+        return self._block(version) * self.blocks_needed
 
     def _block(self, version: int) -> int:
         return _BLOCK if version == 6 else 2 * self.slots

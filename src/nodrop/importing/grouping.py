@@ -3,7 +3,6 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import count
 from typing import Literal
 
@@ -12,6 +11,7 @@ from nodrop.design.naming import HOST, Identity
 from nodrop.design.topology import ROLES
 from nodrop.importing.hosts import number_stated_hosts, rename_hosts
 from nodrop.importing.numbering import number_switches, numbers_by_management
+from nodrop.importing.pods import GroupDraft, find_pods
 from nodrop.importing.ranks import find_ranks
 from nodrop.importing.renaming import rename_switches
 from nodrop.importing.tier_view import Box, SwitchGroup, TierView, usual
@@ -28,18 +28,6 @@ _MOST_GROUPS = 8
 _LETTERS = "bcdefghijklmnopqrstuvwxyz"
 
 
-@dataclass(slots=True, kw_only=True)
-class _Draft:
-    """A group whose switches are still called as in their files."""
-
-    tier: int
-    devices: list[Device]
-    ids: list[int] = field(default_factory=list)
-    name: str = ""
-    offset: int = 0
-    per_pod: int | None = None
-
-
 def see(fabric: Fabric, known: Mapping[str, Identity] | None = None, detail: Detail = "software") -> TierView:
     """Return a fabric as groups in tiers, hosts' and others: by stated roles, else by cables.
 
@@ -52,14 +40,14 @@ def see(fabric: Fabric, known: Mapping[str, Identity] | None = None, detail: Det
     ranks = find_ranks(fabric, stated_tiers)
     names_of_tiers = [{each.group for each in known.values() if each.role == role} for role in ROLES]
     facts = _Facts(fabric, ranks.tiers)
-    drafts: list[_Draft] = []
+    drafts: list[GroupDraft] = []
     for tier in sorted(set(ranks.tiers.values())):
         own = [devices[name] for name in sorted(ranks.tiers, key=natural) if ranks.tiers[name] == tier]
         stated = [device for device in own if device.name in of_switches]
         drafts += _known_groups(tier, stated, of_switches)
         name = next(iter(names_of_tiers[tier])) if len(names_of_tiers[tier]) == 1 else ""
         drafts += _groups_of_tier(tier, [each for each in own if each not in stated], facts, detail, drafts, name)
-    _find_pods(drafts, fabric)
+    find_pods(drafts, fabric)
     names = {
         device.name: f"{draft.name}{number}"
         for draft in drafts
@@ -75,7 +63,7 @@ def see(fabric: Fabric, known: Mapping[str, Identity] | None = None, detail: Det
             tier=draft.tier,
             boxes=tuple(
                 Box(number, renamed[names[device.name]], device.name, draft.offset)
-                for number, device in sorted(zip(draft.ids, draft.devices, strict=True), key=_by_id_and_name)
+                for number, device in draft.numbered_devices
             ),
             offset=draft.offset,
             per_pod=draft.per_pod,
@@ -92,16 +80,12 @@ def see(fabric: Fabric, known: Mapping[str, Identity] | None = None, detail: Det
     )
 
 
-def _by_id_and_name(switch: tuple[int, Device]) -> tuple[int, object]:
-    return switch[0], natural(switch[1].name)
-
-
-def _known_groups(tier: int, devices: Iterable[Device], known: Mapping[str, Identity]) -> list[_Draft]:
+def _known_groups(tier: int, devices: Iterable[Device], known: Mapping[str, Identity]) -> list[GroupDraft]:
     """Return the groups that an intent states."""
-    drafts: dict[str, _Draft] = {}
+    drafts: dict[str, GroupDraft] = {}
     for device in devices:
         identity = known[device.name]
-        draft = drafts.setdefault(identity.group, _Draft(tier=tier, devices=[], name=identity.group))
+        draft = drafts.setdefault(identity.group, GroupDraft(tier=tier, devices=[], name=identity.group))
         draft.devices.append(device)
         draft.ids.append(identity.id)
     return list(drafts.values())
@@ -112,18 +96,18 @@ def _groups_of_tier(
     devices: list[Device],
     facts: "_Facts",
     detail: Detail,
-    others: Sequence[_Draft],
+    others: Sequence[GroupDraft],
     stated_name: str,
-) -> list[_Draft]:
+) -> list[GroupDraft]:
     """Return the groups of a tier with ids, offsets and names that no other switch has."""
     if not devices:
         return []
     parts = _divide_tier(devices, facts, detail)
-    drafts = [_Draft(tier=tier, devices=part) for part in (parts if len(parts) <= _MOST_GROUPS else [devices])]
+    drafts = [GroupDraft(tier=tier, devices=part) for part in (parts if len(parts) <= _MOST_GROUPS else [devices])]
     beside = [draft for draft in others if draft.tier == tier]
     for draft in drafts:
-        draft.ids = number_switches(draft.devices, _numbers([device.name for device in draft.devices]))
-    drafts.sort(key=lambda draft: min(numbers_by_management(draft.devices) or draft.ids))
+        draft.ids = number_switches(draft.devices, _numbers([device.name for device in draft.devices]), tier)
+    drafts.sort(key=lambda draft: min(numbers_by_management(draft.devices, tier) or draft.ids))
     for draft in drafts if beside else drafts[1:]:
         _count_from_one(draft)
     if len(drafts) == len(beside) == 1 and beside[0].name == stated_name:
@@ -142,14 +126,14 @@ def _groups_of_tier(
     return drafts
 
 
-def _join_groups(draft: _Draft, other: _Draft) -> None:
+def _join_groups(draft: GroupDraft, other: GroupDraft) -> None:
     """Add the switches of another group to one, with numbers that this has not."""
     for number, device in zip(other.ids, other.devices, strict=True):
         draft.ids.append(next(free for free in count(number) if free not in draft.ids))
         draft.devices.append(device)
 
 
-def _common_name(draft: _Draft) -> str:
+def _common_name(draft: GroupDraft) -> str:
     """Return the text before the ids in the names of all switches of a group, where that can be a group's name."""
     texts = {
         device.name.removesuffix(str(number)) if device.name.endswith(str(number)) else ""
@@ -159,9 +143,9 @@ def _common_name(draft: _Draft) -> str:
     return text if re.fullmatch(r"[a-z][a-z0-9-]{0,29}[a-z]|[a-z]", text) else ""
 
 
-def _count_from_one(draft: _Draft) -> None:
+def _count_from_one(draft: GroupDraft) -> None:
     """Take ids that are those of the tier apart: ids as names have them, else from 1, and the offset of the group."""
-    of_tier = numbers_by_management(draft.devices)
+    of_tier = numbers_by_management(draft.devices, draft.tier)
     if not of_tier:
         return
     by_name = _numbers([device.name for device in draft.devices])
@@ -172,7 +156,7 @@ def _count_from_one(draft: _Draft) -> None:
     draft.offset = of_tier[0] - draft.ids[0]
 
 
-def _separate(drafts: Sequence[_Draft], beside: Sequence[_Draft]) -> None:
+def _separate(drafts: Sequence[GroupDraft], beside: Sequence[GroupDraft]) -> None:
     """Raise offsets that would give switches of two groups one number."""
     taken = {draft.offset + number for draft in beside for number in draft.ids}
     for draft in drafts:
@@ -307,91 +291,3 @@ def _by_hosts(devices: list[Device], facts: _Facts) -> list[list[Device]]:
             merged = (merged[0] | part[0], [*part[1], *merged[1]])
         parts.append(merged)
     return [sorted(part, key=lambda device: natural(device.name)) for _, part in parts]
-
-
-def _find_pods(drafts: list[_Draft], fabric: Fabric) -> None:
-    """Give groups below the top tier pods where cables among them make several parts, each of more than one tier."""
-    top = max((draft.tier for draft in drafts), default=0)
-    draft_of = {device.name: draft for draft in drafts for device in draft.devices if draft.tier < top}
-    parts = [part for part in _connected_parts(draft_of, fabric) if len({draft_of[name].tier for name in part}) > 1]
-    if top < 2 or len(parts) < 2:
-        return
-    part_of = {name: place for place, part in enumerate(parts) for name in part}
-    below = [draft for draft in drafts if draft.tier < top and any(each.name in part_of for each in draft.devices)]
-    far_ports = _far_ports(draft_of, fabric)
-    choices = [list(_pod_sizes(draft, part_of, far_ports)) for draft in below]
-    for pods in (pods for _, pods in choices[0]):
-        sizes = [next((size for size, own in choice if _agree(own, pods)), 0) for choice in choices]
-        if all(sizes):
-            break
-    else:
-        sizes = [_renumber(draft, part_of) for draft in below]
-    for draft, size in zip(below, sizes, strict=True):
-        draft.per_pod = size
-
-
-def _far_ports(names: Mapping[str, object], fabric: Fabric) -> dict[str, set[str]]:
-    """Return the ports that other switches have for one: switches at the same place of their pods have the same."""
-    ports: dict[str, set[str]] = {name: set() for name in names}
-    for link in fabric.links:
-        if link.a.node in ports and link.b.node in ports:
-            ports[link.a.node].add(link.b.port)
-            ports[link.b.node].add(link.a.port)
-    return ports
-
-
-def _connected_parts(names: Mapping[str, object], fabric: Fabric) -> list[list[str]]:
-    """Return the switches that cables among them connect."""
-    beside: dict[str, list[str]] = {name: [] for name in names}
-    for link in fabric.links:
-        if link.a.node in beside and link.b.node in beside:
-            beside[link.a.node].append(link.b.node)
-            beside[link.b.node].append(link.a.node)
-    parts, seen = [], set[str]()
-    for name in sorted(beside, key=natural):
-        if name not in seen:
-            part, waiting = [], [name]
-            seen.add(name)
-            while waiting:
-                part.append(waiting.pop())
-                waiting += [far for far in beside[part[-1]] if far not in seen]
-                seen.update(beside[part[-1]])
-            parts.append(part)
-    return parts
-
-
-def _pod_sizes(
-    draft: _Draft, part_of: Mapping[str, int], far_ports: Mapping[str, set[str]]
-) -> list[tuple[int, dict[int, int]]]:
-    """Return the ids of a pod by which each part of a group is a pod, and the pod of each part.
-
-    Those by which switches at the same place have the same ports come first, then the fewest.
-    """
-    sizes = []
-    pairs = [
-        (device.name, number) for device, number in zip(draft.devices, draft.ids, strict=True) if device.name in part_of
-    ]
-    for size in range(1, max(draft.ids) + 1):
-        pods: dict[int, int] = {}
-        ports: dict[int, set[str]] = {}
-        if all(pods.setdefault(part_of[name], (number - 1) // size) == (number - 1) // size for name, number in pairs):
-            alike = all(ports.setdefault(number % size, far_ports[name]) == far_ports[name] for name, number in pairs)
-            if len(set(pods.values())) == len(pods):
-                sizes.append((not alike, size, pods))
-    return [(size, pods) for _, size, pods in sorted(sizes, key=lambda choice: choice[:2])]
-
-
-def _renumber(draft: _Draft, part_of: Mapping[str, int]) -> int:
-    """Return the ids of a pod after giving the switches of a group numbers by pods."""
-    ordered = sorted(zip(draft.ids, draft.devices, strict=True), key=_by_id_and_name)
-    parts: dict[int, list[Device]] = {}
-    for _, device in ordered:
-        parts.setdefault(part_of.get(device.name, 0), []).append(device)
-    size = max(map(len, parts.values()))
-    numbers = {
-        device.name: part * size + place + 1
-        for part, part_devices in parts.items()
-        for place, device in enumerate(part_devices)
-    }
-    draft.ids = [numbers[device.name] for device in draft.devices]
-    return size

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from ipaddress import IPv4Interface
 from itertools import count
 
-from nodrop.design.addressing import TIER_SHARES
+from nodrop.design.addressing import count_shares
 from nodrop.importing.pools import addresses_of
 from nodrop.model.fabric import Device, Management
 from nodrop.model.routing import Bgp
@@ -24,7 +24,7 @@ _MOST_SHARING = 4096
 Numbers = list[int]
 
 
-def number_switches(devices: Sequence[Device], by_name: Numbers) -> Numbers:
+def number_switches(devices: Sequence[Device], by_name: Numbers, tier: int) -> Numbers:
     """Return numbers for the switches of a tier: `by_name` unless others explain more of their addresses."""
     if not devices:
         return by_name
@@ -32,7 +32,7 @@ def number_switches(devices: Sequence[Device], by_name: Numbers) -> Numbers:
     names = [device.name for device in devices]
     candidates = [by_name, *(column for column in _columns(names) if _are_numbers(column))]
     candidates += [fixed for column in (by_name, *_columns(names)) for fact in facts if (fixed := _fix(column, fact))]
-    by_management = numbers_by_management(devices)
+    by_management = numbers_by_management(devices, tier)
     if len(devices) == 1:
         return by_management or by_name
     best = max(candidates, key=lambda numbers: (_explained(numbers, facts), numbers == by_management))
@@ -88,14 +88,14 @@ def _management_address(device: Device) -> int | None:
     return int(interface.ip) if interface else None
 
 
-def numbers_by_management(devices: Sequence[Device]) -> Numbers:
-    """Return the numbers by which a plan gives out the addresses of management ports; none where it does not."""
+def numbers_by_management(devices: Sequence[Device], tier: int) -> Numbers:
+    """Return the numbers by which a plan gives out the management addresses of a tier; none where it does not."""
     numbers = []
     for device in devices:
         interface = _management_interface(device)
         if interface is None:
             return []
-        share = max(interface.network.num_addresses // TIER_SHARES, 1)
+        share = max(interface.network.num_addresses // count_shares(tier), 1)
         numbers.append((int(interface.ip) - int(interface.network.network_address)) % share)
     return numbers if _are_numbers(numbers) else []
 

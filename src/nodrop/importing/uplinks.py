@@ -10,6 +10,7 @@ from nodrop.design.topology import ROLES
 from nodrop.hardware import media, medium, switch
 from nodrop.hardware.schema import Switch
 from nodrop.importing.parts import Found, Keys, Lack, Tree, collect_facts, numbers, together
+from nodrop.importing.pods import find_pod_ratio
 from nodrop.importing.tier_view import SPEED_MBPS, Box, Cables, Run, SwitchGroup, TierView, faces, is_isolated, usual
 from nodrop.importing.tiers import likely_model
 from nodrop.model.fabric import Interface, Link, Port
@@ -49,6 +50,8 @@ class Joined:
     lower: SwitchGroup
     upper: SwitchGroup
     runs: tuple[Run, ...]
+    pods: int
+    """Pods of the lower group for each of the upper one."""
     lower_has_other_links: bool
     upper_has_other_links: bool
 
@@ -58,12 +61,16 @@ class Joined:
         of_lower, of_upper = (
             sum(group.name in pair for pair in cables.pairs_of_groups) > 1 for group in (lower, upper)
         )
+        runs = cables.runs(lower, upper)
+        of_pods = {(lower.pod(run.lower) - 1, upper.pod(run.upper) - 1) for run in runs}
+        pods = find_pod_ratio(of_pods) if lower.per_pod and upper.per_pod else None
         return cls(
             tier_view=tier_view,
             cables=cables,
             lower=lower,
             upper=upper,
-            runs=cables.runs(lower, upper),
+            runs=runs,
+            pods=pods or 1,
             lower_has_other_links=of_lower,
             upper_has_other_links=of_upper,
         )
@@ -75,7 +82,8 @@ class Joined:
 
     def lower_position(self, number: int) -> int:
         """Return the place of a lower switch among those that an upper switch has links to."""
-        return self.lower.position(number) if self.by_pod else number
+        per_pod = self.lower.per_pod
+        return number if per_pod is None or not self.by_pod else (number - 1) % (per_pod * self.pods) + 1
 
     def upper_position(self, number: int) -> int:
         """Return the place of an upper switch among those that a lower switch has links to."""
@@ -110,7 +118,10 @@ def _links_of_join(joined: Joined) -> Found:
     peer_split = _find_usual_split(upper, ((run.upper, run.upper_port) for run in runs))
     model = _usual_model(lower)
     lower_share = lower_sharing(likely_model(lower), joined, split, links)
-    upper_share = upper_sharing(likely_model(upper), joined, peer_split, links, speed or SPEED_MBPS)
+    upper_model = likely_model(upper)
+    upper_share = upper_sharing(upper_model, joined, peer_split, links, speed or SPEED_MBPS)
+    by_model = upper_model.usable(peer_split, speed or SPEED_MBPS)
+    has_peer_ports = joined.upper_has_other_links or upper_share.panels != by_model
     fewer = [box.fewer_lanes(port) for box, port in _ports_at_run_ends(tier_view, runs, cables)]
     lanes = usual(lane_count for lane_count in fewer if lane_count is not None) if any(fewer) else None
     no_speed = speed is None
@@ -125,11 +136,12 @@ def _links_of_join(joined: Joined) -> Found:
         guessed[(*at, "speed")] = UNSAID
     keys = collect_facts(
         ports=numbers(lower_share.panels),
-        peer_ports=numbers(upper_share.panels) if joined.upper_has_other_links else None,
+        peer_ports=numbers(upper_share.panels) if has_peer_ports else None,
         links=links,
         speed=show_speed(speed),
         media=media_name,
         length=f"{length}m",
+        pods=joined.pods if joined.pods > 1 else None,
         split=split if split > 1 else None,
         lanes=lanes,
         peer_split=peer_split if peer_split != split else None,
@@ -286,18 +298,20 @@ def _usual_path_count(boxes: tuple[Box, ...]) -> int | None:
 def upper_sharing(model: Switch | None, joined: Joined, split: int, links: int, speed: int | None) -> Sharing:
     """Return how the upper switches' ports are shared out among lower ones.
 
-    Which ports those are follows from the model, unless the upper switches have other links too.
+    Which ports those are follows from the model, unless the upper switches have other links too, or others are stated.
     """
     blocks: dict[int, set[Port]] = {}
     for run in joined.runs:
         blocks.setdefault(joined.lower_position(run.lower), set()).add(run.upper_port)
     used = {run.upper_port.panel for run in joined.runs}
     panels = model.usable(split, speed) if model and speed else tuple(sorted(used))
-    if not joined.upper_has_other_links:
-        return _find_shared_panels(blocks, [panels], split, links, joined.lower.name)
+    by_model = _find_shared_panels(blocks, [panels], split, links, joined.lower.name)
+    if by_model.fits and not joined.upper_has_other_links:
+        return by_model
     others = joined.other_panels(joined.upper)
     candidates = _panel_candidates(used, [panel for panel in panels if panel not in others])
-    return _find_shared_panels(blocks, candidates, split, links, joined.lower.name)
+    stated = _find_shared_panels(blocks, candidates, split, links, joined.lower.name)
+    return stated if stated.fits or joined.upper_has_other_links else by_model
 
 
 def _panel_candidates(used: set[int], free: list[int]) -> Iterator[tuple[int, ...]]:
