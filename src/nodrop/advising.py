@@ -170,7 +170,8 @@ class _Adviser:
         for (device, language, file), commands in spelled.items():
             if not commands or self._would_refuse_commands(device, language, commands):
                 continue
-            if lines := self._fit_file(device, file, _with_ports(language, commands)):
+            lines = self._fit_device(device, language, _with_ports(language, commands))
+            if lines := self._fit_file(device, file, lines):
                 impact = _format_impact(disruptions_of_lines(lines))
                 yield Commands(device=device, language=language, lines=lines, impact=impact)
 
@@ -191,14 +192,23 @@ class _Adviser:
             return lines
         return fitted
 
+    def _fit_device(self, device: str, language: str, lines: tuple[str, ...]) -> tuple[str, ...]:
+        """Return lines in the form that fits the files of a switch."""
+        if device not in self._devices or not self._reading.sources.get(device):
+            return lines
+        try:
+            return platforms.fit_commands(language, lines, lambda: self._load_files(device))
+        except InputProblems:
+            return lines
+
+    def _load_files(self, device: str) -> Mapping[str, bytes]:
+        return {source.name: load(source) for source in self._reading.sources.get(device, ())}
+
     def _would_refuse_commands(self, name: str, language: str, commands: Iterable[tuple[str, str]]) -> bool:
         """Whether commands, given with a port each, name what the device does not have; it is not known of all."""
-
-        def read_files() -> Mapping[str, bytes]:
-            return {source.name: load(source) for source in self._reading.sources.get(name, ())}
-
+        filled = (fill_slots(*command) for command in commands)
         try:
-            return platforms.would_refuse_commands(language, (fill_slots(*command) for command in commands), read_files)
+            return platforms.would_refuse_commands(language, filled, lambda: self._load_files(name))
         except InputProblems:
             return True
 

@@ -41,22 +41,48 @@ def type_commands(language: str, lines: Iterable[str], files: Files) -> dict[str
     raise NotKnown(language)
 
 
+_IN_PLACE = re.compile(r"# in (\S+) in place of line (\d+):")
+_AT_START = re.compile(r"# in (\S+?)( before the job starts)?:")
+_DELETED = re.compile(r"# delete (\S+(?: and \S+)*) from lines? (\d+(?: and \d+)*)")
+
+
 def _type_hosts(lines: Iterable[str], files: Files) -> dict[str, str]:
-    """Return the files of hosts after lines took the places of others, by the last part of their names."""
-    new, place = dict(files), None
+    """Return the files of hosts after lines took the places of others, or came to them, by the last part of names."""
+    new, name, place = dict(files), "", None
     for line in lines:
-        if place is None:
-            match = re.fullmatch(r"# in (\S+) in place of line (\d+):", line)
-            if match is None:
-                raise NotKnown(line)
-            place = next(name for name in files if name.rpartition("/")[2] == match[1]), int(match[2]) - 1
+        if match := _IN_PLACE.fullmatch(line) or _AT_START.fullmatch(line):
+            name = next(each for each in files if each.rpartition("/")[2] == match[1])
+            place = int(match[2]) - 1 if match.re is _IN_PLACE else None
             continue
-        name, at = place
+        if not name:
+            raise NotKnown(line)
         text = new[name].split("\n")
-        indent = text[at][: len(text[at]) - len(text[at].lstrip())]
-        text[at] = indent + line
-        new[name], place = "\n".join(text), None
+        if match := _DELETED.fullmatch(line):
+            for number in match[2].split(" and "):
+                text[int(number) - 1] = _without(text[int(number) - 1], match[1].split(" and "))
+        elif place is None:
+            _set_variable(text, line)
+        else:
+            text[place] = text[place][: len(text[place]) - len(text[place].lstrip())] + line
+            place = None
+        new[name] = "\n".join(text)
     return new
+
+
+def _without(line: str, names: Iterable[str]) -> str:
+    """Return a line of a shell without assignments to variables; nothing is left of one that only exports them."""
+    left = [word for word in line.split(" ") if word.partition("=")[0] not in {*names}]
+    return "" if left in ([], ["export"]) else " ".join(left)
+
+
+def _set_variable(text: list[str], line: str) -> None:
+    """Set a variable: in the line of a file that sets it alone, else in a new line, after that of the shell."""
+    variable = line.removeprefix("export ").partition("=")[0]
+    at = next((n for n, old in enumerate(text) if old.removeprefix("export ").startswith(f"{variable}=")), None)
+    if at is not None:
+        text[at] = line
+    else:
+        text.insert(int(text[0].startswith("#!")), line)
 
 
 def _type_nvue(lines: Iterable[str], files: Files) -> dict[str, str]:
@@ -128,7 +154,7 @@ def _type_config(tables: dict[str, Any], words: list[str]) -> None:
             tables["BUFFER_PROFILE"][profile]["dynamic_th" if option == "-a" else "static_th"] = value
         case ["pfcwd", "interval", value]:
             tables.setdefault("PFC_WD", {}).setdefault("GLOBAL", {})["POLL_INTERVAL"] = value
-        case ["config", "save", *_] | ["config", "reload", *_]:
+        case ["config", "save", *_] | ["config", "reload", *_] | ["systemctl", "restart", _]:
             pass
         case ["config", "ntp" | "syslog" as table, "add", server]:
             tables.setdefault({"ntp": "NTP_SERVER", "syslog": "SYSLOG_SERVER"}[table], {})[server] = {}
@@ -214,7 +240,7 @@ def _type_frr(commands: list[str], text: str) -> str:
         if word in ("exit", "exit-address-family"):
             way = way[:-1]
             continue
-        if re.match(r"(router bgp|address-family|route-map|interface|vrf) ", word):
+        if re.match(r"router bgp$|(router bgp|address-family|route-map|interface|vrf) ", word):
             word = next((line for line in lines if word == "router bgp" and line.startswith("router bgp ")), word)
             way = [word] if not word.startswith("address-family") else [*way[:1], word]
             if _start_of(lines, way) is None:
@@ -229,6 +255,8 @@ def _type_frr(commands: list[str], text: str) -> str:
         start, end = _block(lines, way)
         if word.startswith("no "):
             kept = [line for line in lines[start:end] if not _same(line, word[3:])]
+            if len(kept) == end - start and _ON_BY_DEFAULT.fullmatch(word[3:]):
+                kept.append(" " * len(way) + word)
             lines[start:end] = kept
         else:
             head = _prefix(word)
@@ -239,6 +267,12 @@ def _type_frr(commands: list[str], text: str) -> str:
             else:
                 lines[at] = line
     return "\n".join(lines) + "\n"
+
+
+_ON_BY_DEFAULT = re.compile(
+    r"bgp (default ipv4-unicast|ebgp-requires-policy|network import-check)|neighbor \S+ activate"
+)
+"""Settings of FRR whose absence is no setting: `no` of them stays in the configuration."""
 
 
 def _same(line: str, command: str) -> bool:

@@ -69,6 +69,7 @@ def _hidden_path_hits(
         subject=(router.device.name, "@static_routes", str(rows[0][0])),
         facts={
             "device": router.name,
+            "vrf": router.vrf or "default",
             "prefix": str(route.prefix),
             "via": ", ".join(row.next_hop for _, row in rows),
             "hop": ", ".join(format_next_hop(row) for _, row in rows),

@@ -88,8 +88,9 @@ class StaticRoute:
 
 
 def format_next_hop(route: StaticRoute) -> str:
-    """Return a next hop as a command of FRR names it: with the distance, unless that is the default, 1."""
-    return route.next_hop if route.distance == 1 else f"{route.next_hop} {route.distance}"
+    """Return a next hop as a command of FRR names it: with distance and VRF, unless these are the defaults."""
+    distance = "" if route.distance == 1 else f" {route.distance}"
+    return f"{route.next_hop}{distance}{f' vrf {route.vrf}' if route.vrf else ''}"
 
 
 @value

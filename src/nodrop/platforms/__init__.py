@@ -238,6 +238,12 @@ def would_refuse_commands(
     return check is not None and bool(check(commands, read_files))
 
 
+def fit_commands(language: str, lines: Sequence[str], read_files: Callable[[], Mapping[str, bytes]]) -> tuple[str, ...]:
+    """Return commands in the form that fits the files of a device."""
+    fit = getattr(command_lines(language), "fit_commands", None)
+    return fit(lines, read_files) if fit is not None else tuple(lines)
+
+
 def states_of(
     platform: str, config_files: Mapping[str, bytes], edit: Edit
 ) -> Iterator[tuple[str, Mapping[str, bytes]]]:

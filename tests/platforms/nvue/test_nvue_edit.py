@@ -83,7 +83,7 @@ qos:
             WATCHDOG,
             ["nv set interface swp2 qos pfc-watchdog state enable"],
         ),
-        ("swp1/qos/pfc_watchdog", None, ["nv unset interface swp1 qos pfc-watchdog"]),
+        ("swp1/qos/pfc_watchdog", None, ["nv unset interface swp1 qos"]),
         (
             "@watchdog_polling_ms",
             100,
@@ -99,7 +99,7 @@ qos:
             2_000_000_000,
             ["nv set qos egress-shaper capped traffic-class 6 max-rate 16000000"],
         ),
-        ("swp2/link_pause", None, ["nv unset interface swp2 qos link-pause profile"]),
+        ("swp2/link_pause", None, ["nv unset interface swp2 qos link-pause"]),
         (
             "swp*/qos/dscp_to_tc/26",
             4,
@@ -542,7 +542,7 @@ interface:
         (
             "@vlans/10/members/swp4",
             None,
-            ["nv unset interface swp4 bridge domain br_default access"],
+            ["nv unset interface swp4 bridge domain br_default"],
         ),
         (
             "@vlans/10/addresses",
@@ -776,13 +776,13 @@ GROUPED = """
         (
             {"10.1.0.1/bfd": False},
             [
-                "unset vrf default router bgp peer-group SPINES bfd enable",
+                "unset vrf default router bgp peer-group SPINES bfd",
                 "set vrf default router bgp neighbor 10.1.0.3 bfd enable on",
             ],
         ),
         (
             {"10.1.0.1/bfd": False, "10.1.0.3/bfd": False},
-            ["unset vrf default router bgp peer-group SPINES bfd enable"],
+            ["unset vrf default router bgp peer-group SPINES bfd"],
         ),
     ],
 )

@@ -1,11 +1,13 @@
 """Commands of NVUE: `nv set` and `nv unset`, with ranges of ports, and `nv config apply`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from nodrop.model.change import Edit
 from nodrop.platforms.kit.command_lines import fill_slots, has_slot
 from nodrop.platforms.nvue.edit_document import spelt_key
+from nodrop.platforms.nvue.edit_removals import raise_commands
 from nodrop.platforms.nvue.edit_steps import COMMANDS
+from nodrop.platforms.nvue.tree import Tree
 
 TITLE = "NVUE"
 BEFORE: tuple[str, ...] = ()
@@ -22,3 +24,11 @@ def for_ports(command: str, ports: Sequence[str]) -> tuple[str, ...]:
 def of_edit(bundle: Mapping[str, bytes], edit: Edit) -> tuple[str, ...]:
     """Return the commands of an edit: those of its form for a shell of the switch."""
     return tuple(edit.forms.get(COMMANDS, "").splitlines())
+
+
+def fit_commands(lines: Sequence[str], read_files: Callable[[], Mapping[str, bytes]]) -> tuple[str, ...]:
+    """Return commands that leave nothing empty behind in the file of a switch."""
+    if not any(line.startswith("nv unset ") for line in lines):
+        return tuple(lines)
+    (name, text), *_ = read_files().items()
+    return raise_commands(Tree(text, name).root, lines)

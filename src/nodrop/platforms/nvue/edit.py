@@ -25,12 +25,13 @@ from nodrop.platforms.nvue.edit_document import YamlDocument
 from nodrop.platforms.nvue.edit_draft import Draft
 from nodrop.platforms.nvue.edit_operations import Operation, operations
 from nodrop.platforms.nvue.edit_qos import change_qos
+from nodrop.platforms.nvue.edit_removals import raise_removals
 from nodrop.platforms.nvue.edit_rows import change_rows
 from nodrop.platforms.nvue.edit_script import ScriptDocument
 from nodrop.platforms.nvue.edit_steps import forms, steps
 from nodrop.platforms.nvue.reader import read_device
-from nodrop.platforms.nvue.schema_types import release_of
-from nodrop.platforms.nvue.tree import Path, Tree
+from nodrop.platforms.nvue.schema_types import Release, release_of
+from nodrop.platforms.nvue.tree import Node, Path, Tree
 from nodrop.syntax import nvset
 
 _SWITCH = "it is the switch, not a setting"
@@ -88,11 +89,7 @@ def edit(
         return Edit(by_hand=by_hand)
     tree = Tree(config_files[file], file)
     release = Draft(tree, state.first).release
-    new_operations = [
-        operation
-        for operation in drawing.collect_operations(state.bundle)
-        if operation.value is not None or not is_of_another_release(next(operation.paths), release_of(release))
-    ]
+    new_operations = drawing.collect_operations(state.bundle, tree.root, release_of(release))
     return Edit(
         files={file: state.bundle[file]},
         steps=tuple(steps(new_operations, tree.root, state.first.device, release)),
@@ -167,8 +164,11 @@ class _Drawing:
         earlier = self._drafts[:at] if at > 0 else []
         self._drafts = [*earlier, *self._drafts[at : at + 1]] if at >= 0 else []
 
-    def collect_operations(self, config_files: Bundle) -> list[Operation]:
-        """Return all that was done on the way to a bundle."""
+    def collect_operations(self, config_files: Bundle, root: Node, release: Release | None) -> list[Operation]:
+        """Return all that was done to a file on the way to a bundle, as a switch of its release takes it.
+
+        `root` is the tree of the file. What the release does not have is not on the switch, and is not removed there.
+        """
         self._keep(config_files)
         gone: dict[Path, None] = {}
         new_values: dict[Path, str] = {}
@@ -180,7 +180,8 @@ class _Drawing:
             for path in draft.wanted:
                 new_values.pop(path, None)
             new_values |= draft.wanted
-        return [*operations(gone), *operations(new_values)]
+        removed = (path for path in gone if not is_of_another_release(path, release))
+        return [*operations(raise_removals(root, removed, new_values)), *operations(new_values)]
 
 
 def _unspelt_reason(path: Sequence[object]) -> str:
