@@ -3,7 +3,7 @@
 import functools
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import click
 
@@ -76,7 +76,7 @@ class Word(click.Choice[str]):
         super().__init__(words)
         self._aliases = aliases or {}
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the word."""
         value = self._aliases.get(value, value)
         if value not in self.choices:
@@ -89,7 +89,19 @@ class Word(click.Choice[str]):
         return "\n".join(("Choose one of:", *words))
 
 
-def option(group: str, *names: str, **attrs: object) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+_R = TypeVar("_R")
+_Command = TypeVar("_Command", bound=Callable[..., object])
+
+
+class Decorator(Protocol):
+    """Adds options to the function of a command."""
+
+    def __call__(self, function: _Command, /) -> _Command:
+        """Return the function with its options."""
+        ...
+
+
+def option(group: str, *names: str, **attrs: Any) -> Decorator:
     """Add an option to a command, in a group of its help."""
     return click.option(*names, cls=Grouped, group=group, **attrs)
 
@@ -254,7 +266,7 @@ def judging_into(formats: tuple[str, ...], *, late: bool = False) -> Callable[[C
     return with_options
 
 
-def format_option(names: tuple[str, ...]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def format_option(names: tuple[str, ...]) -> Decorator:
     """Add --format to a command that reports in several forms; the first is the default."""
     return option(
         OUTPUT,
@@ -275,12 +287,12 @@ def _input_paths(options: dict[str, Any]) -> tuple[str, ...]:
     return tuple(beside if beside and path == "-" else path for path in paths)
 
 
-def choosing(function: Callable[..., object]) -> Callable[..., Any]:
+def choosing(function: Callable[..., _R]) -> Callable[..., _R]:
     """Add the options that choose rules to a command; it gets their values as `settings`."""
     return _add_settings_options(function, _CHOOSING)
 
 
-def configured(function: Callable[..., object]) -> Callable[..., Any]:
+def configured(function: Callable[..., _R]) -> Callable[..., _R]:
     """Add the options for a site's rules and configuration; the command gets them as `settings`.
 
     If the command reads a place, the last of its words is a path; the search for a configuration begins there.
@@ -288,11 +300,9 @@ def configured(function: Callable[..., object]) -> Callable[..., Any]:
     return _add_settings_options(function, _CONFIGURED)
 
 
-def _add_settings_options(
-    function: Callable[..., object], options: Iterable[Callable[..., object]]
-) -> Callable[..., object]:
+def _add_settings_options(function: Callable[..., _R], options: Iterable[Decorator]) -> Callable[..., _R]:
     @functools.wraps(function)
-    def command(**given: Any) -> Any:
+    def command(**given: Any) -> _R:
         inputs = given["words"][-1:] if given.get("at") else _input_paths(given)
         return function(settings=rule_settings(given, inputs), **given)
 
@@ -301,9 +311,7 @@ def _add_settings_options(
     return command
 
 
-def folder_option(
-    *names: str, group: str = OUTPUT, **attrs: object
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def folder_option(*names: str, group: str = OUTPUT, **attrs: object) -> Decorator:
     """Add an option that names a folder to write; the command gets it without slashes at its end."""
     return option(group, *names, metavar="DIR", type=click.Path(), callback=_folder, **attrs)
 
@@ -318,6 +326,6 @@ into = folder_option("-o", "--output", required=True, help="Folder to write; rep
 """The option of commands that make a folder."""
 
 
-def form_option(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def form_option(*names: str) -> Decorator:
     """Add --format to a command that prints one thing."""
     return click.option("--format", "form", type=Word(names), default="text", show_default=True, help="Output format.")

@@ -1,12 +1,9 @@
 """Options of commands that report the differences between two states."""
 
-from collections.abc import Callable
-from typing import Any
-
-from nodrop.cli.options import OUTPUT, Word, folder_option, option
+from nodrop.cli.options import OUTPUT, Decorator, Word, folder_option, option
 
 
-def patch_option(purpose: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def patch_option(purpose: str) -> Decorator:
     """Add --patch to a command; the `purpose`, a verb with its object, ends the option's help."""
     return folder_option(
         "--patch",
@@ -15,7 +12,7 @@ def patch_option(purpose: str) -> Callable[[Callable[..., Any]], Callable[..., A
     )
 
 
-def rollout_option(*, group: str = OUTPUT, gate: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def rollout_option(*, group: str = OUTPUT, gate: bool = False) -> Decorator:
     """Add --rollout to a command, where the default is `report`; with `gate`, that is another word and the default."""
     words = ["gate", "report", "off"] if gate else ["report", "off"]
     meaning = "gate: exit 1 if every order has an error that reaches --fail-on; report: only report it; off: skip."

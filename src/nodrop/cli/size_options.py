@@ -3,11 +3,11 @@
 import functools
 from collections.abc import Callable, Iterable
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
-from nodrop.cli.options import option, unknown
+from nodrop.cli.options import Decorator, option, unknown
 
 if TYPE_CHECKING:
     from nodrop.sizing.fabric import Lengths
@@ -29,45 +29,46 @@ class PlatformOption(click.Option):
         return platforms.default()
 
 
-def sizing(*, needs_gpus: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+class _SizeWords(NamedTuple):
+    """The options, as the command line has them."""
+
+    gpus: int | None
+    gpus_of_server: int | None
+    nics: int | None
+    rails: bool
+    rails_per_leaf: int | None
+    speed: str | None
+    ratio: str | None
+    storage: str | None
+    lengths: str | None
+    platform: str
+    leaf: str
+    spine: str | None
+    storage_leaf: str | None
+    nic: str | None
+
+
+def sizing(*, needs_gpus: bool) -> Callable[[Callable[..., _T]], Callable[..., _T]]:
     """Add the options that say what a fabric carries and is made of; the command gets a `request`.
 
     Without --gpus, which `needs_gpus` requires, the request is None, and `platform` and `leaf` are passed as they are.
     """
 
-    def with_options(function: Callable[..., object]) -> Callable[..., object]:
+    def with_options(function: Callable[..., _T]) -> Callable[..., _T]:
         @functools.wraps(function)
-        def command(**given: object) -> Any:
-            sized = {name: given.pop(name) for name in _NAMES}
-            _require_known_words(sized)
-            if sized["gpus"] is None:
+        def command(**given: Any) -> _T:
+            words = _SizeWords(*(given.pop(name) for name in _SizeWords._fields))
+            _require_known_words(words)
+            if words.gpus is None:
                 _require_alone(click.get_current_context())
-                return function(request=None, platform=sized["platform"], leaf=sized["leaf"], **given)
-            return function(request=_request(sized), platform=sized["platform"], leaf=sized["leaf"], **given)
+            request = None if words.gpus is None else _request(words.gpus, words)
+            return function(request=request, platform=words.platform, leaf=words.leaf, **given)
 
         for add in reversed(_options(needs_gpus)):
             command = add(command)
         return command
 
     return with_options
-
-
-_NAMES = (
-    "gpus",
-    "gpus_of_server",
-    "nics",
-    "rails",
-    "rails_per_leaf",
-    "speed",
-    "ratio",
-    "storage",
-    "lengths",
-    "platform",
-    "leaf",
-    "spine",
-    "storage_leaf",
-    "nic",
-)
 
 
 def refuse_unsized(compute: Callable[..., _T], request: "SizeRequest", **given: str) -> _T:
@@ -80,7 +81,7 @@ def refuse_unsized(compute: Callable[..., _T], request: "SizeRequest", **given: 
         raise click.UsageError(refusal.reason) from None
 
 
-def _options(needs_gpus: bool) -> tuple[Callable[[Callable[..., Any]], Callable[..., Any]], ...]:
+def _options(needs_gpus: bool) -> tuple[Decorator, ...]:
     from nodrop.cli.completing import models
 
     whole = click.IntRange(1, _MOST_HOSTS)
@@ -158,20 +159,21 @@ def _options(needs_gpus: bool) -> tuple[Callable[[Callable[..., Any]], Callable[
     )
 
 
-def _require_known_words(sized: dict[str, Any]) -> None:
+def _require_known_words(words: _SizeWords) -> None:
     """Refuse platforms, models and NICs that the catalogue lacks, and models that cannot be designed for."""
     from nodrop import platforms
     from nodrop.hardware import buildable, nics, obstacle, switch, switches
 
-    _require_known_word("--platform", sized["platform"], platforms.writable_names())
-    for key in ("leaf", "spine", "storage_leaf"):
-        if (name := sized[key]) is not None:
-            _require_known_word(f"--{key.replace('_', '-')}", name, switches(), kind="model")
-            if (reason := obstacle(switch(name), sized["platform"])) is not None:
-                known = ", ".join(buildable(sized["platform"]))
-                raise click.BadParameter(f"{reason}; known: {known}", param_hint=f"'--{key.replace('_', '-')}'")
-    if sized["nic"] is not None:
-        _require_known_word("--nic", sized["nic"], nics(), kind="NIC")
+    _require_known_word("--platform", words.platform, platforms.writable_names())
+    models = {"--leaf": words.leaf, "--spine": words.spine, "--storage-leaf": words.storage_leaf}
+    for option_name, name in models.items():
+        if name is not None:
+            _require_known_word(option_name, name, switches(), kind="model")
+            if (reason := obstacle(switch(name), words.platform)) is not None:
+                known = ", ".join(buildable(words.platform))
+                raise click.BadParameter(f"{reason}; known: {known}", param_hint=f"'{option_name}'")
+    if words.nic is not None:
+        _require_known_word("--nic", words.nic, nics(), kind="NIC")
 
 
 def _require_known_word(option_name: str, word: str, known_words: Iterable[str], *, kind: str = "platform") -> None:
@@ -181,30 +183,30 @@ def _require_known_word(option_name: str, word: str, known_words: Iterable[str],
 
 def _require_alone(context: click.Context) -> None:
     """Refuse options about the size without --gpus."""
-    for name in _NAMES:
+    for name in _SizeWords._fields:
         if name not in ("gpus", "platform", "leaf") and context.params.get(name):
             raise click.UsageError(f"--{name.replace('_', '-')} needs --gpus")
 
 
-def _request(sized: dict[str, Any]) -> "SizeRequest":
+def _request(gpus: int, words: _SizeWords) -> "SizeRequest":
     from nodrop.sizing.fabric import Lengths
     from nodrop.sizing.request import SizeRequest
 
     return SizeRequest(
-        gpus=sized["gpus"],
-        gpus_of_server=sized["gpus_of_server"] or 8,
-        ports=sized["nics"] or 8,
-        rails=sized["rails"],
-        rails_per_leaf=_rails_per_leaf(sized["rails"], sized["rails_per_leaf"]),
-        platform=sized["platform"],
-        leaf=sized["leaf"],
-        spine=sized["spine"] or sized["leaf"],
-        storage_leaf=sized["storage_leaf"] or sized["leaf"],
-        nic=sized["nic"] or DEFAULT_NIC,
-        speed_mbps=None if sized["speed"] is None else _speed("--speed", sized["speed"]),
-        ratio=Fraction(1) if sized["ratio"] is None else _ratio(sized["ratio"]),
-        storage=None if sized["storage"] is None else _storage(sized["storage"]),
-        lengths=_lengths(sized["lengths"]) if sized["lengths"] else Lengths(),
+        gpus=gpus,
+        gpus_of_server=words.gpus_of_server or 8,
+        ports=words.nics or 8,
+        rails=words.rails,
+        rails_per_leaf=_rails_per_leaf(words.rails, words.rails_per_leaf),
+        platform=words.platform,
+        leaf=words.leaf,
+        spine=words.spine or words.leaf,
+        storage_leaf=words.storage_leaf or words.leaf,
+        nic=words.nic or DEFAULT_NIC,
+        speed_mbps=None if words.speed is None else _speed("--speed", words.speed),
+        ratio=Fraction(1) if words.ratio is None else _ratio(words.ratio),
+        storage=None if words.storage is None else _storage(words.storage),
+        lengths=_lengths(words.lengths) if words.lengths else Lengths(),
     )
 
 

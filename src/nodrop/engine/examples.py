@@ -61,9 +61,9 @@ class Failure:
 def run_example(
     rule: Rule,
     example: Example,
-    base: Callable[[Mapping[str, Any]], Fabric],
+    base: Callable[[Mapping[str, object]], Fabric],
     views: Callable[[Fabric], Iterable[PlatformView]],
-    artifact: Callable[[Mapping[str, Any], Mapping[str, Any]], Iterable[PlatformView]] | None = None,
+    artifact: Callable[[Mapping[str, object], Mapping[str, object]], Iterable[PlatformView]] | None = None,
     locate: Callable[[Iterable[Finding], Reading], Iterable[Finding]] | None = None,
 ) -> list[Failure]:
     """Return the faults of an example, nothing if it holds.
@@ -87,9 +87,9 @@ def run_example(
 
 def build_example_views(
     example: Example,
-    base: Callable[[Mapping[str, Any]], Fabric],
+    base: Callable[[Mapping[str, object]], Fabric],
     views: Callable[[Fabric], Iterable[PlatformView]],
-    artifact: Callable[[Mapping[str, Any], Mapping[str, Any]], Iterable[PlatformView]] | None = None,
+    artifact: Callable[[Mapping[str, object], Mapping[str, object]], Iterable[PlatformView]] | None = None,
 ) -> list[PlatformView]:
     """Return the views that an example is checked over, made as by `run_example`; ValueError: a change fits nothing."""
     if example.artifact is not None:

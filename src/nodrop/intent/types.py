@@ -26,7 +26,7 @@ _Json = dict[str, Any]
 class Scalar:
     """The description of a type for pydantic: how its value is read, and its JSON Schema."""
 
-    def __init__(self, read: Callable[[Any], object], schema: _Json) -> None:
+    def __init__(self, read: Callable[[object], object], schema: _Json) -> None:
         self._read, self._schema = read, schema
 
     def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:

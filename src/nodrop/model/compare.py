@@ -21,14 +21,14 @@ class Difference(NamedTuple):
     """
 
     path: Subject
-    a: Any
-    b: Any
+    a: object
+    b: object
 
     def __str__(self) -> str:
         return f"{text(self.path)}: {self.a!r} is not {self.b!r}"
 
 
-Takes = Callable[[Subject, Any, Any], bool]
+Takes = Callable[[Subject, object, object], bool]
 """Whether one difference is made: by its path, the old value and the new one."""
 
 
@@ -192,7 +192,7 @@ _PLAIN = frozenset({bool, int, str})
 
 
 @cache
-def _fields_of(kind: Hashable) -> tuple[tuple[str, ...], Callable[[Any], tuple[Any, ...]]] | None:
+def _fields_of(kind: Hashable) -> tuple[tuple[str, ...], Callable[[object], tuple[object, ...]]] | None:
     """Return the names of the fields of a kind of part, and how to read them all; None for other values."""
     names = tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()
     if not names:

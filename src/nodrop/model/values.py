@@ -4,14 +4,27 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from operator import attrgetter
 from types import MappingProxyType
-from typing import Any, TypeVar, dataclass_transform
+from typing import Any, Protocol, TypeVar, dataclass_transform
 
 from nodrop.model.states import UnknownFact
 
 _C = TypeVar("_C", bound=type[Any])
 _V = TypeVar("_V")
+_Setter = Callable[[object, object], None]
+"""Sets a field of a value."""
 
-_COPIERS: dict[type[Any], tuple[Callable[[Any], Any], dict[str, Callable[[Any, Any], None]]]] = {}
+
+_StateFiller = Callable[[object, tuple[object, ...]], None]
+"""Sets all fields of a value."""
+
+
+class _Copier(Protocol):
+    """Copies a value of a class."""
+
+    def __call__(self, old: _V, /) -> _V: ...
+
+
+_COPIERS: dict[type[object], tuple[_Copier, dict[str, _Setter]]] = {}
 """Of every class made here: how to copy a value field by field, and how to set each field."""
 
 
@@ -25,7 +38,7 @@ def value(cls: _C) -> _C:
     names = [field.name for field in dataclasses.fields(value_class)]
     content = attrgetter(*names) if len(names) > 1 else lambda self: (getattr(self, names[0]),)
 
-    def equal(self: Any, other: object) -> object:
+    def equal(self: object, other: object) -> object:
         if self is other:
             return True
         if other.__class__ is not self.__class__:
@@ -38,7 +51,7 @@ def value(cls: _C) -> _C:
     def digest(self: object) -> int:
         return hash(content(self))
 
-    def state(self: object) -> Any:
+    def state(self: object) -> object:
         return content(self)
 
     setters = {name: getattr(value_class, name).__set__ for name in names}
@@ -51,21 +64,21 @@ def value(cls: _C) -> _C:
     return value_class  # type: ignore[return-value]
 
 
-def classes() -> tuple[type[Any], ...]:
+def classes() -> tuple[type[object], ...]:
     """Return the classes of this package that were made here, in order of creation."""
     return tuple(copy_function for copy_function in _COPIERS if copy_function.__module__.startswith(__package__))
 
 
-def _make_copier(cls: type[object], setters: dict[str, Callable[[Any, Any], None]]) -> Callable[[Any], Any]:
+def _make_copier(cls: type[object], setters: dict[str, _Setter]) -> _Copier:
     """Return a function that copies a value of a class; written out, it takes a quarter of the time of a loop."""
     sets = "".join(f"    set_{name}(new, old.{name})\n" for name in setters)
-    copy: Callable[[Any], Any] = _compile_function(
+    copy: _Copier = _compile_function(
         "copy", f"def copy(old):\n    new = make(made)\n{sets}    return new\n", setters, cls
     )
     return copy
 
 
-def _make_initializer(cls: type[Any], setters: dict[str, Callable[[Any, Any], None]]) -> Callable[..., None]:
+def _make_initializer(cls: type[Any], setters: dict[str, _Setter]) -> Callable[..., None]:
     """Return the `__init__` of a class: that of a frozen dataclass, at half of its cost."""
     defaults = {
         field.name: field.default for field in dataclasses.fields(cls) if field.default is not dataclasses.MISSING
@@ -80,24 +93,22 @@ def _make_initializer(cls: type[Any], setters: dict[str, Callable[[Any, Any], No
     return make
 
 
-def _make_state_filler(setters: dict[str, Callable[[Any, Any], None]]) -> Callable[[Any, tuple[Any, ...]], None]:
+def _make_state_filler(setters: dict[str, _Setter]) -> _StateFiller:
     """Return the `__setstate__` of a class, which fills a value that was unpickled with its fields in their order."""
     sets = "".join(f"    set_{name}(new, state[{number}])\n" for number, name in enumerate(setters))
-    fill: Callable[[Any, tuple[Any, ...]], None] = _compile_function(
-        "fill", f"def fill(new, state):\n{sets}", setters, None
-    )
+    fill: _StateFiller = _compile_function("fill", f"def fill(new, state):\n{sets}", setters, None)
     return fill
 
 
 def _compile_function(
     name: str,
     code: str,
-    setters: dict[str, Callable[[Any, Any], None]],
-    cls: type[Any] | None,
-    bound: Mapping[str, Any] = MappingProxyType({}),
+    setters: dict[str, _Setter],
+    cls: type[object] | None,
+    bound: Mapping[str, object] = MappingProxyType({}),
 ) -> Any:
-    names = {f"set_{field}": setter for field, setter in setters.items()} | {"make": object.__new__, "made": cls}
-    names |= bound
+    names: dict[str, object] = {f"set_{field}": setter for field, setter in setters.items()}
+    names |= {"make": object.__new__, "made": cls, **bound}
     exec(code, names)  # noqa: S102 -- the source is ours, made of names of fields
     return names[name]
 
@@ -108,7 +119,7 @@ def replace_fields(old: _V, **fields: object) -> _V:
     A fleet has a million ports, and each is completed once or twice while a fabric is put together.
     """
     copy, setters = _COPIERS[type(old)]
-    new: _V = copy(old)
+    new = copy(old)
     for name, field in fields.items():
         setters[name](new, field)
     return new

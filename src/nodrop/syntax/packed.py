@@ -292,7 +292,7 @@ class _Way:
 
     def __init__(self, kind: type[Any]) -> None:
         self.kind = kind
-        self._make: Callable[[Any], Any] | None = getattr(kind, "_make", None)
+        self._make: Callable[[object], object] | None = getattr(kind, "_make", None)
         names = getattr(kind, "_fields", ()) if self._make else [field.name for field in dataclasses.fields(kind)]
         self.fields = tuple(map(attrgetter, names))
         self._fill = None if self._make else _make_slot_filler(kind, names)
@@ -330,7 +330,7 @@ def classes_of(annotations: Iterable[Any]) -> tuple[type[object], ...]:
     return tuple(classes)
 
 
-def _make_slot_filler(kind: type[object], names: Sequence[str]) -> Callable[[Any, tuple[Any, ...]], None]:
+def _make_slot_filler(kind: type[object], names: Sequence[str]) -> Callable[[object, tuple[object, ...]], None]:
     """Return a function that sets the slots of a frozen object, written out, since a loop takes twice as long.
 
     Slots of the class are set directly: the packed value was an object, and its class has checked it before.
@@ -338,7 +338,7 @@ def _make_slot_filler(kind: type[object], names: Sequence[str]) -> Callable[[Any
     sets = "".join(f"    set_{name}(one, row[{number}])\n" for number, name in enumerate(names)) or "    pass\n"
     bound: dict[str, Any] = {f"set_{name}": getattr(kind, name).__set__ for name in names}
     exec(f"def fill(one, row):\n{sets}", bound)  # noqa: S102 -- the source is ours, made of names of fields
-    fill: Callable[[Any, tuple[Any, ...]], None] = bound["fill"]
+    fill: Callable[[object, tuple[object, ...]], None] = bound["fill"]
     return fill
 
 

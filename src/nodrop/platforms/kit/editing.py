@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
-from typing import Any
 
 from nodrop.errors import InputProblems
 from nodrop.limits import MAX_TRIALS, MAX_TRIED_BYTES, MIN_TRIALS
@@ -316,7 +315,7 @@ def alongside(
 
 
 def both_ways(
-    old_port: Interface, new_port: Interface, device: str, subjects: Sequence[Subject], apart: Callable[[Any], bool]
+    old_port: Interface, new_port: Interface, device: str, subjects: Sequence[Subject], apart: Callable[[object], bool]
 ) -> Interface:
     """Return a port with pause in both directions again, if only one of them was changed.
 

@@ -88,7 +88,7 @@ def explain_change(base: Device, device: Device) -> tuple[str, Subject] | None:
     return f"changes {text(difference.path)}, which the intent decides", difference.path
 
 
-def merged_lines(device: Device, written_text: str, read: Callable[[str], Any]) -> str:
+def merged_lines(device: Device, written_text: str, read: Callable[[str], object]) -> str:
     """Return the routing daemon's text with the added lines; raise Touched where one changes a fact of the model."""
     lines = known_rows(device.extra_lines)
     if not lines:

@@ -11,7 +11,7 @@ _PLATFORMS = Path(__file__).parent.parent
 _Row = TypeVar("_Row")
 
 
-def rows_of(platform: str, name: str, row: Callable[[Mapping[str, Any]], _Row]) -> tuple[_Row, ...]:
+def rows_of(platform: str, name: str, row: Callable[[Mapping[str, object]], _Row]) -> tuple[_Row, ...]:
     """Return the rows of a platform's file of that name, as `row` makes each; none if there is no such file."""
     path = _PLATFORMS / platform / name
     if not path.exists():

@@ -71,7 +71,7 @@ def _change_row_in_place(
     name: str | None,
     users: list[Use],
     values: dict[str, object],
-    spell: Callable[[Any], Said],
+    spell: Callable[[object], Said],
 ) -> list[Use]:
     """Change a row in place if none of its users stays; return the users that must go elsewhere."""
     moving = [use for use in users if not same(use.old, use.new)]
@@ -88,7 +88,11 @@ def _change_row_in_place(
 
 
 def _find_row(
-    draft: Draft, table_name: str, use: Use, field_values: Mapping[str, object], read_statement: Callable[[Any], Said]
+    draft: Draft,
+    table_name: str,
+    use: Use,
+    field_values: Mapping[str, object],
+    read_statement: Callable[[object], Said],
 ) -> str | None:
     """Return the name of a row that already has the settings."""
     for name, value in field_values.items():
@@ -102,7 +106,7 @@ def _find_row(
 
 
 def _add_profile_copy(
-    draft: Draft, table: str, use: Use, values: dict[str, object], spell: Callable[[Any], Said]
+    draft: Draft, table: str, use: Use, values: dict[str, object], spell: Callable[[object], Said]
 ) -> str:
     rows = draft.rows(table)
     base = rows.get(use.name) if use.name else None
@@ -137,7 +141,7 @@ def _find_free_name(base_name: str, taken: Iterable[str]) -> str:
     return name
 
 
-def _changed_row_fields(spell: Callable[[Any], Said], old: object, new: object) -> Said:
+def _changed_row_fields(spell: Callable[[object], Said], old: object, new: object) -> Said:
     """Return the fields that give a row the new settings instead of the old; all others stay as they are written."""
     before = {} if old is None or isinstance(old, Unknown) or _has_computed_headroom(old) else spell(old)
     return {field: value for field, value in spell(new).items() if before.get(field) != value}

@@ -326,7 +326,7 @@ class QosReader:
         field: str,
         table_name: str,
         subject: Subject,
-        make: Callable[[str, Row], Any],
+        make: Callable[[str, Row], object],
     ) -> object:
         return self._read_row((*keys, field), table_row[field], table_name, subject, make)
 
