@@ -9,8 +9,8 @@ from nodrop.model.index import Index
 from nodrop.model.routing import BgpNeighbor, PrefixList, PrefixRule, RouteMap, RouteMapRule, StaticRoute
 from nodrop.model.values import replace_fields
 from nodrop.routing import ControlPlane, compute
-from nodrop.routing.control_plane import UncomputedPart
 from nodrop.routing.failures import FailureAnalysis
+from nodrop.routing.gaps import UncomputedPart
 from nodrop.routing.prefixes import Prefix
 from support.routed_runs import compare
 from support.twin_runs import needed

@@ -9,8 +9,6 @@ from nodrop.model.fabric import Device, End
 from nodrop.model.index import Index
 from nodrop.model.routing import (
     BgpNeighbor,
-    PrefixList,
-    PrefixRule,
     Redistribution,
     RouteMap,
     RouteMapRule,
@@ -220,25 +218,24 @@ def test_routes_of_the_kernel() -> None:
     assert gaps(redistributions=(Redistribution(source="kernel"),)) == {what}
 
 
-def test_default_originate_asks_its_route_map_about_routes_that_are_not_used() -> None:
-    """Such as a network that is in no routing table, and for which bgpd has a path nevertheless."""
-    other = PrefixRule(sequence=5, action="permit", prefix="10.7.0.0/16")
-    lists, matches = (PrefixList(name="OTHER", family="ipv4", rules=(other,)),), (("ip address prefix-list", "OTHER"),)
+@pytest.mark.parametrize(("default_policy", "is_unknown"), [("IF", True), ("NONE", False), (None, False)])
+def test_default_originate_asks_its_route_map_about_learned_routes_that_are_not_used(
+    default_policy: str | None, *, is_unknown: bool
+) -> None:
+    """Whether it has been asked since they came hangs on other routes that change."""
+    hop = RouteMapRule(sequence=10, action="permit", sets=(("ip next-hop", "192.0.2.1"),))
     maps = (
+        RouteMap(name="HOP", rules=(hop,)),
         RouteMap(name="IF", rules=(RouteMapRule(sequence=10, action="permit"),)),
-        RouteMap(name="OTHER", rules=(RouteMapRule(sequence=10, action="permit", matches=matches),)),
+        RouteMap(name="NONE", rules=(RouteMapRule(sequence=10, action="deny"),)),
     )
-    rows = (("IF", True, True), ("OTHER", True, False), ("IF", False, False), (None, True, False))
-    for policy, import_check, is_unknown in rows:
-        far = to("10.1.0.1", 65002, default_originate=True, default_policy=policy)
-        lists = (
-            PrefixList(
-                name="OTHER", family="ipv4", rules=(PrefixRule(sequence=5, action="permit", prefix="10.7.0.0/16"),)
-            ),
-        )
-        found = gaps([far], networks=("10.8.0.0/24",), import_check=import_check, route_maps=maps, prefix_lists=lists)
-        what = "default-originate with a route map, beside routes that are not used"
-        assert {text for _, text in found} == ({what} if is_unknown else set()), (policy, import_check)
+    far = to("10.1.0.1", 65002, import_policy="HOP", default_originate=True, default_policy=default_policy)
+    one = router("r1", 65001, [port("e0", "10.1.0.0/31")], [far], bgp={"route_maps": maps})
+    blocks = {"networks": ("10.8.0.0/24",), "import_check": False}
+    other = router("r2", 65002, [port("e0", "10.1.0.1/31")], [to("10.1.0.0", 65001)], bgp=blocks)
+    found = compute(Index(fabric(one, other, cables=["r1 e0 - r2 e0"]))).gaps
+    what = "default-originate with a route map, beside learned routes that are not used"
+    assert {gap.what for gap in found} == ({what} if is_unknown else set())
 
 
 def test_static_routes_that_are_not_followed() -> None:

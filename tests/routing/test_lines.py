@@ -100,6 +100,17 @@ def test_a_default_route_that_hangs_on_another() -> None:
     assert "0.0.0.0/0" not in routes(chain(None, permitting("IF", "10.8.9.0/24"), told=said), "r3")
 
 
+@pytest.mark.parametrize(("network", "is_default"), [("10.6.0.0/24", True), ("10.5.0.0/24", False)])
+def test_the_route_map_of_a_default_route_is_asked_about_networks_without_a_route(
+    network: str, *, is_default: bool
+) -> None:
+    """Bgpd has a path for each network, of which it uses none without a route (FRR, bgp_static_update)."""
+    said = {"default_originate": True, "default_policy": "IF"}
+    of = chain(None, permitting("IF", "10.6.0.0/24") | {"networks": (network,), "import_check": True}, told=said)
+    assert routes(of, "r3") == {**BOTH, **({"0.0.0.0/0": ["e0"]} if is_default else {})}
+    assert compute(Index(of)).gaps == ()
+
+
 def test_routes_with_distance_255_are_announced_and_not_installed() -> None:
     of = chain(None, {"distances": (255, 200, 200)})
     assert routes(of, "r2") == {}
@@ -172,6 +183,20 @@ def test_a_session_goes_down_over_its_maximum_of_prefixes(most: int, blocks: tup
     assert routes(of, "r3") == (BOTH if up else {})
     is_known = up or blocks == THREE
     assert {(gap.subject, gap.what) for gap in plane.gaps} == (set() if is_known else {ONE_OVER})
+
+
+@pytest.mark.parametrize(
+    ("told", "last", "is_unknown"),
+    [({}, {}, False), ({"export_policy": "ALL"}, {}, True), ({}, {"import_policy": "ALL"}, True)],
+)
+def test_a_neighbor_may_keep_routes_of_a_session_over_its_maximum(
+    told: dict[str, Any], last: dict[str, Any], *, is_unknown: bool
+) -> None:
+    """A route map asks for a refresh at the start, in which bgpd withdraws nothing for 1.3 s."""
+    blocks, policy = {"networks": THREE, "import_check": False}, permitting("ALL", BLOCKS[0])
+    of = chain(blocks, policy, heard={"maximum_prefix": 1}, told=told, last=last)
+    where = (("r2", "@neighbors", "10.1.1.1"), "routes that a session over its limit brought before")
+    assert {(gap.subject, gap.what) for gap in compute(Index(of)).gaps} == ({where} if is_unknown else set())
 
 
 def test_of_two_sessions_over_their_maximum_it_is_not_known_which_goes_first() -> None:

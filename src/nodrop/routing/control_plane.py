@@ -8,51 +8,27 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from nodrop.limits import MAX_DISTANCE
 from nodrop.model.fabric import End
 from nodrop.model.index import Index
-from nodrop.model.routing import Bgp, StaticRoute
 from nodrop.model.states import Unknown
-from nodrop.model.subject import Subject
-from nodrop.routing.agreement import LOCAL_ASN, is_redundant_session, may_use_hops_of_ipv4, needs_link
-from nodrop.routing.contested import find_timing_dependent_routes
+from nodrop.routing.agreement import needs_link
 from nodrop.routing.convergence import ConvergedState, converge_world
-from nodrop.routing.far_sessions import Settled, find_multihop_sessions, is_unread_far_session, unfollowed
+from nodrop.routing.far_sessions import Settled, find_multihop_sessions
+from nodrop.routing.gaps import UncomputedPart, find_uncomputed_parts
 from nodrop.routing.kept_next_hops import (
     find_new_hops,
-    find_sides_with_kept_hops,
-    find_sides_with_new_hops,
-    hangs_on_age,
 )
 from nodrop.routing.legs import CablingState
-from nodrop.routing.next_hop_tracking import doubtful_addresses
-from nodrop.routing.originating import may_outweigh_local
-from nodrop.routing.peerings import find_looping_overrides, is_internal_session
-from nodrop.routing.policy_gaps import find_uncomputed_clauses, matches_only_prefixes, permits_prefix
-from nodrop.routing.prefix_limits import limit, sessions_over_limit
-from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address, AddressFamily, address
-from nodrop.routing.route_sources import find_foreign_source_rules, packet_sources
+from nodrop.routing.prefix_limits import find_sides_with_kept_routes, limit, sessions_over_limit
+from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address, AddressFamily
+from nodrop.routing.route_sources import packet_sources
 from nodrop.routing.routers import BgpSession, DownSession, Router, SessionSide, routers
 from nodrop.routing.routes import FamilyRoutes
 from nodrop.routing.sessions import FabricSessions
-from nodrop.routing.speakers import BgpSpeaker, FamilyWorld
-from nodrop.routing.static_routes import (
-    bgp_administrative_distance,
-    find_outgoing_interface,
-    is_discard_route,
-    usable_static_routes,
-)
-from nodrop.routing.words import neighbor_family_statement
+from nodrop.routing.speakers import FamilyWorld
 
 _MOST_ROUNDS = 8
 """After how many rounds sessions over several hops are taken as they are."""
-
-
-class UncomputedPart(NamedTuple):
-    """Something of a configuration that is not computed: what, and the model path that is not known."""
-
-    subject: Subject
-    what: str
 
 
 class UnreachedNextHop(NamedTuple):
@@ -68,6 +44,20 @@ class UnreachedNextHop(NamedTuple):
     """Whether no unread part may have a route to it."""
 
 
+class UnsettledSessions:
+    """Sessions of which the state, or what they leave behind, hangs on time."""
+
+    def __init__(self) -> None:
+        self.disputed: list[BgpSession] = []
+        """Sessions of which it hangs on time which goes down for its maximum of prefixes."""
+        self.barely_over: list[BgpSession] = []
+        """Sessions with one prefix more than an end allows."""
+        self.restless: tuple[BgpSession, ...] = ()
+        """Sessions over several hops that go down once they are up, and come up again."""
+        self.keeping: tuple[SessionSide, ...] = ()
+        """Ends over which a neighbor may keep routes that came over a session before it went over its limit."""
+
+
 class ControlPlane:
     """The predicted control plane of a fabric."""
 
@@ -81,13 +71,9 @@ class ControlPlane:
         self._found = FabricSessions(index, self.routers, failed)
         self.sessions: tuple[BgpSession, ...] = ()
         self.down: tuple[DownSession, ...] = ()
-        self._disputed: list[BgpSession] = []
-        """Sessions of which it hangs on time which goes down for its maximum of prefixes."""
-        self._barely_over: list[BgpSession] = []
-        """Sessions with one prefix more than an end allows."""
-        self._restless: tuple[BgpSession, ...] = ()
-        """Sessions over several hops that go down once they are up, and come up again."""
-        self._open: frozenset[tuple[int, str]] = frozenset()
+        self.unsettled = UnsettledSessions()
+        """Sessions whose state or routes hang on time."""
+        self.open_statements: frozenset[tuple[int, str]] = frozenset()
         """Statements over dead links that may have a session over routes, by router and neighbor."""
         near_sessions, asked = self._found.up, self._found.far
         self._settle(near_sessions, asked)
@@ -103,14 +89,14 @@ class ControlPlane:
             self._use((*near, *settled.up))
             found = find_multihop_sessions(self._found, asked, self, whole=self._is_fully_known()) if asked else settled
             carrying, before = ({one for one in each.up if one.families} for each in (found, settled))
-            settled, self._restless = found, tuple(carrying ^ before)
-            if not self._restless:
+            settled, self.unsettled.restless = found, tuple(carrying ^ before)
+            if not self.unsettled.restless:
                 break
-        if self._restless:
+        if self.unsettled.restless:
             self._use((*near, *settled.up))
         self.sessions = (*near, *settled.up)
         self.down = (*self._found.down, *settled.down, *dropped)
-        self._open = settled.open
+        self.open_statements = settled.open
 
     def _use(self, sessions: Sequence[BgpSession]) -> None:
         """Take these sessions, and forget the routes of others."""
@@ -125,16 +111,17 @@ class ControlPlane:
         where an announcement follows, of any prefix (FRR, bgpd/bgp_route.c, bgp_update).
         """
         dropped: list[DownSession] = []
+        sessions_before, before = self.sessions, tuple(self._converge_families(self.sessions))
         while over := sessions_over_limit(self._converge_families(self.sessions), self.sessions):
             kept_sessions = [kept_session for number, kept_session in enumerate(self.sessions) if number not in over]
             for number in over if len(over) > 1 else ():
                 alone = (*kept_sessions, self.sessions[number])
                 if len(kept_sessions) not in sessions_over_limit(self._converge_families(alone), alone):
-                    self._disputed.append(self.sessions[number])
+                    self.unsettled.disputed.append(self.sessions[number])
             for number, (side, most, prefix_count) in over.items():
                 session = self.sessions[number]
                 if prefix_count == most + 1:
-                    self._barely_over.append(session)
+                    self.unsettled.barely_over.append(session)
                 for own_side in (session.a, session.b):
                     router = self.routers[own_side.router]
                     facts: dict[str, str | int] = {
@@ -148,6 +135,10 @@ class ControlPlane:
             near = [one for one in near if (one.a.router, one.a.neighbor.key) not in gone]
             asked = [one for one in asked if (one.router.number, one.neighbor.key) not in gone]
             self._settle(near, asked, dropped)
+        if dropped:
+            after = [self.of(state.world.family).state for state in before]
+            kept = find_sides_with_kept_routes(before, after, sessions_before, self.sessions)
+            self.unsettled.keeping = tuple(dict.fromkeys(kept))
 
     def _converge_families(self, sessions: Sequence[BgpSession]) -> Iterator[ConvergedState]:
         families = [family for family in ADDRESS_FAMILIES if any(family in session.families for session in sessions)]
@@ -237,209 +228,7 @@ class ControlPlane:
     @cached_property
     def gaps(self) -> tuple[UncomputedPart, ...]:
         """Return the parts that are not computed."""
-        return tuple(self._control_plane_gaps())
-
-    def _control_plane_gaps(self) -> Iterator[UncomputedPart]:
-        for device in self.index.fabric.devices:
-            if isinstance(device.bgp, Unknown):
-                yield UncomputedPart((device.name,), "device.bgp")
-        for router in self.routers:
-            bgp = router.bgp
-            if bgp is None:
-                continue
-            if router.unsaid:
-                yield UncomputedPart((router.device.name,), router.unsaid)
-            if isinstance(bgp.neighbors, Unknown):
-                yield UncomputedPart(router.subject, "device.bgp.neighbors")
-            for name, rule, gap_text in find_uncomputed_clauses(bgp):
-                yield UncomputedPart((*router.subject, "route_maps", name, str(rule.sequence)), gap_text)
-            yield from self._announcement_gaps(router, bgp)
-        yield from self._unsettled_session_gaps()
-        for session in self.sessions:
-            yield from self._session_gaps(session)
-        for side in find_sides_with_kept_hops(self.routers, self.sessions):
-            yield UncomputedPart(self.routers[side.router].at(side.neighbor), "next hops that a route map keeps")
-        for side in find_sides_with_new_hops(self.routers, self.sessions):
-            yield UncomputedPart(self.routers[side.router].at(side.neighbor), "next hops that a route map sets")
-        for row in self.unreached_next_hops():
-            if not row.is_certain:
-                where = self.routers[row.side.router].at(row.side.neighbor)
-                yield UncomputedPart(where, "a next hop of a route map that is not reached")
-        for family in self.families:
-            for side in find_looping_overrides(self.routers, self.sessions, family):
-                where = self.routers[side.router].at(side.neighbor)
-                yield UncomputedPart(where, "AS numbers that routers override for one another")
-            if self.of(family).world.keeps:
-                yield from self._indirect_route_gaps(self.of(family))
-
-    def _unsettled_session_gaps(self) -> Iterator[UncomputedPart]:
-        """Yield statements and sessions whose state is not computed."""
-        for session in self._restless:
-            where = self.routers[session.a.router].at(session.a.neighbor)
-            yield UncomputedPart(where, "a session over several hops whose routes lead it elsewhere")
-        for session in self._disputed:
-            yield UncomputedPart(
-                self.routers[session.a.router].at(session.a.neighbor), "which session goes over its limit first"
-            )
-        for session in self._barely_over:
-            yield UncomputedPart(
-                self.routers[session.a.router].at(session.a.neighbor), "a session with one prefix over its limit"
-            )
-        for down in self.down:
-            is_open = down.reason == "unread" or (down.router.number, down.neighbor.key) in self._open
-            is_multihop = down.neighbor.ebgp_multihop is not None or down.neighbor.ttl_security_hops is not None
-            if (is_multihop and is_open) or is_unread_far_session(down):
-                yield UncomputedPart(down.router.at(down.neighbor), "sessions over several hops")
-            elif down.facts.get("missing") == LOCAL_ASN:
-                yield UncomputedPart(down.router.at(down.neighbor), "a local AS number that FRR may have refused")
-            elif down.reason == "may-be-filtered":
-                yield UncomputedPart(
-                    down.router.at(down.neighbor), f"whether access list {down.facts['list']} drops BGP"
-                )
-
-    def _session_gaps(self, session: BgpSession) -> Iterator[UncomputedPart]:
-        """Yield the properties of a session that the computation of routes does not follow."""
-        for side, far in ((session.a, session.b), (session.b, session.a)):
-            far_bgp = self.routers[far.router].bgp
-            if far_bgp is not None and self.routers[side.router].local_asn(side.neighbor) == far_bgp.asn:
-                yield UncomputedPart(
-                    self.routers[side.router].at(side.neighbor), "a local AS number that is the neighbor's"
-                )
-        if unfollowed(session):
-            side = session.a
-            yield UncomputedPart(
-                self.routers[side.router].at(side.neighbor), "IPv6 over addresses of IPv4 and several hops"
-            )
-        elif any(self._follows_default_route(side) for side in (session.a, session.b) if session.far):
-            yield UncomputedPart(
-                self.routers[session.a.router].at(session.a.neighbor), "a session over a default route"
-            )
-        elif may_use_hops_of_ipv4(self.routers, session.a, session.b) and not is_redundant_session(
-            session, self.sessions
-        ):
-            where = self.routers[session.a.router].at(session.a.neighbor)
-            yield UncomputedPart(where, "IPv4 over IPv6 without extended next hops")
-        elif is_internal_session(self.routers, session):
-            for side in (session.a, session.b):
-                yield from self._static_next_hop_gaps(self.routers[side.router], side)
-
-    def _follows_default_route(self, side: SessionSide) -> bool:
-        """Whether a session follows a default route: `ip nht resolve-via-default`, which decides, is not known."""
-        to = address(side.neighbor.address or "")
-        route = None if to is None else self.of(to.family).towards(side.router, to)
-        return route is not None and route.prefix.length == 0
-
-    def _static_next_hop_gaps(self, router: Router, side: SessionSide) -> Iterator[UncomputedPart]:
-        """Yield announcements to a router's AS that are not followed: redistributed static routes with next hops."""
-        bgp = router.bgp
-        for row in () if bgp is None else bgp.redistributions:
-            keeps_next_hop = (
-                row.source == "static" and not neighbor_family_statement(side.neighbor, row.family).next_hop_self
-            )
-            if keeps_next_hop and any(
-                address(route.next_hop) is not None for route, _ in usable_static_routes(router, row.family)
-            ):
-                where = (*router.subject, "redistributions", row.key)
-                yield UncomputedPart(where, "static routes announced to the own AS with their next hops")
-
-    def _indirect_route_gaps(self, routes: FamilyRoutes) -> Iterator[UncomputedPart]:
-        """Yield routers with routes over other legs than their announcing sessions' legs, which valleys follow."""
-        for number, speaker in routes.world.speakers.items():
-            if speaker.resolver is not None and not routes.settles_next_hops(number):
-                yield UncomputedPart(speaker.router.subject, "routes over next hops that lead to one another")
-            yield from self._missing_hop_gaps(routes, speaker)
-            for entry in routes.state.table(number).entries if speaker.resolver is not None else ():
-                legs = {hop.leg for hop in routes.hops(number, entry.hops)}
-                if entry.vias and not {hop.leg for hop in routes.hops_over(number, entry, None) or ()} <= legs:
-                    yield UncomputedPart(speaker.router.subject, "valleys over next hops that are behind other routers")
-                    break
-
-    def _missing_hop_gaps(self, routes: FamilyRoutes, speaker: BgpSpeaker) -> Iterator[UncomputedPart]:
-        """Yield routers with routes over routes of which it is not known whether zebra uses them so."""
-        number = speaker.router.number
-        entries = routes.state.table(number).entries if speaker.resolver is not None else ()
-        followers = [entry for entry in entries if entry.vias]
-        if any(routes.may_miss_next_hops(number, entry) for entry in followers):
-            yield UncomputedPart(speaker.router.subject, "routes over a route to its own next hop")
-        if any(routes.may_repeat_gateway(number, entry) for entry in followers):
-            yield UncomputedPart(speaker.router.subject, "routes with one gateway twice, which Linux refuses")
-        if any(hangs_on_age(speaker, entry) for entry in followers):
-            yield UncomputedPart(speaker.router.subject, "which of equal routes came first")
-        if any(routes.depends_on_ttl_security(number, entry) for entry in followers):
-            yield UncomputedPart(speaker.router.subject, "routes over other routes, of a neighbor with TTL security")
-
-    def _announcement_gaps(self, router: Router, bgp: Bgp) -> Iterator[UncomputedPart]:
-        """Yield a router's announcements that are not followed: routes of the kernel, and static ones to next hops."""
-        redistributions = {row.family: row for row in bgp.redistributions if row.source == "static"}
-        for redistribution in bgp.redistributions:
-            if redistribution.source == "kernel":
-                yield UncomputedPart((*router.subject, "redistributions", redistribution.key), "routes of the kernel")
-        for neighbor in router.neighbors:
-            for family in ADDRESS_FAMILIES:
-                policy = neighbor_family_statement(neighbor, family).default_policy
-                if policy is None:
-                    continue
-                unused_prefixes = self.of(family).state.unused_prefixes
-                if not matches_only_prefixes(bgp, policy):
-                    what = "default-originate with a route map of more than prefixes"
-                    yield UncomputedPart(router.at(neighbor), what)
-                elif any(permits_prefix(bgp, policy, one) for one in unused_prefixes(router.number)):
-                    what = "default-originate with a route map, beside routes that are not used"
-                    yield UncomputedPart(router.at(neighbor), what)
-        yield from self._route_install_gaps(router, bgp)
-        for family in ADDRESS_FAMILIES:
-            for route, _ in usable_static_routes(router, family):
-                is_network = route.prefix in bgp.networks
-                if self._may_follow_others(router, route, family):
-                    yield UncomputedPart(
-                        (router.device.name, "@static_routes", route.prefix),
-                        "static routes to a neighbor with TTL security",
-                    )
-                if is_discard_route(route) or not (is_network or family in redistributions):
-                    continue
-                if find_outgoing_interface(router, route) is None:
-                    yield UncomputedPart(
-                        (router.device.name, "@static_routes", route.prefix), "next hops behind other routes"
-                    )
-                elif may_outweigh_local(bgp) and not is_network and address(route.next_hop) is not None:
-                    where = (*router.subject, "redistributions", redistributions[family].key)
-                    yield UncomputedPart(
-                        where, "static routes to a neighbor, beside routes that weigh as much as own ones"
-                    )
-
-    def _may_follow_others(self, router: Router, route: StaticRoute, family: AddressFamily) -> bool:
-        """Whether it is not known that a static route may follow BGP to a neighbor whose link is down."""
-        to = address(route.next_hop)
-        if to is None or to not in doubtful_addresses(router):
-            return False
-        routes = self.of(family)
-        return routes.own_route_towards(router.number, to) is None and routes.towards(router.number, to) is not None
-
-    def _route_install_gaps(self, router: Router, bgp: Bgp) -> Iterator[UncomputedPart]:
-        """Yield what decides whether routes are installed, and is not followed."""
-        for family, name in zip(ADDRESS_FAMILIES, (bgp.installed_policy, bgp.installed_policy_ipv6), strict=True):
-            if name is not None and not matches_only_prefixes(bgp, name):
-                yield UncomputedPart(router.subject, "ip protocol bgp with a route map of more than prefixes")
-            for rule in find_foreign_source_rules(router, bgp, family, name):
-                where = (*router.subject, "route_maps", name or "", str(rule.sequence))
-                yield UncomputedPart(where, "set src of an address that the switch does not have")
-        for route, gap_text in find_timing_dependent_routes(router, bgp, lambda family: self.of(family).world):
-            yield UncomputedPart((router.device.name, "@static_routes", route.prefix), gap_text)
-        for aggregate in bgp.aggregates:
-            if aggregate.as_set:
-                yield UncomputedPart(router.subject, "aggregate-address with as-set")
-        if any(self._may_install_aggregates(router, bgp, family) for family in ADDRESS_FAMILIES):
-            yield UncomputedPart(router.subject, "distance 255 of aggregates")
-
-    def _may_install_aggregates(self, router: Router, bgp: Bgp, family: AddressFamily) -> bool:
-        """Whether aggregates with the distance 255 may be installed: those that bgpd sends before it reads that line.
-
-        With a new distance it sends learned routes again, but no aggregates (FRR, bgpd/bgp_zebra.c,
-        bgp_zebra_announce_table).
-        """
-        is_unused = bgp.aggregates and bgp_administrative_distance(bgp, family, "aggregate") == MAX_DISTANCE
-        routes = self.of(family)
-        return bool(is_unused and router.number in routes.world.speakers and routes.state.summed(router.number))
+        return tuple(find_uncomputed_parts(self))
 
 
 def compute(index: Index, failed: frozenset[End] = frozenset()) -> ControlPlane:

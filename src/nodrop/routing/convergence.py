@@ -30,7 +30,7 @@ from nodrop.routing.inside import (
 )
 from nodrop.routing.originating import LOCAL_WEIGHT, default_local_preference
 from nodrop.routing.policy import GRACEFUL_SHUTDOWN, CompiledPolicy, add_shutdown_community
-from nodrop.routing.prefixes import Prefix, prefix
+from nodrop.routing.prefixes import Prefix
 from nodrop.routing.speakers import BgpSpeaker, FamilyWorld, SpeakerLink
 from nodrop.routing.tiers import rank
 
@@ -276,24 +276,16 @@ class ConvergedState:
             yield from self.makers.accepted(link, advert, asn, drained=bgp.graceful_shutdown).parts
 
     def unused_prefixes(self, number: int) -> Iterator[Prefix]:
-        """Yield prefixes without a path that bgpd uses: networks in no routing table, next hops that are not reached.
+        """Yield prefixes of which a router has learned paths and uses none: their next hops are not reached.
 
-        The route map of default-originate is asked about these too (FRR, bgpd/bgp_updgrp_adv.c,
-        subgroup_default_originate).
+        The route map of default-originate is asked about these too, but only when another path changes (FRR,
+        bgpd/bgp_updgrp_adv.c, subgroup_default_originate; bgpd/bgp_route.c, bgp_process_main_one).
         """
-        speaker, destinations = self.world.speakers.get(number), self.world.destinations
-        if speaker is None:
-            return
-        used_bits = union_of_bits(self.local(number)) | self.table(number).bits
-        for text in speaker.bgp.networks:
-            network = prefix(text)
-            if network is not None and network.family == self.world.family:
-                class_number = destinations.class_of.get(network)
-                if class_number is None or not used_bits >> class_number & 1:
-                    yield network
-        for position in range(len(speaker.links)):
+        speaker = self.world.speakers.get(number)
+        used_bits = union_of_bits(self.local(number)) | self.table(number).bits if speaker is not None else 0
+        for position in range(len(speaker.links) if speaker is not None else 0):
             unused_bits = self.accepted(number, position) & ~used_bits
-            for class_number, members in enumerate(destinations.members if unused_bits else ()):
+            for class_number, members in enumerate(self.world.destinations.members if unused_bits else ()):
                 yield from members if unused_bits >> class_number & 1 else ()
 
     def summed(self, number: int) -> int:

@@ -73,6 +73,7 @@ class CompiledPolicy:
         }
         self._plain = all(rule.call is None and rule.goes_on is None for rule in self._rules or ())
 
+        self._networks = destinations.bits(words.networks)
         self.default = None if words.default is None else CompiledPolicy(-1, words.default, destinations)
         """Decides about the default route that is announced, if one is."""
         self.reach = self._reached()
@@ -152,8 +153,12 @@ class CompiledPolicy:
         return passed
 
     def offered(self, bits: int) -> PathAttributes | None:
-        """Return the attributes of a default route that is announced while any of these destinations is there."""
-        open_bits, usual = bits, self._words.preference
+        """Return the attributes of a default route that is announced while any of these destinations is there.
+
+        A network of the process is in bgpd's table without a route to it too, and is asked about (FRR,
+        bgpd/bgp_updgrp_adv.c, subgroup_default_originate; bgpd/bgp_route.c, bgp_static_update).
+        """
+        open_bits, usual = bits | self._networks, self._words.preference
         attributes = PathAttributes() if usual is None else PathAttributes(preference=usual)
         for rule in self._rules or ():
             matched = 0 if rule.conditions else open_bits if rule.bits is None else open_bits & rule.bits

@@ -195,7 +195,13 @@ class FamilyWorld:
         self._made = dict(new_origins)
         self.tied = new_origins.keys() != self.origins.keys() or told_default or any(summaries.values()) or self.keeps
         """Whether a router's choice for one destination can hang on another."""
-        self.destinations = DestinationClasses(family, new_origins, named_lists)
+        unoriginated = {
+            network: ()
+            for _, outbound in words
+            if outbound.default is not None
+            for network in outbound.default.networks
+        }
+        self.destinations = DestinationClasses(family, unoriginated | new_origins, named_lists)
         self.speakers = {one.number: BgpSpeaker(one, one.bgp) for one in own_routers if one.bgp is not None}
         plain = self.tied or any(policy_words.reads_paths for pair in words for policy_words in pair)
         self.hidden = 0 if plain else self._hidden()

@@ -15,7 +15,7 @@ from nodrop.model.routing import (
 from nodrop.model.values import replace_fields
 from nodrop.routing.destinations import PrefixListRules
 from nodrop.routing.next_hop_policy import KEEPS_HOP, find_new_next_hops
-from nodrop.routing.prefixes import Address, AddressFamily, address
+from nodrop.routing.prefixes import Address, AddressFamily, Prefix, address, prefix
 
 
 class Words(NamedTuple):
@@ -56,6 +56,8 @@ class Words(NamedTuple):
     drops_marked: bool = False
     """Whether routes with that mark are of no use to the neighbor: their next hop is out of its reach."""
 
+    networks: frozenset[Prefix] = frozenset()
+    """The networks of the process, which the route map of a default route is asked about, reached or not."""
     new_hops: frozenset[Address] = frozenset()
     """The addresses that `set ip next-hop` gives imported routes."""
     own_hop: Address | None = None
@@ -171,6 +173,8 @@ class PolicyReader:
         self._paths = {as_path_list.name: as_path_list for as_path_list in bgp.as_path_lists}
         self._family, self._requires = family, bgp.requires_policy is True
         self._asn, self._preference = bgp.asn, bgp.default_preference
+        stated_networks = (prefix(text) for text in bgp.networks)
+        self._networks = frozenset({row for row in stated_networks if row is not None and row.family == family})
         self._marks = family == "ipv4" and any(
             KEEPS_HOP in rule.sets for rules in self._maps.values() for rule in rules
         )
@@ -274,9 +278,8 @@ class PolicyReader:
         own_hop = address(neighbor.address or "") if self._sets_hops and not inside else None
         words = words._replace(named=self._leading_asns(neighbor, local_asn), drops_marked=drops, own_hop=own_hop)
         if config.default_originate:
-            words = words._replace(
-                default=self.of(config.default_policy, external=False)._replace(preference=self._preference)
-            )
+            default = self.of(config.default_policy, external=False)._replace(preference=self._preference)
+            words = words._replace(default=default._replace(networks=self._networks) if default.rules else default)
         if inside:
             return words._replace(peering=peering)
         if config.private_asns is None and not config.as_override:
