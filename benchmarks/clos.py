@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Mapping
 
-from nodrop.model.fabric import Device, End, Fabric, Interface, Link, Loopback, Port
+from nodrop.model.fabric import Device, End, Fabric, Host, HostPort, Interface, Link, Loopback, Port
 from nodrop.model.routing import (
     Bgp,
     BgpNeighbor,
@@ -14,6 +14,7 @@ from nodrop.model.routing import (
     RouteMapRule,
     StaticRoute,
 )
+from nodrop.model.values import replace_fields
 
 LEAVES, PODS, TOP = 4200100000, 4200000001, 4200000000
 """The AS numbers of the first leaf and of the spines of the first pod, and that of the tier above."""
@@ -154,3 +155,38 @@ def sized(switches: int) -> Fabric:
     """About so many switches, from 200 on: pods of up to 128 leaves and 16 spines, below 128 more."""
     pods = max(2, round((switches - 128) / 144))
     return three_tier(pods=pods, leaves=min(128, (switches - 128) // pods - 16), spines=16, superspines=8)
+
+
+def with_hosts(fabric: Fabric, ports: int, *, rails: int = 8) -> Fabric:
+    """A fabric with so many ports to hosts on each leaf; a host has a port and a GPU for each of `rails` leaves."""
+    leaves = [device for device in fabric.devices if device.role == "leaf"]
+    links, hosts, changed = list(fabric.links), [], {}
+    for first in range(0, len(leaves), rails):
+        near = leaves[first : first + rails]
+        nics = tuple(HostPort(name=f"nic{rail}", speed_mbps=400_000, lanes=4) for rail in range(len(near)))
+        names = [f"host-{first}-{number}" for number in range(ports)]
+        hosts += [Host(name=name, group="gpus", gpus=len(near), nic="", ports=nics) for name in names]
+        for leaf, nic in zip(near, nics, strict=True):
+            assert isinstance(leaf.bgp, Bgp)
+            block = leaf.bgp.networks[1].rpartition(".")[0]
+            added = tuple(
+                Interface(
+                    name=f"h{number}",
+                    port=Port(len(leaf.interfaces) + number + 1),
+                    side="host",
+                    speed_mbps=400_000,
+                    mtu_bytes=9216,
+                    addresses=(f"{block}.{2 * number}/31",),
+                )
+                for number in range(ports)
+            )
+            changed[leaf.name] = replace_fields(leaf, interfaces=(*leaf.interfaces, *added))
+            for port, name in zip(added, names, strict=True):
+                ends = sorted((End(leaf.name, port.name), End(name, nic.name)))
+                links.append(Link(a=ends[0], b=ends[1], length_m=3))
+    return replace_fields(
+        fabric,
+        devices=tuple(changed.get(device.name, device) for device in fabric.devices),
+        links=tuple(sorted(links, key=lambda link: (link.a, link.b))),
+        hosts=tuple(hosts),
+    )

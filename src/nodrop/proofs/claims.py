@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from nodrop.model.index import Index
 from nodrop.proofs.proving import Verdict, prove_deadlock
-from nodrop.proofs.storm import StormModel, find_stopped_hosts
+from nodrop.proofs.storm import StormModel, count_ports
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,8 +25,6 @@ def prove_claims(index: Index) -> Claims:
     return Claims(
         deadlock=proof.verdict,
         any_failures=proof.verdict == "free" and proof.invariants.hold,
-        frozen_host_ports=max((len(storm.host_ports) for storm in storms), default=0),
-        frozen_gpus=max(
-            (sum(index.hosts[name].gpus for name in find_stopped_hosts(index, storm)) for storm in storms), default=0
-        ),
+        frozen_host_ports=max((count_ports(storm.host_ports) for storm in storms), default=0),
+        frozen_gpus=max((storm.gpus for storm in storms), default=0),
     )

@@ -130,13 +130,15 @@ class Traffic:
         tc = self.behaviors.all[stream.entered].tc[stream.dscp]
         return Stream(entered, self.behaviors.all[left].dscp_after(tc, stream.dscp))
 
-    def hubs(self, number: int, *, exact: bool) -> Iterator[tuple[int, int, int, int, tuple[int, ...]]]:
+    def hubs(
+        self, number: int, rows: Sequence[Row], *, exact: bool
+    ) -> Iterator[tuple[int, int, int, int, tuple[int, ...]]]:
         """Yield what a router sends: the row's bits or, if `exact`, only those present; the present ones; and channels.
 
         With the DSCP behind the channels, and the behavior of the ports that these lead to.
         """
         for stream, present in self.present[number].items():
-            for row in self.forwarding.rows[number]:
+            for row in rows:
                 bits = row.bits & present
                 if bits:
                     key = bits if exact else row.bits
@@ -163,11 +165,11 @@ class DependencyGraph:
     """Buffers and their dependencies; nodes are numbers, first those of buffers, then hubs.
 
     Not `exact`, it can have edges that no packet needs (what comes in by similar channels counts as coming in by each):
-    without a circle in it, there is none in the exact one.
+    without a circle in it, there is none in the exact one. With `routers`, only cables between two of these count.
     """
 
     def __init__(self, traffic: Traffic, *, exact: bool, routers: frozenset[int] | None = None) -> None:
-        self.traffic, self.exact = traffic, exact
+        self.traffic, self.exact, self._routers = traffic, exact, routers
         behaviors = traffic.behaviors
         self._groups = sorted({group for behavior in behaviors.all for group in behavior.pauses})
         self._place = {group: place for place, group in enumerate(self._groups)}
@@ -175,9 +177,10 @@ class DependencyGraph:
         self.after: dict[int, tuple[int, ...]] = {}
         """The nodes that each node leads to."""
         self.hubs: list[Hub] = []
+        self._rows: dict[int, Sequence[Row]] = {}
         self._row_nodes: dict[tuple[int, int, int, int], tuple[int, ...]] = {}
         if self._groups:
-            self._build(routers)
+            self._build()
 
     def node(self, buffer: Buffer) -> int:
         """Return the number of a buffer's node."""
@@ -195,17 +198,29 @@ class DependencyGraph:
         """Return the buffer of a node."""
         return Buffer(node // len(self._groups), self._groups[node % len(self._groups)])
 
-    def _build(self, routers: frozenset[int] | None) -> None:
+    def _rows_of(self, number: int) -> Sequence[Row]:
+        """Return the rows of a router, with the channels that count."""
+        every, routers = self.traffic.forwarding, self._routers
+        if routers is None:
+            return every.rows[number]
+        if number not in self._rows:
+            rows = [
+                Row(row.bits, tuple(channel for channel in row.channels if every.channels[channel].far in routers))
+                for row in every.rows[number]
+            ]
+            self._rows[number] = [row for row in rows if row.channels]
+        return self._rows[number]
+
+    def _build(self) -> None:
         traffic, forwarding = self.traffic, self.traffic.forwarding
         members: dict[tuple[int, int, int, int], list[tuple[int, ...]]] = {}
         carried: dict[tuple[int, int, int, int], int] = {}
-        for number in range(len(forwarding.rows)):
-            for bits, present, entered, dscp, channels in traffic.hubs(number, exact=self.exact):
+        for number in range(len(forwarding.rows)) if self._routers is None else sorted(self._routers):
+            for bits, present, entered, dscp, channels in traffic.hubs(number, self._rows_of(number), exact=self.exact):
                 for far, some in self._by_far_router(channels).items():
-                    if routers is None or far in routers:
-                        key = (far, entered, dscp, bits)
-                        members.setdefault(key, []).append(some)
-                        carried[key] = carried.get(key, 0) | present
+                    key = (far, entered, dscp, bits)
+                    members.setdefault(key, []).append(some)
+                    carried[key] = carried.get(key, 0) | present
         before: dict[int, tuple[int, ...]] = {}
         groups = len(self._groups)
         for key, lists in members.items():
@@ -235,11 +250,10 @@ class DependencyGraph:
 
     def _add_hub(self, hub: Hub) -> int:
         """Add a hub and its successors; return its number."""
-        forwarding = self.traffic.forwarding
         number = self._new_node(hub)
-        going = hub.bits & ~forwarding.own[hub.router]
+        going = hub.bits & ~self.traffic.forwarding.own[hub.router]
         rows: list[int] = []
-        for place, row in enumerate(forwarding.rows[hub.router]) if going else ():
+        for place, row in enumerate(self._rows_of(hub.router)) if going else ():
             if row.bits & going:
                 key = (hub.router, place, hub.entered, hub.dscp)
                 if key not in self._row_nodes:

@@ -2,42 +2,43 @@
 
 Each buffer waits for the next one on the way: from the paused port, the graph is followed against its
 direction. A buffer passes the pause on once it is full to its threshold; how long that takes depends on what fills it.
+
+Ports at switches that can change places stop as much, and stop after the same times. So the graph has at most three
+switches of each class (proofs/equivalence.py): the one whose NIC pauses, and as many others as packets go
+between in one step. Each port between these stands for all that an exchange takes it to.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from heapq import heappop, heappush
+from functools import partial
+from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
 from nodrop.analyses._targets import targets
 from nodrop.model.fabric import End
-from nodrop.model.index import Index
 from nodrop.proofs.deadlock import Names
 from nodrop.proofs.dependencies import Buffer, DependencyGraph, Traffic
+from nodrop.proofs.equivalence import EquivalentRouters
+from nodrop.proofs.storm_hosts import FillTime, HostCounts, HostKind
 
-Fill = Callable[[End, int], "FillTime | None"]
+KEPT = 3
+"""Of how many switches of a class the graph has the buffers: the one of the NIC, one before and one behind a third."""
+
+Fill = Callable[[End, int], FillTime | None]
 """Returns how long the buffer of a port's priority group takes to fill; None where that is not known."""
-
-
-class FillTime(NamedTuple):
-    """How long a buffer takes to reach its threshold, in microseconds.
-
-    `least_us` is while all lossless ports of the switch fill up, `most_us` while one sender at line rate fills one.
-    """
-
-    least_us: float
-    most_us: float
 
 
 class StoppedPort(NamedTuple):
     """A port whose sender is paused: when at the earliest, and when if a single sender fills each buffer on the way.
 
-    `over` is the port behind it on the way of the pause, None for the port of the NIC that pauses.
+    `ports` is how many ports it stands for, itself included: those stop after as many steps and as long. `over` is the
+    port behind it on the way of the pause, None for the port of the NIC that pauses.
     """
 
     port: End
     group: int
+    ports: int
     steps: int
     least_us: float | None
     most_us: float | None
@@ -53,154 +54,311 @@ class Storm:
     queues: tuple[int, ...]
     """The queues of the port that the NIC can stop."""
     stopped: tuple[StoppedPort, ...]
-    """The ports between switches whose senders stop."""
+    """The ports between switches whose senders stop; one for each that are alike."""
     host_ports: tuple[StoppedPort, ...]
-    """The ports to hosts whose NICs stop sending."""
+    """The ports to hosts whose NICs stop sending; one for each that are alike."""
+    hosts: int
+    """How many known hosts these are."""
+    gpus: int
+    """How many GPUs the hosts have."""
 
 
-def find_stopped_hosts(index: Index, storm: Storm) -> frozenset[str]:
-    """Return the names of the hosts that a storm stops, of those that are known."""
-    ends = (index.far_end(*stopped.port) for stopped in storm.host_ports)
-    return frozenset(end.node for end in ends if end and end.node in index.hosts)
+def count_ports(stopped: Iterable[StoppedPort]) -> int:
+    """Return how many ports stopped ones stand for; a port with several groups counts once."""
+    return sum({one.port: one.ports for one in stopped}.values())
+
+
+class _Times(NamedTuple):
+    """After how many steps and microseconds a pause reaches something; infinite where that is not known."""
+
+    least_us: float
+    steps: int
+    most_us: float
+
+    def after(self, fill: FillTime | None) -> "_Times":
+        """Return the times behind one more buffer."""
+        if fill is None:
+            return _Times(_NEVER, self.steps + 1, _NEVER)
+        return _Times(self.least_us + fill.least_us, self.steps + 1, self.most_us + fill.most_us)
+
+
+_NEVER = float("inf")
+_AT_ONCE = _Times(0.0, 0, 0.0)
+_NIC = -1
+"""Stands for the NIC where a buffer waits for it."""
 
 
 class _Reached(NamedTuple):
-    """How a pause reaches a buffer: after how many steps and microseconds, and the buffer that it waits for."""
+    """When a pause reaches a buffer, and the node of the buffer that it waits for."""
+
+    times: _Times
+    over: int
+
+
+def _times_or_none(least_us: float, most_us: float) -> tuple[float | None, float | None]:
+    """Return both times, or None for both where they are not known."""
+    return (None, None) if least_us == _NEVER else (least_us, most_us)
+
+
+class _HostWay(NamedTuple):
+    """How a port to a host fills: the first of several ways is the least."""
 
     steps: int
-    least_us: float | None
-    most_us: float | None
-    over: Buffer | None
-
-
-_NIC = Buffer(-1, -1)
-"""Stands for the NIC where a buffer waits for it."""
+    least_us: float
+    group: int
+    most_us: float
+    over: int
 
 
 class StormModel:
     """The graph of a fabric against its direction, with the ports of hosts."""
 
-    def __init__(self, traffic: Traffic, fill: Fill) -> None:
-        self._traffic, self._fill = traffic, fill
-        self._graph, self._names = DependencyGraph(traffic, exact=True), Names(traffic)
+    def __init__(self, traffic: Traffic, fill: Fill, port_key: Callable[[End], Hashable] = lambda end: None) -> None:
+        """Take the traffic of a fabric; ports with different keys, or times to fill, are never alike."""
+        self._traffic, self._fill, self._names = traffic, fill, Names(traffic)
+        self._groups = sorted({group for behavior in traffic.behaviors.all for group in behavior.pauses})
+        self._hosts: dict[int, dict[HostKind, dict[End, None]]] = {}
+        """By router and kind, the ports to hosts."""
+        for target in targets(traffic.forwarding.index):
+            if target.kind == "hosts":
+                self._take_host_ports(target.router, target.leg.ports)
+        self._same = EquivalentRouters(
+            traffic,
+            lambda end: (self._fills_of(end), port_key(end)),
+            lambda number: frozenset((kind, len(ends)) for kind, ends in self._hosts.get(number, {}).items()),
+        )
+        kept = frozenset(number for numbers in self._same.members.values() for number in numbers[:KEPT])
+        self._graph = DependencyGraph(traffic, exact=True, routers=kept)
         self._before: defaultdict[int, list[int]] = defaultdict(list)
         for node, nodes in self._graph.after.items():
             for far in nodes:
                 self._before[far].append(node)
-        self._held: defaultdict[int, list[tuple[Buffer, int, int]]] = defaultdict(list)
-        """By router, the buffers of packets that end there, with their DSCP and destinations."""
-        forwarding = traffic.forwarding
+        self._held = self._find_held_buffers()
+        self._known_fills: dict[int, FillTime | None] = {}
+        self._host_counts = HostCounts(traffic.forwarding.index, self._hosts)
+
+    def _take_host_ports(self, router: int, ports: Iterable[str]) -> None:
+        forwarding = self._traffic.forwarding
+        device = forwarding.plane.routers[router].device.name
+        for end in (End(device, port) for port in ports):
+            interface = forwarding.index.interface(*end)
+            behavior = None if interface is None else self._traffic.behaviors.number(interface.qos)
+            if isinstance(behavior, int):
+                kind = HostKind(behavior, self._fills_of(end))
+                self._hosts.setdefault(router, {}).setdefault(kind, {})[end] = None
+
+    def _fills_of(self, end: End) -> tuple[FillTime | None, ...]:
+        return tuple(self._fill(end, group) for group in self._groups)
+
+    def _find_held_buffers(self) -> Mapping[int, Sequence[tuple[int, int]]]:
+        """Return by router the nodes of the buffers whose packets end there, with the traffic class of these."""
+        behaviors, own = self._traffic.behaviors.all, self._traffic.forwarding.own
+        held: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
         for node, hubs in self._graph.after.items():
             if self._graph.is_buffer(node):
-                buffer = self._graph.buffer(node)
                 for hub in map(self._graph.hub, hubs):
-                    if ending := hub.bits & forwarding.own[hub.router]:
-                        self._held[hub.router].append((buffer, hub.dscp, ending))
-        self._hosts: defaultdict[int, dict[End, None]] = defaultdict(dict)
-        for target in targets(forwarding.index):
-            if target.kind == "hosts":
-                device = forwarding.plane.routers[target.router].device.name
-                self._hosts[target.router].update({End(device, port): None for port in target.leg.ports})
+                    if hub.bits & own[hub.router]:
+                        held[hub.router].append((node, behaviors[hub.entered].tc[hub.dscp]))
+        return held
 
     def storms(self) -> Iterator[Storm]:
-        """Yield the storm of each kind of port to hosts, by switch and behavior."""
-        for router, ends in sorted(self._hosts.items()):
-            kinds: defaultdict[int, list[End]] = defaultdict(list)
-            for end in ends:
-                interface = self._traffic.forwarding.index.interface(*end)
-                behavior = None if interface is None else self._traffic.behaviors.number(interface.qos)
-                if isinstance(behavior, int):
-                    kinds[behavior].append(end)
-            for behavior, like in kinds.items():
-                queues = tuple(sorted(set(self._traffic.behaviors.all[behavior].stops.values())))
-                yield self._storm_of(router, behavior, queues, tuple(like))
+        """Yield the storms of all ports to hosts, once for those that stop as much."""
+        behaviors = self._traffic.behaviors.all
+        for members in self._same.members.values():
+            kinds = self._hosts.get(members[0], {})
+            for behavior in dict.fromkeys(kind.behavior for kind in kinds):
+                queues = tuple(sorted(set(behaviors[behavior].stops.values())))
+                first = [node for node, tc in self._held.get(members[0], ()) if behaviors[behavior].queue[tc] in queues]
+                reached = self._spread(first)
+                hosts = self._stopped_host_kinds(members[0], behavior, queues, reached)
+                for kind in kinds:
+                    if kind.behavior == behavior:
+                        yield from self._storms_of(members, kind, queues, reached, hosts)
 
-    def _storm_of(self, router: int, behavior: int, queues: tuple[int, ...], like: tuple[End, ...]) -> Storm:
-        behaviors, own = self._traffic.behaviors, self._traffic.forwarding.own[router]
-        first = [
-            buffer
-            for buffer, dscp, _ in self._held[router]
-            if behaviors.all[behavior].queue[behaviors.all[self._traffic.entered[buffer.channel]].tc[dscp]] in queues
-        ]
-        reached = self._spread(dict.fromkeys(first) if own else {})
-        stopped = tuple(
-            StoppedPort(
-                self._names.port(buffer),
-                buffer.group,
-                way.steps,
-                way.least_us,
-                way.most_us,
-                None if way.over is None else self._names.port(way.over),
+    def _storms_of(
+        self,
+        members: Sequence[int],
+        kind: HostKind,
+        queues: tuple[int, ...],
+        reached: Mapping[int, _Reached],
+        hosts: Mapping[tuple[int, HostKind], _HostWay],
+    ) -> Iterator[Storm]:
+        """Yield the storms of the ports of a kind, once for those that stop as many hosts and GPUs."""
+        reach: defaultdict[tuple[int, int], list[tuple[int, End]]] = defaultdict(list)
+        kinds: defaultdict[int, list[HostKind]] = defaultdict(list)
+        for number, one in hosts:
+            kinds[number].append(one)
+        counts = self._host_counts.count(members, kind, kinds, partial(self._stand_for, members[0]))
+        for number, end, found in counts:
+            reach[found].append((number, end))
+        for (host_count, gpus), like in reach.items():
+            shown, port = like[0]
+            yield Storm(
+                port=port,
+                like=tuple(end for _, end in like),
+                queues=queues,
+                stopped=tuple(self._stopped_ports(members[0], shown, reached)),
+                host_ports=tuple(self._host_ports(members[0], shown, port, kind, hosts)),
+                hosts=host_count,
+                gpus=gpus,
             )
-            for buffer, way in reached.items()
-        )
-        hosts = tuple(self._stopped_hosts(router, behavior, queues, like[0], reached))
-        return Storm(port=like[0], like=like, queues=queues, stopped=stopped, host_ports=hosts)
 
-    def _spread(self, first: Iterable[Buffer]) -> Mapping[Buffer, _Reached]:
-        """Return the buffers that fill up, with the number of steps, the times, and the buffer that each waits for."""
-        found: dict[Buffer, _Reached] = {}
-        waiting: list[tuple[float, int, float, Buffer, Buffer]] = []
+    def _place(self, origin: int, router: int) -> int:
+        """Return the class of a router as seen from the one whose NIC pauses, which is alone in its class."""
+        return -1 if router == origin else self._same.kind_of[router]
 
-        def reach(buffer: Buffer, steps: int, times: tuple[float, float], over: Buffer | None) -> None:
-            fill = self._fill(self._names.port(buffer), buffer.group)
-            added = (float("inf"), float("inf")) if fill is None else fill
-            heappush(waiting, (times[0] + added[0], steps, times[1] + added[1], buffer, over or _NIC))
+    def _stand_for(self, origin: int, router: int) -> tuple[int, ...]:
+        """Return the routers that stop as one does if the NIC at another pauses."""
+        if router == origin:
+            return (router,)
+        return tuple(number for number in self._same.members[self._same.kind_of[router]] if number != origin)
 
-        for buffer in first:
-            reach(buffer, 1, (0.0, 0.0), None)
+    def _fill_of(self, node: int) -> FillTime | None:
+        if node not in self._known_fills:
+            buffer = self._graph.buffer(node)
+            self._known_fills[node] = self._fill(self._names.port(buffer), buffer.group)
+        return self._known_fills[node]
+
+    def _spread(self, first: Iterable[int]) -> Mapping[int, _Reached]:
+        """Return the buffers that fill up, with the number of steps, the times, and the buffer that each waits for.
+
+        A row of a router is followed once: what waits for its buffers waits for the one that stops first.
+        """
+        begin = [(_AT_ONCE.after(self._fill_of(node)), node, _NIC) for node in dict.fromkeys(first)]
+        reached: dict[int, _Reached] = {}
+        waiting = [entry for entry in begin if entry[0].least_us != _NEVER]
+        heapify(waiting)
+        unknown, seen = len(waiting) < len(begin), set[int]()
         while waiting:
-            least, steps, most, buffer, over = heappop(waiting)
-            if buffer in found:
+            times, node, over = heappop(waiting)
+            if node in reached:
                 continue
-            known = least != float("inf")
-            behind = None if over == _NIC else over
-            found[buffer] = _Reached(steps, least if known else None, most if known else None, behind)
-            for row in self._before.get(self._graph.node(buffer), ()):
+            reached[node] = _Reached(times, over)
+            for before in self._waiting_for(node, seen):
+                fill = self._fill_of(before)
+                if fill is None:
+                    unknown = True
+                elif before not in reached:
+                    heappush(waiting, (times.after(fill), before, node))
+        if unknown:
+            self._spread_without_times(begin, reached)
+        return reached
+
+    def _spread_without_times(self, begin: Iterable[tuple[_Times, int, int]], reached: dict[int, _Reached]) -> None:
+        """Add the buffers whose times are not known, by steps: each waits for the first one that it can wait for."""
+        waiting = [(found.times.steps, node, found.over) for node, found in reached.items()]
+        waiting += [(times.steps, node, over) for times, node, over in begin if times.least_us == _NEVER]
+        heapify(waiting)
+        done, seen = set[int](), set[int]()
+        while waiting:
+            steps, node, over = heappop(waiting)
+            if node in done:
+                continue
+            done.add(node)
+            reached.setdefault(node, _Reached(_Times(_NEVER, steps, _NEVER), over))
+            for before in self._waiting_for(node, seen):
+                if before not in reached:
+                    heappush(waiting, (steps + 1, before, node))
+
+    def _waiting_for(self, node: int, seen: set[int]) -> Iterator[int]:
+        """Yield the buffers that wait for one, over rows and hubs that were not seen yet."""
+        for row in self._before.get(node, ()):
+            if row not in seen:
+                seen.add(row)
                 for hub in self._before.get(row, ()):
-                    for node in self._before.get(hub, ()):
-                        before = self._graph.buffer(node)
-                        if before not in found:
-                            reach(before, steps + 1, (least, most), buffer)
+                    if hub not in seen:
+                        seen.add(hub)
+                        yield from self._before.get(hub, ())
+
+    def _stopped_ports(self, origin: int, shown: int, reached: Mapping[int, _Reached]) -> Iterator[StoppedPort]:
+        """Yield one port of those that stop alike, with the number of these, as after the exchange of two routers."""
+        ends: dict[tuple[int, int, int], End] = {}
+        done = set[tuple[tuple[int, int, int], int]]()
+        for node, found in reached.items():
+            buffer = self._graph.buffer(node)
+            channel = self._traffic.forwarding.channels[buffer.channel]
+            near, far = self._place(origin, channel.near), self._place(origin, channel.far)
+            key = near, far, self._same.parallel[buffer.channel]
+            if (key, buffer.group) not in done:
+                done.add((key, buffer.group))
+                yield StoppedPort(
+                    ends.setdefault(key, self._port_of(node, origin, shown)),
+                    buffer.group,
+                    len(self._stand_for(origin, channel.near)) * len(self._stand_for(origin, channel.far)),
+                    found.times.steps,
+                    *_times_or_none(found.times.least_us, found.times.most_us),
+                    None if found.over == _NIC else self._port_of(found.over, origin, shown),
+                )
+
+    def _port_of(self, node: int, origin: int, shown: int) -> End:
+        """Return the port of a buffer after the exchange of two routers."""
+        buffer = self._graph.buffer(node)
+        return self._names.port(Buffer(self._same.exchanged(buffer.channel, origin, shown), buffer.group))
+
+    def _stopped_host_kinds(
+        self, origin: int, behavior: int, queues: tuple[int, ...], reached: Mapping[int, _Reached]
+    ) -> Mapping[tuple[int, HostKind], _HostWay]:
+        """Return how ports to hosts fill: at the same switch, and where they feed a stopped port.
+
+        Of switches that stop alike there is one.
+        """
+        by_router: defaultdict[int, list[int]] = defaultdict(list)
+        for node in reached:
+            by_router[self._traffic.forwarding.channels[self._graph.buffer(node).channel].near].append(node)
+        routers: dict[int, int] = {self._place(origin, origin): origin}
+        for number in sorted(by_router):
+            routers.setdefault(self._place(origin, number), number)
+        found: dict[tuple[int, HostKind], _HostWay] = {}
+        for number in sorted(routers.values()):
+            for kind in self._hosts.get(number, ()):
+                ways = list(self._host_ways(kind, by_router.get(number, ()), reached))
+                if number == origin:
+                    ways += self._ways_at_origin(kind, behavior, queues)
+                if ways:
+                    found[number, kind] = min(ways)
         return found
 
-    def _stopped_hosts(
+    def _host_ways(self, kind: HostKind, nodes: Iterable[int], reached: Mapping[int, _Reached]) -> Iterator[_HostWay]:
+        """Yield how a port to a host fills over the buffers of its switch's neighbors that fill."""
+        traffic, behaviors = self._traffic, self._traffic.behaviors
+        for dscp in self._lossless_dscps(kind):
+            group = behaviors.all[kind.behavior].group_of(dscp)
+            for node in nodes:
+                channel = self._graph.buffer(node).channel
+                awaited = behaviors.awaited_groups(kind.behavior, dscp, traffic.left[channel], traffic.entered[channel])
+                if self._graph.buffer(node).group in awaited:
+                    yield self._host_way(kind, group, reached[node].times, node)
+
+    def _ways_at_origin(self, kind: HostKind, behavior: int, queues: tuple[int, ...]) -> Iterator[_HostWay]:
+        """Yield how a port to a host fills at the switch whose NIC pauses."""
+        behaviors = self._traffic.behaviors.all
+        for dscp in self._lossless_dscps(kind):
+            if behaviors[behavior].queue[behaviors[kind.behavior].tc[dscp]] in queues:
+                yield self._host_way(kind, behaviors[kind.behavior].group_of(dscp), _AT_ONCE, _NIC)
+
+    def _lossless_dscps(self, kind: HostKind) -> Iterator[int]:
+        behavior = self._traffic.behaviors.all[kind.behavior]
+        return (dscp for dscp in self._traffic.kinds if behavior.is_lossless(dscp))
+
+    def _host_way(self, kind: HostKind, group: int, before: _Times, over: int) -> _HostWay:
+        times = before.after(kind.fills[self._groups.index(group)])
+        return _HostWay(times.steps, times.least_us, group, times.most_us, over)
+
+    def _host_ports(
         self,
-        router: int,
-        behavior: int,
-        queues: tuple[int, ...],
-        origin: End,
-        reached: Mapping[Buffer, _Reached],
+        origin: int,
+        shown: int,
+        port: End,
+        paused: HostKind,
+        hosts: Mapping[tuple[int, HostKind], _HostWay],
     ) -> Iterator[StoppedPort]:
-        """Yield the ports to hosts whose buffers fill: hosts at the same switch, and those that feed a stopped port."""
-        forwarding, behaviors = self._traffic.forwarding, self._traffic.behaviors
-        by_router: defaultdict[int, list[Buffer]] = defaultdict(list)
-        for buffer in reached:
-            by_router[forwarding.channels[buffer.channel].near].append(buffer)
-        for number, ends in sorted(self._hosts.items()):
-            for end in ends:
-                interface = forwarding.index.interface(*end)
-                entered = None if interface is None or end == origin else behaviors.number(interface.qos)
-                if not isinstance(entered, int):
-                    continue
-                ways = []
-                for dscp in self._traffic.kinds:
-                    if not behaviors.all[entered].is_lossless(dscp):
-                        continue
-                    group = behaviors.all[entered].group_of(dscp)
-                    fill = self._fill(end, group)
-                    if number == router and behaviors.all[behavior].queue[behaviors.all[entered].tc[dscp]] in queues:
-                        ways.append(_add_step(end, group, _Reached(0, 0.0, 0.0, None), fill, None))
-                    for buffer in by_router.get(number, ()):
-                        left, following = self._traffic.left[buffer.channel], self._traffic.entered[buffer.channel]
-                        if buffer.group in behaviors.awaited_groups(entered, dscp, left, following):
-                            ways.append(_add_step(end, group, reached[buffer], fill, self._names.port(buffer)))
-                if ways:
-                    yield min(ways, key=lambda way: (way.steps, way.least_us is None, way.least_us or 0.0, way.group))
-
-
-def _add_step(end: End, group: int, before: _Reached, fill: FillTime | None, over: End | None) -> StoppedPort:
-    if fill is None or before.least_us is None or before.most_us is None:
-        return StoppedPort(end, group, before.steps + 1, None, None, over)
-    least, most = before.least_us + fill.least_us, before.most_us + fill.most_us
-    return StoppedPort(end, group, before.steps + 1, least, most, over)
+        """Yield the ports to hosts that stop, as after the exchange of two routers; `port` is the one of the NIC."""
+        exchange = {origin: shown, shown: origin}
+        for (number, kind), way in hosts.items():
+            ends = [end for end in self._hosts[exchange.get(number, number)][kind] if end != port]
+            if ends:
+                count = len(ends) * len(self._stand_for(origin, number))
+                over = None if way.over == _NIC else self._port_of(way.over, origin, shown)
+                yield StoppedPort(
+                    ends[0], way.group, count, way.steps, *_times_or_none(way.least_us, way.most_us), over
+                )

@@ -12,7 +12,8 @@ from nodrop.model.index import Index
 from nodrop.model.qos import PfcWatchdog, QosProfile
 from nodrop.model.states import Unknown, UnknownFact
 from nodrop.model.subject import text as subject_text
-from nodrop.proofs.storm import FillTime, StoppedPort, Storm, StormModel, find_stopped_hosts
+from nodrop.proofs.storm import StoppedPort, Storm, StormModel, count_ports
+from nodrop.proofs.storm_hosts import FillTime
 from nodrop.report.escape import terminal
 from nodrop.report.names import count
 
@@ -29,9 +30,14 @@ def storm_facts(index: Index) -> Facts:
     check = deadlock_check_of(index)
     timer = _FillTimer(index)
     merged: dict[str, Facts] = {}
-    for storm in StormModel(check.traffic, timer.fill_time).storms():
-        for watchdog, ports in _by_watchdog(index, storm).items():
-            facts = _facts_of(index, storm, watchdog)
+    model = StormModel(check.traffic, timer.fill_time, lambda end: _detection_of_sender(index, end))
+    for storm in model.storms():
+        freezes: dict[str, tuple[Facts, list[End]]] = {}
+        for port in storm.like:
+            freeze = _freeze_facts(index, port)
+            freezes.setdefault(repr(freeze), (freeze, []))[1].append(port)
+        for freeze, ports in freezes.values():
+            facts = _facts_of(index, storm, freeze)
             merged.setdefault(_kind_of(facts), {"ports": [], **facts})["ports"] += [list(port) for port in ports]
     rows = sorted(merged.values(), key=lambda row: (-row["gpus"], -row["hosts"], -row["host_ports"], row["ports"]))
     return {
@@ -89,24 +95,14 @@ def _watchdog_of(index: Index, port: End) -> PfcWatchdog | None | Unknown:
     return qos.pfc_watchdog if isinstance(qos, QosProfile) else None
 
 
-def _by_watchdog(index: Index, storm: Storm) -> dict[object, list[End]]:
-    """Return the ports of a storm by their watchdogs."""
-    found: defaultdict[object, list[End]] = defaultdict(list)
-    for port in storm.like:
-        watchdog = _watchdog_of(index, port)
-        found["unknown" if isinstance(watchdog, Unknown) else watchdog].append(port)
-    return found
-
-
-def _facts_of(index: Index, storm: Storm, watchdog: object) -> Facts:
-    hosts = find_stopped_hosts(index, storm)
+def _facts_of(index: Index, storm: Storm, freeze: Facts) -> Facts:
     return {
-        "host_ports": len(storm.host_ports),
-        "hosts": len(hosts),
-        "gpus": sum(index.hosts[name].gpus for name in hosts),
-        "fabric_ports": len({stopped.port for stopped in storm.stopped}),
+        "host_ports": count_ports(storm.host_ports),
+        "hosts": storm.hosts,
+        "gpus": storm.gpus,
+        "fabric_ports": count_ports(storm.stopped),
         "steps": list(_step_facts(storm)),
-        "freeze": _freeze_facts(index, storm.port.node, watchdog),
+        "freeze": freeze,
         "next_watchdog": _next_watchdog(index, storm.stopped),
     }
 
@@ -123,7 +119,7 @@ def _step_facts(storm: Storm) -> Iterator[Facts]:
         yield {
             "step": step,
             "to_hosts": to_hosts,
-            "ports": len({port.port for port in ports}),
+            "ports": count_ports(ports),
             "example": list(ports[0].port),
             "over": None if ports[0].over is None else list(ports[0].over),
             "least_us": None if None in least else round(min(time for time in least if time is not None), 1),
@@ -131,9 +127,9 @@ def _step_facts(storm: Storm) -> Iterator[Facts]:
         }
 
 
-def _freeze_facts(index: Index, device: str, watchdog: object) -> Facts:
-    """Return when the watchdog of the port acts, in milliseconds; `ends` is false if it frees nothing."""
-    polling = index.devices[device].watchdog_polling_ms
+def _freeze_facts(index: Index, port: End) -> Facts:
+    """Return when the watchdog of a port acts, in milliseconds; `ends` is false if it frees nothing."""
+    watchdog, polling = _watchdog_of(index, port), index.devices[port.node].watchdog_polling_ms
     if watchdog is None:
         return {"ends": False, "least_ms": None, "most_ms": None, "action": None}
     if not isinstance(watchdog, PfcWatchdog) or isinstance(polling, Unknown) or isinstance(watchdog.action, Unknown):
@@ -154,14 +150,21 @@ def _next_watchdog(index: Index, stopped: Sequence[StoppedPort]) -> Facts | None
     """Return the first watchdog between switches that would act: where its port is stopped, plus its detection time."""
     found: list[tuple[float, End]] = []
     for one in stopped:
-        sender = index.far_end(*one.port)
-        watchdog = None if sender is None else _watchdog_of(index, sender)
-        if sender is not None and isinstance(watchdog, PfcWatchdog) and isinstance(watchdog.detection_ms, int):
-            found.append(((one.least_us or 0.0) / 1000 + watchdog.detection_ms, sender))
+        sender, detection_ms = index.far_end(*one.port), _detection_of_sender(index, one.port)
+        if sender is not None and detection_ms is not None:
+            found.append(((one.least_us or 0.0) / 1000 + detection_ms, sender))
     if not found:
         return None
     time, port = min(found)
     return {"port": list(port), "least_ms": round(time, 1)}
+
+
+def _detection_of_sender(index: Index, port: End) -> int | None:
+    """Return the detection time of the watchdog at the far end of a port, in milliseconds; None without a known one."""
+    sender = index.far_end(*port)
+    watchdog = None if sender is None else _watchdog_of(index, sender)
+    detection_ms = watchdog.detection_ms if isinstance(watchdog, PfcWatchdog) else None
+    return detection_ms if isinstance(detection_ms, int) else None
 
 
 def freezes_for_ever(facts: Facts) -> bool:
