@@ -312,7 +312,7 @@ def intent_of(source_text: "Text") -> "tuple[bytes, Intent]":
         hint = "`nodrop lint` checks configurations"
         expected = "an intent, YAML with the key `nodrop: 1`"
         raise InputProblems([Problem(path=source_text.display, found="no intent", expected=expected, hint=hint)])
-    return raw, loads(raw, source_text.display)
+    return raw, loads(raw, source_text.display, source_text.open_named_file)
 
 
 @contextmanager

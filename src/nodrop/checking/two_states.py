@@ -5,7 +5,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from nodrop.checking.policy import Policies
+from nodrop.errors import InputProblems
 from nodrop.inputs import Bundle, Disk, Inputs, Text, find
+from nodrop.judging import intent_of
+from nodrop.limits import MAX_TEXT_BYTES
 from nodrop.model.reading import Note, Reading
 from nodrop.revisions import Former
 
@@ -96,10 +99,21 @@ def _sources_by_key(inputs: Inputs) -> dict[tuple[str, str], FabricSource]:
 
 def _is_fabric_unchanged(old: FabricSource, new: FabricSource, former: Former) -> bool:
     if isinstance(old, Text) or isinstance(new, Text):
-        return isinstance(old, Text) and former.is_now(old)
+        return isinstance(old, Text) and former.is_now(old) and _are_named_files_unchanged(old, former)
     names = [[text.display for text in _texts_of_inputs(inputs)] for inputs in (old, new)]
     problems = [*old.problems, *new.problems]
     return not problems and names[0] == names[1] and all(former.is_now(text) for text in _texts_of_inputs(old))
+
+
+def _are_named_files_unchanged(intent: Text, former: Former) -> bool:
+    """Whether the file that an intent names is that of now; one that cannot be read is not."""
+    try:
+        if b"file" not in intent.read_bytes(MAX_TEXT_BYTES):
+            return True
+        sheet = intent_of(intent)[1].sheet_file
+    except InputProblems:
+        return False
+    return sheet is None or former.is_now(former.text(Path(sheet.path)))
 
 
 def _texts_of_inputs(inputs: Inputs) -> Iterator[Text]:

@@ -66,6 +66,8 @@ class _Task:
     """An intent to build; `top` is the folder of its devices below DIR, and `room` takes its files."""
 
     raw: bytes
+    sheet: tuple[str, bytes]
+    """The displayed path and the content of the cabling sheet that the intent names; empty for none."""
     display: str
     output: str
     top: str
@@ -118,8 +120,12 @@ def _make(intents: tuple[str, ...], output: str, choices: Choices, room: "Callab
         with collecting(outcomes):
             raw, intent = _load_intent(path, names)
             top = f"{intent.fabric}/" if len(intents) > 1 else ""
-            tasks.append(_Task(raw=raw, display=path, output=output, top=top, room=room(top), choices=choices))
+            sheet = ("", b"") if intent.sheet_file is None else (intent.sheet_file.path, intent.sheet_file.content)
+            made = _Task(raw=raw, sheet=sheet, display=path, output=output, top=top, room=room(top), choices=choices)
+            tasks.append(made)
             inputs[called] = digest(raw)
+            if sheet[0]:
+                inputs[lasting(sheet[:1])[0]] = digest(sheet[1])
             devices += sum(len(group.wanted.ids) for group in topology_of(intent).groups)
     with working(devices, choices.jobs) as executor:
         done = tuple(map_chunks(_run_build_task, tasks, executor=executor if len(tasks) > 1 else None, chunk=1))
@@ -159,7 +165,7 @@ def _build_and_read_back(task: _Task) -> "tuple[tuple[Artifact, ...], Reading]":
     from nodrop.judging import built, profiled
 
     below = f"{task.output}/{task.top}".rstrip("/")
-    artifacts, reading = built(loads(task.raw, task.display), task.display, below)
+    artifacts, reading = built(loads(task.raw, task.display, lambda _: task.sheet), task.display, below)
     return artifacts, profiled(reading, task.choices.settings)
 
 

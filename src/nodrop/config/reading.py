@@ -19,7 +19,7 @@ from nodrop.engine.rules import HeldTexts, is_rule_file
 from nodrop.engine.suppressions import Suppression
 from nodrop.engine.verdicts import SeverityOverride
 from nodrop.errors import InputProblems, Problem
-from nodrop.inputs import STDIN, Disk, is_intent
+from nodrop.inputs import PLACE_OF_NAMED_FILES, STDIN, Disk, is_intent
 from nodrop.intent.load import validated
 from nodrop.limits import MAX_TEXT_BYTES
 from nodrop.model.declared import Declared
@@ -225,16 +225,9 @@ class _Named:
 
     def path(self, name: str, *keys: str | int) -> Path:
         """Return where a file lies that a key names; one outside the repository is a problem."""
-        path = self._path.parent / name
-        fault_text = ""
-        if os.path.isabs(name):  # noqa: PTH117
-            fault_text = f"{name}, an absolute path"
-        elif not self._disk.leads_inside(self._path.parent, name):
-            fault_text = f"{name}, which leads out of the repository"
-        if fault_text:
-            expected = "a path below the repository, or below this file's folder where there is none"
-            self._problems.append(self._document.problem(keys, fault_text, expected))
-        return path
+        if fault_text := self._disk.find_fault_of_name(self._path.parent, name):
+            self._problems.append(self._document.problem(keys, fault_text, PLACE_OF_NAMED_FILES))
+        return self._path.parent / name
 
     def require_inside(self) -> None:
         """Raise InputProblems where a path led out of the repository."""

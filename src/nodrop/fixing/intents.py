@@ -57,7 +57,7 @@ class JudgeOfIntents:
 
     def of(self, text: Text, raw: bytes, before: Written | None = None) -> Written:
         """Return a text with the findings of its result; a text that cannot be built is an additional problem."""
-        new_text = Text(display=text.display, held=raw)
+        new_text = replace(text, path=None, held=raw)
         try:
             reading = read_source(new_text, self.settings)
         except InputProblems as error:

@@ -6,14 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from nodrop import context
-from nodrop.inputs.disk import Disk, Entry
+from nodrop.inputs.disk import Disk, Entry, find_named_file
 from nodrop.inputs.finder import PATCHES, Finder, find_fabric_file, is_intent, states
-from nodrop.inputs.model import Bundle, Inputs, Text, find_named_file
+from nodrop.inputs.model import PLACE_OF_NAMED_FILES, Bundle, Inputs, Text
 from nodrop.model.reading import Note
 from nodrop.syntax.json import MAX_BYTES
 
 __all__ = [
     "PATCHES",
+    "PLACE_OF_NAMED_FILES",
     "STDIN",
     "Bundle",
     "Disk",

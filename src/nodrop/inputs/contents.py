@@ -91,8 +91,10 @@ def is_blank(content_bytes: bytes) -> bool:
 
 
 def yaml_kind(file_head: bytes) -> str:
-    """Return whether a YAML text is a `rule` or a `profile` of nodrop, by its keys; else nothing."""
+    """Return whether a YAML text is a `rule`, a `profile` or a `cabling sheet` of nodrop, by its keys; else nothing."""
     keys = set(_KEY.findall(file_head))
+    if keys == {b"cables"}:
+        return "cabling sheet"
     if keys > _RULE_KEYS:
         return "rule"
     return "profile" if b"about" in keys and keys & _BANDS else ""

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 from typing import Literal
@@ -103,6 +103,16 @@ class Disk:
             return Text(display=shown, held=self._held[os.path.abspath(path)])  # noqa: PTH100
         return Text(display=shown, path=path, root=self.root(path))
 
+    def intent(self, path: Path, display: str | None = None) -> Text:
+        """Return an intent as a text to be read, which can open the files that it names."""
+        return replace(self.text(path, display), disk=self)
+
+    def find_fault_of_name(self, folder: Path, name: str) -> str:
+        """Return why a file of a folder must not name a path, which leads out of the repository; else nothing."""
+        if os.path.isabs(name):  # noqa: PTH117
+            return f"{name}, an absolute path"
+        return "" if self.leads_inside(folder, name) else f"{name}, which leads out of the repository"
+
     def leads_inside(self, folder: Path, name: str) -> bool:
         """Whether a name that a file of a folder states leads to a place in the file's repository.
 
@@ -159,6 +169,14 @@ class Disk:
         except OSError:
             return Entry(path.name, "file")
         return Entry(path.name, "link" if S_ISDIR(status.st_mode) else "file")
+
+
+def find_named_file(path: str) -> Text:
+    """Return the intent that a user named; InputProblems gives the reason why there is no such file."""
+    disk = Disk()
+    if (wrong := disk.fault(path)) is not None:
+        raise InputProblems([wrong])
+    return disk.intent(Path(path), path)
 
 
 def _find_boundary_folder(folder: str) -> str:

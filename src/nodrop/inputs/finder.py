@@ -151,7 +151,7 @@ class Finder:
 
     def _add_intent(self, inputs: Inputs, path: Path) -> None:
         if self._register_if_new(path):
-            inputs.intents.append(self._disk.text(path))
+            inputs.intents.append(self._disk.intent(path))
 
     def _device(self, inputs: Inputs, folder: Path, names: Sequence[str], platform: str) -> None:
         """Add the canonical files of a folder as one device, called as the folder is."""

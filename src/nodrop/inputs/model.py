@@ -6,14 +6,20 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from nodrop.errors import InputProblems, Problem
 from nodrop.inputs.known import Ignored
+from nodrop.limits import MAX_TEXT_BYTES
 from nodrop.model.reading import Note
-from nodrop.paths import fault
 from nodrop.syntax.places import read_regular_file, regular
-from nodrop.syntax.root import Root, find_root
+from nodrop.syntax.root import Root
+
+if TYPE_CHECKING:
+    from nodrop.inputs.disk import Disk
+
+
+PLACE_OF_NAMED_FILES = "a path below the repository, or below this file's folder where there is none"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +31,8 @@ class Text:
     held: bytes = b""
     root: Root | None = field(default=None, compare=False, repr=False)
     """What no link leads out of when the file is opened; without one, it is opened as it is named."""
+    disk: "Disk | None" = field(default=None, compare=False, repr=False)
+    """What the files lie on that an intent names; None for other texts, and those without a folder."""
 
     def read_bytes(self, max_bytes: int) -> bytes:
         """Return the bytes; InputProblems gives the reason why they are not available."""
@@ -36,13 +44,22 @@ class Text:
             return nullcontext((BytesIO(self.held), len(self.held)))
         return regular(self.path, self.display, root=self.root)
 
+    def find_named_text(self, name: str) -> "Text":
+        """Return a file that an intent names, by its path from the intent's folder.
 
-def find_named_file(path: str) -> Text:
-    """Return the file that a user named; InputProblems gives the reason why there is none."""
-    root = find_root(path) if path else None
-    if (wrong := fault(path, root)) is not None:
-        raise InputProblems([wrong])
-    return Text(display=path, path=Path(path), root=root)
+        InputProblems if that leads out of the repository, or the intent has no folder.
+        """
+        folder = Path(self.display).parent
+        if self.disk is None:
+            raise InputProblems([Problem(path=name, found="a file, of a text without a folder")])
+        if reason := self.disk.find_fault_of_name(folder, name):
+            raise InputProblems([Problem(path=name, found=reason, expected=PLACE_OF_NAMED_FILES)])
+        return self.disk.text(folder / name)
+
+    def open_named_file(self, name: str) -> tuple[str, bytes]:
+        """Return the displayed path and the bytes of a file that an intent names; InputProblems if it has none."""
+        text = self.find_named_text(name)
+        return text.display, text.read_bytes(MAX_TEXT_BYTES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,8 +15,8 @@ from nodrop.errors import Problem
 from nodrop.intent.part import Part
 from nodrop.intent.schema import TrafficClass, WrittenIntent
 from nodrop.intent.sheet import SheetPlaces, read_rows
-from nodrop.intent.topology import KINDS
-from nodrop.intent.types import Name, sizes, texts, whole
+from nodrop.intent.topology import KINDS, Cables
+from nodrop.intent.types import Name, sizes, whole
 from nodrop.proofs.direct_networks import (
     Cable,
     Coordinates,
@@ -36,7 +36,6 @@ _MOST_DIMENSIONS = 4
 _TOPOLOGY = ("topology",)
 _CABLES = ("topology", "cables")
 
-_Cables = Annotated[str | tuple[str, ...], texts()]
 _SHEET = "the cables between switches, as in kind: cabling, in place of sizes; the numbers in a name are "
 
 
@@ -52,7 +51,7 @@ class Dragonfly(Part):
         None, description="groups; default: as many as there can be, one more than global cables of a group"
     )
     routing: Literal["minimal", "valiant"] = Field("minimal", description="minimal, or valiant: by any third group")
-    cables: _Cables | None = Field(None, description=f"{_SHEET}its group and itself: g2s1")
+    cables: Cables | None = Field(None, description=f"{_SHEET}its group and itself: g2s1")
 
 
 class Torus(Part):
@@ -63,7 +62,7 @@ class Torus(Part):
         None, description="switches in each dimension: 6x6"
     )
     routing: Literal["dimension-order"] = Field("dimension-order", description="one dimension after the other")
-    cables: _Cables | None = Field(None, description=f"{_SHEET}its place in each dimension: sw2-3")
+    cables: Cables | None = Field(None, description=f"{_SHEET}its place in each dimension: sw2-3")
 
 
 DIRECT_KINDS = ("dragonfly", "torus")
@@ -164,7 +163,7 @@ def _too_many(intent: DirectIntent, switches: int) -> Problem:
     return intent.problem(_TOPOLOGY, f"{switches:,} switches", f"at most {MOST_SWITCHES}, whose graph takes seconds")
 
 
-def _read_cables(intent: DirectIntent, cables: str | tuple[str, ...], problems: list[Problem]) -> DirectNetwork | None:
+def _read_cables(intent: DirectIntent, cables: Cables, problems: list[Problem]) -> DirectNetwork | None:
     """Return the network of a cabling sheet; None with a problem."""
     topology, places = intent.topology, SheetPlaces(intent, cables)
     number: dict[Coordinates, int] = {}

@@ -11,9 +11,11 @@ from pydantic import BaseModel, ValidationError
 from nodrop import platforms
 from nodrop.errors import InputProblems, Problem
 from nodrop.intent.direct import DirectIntent, is_direct, refusals
-from nodrop.intent.schema import Intent
+from nodrop.intent.schema import Intent, WrittenIntent
+from nodrop.intent.sheet_file import YAML_ENDINGS, OpenFile, SheetFile
+from nodrop.intent.topology import CableFile, CableList, Cables, CableSheet
 from nodrop.limits import MAX_DETAILED, MAX_REMARKS, MAX_TEXT_BYTES
-from nodrop.syntax.places import on_one_line, read_regular_file
+from nodrop.syntax.places import on_one_line
 from nodrop.syntax.yaml import Document, parse
 from nodrop.units import Misread
 
@@ -42,20 +44,51 @@ _Words = tuple[str, str, str]
 
 def load(path: Path, display: str | None = None) -> Intent:
     """Read the intent at `path`; InputProblems holds every fault of its text and schema."""
-    shown = display or str(path)
-    return loads(read_regular_file(path, shown, MAX_BYTES), shown)
+    from nodrop.inputs import Disk
+
+    text = Disk().intent(path, display)
+    return loads(text.read_bytes(MAX_BYTES), text.display, text.open_named_file)
 
 
-def loads(file_content: bytes, path: str) -> Intent:
-    """Read an intent from its text; `path` is how problems name it. One of a dragonfly or torus is only refused."""
+def loads(file_content: bytes, path: str, open_file: OpenFile | None = None) -> Intent:
+    """Read an intent from its text; `path` is how problems name it. One of a dragonfly or torus is only refused.
+
+    `open_file` opens the file that it names; without it, an intent that names one cannot be built.
+    """
     document = parse(file_content, path)
     if is_direct(document.data):
         direct = validated(document, DirectIntent)
         direct.attach(document)
+        _attach_sheet(direct, direct.topology.cables, open_file)
         raise InputProblems(refusals(direct))
     intent = validated(document, Intent)
     intent.attach(document)
+    if isinstance(intent.topology, CableSheet):
+        _attach_sheet(intent, intent.topology.cables, open_file)
     return intent
+
+
+def _attach_sheet(intent: WrittenIntent, cables: Cables | None, open_file: OpenFile | None) -> None:
+    """Read the sheet of an intent that names a file; a file that cannot be opened is a problem at its key."""
+    if not isinstance(cables, CableFile) or open_file is None:
+        return
+    try:
+        path, content = open_file(cables.file)
+    except InputProblems as error:
+        name, keys = on_one_line(cables.file), ("topology", "cables", "file")
+        raise InputProblems(
+            intent.problem(
+                keys,
+                problem.found if problem.found.startswith(name) else f"{name}: {problem.found}",
+                problem.expected,
+                problem.hint,
+            )
+            for problem in error.problems
+        ) from None
+    if path.lower().endswith(YAML_ENDINGS):
+        intent.attach_sheet(SheetFile.of_yaml(path, content, lambda document: validated(document, CableList).cables))
+    else:
+        intent.attach_sheet(SheetFile.of_csv(path, content))
 
 
 def validated(document: Document, schema: type[_Model]) -> _Model:

@@ -14,6 +14,7 @@ from nodrop.intent.hosts import Hosts
 from nodrop.intent.names import Names
 from nodrop.intent.network import Addressing, Routing, Services
 from nodrop.intent.part import Part
+from nodrop.intent.sheet_file import SheetFile
 from nodrop.intent.topology import LANES, Split, Topology
 from nodrop.intent.types import (
     Bool,
@@ -246,10 +247,20 @@ class WrittenIntent(Part):
     fabric: Name = Field(description="name of the fabric")
     _document: Document | None = PrivateAttr(None)
     _entries: Entries | None = PrivateAttr(None)
+    _sheet_file: SheetFile | None = PrivateAttr(None)
 
     def attach(self, document: Document) -> None:
         """Remember the text that the intent came from, to let later faults name its lines."""
         self._document, self._entries = document, Entries(document.text)
+
+    def attach_sheet(self, sheet_file: SheetFile) -> None:
+        """Remember the file of its cabling sheet."""
+        self._sheet_file = sheet_file
+
+    @property
+    def sheet_file(self) -> SheetFile | None:
+        """The file of its cabling sheet; None where it names none."""
+        return self._sheet_file
 
     @property
     def entries(self) -> Entries | None:

@@ -16,7 +16,7 @@ from nodrop import units
 from nodrop.errors import Problem
 from nodrop.hardware import nearest
 from nodrop.intent.schema import WrittenIntent
-from nodrop.intent.topology import CableSheet
+from nodrop.intent.topology import CableFile, Cables, CableSheet
 from nodrop.syntax.places import on_one_line
 from nodrop.units import Misread, whole_number
 
@@ -57,12 +57,15 @@ class SheetRow:
 class SheetPlaces:
     """Where the rows of an intent's sheet stand."""
 
-    def __init__(self, intent: WrittenIntent, cables: str | tuple[str, ...]) -> None:
-        self._intent, self._listed = intent, not isinstance(cables, str)
-        self._first_line = None if self._listed else self._line_below_block_mark()
+    def __init__(self, intent: WrittenIntent, cables: Cables) -> None:
+        self._intent, self._listed = intent, isinstance(cables, tuple)
+        self._file = intent.sheet_file if isinstance(cables, CableFile) else None
+        self._first_line = self._line_below_block_mark() if isinstance(cables, str) else None
 
     def problem(self, index: int, fault: str, expected: str = "", hint: str = "") -> Problem:
         """Return a problem of a row, at its line."""
+        if self._file is not None:
+            return self._file.problem(index, fault, expected, hint)
         if self._listed:
             return self._intent.problem((*_KEYS, index), fault, expected, hint)
         problem = self._intent.problem(_KEYS, fault, expected, hint)
@@ -98,9 +101,14 @@ def read_sheet(intent: WrittenIntent, sheet: CableSheet, problems: list[Problem]
     )
 
 
-def read_rows(intent: WrittenIntent, cables: str | tuple[str, ...], problems: list[Problem]) -> Iterator[SheetRow]:
+def read_rows(intent: WrittenIntent, cables: Cables, problems: list[Problem]) -> Iterator[SheetRow]:
     """Yield the cables of a sheet as stated; rows that are none are added to `problems`."""
     places = SheetPlaces(intent, cables)
+    if isinstance(cables, CableFile):
+        if intent.sheet_file is None:
+            problems.append(intent.problem((*_KEYS, "file"), "a file, of a text without a folder", "the cables here"))
+            return
+        cables = intent.sheet_file.cables
     rows = _read_csv(cables, places, problems) if isinstance(cables, str) else _read_list(cables, places, problems)
     for count, row in enumerate(rows):
         if count == MAX_CABLES:

@@ -192,6 +192,32 @@ class Tiers(Part):
     )
 
 
+class CableFile(Part):
+    """A cabling sheet in its own file."""
+
+    file: Text = Field(
+        description="path of the sheet from the intent's folder: CSV, or YAML with the list `cables`; in the "
+        "repository, or below that folder where there is none"
+    )
+
+
+class CableList(Part):
+    """The content of a cabling sheet in YAML."""
+
+    cables: tuple[str, ...] = Field(min_length=1, description="a text for each cable")
+
+
+def _cables_tag(value: object) -> str:
+    return "file" if isinstance(value, dict | CableFile) else "rows"
+
+
+Cables = Annotated[
+    Annotated[CableFile, Tag("file")] | Annotated[Annotated[str | tuple[str, ...], texts()], Tag("rows")],
+    Discriminator(_cables_tag),
+]
+"""The rows of a cabling sheet, or the file that has them."""
+
+
 class CableSheet(Part):
     """Groups of equal switches, and every cable between them: any graph, each switch with separate ports."""
 
@@ -199,9 +225,9 @@ class CableSheet(Part):
     groups: dict[Name, TierSwitches] = Field(
         min_length=1, description="groups of switches by name, such as leaf, storage and spine"
     )
-    cables: Annotated[str | tuple[str, ...], texts()] = Field(
+    cables: Cables = Field(
         description="the cables between switches: CSV with the columns device, port, device, port, length, media and "
-        "speed, or a list of `leaf1:swp1--spine1:swp1 30m DR4 400G`; ports by any usual name"
+        "speed; a list of `leaf1:swp1--spine1:swp1 30m DR4 400G`; or the file of either"
     )
     speed: Speed | None = Field(None, description="speed of cables that state none, such as 400G")
     media: Text | None = Field(None, description="medium of cables that state none, such as DR4")

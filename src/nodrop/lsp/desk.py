@@ -19,7 +19,7 @@ from nodrop.engine.rule import Rule, Strictness
 from nodrop.engine.rule_loader import parse_rule
 from nodrop.engine.rules import select_file_rules, shipped
 from nodrop.errors import InputProblems, Problem
-from nodrop.inputs import Inputs, Text, find
+from nodrop.inputs import Disk, Inputs, Text, find
 from nodrop.intent.load import loads as loads_intent
 from nodrop.judging import Settings
 from nodrop.lsp.text_kinds import Kind, kind_of
@@ -108,7 +108,7 @@ class Desk:
         if kind == "device":
             return self._device(path, open_texts, site)
         if kind == "intent":
-            return self._check_intent(path, text, site)
+            return self._check_intent(path, open_texts, site)
         marks: Marks = {str(path): []}
         if kind != "other":
             marks[str(path)] = [
@@ -172,15 +172,19 @@ class Desk:
             kind="device", marks=marks, site=site, inputs=inputs, reading=reading, log=_problem_log(site, outcome)
         )
 
-    def _check_intent(self, path: Path, text: bytes, site: Site) -> Look:
+    def _check_intent(self, path: Path, open_texts: Held, site: Site) -> Look:
         shown = str(path)
+        text = Disk(open_texts).intent(path)
         try:
-            intent = loads_intent(text, shown)
+            intent = loads_intent(text.held, shown, text.open_named_file)
             reading = judging.profiled(judging.built(intent, shown, shown)[1], site.settings)
         except InputProblems as error:
-            marks = {
-                shown: [_mark_of_problem(problem) for problem in error.problems if _is_problem_of_file(problem, path)]
-            }
+            marks: Marks = {shown: []}
+            for problem in error.problems:
+                if problem.path == shown or problem.path in open_texts:
+                    marks.setdefault(problem.path, []).append(_mark_of_problem(problem))
+                else:  # in a file that the intent names
+                    marks[shown].append(Mark(severity="error", message=str(problem), code=SYNTAX))
             return Look(kind="intent", marks=marks, site=site, log=_problem_log(site))
         outcome = self._check_reading(reading, site)
         around = intent.entries.span(("fabric",)) if intent.entries is not None else None
