@@ -19,6 +19,7 @@ StorageProtocol = Literal["nvme-rdma", "nvme-tcp", "lustre-o2ib", "lustre-tcp", 
 Purpose = Literal["rdma", "cnp", "storage", StorageProtocol, "inband", "control", "default", "unknown"]
 PURPOSES: tuple[Purpose, ...] = get_args(Purpose)
 Side = Literal["host", "fabric"]
+Fec = Literal["rs", "fc", "none", "auto"]
 Spread = Literal["leaves", "rails", "one-leaf"]
 """How the ports of a host lie on leaves: on several, port k of all hosts on the leaf of rail k, or all on one."""
 
@@ -82,7 +83,7 @@ class Interface:
     enabled: bool | Unknown = True
     speed_mbps: int | None | Unknown = None
     lanes: int | None | Unknown = None
-    fec: Literal["rs", "fc", "none", "auto"] | None | Unknown = None
+    fec: Fec | None | Unknown = None
     autoneg: bool | None | Unknown = None
     advertised_speeds_mbps: tuple[int, ...] | None | Unknown = None
     """The speeds that the port offers while it negotiates, slowest first; None is all that it supports."""

@@ -14,6 +14,7 @@ Map = tuple[int | None, ...]
 """Index to target; None where the index is not mapped."""
 
 Color = Literal["green", "yellow", "red"]
+Trust = Literal["dscp", "pcp", "both"]
 COLORS: tuple[Color, ...] = ("green", "yellow", "red")
 
 
@@ -119,7 +120,7 @@ class QosProfile:
     no such map. `queues` and `priority_groups` hold the configured ones, sorted by index.
     """
 
-    trust: Literal["dscp", "pcp", "both"] | None | Unknown
+    trust: Trust | None | Unknown
     dscp_to_tc: Map | None | Unknown = None
     pcp_to_tc: Map | None | Unknown = None
     tc_to_queue: Map | None | Unknown = None

@@ -1,9 +1,9 @@
 """Everything of a device that is not QoS, brought into the settings of the file that it has."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from nodrop.model.fabric import Device, HashField, Interface
+from nodrop.model.fabric import Collector, Device, HashField, Interface, Loopback, Management
 from nodrop.model.overlays import Tunnel
 from nodrop.model.states import UNKNOWN, Unknown, known_rows, require_fact
 from nodrop.model.values import replace_fields
@@ -53,7 +53,7 @@ def change_rows(draft: Draft, old_device: Device, new_device: Device) -> None:
         ("dns", old_device.dns_servers, new_device.dns_servers),
     ):
         if _is_known_change(before, after):
-            _edit_servers(draft, kind, before, after, new_device)
+            _edit_servers(draft, kind, require_fact(before), require_fact(after), new_device)
     for attribute, word in (("snmp_location", "system-location"), ("snmp_contact", "system-contact")):
         if _is_known_change(getattr(old_device, attribute), getattr(new_device, attribute)):
             _set_snmp_field(draft, word, getattr(new_device, attribute))
@@ -70,7 +70,7 @@ def change_rows(draft: Draft, old_device: Device, new_device: Device) -> None:
         if new_device.gnmi_port is not None:
             draft.set(*GNMI, "port", to=new_device.gnmi_port)
     if _is_known_change(old_device.otlp_collectors, new_device.otlp_collectors):
-        _edit_collectors(draft, old_device.otlp_collectors, new_device.otlp_collectors)
+        _edit_collectors(draft, require_fact(old_device.otlp_collectors), require_fact(new_device.otlp_collectors))
     _set_switch_adaptive_routing(draft, old_device, new_device)
     if _is_known_change(old_device.trimming, new_device.trimming):
         _edit_trimming(draft, old_device.trimming, new_device.trimming)
@@ -114,7 +114,7 @@ def _set_hash_fields(draft: Draft, fields: tuple[HashField, ...] | None | Unknow
 def _port(draft: Draft, left_port: Interface, right_port: Interface) -> None:
     link = ("interface", right_port.name, "link")
     on, off = draft.say.on, draft.say.off
-    spelt: tuple[tuple[str, str, Any], ...] = (
+    spelt: tuple[tuple[str, str, Callable[[Any], str | int | None]], ...] = (
         ("enabled", "state", lambda value: "up" if value else "down"),
         ("speed_mbps", "speed", lambda value: value and show_speed(value)),
         ("fec", "fec", lambda value: FECS[value] if value and value != "auto" else None),
@@ -128,7 +128,7 @@ def _port(draft: Draft, left_port: Interface, right_port: Interface) -> None:
     if _is_known_change(left_port.description, right_port.description):
         draft.put("interface", right_port.name, "description", to=right_port.description)
     if _is_known_change(left_port.addresses, right_port.addresses):
-        _edit_addresses(draft, right_port.name, left_port.addresses, right_port.addresses)
+        _edit_addresses(draft, right_port.name, require_fact(left_port.addresses), require_fact(right_port.addresses))
     if _is_known_change(left_port.vrf, right_port.vrf):
         _set_vrf(draft, right_port.name, require_fact(right_port.vrf))
     _set_port_adaptive_routing(draft, left_port, right_port)
@@ -138,7 +138,7 @@ def _address_family_word(draft: Draft, address: str) -> str:
     return "ip" if draft.say.old else "ipv6" if ":" in address else "ipv4"
 
 
-def _edit_addresses(draft: Draft, name: str, old: Any, new: Iterable[str], of: str = "address") -> None:
+def _edit_addresses(draft: Draft, name: str, old: Sequence[str], new: Iterable[str], of: str = "address") -> None:
     """Let an interface have other addresses, or another gateway."""
     new_addresses = list(new)
     shared_addresses = [address for address in old if address in new_addresses]
@@ -162,11 +162,12 @@ def _set_vrf(draft: Draft, name: str, vrf: str | None) -> None:
         draft.set(*paths[draft.say.old], to=vrf)
 
 
-def _edit_management(draft: Draft, before: Any, after: Any) -> None:
-    if not _is_known_change(before, after):
+def _edit_management(draft: Draft, before: Management | None | Unknown, after: Management | None | Unknown) -> None:
+    if isinstance(before, Unknown) or isinstance(after, Unknown) or same(before, after):
         return
     if after is None:
-        draft.unset("interface", before.interface)
+        if before is not None:
+            draft.unset("interface", before.interface)
         return
     if before is None:
         draft.set("interface", after.interface, "type", to="eth")
@@ -177,8 +178,10 @@ def _edit_management(draft: Draft, before: Any, after: Any) -> None:
         _set_vrf(draft, after.interface, "mgmt" if after.own_vrf else None)
 
 
-def _edit_loopbacks(draft: Draft, before: Any, after: Any) -> None:
-    if not _is_known_change(before, after):
+def _edit_loopbacks(
+    draft: Draft, before: tuple[Loopback, ...] | Unknown, after: tuple[Loopback, ...] | Unknown
+) -> None:
+    if isinstance(before, Unknown) or isinstance(after, Unknown) or same(before, after):
         return
     were = {row.name: row for row in before}
     for name, loopback in {row.name: row for row in after}.items():
@@ -199,7 +202,7 @@ def _edit_loopbacks(draft: Draft, before: Any, after: Any) -> None:
         draft.unset(*(("interface", name) if name == "lo" else ("vrf", name, "loopback", "ip")))
 
 
-def _edit_servers(draft: Draft, kind: str, before: Any, after: Any, device: Device) -> None:
+def _edit_servers(draft: Draft, kind: str, before: Sequence[str], after: Sequence[str], device: Device) -> None:
     """Let servers come and go where the file has those of their kind."""
     places = server_nodes(draft.top, kind)
     for name in before:
@@ -229,7 +232,7 @@ def _set_snmp_field(draft: Draft, word: str, setting_value: str | None) -> None:
         draft.put(*place, word, to=setting_value)
 
 
-def _edit_collectors(draft: Draft, before: Any, after: Any) -> None:
+def _edit_collectors(draft: Draft, before: Sequence[Collector], after: Sequence[Collector]) -> None:
     for collector in before:
         if collector.address not in {new_collector.address for new_collector in after}:
             draft.unset(*OTLP, "grpc", "destination", collector.address)

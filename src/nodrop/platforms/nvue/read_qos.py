@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Literal, TypeVar
 
-from nodrop.model.qos import PfcWatchdog, QosProfile, Queue, Scheduler
+from nodrop.model.qos import Map, PfcWatchdog, QosProfile, Queue, Scheduler, Trust
 from nodrop.model.reading import Correction
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import Subject
@@ -33,13 +33,16 @@ from nodrop.platforms.nvue.read_values import Config, View
 from nodrop.platforms.nvue.releases import knows
 from nodrop.platforms.nvue.traits import RECOVERY
 
+_T = TypeVar("_T")
+
 GLOBAL = "default-global"
 BINDINGS = ("mapping", "remark", "pfc", "link-pause", "congestion-control", "egress-scheduler", "egress-shaper")
 MAX_KBPS = 2_147_483_647
 SMALL = "small-packet-probability"
 BYTES_PER_KBIT = 125
 _TRUSTS = {"l2": "l2", "l3": "l3", "port": "port", "both": "both"}
-_TRUST_OF: Mapping[str, Any] = {"l2": "pcp", "l3": "dscp", "both": "both", "port": None}
+_TRUST_OF: Mapping[str, Trust | None] = {"l2": "pcp", "l3": "dscp", "both": "both", "port": None}
+_SCHEDULES: Mapping[str, Literal["dwrr", "strict"]] = {"dwrr": "dwrr", "strict": "strict"}
 _REWRITES = {"l2": False, "l3": True, "both": True}
 
 
@@ -237,7 +240,7 @@ class QosReader:
         derived = _list_default_entries(fields, range(8), stated, self.defaults.reason)
         return tuple(classes), derived
 
-    def _mapping(self, node: View, defaults: Defaults, derived_subjects: dict[Subject, str]) -> tuple[str, Any, Any]:
+    def _mapping(self, node: View, defaults: Defaults, derived_subjects: dict[Subject, str]) -> tuple[str, Map, Map]:
         trust = node.word("trust", _TRUSTS)
         if trust is None:
             trust = defaults.trust
@@ -254,7 +257,7 @@ class QosReader:
             maps.append(tuple(targets))
         return trust, maps[0], maps[1]
 
-    def _remark(self, node: View, defaults: Defaults, derived_subjects: dict[Subject, str]) -> Any:
+    def _remark(self, node: View, defaults: Defaults, derived_subjects: dict[Subject, str]) -> Map | None:
         """Return switch priority to DSCP where DSCP is rewritten, else None."""
         rewrite = node.word("rewrite", _REWRITES)
         stated = {}
@@ -323,7 +326,7 @@ class QosReader:
         stated = set()
         for tc, inside in node.items_by_number("traffic-class", 7):
             old = shares.get(tc, defaults.shares.get(tc, Share()))
-            mode = inside.word("mode", {"dwrr": "dwrr", "strict": "strict"}) or old.mode
+            mode = inside.word("mode", _SCHEDULES) or old.mode
             percent = inside.integer("bw-percent", 0, 100, "percent")
             usual = old.percent if old.mode == mode else None
             shares[tc] = Share(mode, None if mode == "strict" else usual if percent is None else percent)
@@ -332,11 +335,13 @@ class QosReader:
             derived_subjects["qos", "queues", str(tc), "scheduler"] = defaults.reason
         return shares
 
-    def _defaults_in_use(self, defaults: Mapping[int, object]) -> dict[int, Any]:
+    def _defaults_in_use(self, defaults: Mapping[int, _T]) -> dict[int, _T]:
         """Return what holds by default of the traffic classes that anything leaves by; nobody set up the others."""
         return {tc: setting for tc, setting in defaults.items() if tc in self.queue_of}
 
-    def _egress_shaper(self, node: View, _defaults: Defaults, _derived: dict[Subject, str]) -> Mapping[int, Any]:
+    def _egress_shaper(
+        self, node: View, _defaults: Defaults, _derived: dict[Subject, str]
+    ) -> Mapping[int, tuple[int | None, ...]]:
         node.integer("port-max-rate", 0, MAX_KBPS, "kb/s")
         rates = {}
         for tc, inside in node.items_by_number("traffic-class", 7):

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeVar
 
 from nodrop.limits import MAX_REMARKS
 from nodrop.model.reading import Correction, Place, Remark, Remedy
@@ -14,6 +14,8 @@ from nodrop.platforms.nvue.tree import Node, Path, Tree
 from nodrop.syntax.places import on_one_line, quote_text
 from nodrop.syntax.shapes import value_at
 from nodrop.units import whole_number
+
+_T = TypeVar("_T")
 
 FILE = "startup.yaml"
 _OF_WORDS = ("unknown-setting",)
@@ -144,7 +146,7 @@ class View:
         """Return the keys below a key, or the one value there."""
         return tuple(self.below(key).node)
 
-    def word(self, key: str, words: Mapping[str, object]) -> Any:
+    def word(self, key: str, words: Mapping[str, _T]) -> _T | None:
         """Return the meaning of a value's word, None if it is absent or unknown (with a remark)."""
         text = self.text(key)
         if text is None:
@@ -158,7 +160,7 @@ class View:
 
     def flag(self, key: str) -> bool | None:
         """Return a yes or no, in the words of either dialect."""
-        flag_value: bool | None = self.word(key, FLAGS)
+        flag_value = self.word(key, FLAGS)
         self._remark_extra_words(key)
         return flag_value
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, TypeGuard
+from typing import Any, TypeGuard, TypeVar
 
 from nodrop.hardware import model_of_sku
 from nodrop.limits import MAX_REMARKS
@@ -19,6 +19,8 @@ from nodrop.syntax.json import Duplicate
 from nodrop.syntax.places import quote_text
 from nodrop.syntax.shapes import mapping_at
 from nodrop.units import whole_number
+
+_T = TypeVar("_T")
 
 WHOLE = frozenset({"DEVICE_METADATA", "PORT"})
 """Files with these tables are a whole configuration; any others are a part, silent about the tables that they lack."""
@@ -156,7 +158,7 @@ class Config:
             self.malformed((*keys, field), text, "a whole number")
         return number
 
-    def word(self, keys: tuple[str, ...], row: Row, field: str, known_words: Mapping[str, object]) -> Any:
+    def word(self, keys: tuple[str, ...], row: Row, field: str, known_words: Mapping[str, _T]) -> _T | None:
         """Return the meaning of a field's word, None if it is absent or unknown (with a remark)."""
         text = row.get(field)
         if text is None:

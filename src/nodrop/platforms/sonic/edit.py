@@ -7,12 +7,11 @@ changes (a computed headroom, the pools, the groups that buffermgrd adds) follow
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from nodrop.hardware.dynamic import as_configured, resolve
 from nodrop.model.change import Change, Edit, Step
 from nodrop.model.fabric import Device, Interface
-from nodrop.model.qos import QosProfile
+from nodrop.model.qos import QosProfile, Trust
 from nodrop.model.reading import DeviceReading
 from nodrop.model.states import Unknown
 from nodrop.model.subject import Subject, matches
@@ -214,11 +213,12 @@ def _couple_port_settings(old: Interface, new: Interface, device: str, subjects:
     return new
 
 
-def _trust_of_maps(qos: QosProfile) -> Any:
+def _trust_of_maps(qos: QosProfile) -> Trust | None | Unknown:
     if isinstance(qos.dscp_to_tc, Unknown) or isinstance(qos.pcp_to_tc, Unknown):
         return qos.trust
     by_dscp, by_pcp = qos.dscp_to_tc is not None, qos.pcp_to_tc is not None
-    return {(True, True): "both", (True, False): "dscp", (False, True): "pcp"}.get((by_dscp, by_pcp))
+    trusts: dict[tuple[bool, bool], Trust] = {(True, True): "both", (True, False): "dscp", (False, True): "pcp"}
+    return trusts.get((by_dscp, by_pcp))
 
 
 _MEANS = Means(

@@ -6,9 +6,10 @@ from a session, and none that overrides the AS number of a group (bgpd/bgpd.c, p
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
-from nodrop.model.routing import BgpNeighbor
+from nodrop.model.routing import BgpNeighbor, Ipv6Unicast
+from nodrop.model.states import Unknown
 from nodrop.model.values import replace_fields
 from nodrop.platforms.frr import rows as frr_rows
 from nodrop.platforms.frr.commands import Commands
@@ -43,7 +44,7 @@ class _Part(NamedTuple):
     commands: Commands
     ipv6: bool = False
 
-    def of(self, session: BgpNeighbor) -> Any:
+    def of(self, session: BgpNeighbor) -> BgpNeighbor | Ipv6Unicast | None | Unknown:
         """Return the settings of a session in this part."""
         return session.ipv6 if self.ipv6 else session
 

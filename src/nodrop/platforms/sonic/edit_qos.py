@@ -1,7 +1,7 @@
 """QoS and buffers of a device, brought into the tables of the config_db.json that it has."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Any
+from typing import TypeVar
 
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.qos import PfcWatchdog, PriorityGroup, QosProfile, Queue
@@ -31,9 +31,11 @@ EMPTY_PRIORITIES_SINCE = "202505"
 """The first release whose models take `pfc_enable: ""` (sonic-port-qos-map.yang)."""
 _LISTS = {"ingress_buffers": "BUFFER_PORT_INGRESS_PROFILE_LIST", "egress_buffers": "BUFFER_PORT_EGRESS_PROFILE_LIST"}
 _NOTHING = QosProfile(trust=None)
+BufferRows = Mapping[int, Queue | PriorityGroup]
+_Indexed = TypeVar("_Indexed", Queue, PriorityGroup)
 
 Pairs = list[tuple[Interface, Interface]]
-Rows = Mapping[str, Mapping[str, Mapping[int | None, Any]]]
+Rows = Mapping[str, Mapping[str, Mapping[int | None, Mapping[str, object]]]]
 
 
 def change_qos(draft: Draft, old_device: Device, new_device: Device, derived_subjects: Collection[Subject]) -> None:
@@ -59,7 +61,7 @@ def _known_qos(interface: Interface) -> QosProfile:
     return interface.qos if isinstance(interface.qos, QosProfile) else _NOTHING
 
 
-def _rows(table_rows: Any) -> dict[int, Any]:
+def _rows(table_rows: Iterable[_Indexed] | None | Unknown) -> dict[int, _Indexed]:
     return {} if isinstance(table_rows, Unknown) or table_rows is None else {row.index: row for row in table_rows}
 
 
@@ -89,7 +91,7 @@ def _bind_cells(draft: Draft, table: str, field: str, target: str, renamed: dict
         draft.change_cells(table, fields_by_cell)
 
 
-def _edit_pfc_priorities(draft: Draft, a: Interface, b: Interface, version: Any) -> None:
+def _edit_pfc_priorities(draft: Draft, a: Interface, b: Interface, version: str | None | Unknown) -> None:
     old, new = _known_qos(a), _known_qos(b)
     sent, obeyed = new.pfc_tx_priorities, new.pfc_rx_priorities
     if isinstance(sent, Unknown) or isinstance(obeyed, Unknown):
@@ -116,7 +118,7 @@ def _edit_watchdog(draft: Draft, a: Interface, b: Interface) -> None:
     if new is None:
         draft.remove_cells("PFC_WD", {cell})
         return
-    before: dict[str, Any] = {}
+    before: dict[str, object] = {}
     if old is not None and not isinstance(old, Unknown):
         before = {
             "detection": old.detection_ms,
@@ -139,7 +141,7 @@ def _edit_watchdog(draft: Draft, a: Interface, b: Interface) -> None:
     _set_watchdog_priorities(draft, b.name, new.priorities)
 
 
-def _set_watchdog_priorities(draft: Draft, port: str, priorities: Any) -> None:
+def _set_watchdog_priorities(draft: Draft, port: str, priorities: tuple[int, ...] | Unknown) -> None:
     if isinstance(priorities, Unknown):
         return
     rows = {cell[0]: row for _, cell, row in draft.cells("PORT_QOS_MAP")}
@@ -197,7 +199,7 @@ def _cell_uses(
     tables: Rows, left_port: Interface, right_port: Interface, device: str, derived_subjects: Collection[Subject]
 ) -> Iterator[Use]:
     old, new = _known_qos(left_port), _known_qos(right_port)
-    buffer_tables: tuple[tuple[str, dict[int, Any], dict[int, Any], str], ...] = (
+    buffer_tables: tuple[tuple[str, BufferRows, BufferRows, str], ...] = (
         ("BUFFER_PG", _rows(old.priority_groups), _rows(new.priority_groups), ""),
         ("BUFFER_QUEUE", _rows(old.queues), _rows(new.queues), "egress_lossy_profile"),
     )
@@ -234,9 +236,9 @@ def _profile_list_uses(tables: Rows, a: Interface, b: Interface) -> Iterator[Use
             )
 
 
-def _rows_by_port(draft: Draft, table: str) -> dict[str, dict[int | None, Any]]:
+def _rows_by_port(draft: Draft, table: str) -> dict[str, dict[int | None, Mapping[str, object]]]:
     """Return the rows of a table by port and index."""
-    rows_by_port: dict[str, dict[int | None, Any]] = {}
+    rows_by_port: dict[str, dict[int | None, Mapping[str, object]]] = {}
     for _, (port, index), row in draft.cells(table):
         rows_by_port.setdefault(port, {})[index] = row
     return rows_by_port
@@ -277,9 +279,10 @@ def _add_and_remove_rows(draft: Draft, moved: Pairs) -> None:
             b, [index for index, queue in after.items() if _loses_buffer(before.get(index), queue)]
         )
         queues |= _cells_at_indexes(b, after)
-        before, after = _rows(_known_qos(a).priority_groups), _rows(_known_qos(b).priority_groups)
-        no_groups |= _cells_at_indexes(b, before.keys() - after.keys())
-        groups |= _cells_at_indexes(b, after.keys() - before.keys())  # others without a row are buffermgrd's own
+        old_groups, new_groups = (_rows(_known_qos(port).priority_groups) for port in (a, b))
+        no_groups |= _cells_at_indexes(b, old_groups.keys() - new_groups.keys())
+        # Other groups without a row are buffermgrd's own.
+        groups |= _cells_at_indexes(b, new_groups.keys() - old_groups.keys())
     draft.remove_cells("QUEUE", gone)
     draft.remove_cells("BUFFER_QUEUE", gone | lost)
     draft.remove_cells("BUFFER_PG", no_groups)

@@ -1,8 +1,9 @@
 """Everything of a device that is not QoS, brought into the tables of the config_db.json that it has."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TypeVar
 
+from nodrop.model.bridging import PortChannel, Vlan
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.routing import Bgp
 from nodrop.model.states import Unknown
@@ -15,6 +16,8 @@ from nodrop.platforms.sonic.spelling import pool_name
 from nodrop.platforms.sonic.streams import change_streams
 from nodrop.platforms.sonic.tables import DYNAMIC_FIELDS, PORT_FIELDS, TRIMMING_FIELDS, TYPE_OF_ROLE, WORD_OF
 from nodrop.syntax.shapes import make_mapping
+
+_Row = TypeVar("_Row")
 
 _ON = {True: "on", False: "off"}
 _ROW = "AZURE"
@@ -86,11 +89,13 @@ def _set_addresses(draft: Draft, table: str, name: str, addresses: Iterable[str]
         draft.add(table, key)
 
 
-def _rows_of_vlans(device: Device) -> dict[str, Any]:
+def _rows_of_vlans(device: Device) -> dict[str, Vlan]:
     return {f"Vlan{key}": vlan for key, vlan in _rows_by_key(device.vlans, "key").items()}
 
 
-def _edit_bridged_addresses(draft: Draft, table: str, old_rows: Mapping[str, Any], new_rows: Mapping[str, Any]) -> None:
+def _edit_bridged_addresses(
+    draft: Draft, table: str, old_rows: Mapping[str, Vlan | PortChannel], new_rows: Mapping[str, Vlan | PortChannel]
+) -> None:
     """Set the addresses of VLANs or port channels that were there before."""
     for name in old_rows.keys() & new_rows.keys():
         if old_rows[name].addresses != new_rows[name].addresses:
@@ -146,7 +151,7 @@ def _edit_tunnels(draft: Draft, old: Device, new: Device) -> None:
             draft.update("TUNNEL", name, {"dscp_mode": mode})
 
 
-def _rows_by_key(rows: Any, key: str) -> dict[str, Any]:
+def _rows_by_key(rows: Iterable[_Row] | None | Unknown, key: str) -> dict[str, _Row]:
     return {} if rows is None or isinstance(rows, Unknown) else {getattr(row, key): row for row in rows}
 
 
@@ -254,7 +259,7 @@ def _edit_management(draft: Draft, old: Device, new: Device) -> None:
         draft.update("MGMT_VRF_CONFIG", "vrf_global", {"mgmtVrfEnabled": "true" if after.own_vrf else "false"})
 
 
-def _edit_servers(draft: Draft, table: str, old: Any, new: Any) -> None:
+def _edit_servers(draft: Draft, table: str, old: tuple[str, ...] | Unknown, new: tuple[str, ...] | Unknown) -> None:
     if same(old, new) or isinstance(new, Unknown) or isinstance(old, Unknown):
         return
     for name in [name for name in old if name not in new]:

@@ -1,13 +1,14 @@
 """MCLAG, DualToR and tunnels of a config_db.json: read for rules, never written."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Literal
 
 from nodrop.model.overlays import MultiChassis, Tunnel
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import natural
 from nodrop.platforms.sonic.config import Config, Row
 
-_DSCP_MODES = {"uniform": "uniform", "pipe": "pipe"}
+_DSCP_MODES: Mapping[str, Literal["uniform", "pipe"]] = {"uniform": "uniform", "pipe": "pipe"}
 _REMAPS = ("encap_tc_to_queue_map", "encap_tc_to_dscp_map", "decap_dscp_to_tc_map", "decap_tc_to_pg_map")
 """The maps that DualToR gives a tunnel (sonic-buildimage files/build_templates/qos_config.j2, tunnel_qos_remap)."""
 

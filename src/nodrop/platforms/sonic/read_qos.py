@@ -2,8 +2,8 @@
 
 import re
 from collections import defaultdict, deque
-from collections.abc import Callable
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, TypeVar
 
 from nodrop.model.buffers import BufferProfile, DynamicBuffers, Headroom
 from nodrop.model.qos import (
@@ -14,6 +14,7 @@ from nodrop.model.qos import (
     QosProfile,
     Queue,
     Scheduler,
+    Trust,
     WredColor,
     WredProfile,
 )
@@ -27,8 +28,8 @@ from nodrop.platforms.sonic.tables import ALL_PRIORITIES, COMPUTED, ECN_COLORS, 
 _T = TypeVar("_T")
 _INDEX = re.compile(r"[0-9]{1,3}")
 TRUE_FALSE = {"true": True, "false": False}
-ACTIONS = {"drop": "drop", "forward": "forward", "alert": "alert"}
-_SCHEDULERS = {"STRICT": "strict", "DWRR": "dwrr", "WRR": "wrr"}
+ACTIONS: Mapping[str, Literal["drop", "forward", "alert"]] = {"drop": "drop", "forward": "forward", "alert": "alert"}
+_SCHEDULERS: Mapping[str, Literal["strict", "dwrr", "wrr"]] = {"STRICT": "strict", "DWRR": "dwrr", "WRR": "wrr"}
 _COLOR_FIELDS = tuple(
     (color, f"{color}_min_threshold", f"{color}_max_threshold", f"{color}_drop_probability", f"wred_{color}_enable")
     for color in COLORS
@@ -374,7 +375,7 @@ def _row_key(row: Row | None) -> tuple[tuple[str, str], ...] | None:
     return None if row is None else tuple(row.items())
 
 
-def _trust_of_maps(dscp: object, pcp: object) -> Any:
+def _trust_of_maps(dscp: object, pcp: object) -> Trust | None | Unknown:
     if isinstance(dscp, Unknown) or isinstance(pcp, Unknown):
         return UNKNOWN
     if dscp is not None:

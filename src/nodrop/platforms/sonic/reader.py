@@ -3,13 +3,13 @@
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
 from nodrop.errors import InputProblems, Problem
 from nodrop.hardware import switch
 from nodrop.hardware.dynamic import resolve
-from nodrop.model.buffers import HeadroomRow
-from nodrop.model.fabric import Device, Interface
+from nodrop.model.buffers import BufferProfile, HeadroomRow
+from nodrop.model.fabric import Device, Fec, Interface
 from nodrop.model.qos import PriorityGroup, QosProfile
 from nodrop.model.reading import DeviceReading, Note, Place, Source
 from nodrop.model.states import UNKNOWN, Unknown
@@ -72,7 +72,8 @@ DEFAULT_NAME = "sonic"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 _TABLE = re.compile(rb'"(?:[A-Z][A-Z0-9_]+|(?:DEVICE_METADATA|PORT|FEATURE|BUFFER_PROFILE|QUEUE)\|[^"\n]+)"\s*:\s*\{')
 _OPENING = re.compile(rb"^\{", re.MULTILINE)
-_FECS: dict[str, object] = {"rs": "rs", "fc": "fc", "none": "none", "auto": "auto"}
+_FECS: dict[str, Fec] = {"rs": "rs", "fc": "fc", "none": "none", "auto": "auto"}
+_BUFFER_MODELS: dict[str, Literal["dynamic", "traditional"]] = {"dynamic": "dynamic", "traditional": "traditional"}
 _ON_OFF = {"on": True, "off": False}
 _UP_DOWN = {"up": True, "down": False}
 
@@ -221,13 +222,13 @@ class _Device:
         remark_names(config)
         return device
 
-    def _version(self) -> Any:
+    def _version(self) -> str | Unknown:
         """Return the release that the database version names (`version_202505_01`); older schemes name none."""
         text = self._config.rows("VERSIONS").get("DATABASE", {}).get("VERSION", "")
         match = re.fullmatch(r"version_([0-9]{6})_[0-9]{2}", text)
         return match[1] if match else UNKNOWN
 
-    def _read_model_and_sku(self) -> tuple[Any, Any]:
+    def _read_model_and_sku(self) -> tuple[str | Unknown, str | None | Unknown]:
         """Return the model, and the name of its SKU where that is not the usual one."""
         stated = self._localhost.get("hwsku", UNKNOWN)
         model = model_of(self._config) or UNKNOWN
@@ -239,20 +240,20 @@ class _Device:
         stated = self._localhost.get("type", "")
         return next((kind for kind in ROLE_OF_TYPE if kind in stated and "Mgmt" not in stated), None)
 
-    def _device_role(self) -> Any:
+    def _device_role(self) -> str | Unknown:
         kind = self._device_type()
         return UNKNOWN if kind is None else ROLE_OF_TYPE[kind]
 
-    def _hash_seed(self) -> Any:
+    def _hash_seed(self) -> int | None | Unknown:
         kind = self._device_type()
         return UNKNOWN if kind is None else HASH_SEED_OF_TYPE[kind]
 
-    def _buffer_model(self) -> Any:
+    def _buffer_model(self) -> Literal["dynamic", "traditional"] | Unknown:
         stated = self._config.word(
             ("DEVICE_METADATA", "localhost"),
             self._localhost,
             "buffer_model",
-            {"dynamic": "dynamic", "traditional": "traditional"},
+            _BUFFER_MODELS,
         )
         if stated is None and self._config.whole:
             self._derived[self.name, "@buffer_model"] = "DEVICE_METADATA has no buffer_model, which is traditional"
@@ -286,7 +287,15 @@ class _Device:
                 interface = self._read_port(name, row, cable, own_addresses, qos, dynamic)
             yield interface
 
-    def _read_port(self, name: str, row: Row, cable: Any, addresses: Any, qos: QosReader, dynamic: Any) -> Interface:
+    def _read_port(
+        self,
+        name: str,
+        row: Row,
+        cable: int | None | Unknown,
+        addresses: tuple[str, ...] | Unknown,
+        qos: QosReader,
+        dynamic: object,
+    ) -> Interface:
         config, keys = self._config, ("PORT", name)
         lanes = len(row["lanes"].split(",")) if row.get("lanes") else None
         speed = config.integer(keys, row, "speed")
@@ -320,7 +329,7 @@ class _Device:
         )
 
     def _added_priority_groups(
-        self, name: str, qos: QosReader, dynamic: Any, speed: int | None, cable: Any, enabled: bool
+        self, name: str, qos: QosReader, dynamic: object, speed: int | None, cable: int | None | Unknown, enabled: bool
     ) -> tuple[PriorityGroup, ...]:
         """Return the priority groups that buffermgrd writes in the traditional model, over any that are stated.
 
@@ -335,19 +344,20 @@ class _Device:
         new_name = f"pg_lossless_{speed}_{cable}m_profile"
         stated = qos.group_profiles(name)
         wanted_pauses = [index for index in qos.pause(name) if stated.get(index) != new_name]
-        buffer: Any = qos.find_profile(new_name) if wanted_pauses else None
+        buffer: BufferProfile | None | Unknown = qos.find_profile(new_name) if wanted_pauses else None
         if isinstance(self._headroom_rows, Unknown):
             wanted_pauses = [index for index in wanted_pauses if not self._has_headroom(qos, stated.get(index))]
             buffer = buffer or UNKNOWN
         elif wanted_pauses:
             from_table = find_row_profile(self._config, self._headroom_rows, speed, cable)
             buffer = from_table and (buffer or from_table)
-            for index in wanted_pauses if buffer else ():
-                former = stated.get(index)
-                stated_profile = qos.find_profile(former) if former else None
-                if former and not same_thresholds(stated_profile, buffer):
-                    lost = describe_lost_headroom(stated_profile, buffer)
-                    remark_replaced_profile(self._config, name, index, former, new_name, lost)
+            if buffer is not None:
+                for index in wanted_pauses:
+                    former = stated.get(index)
+                    stated_profile = qos.find_profile(former) if former else None
+                    if former and not same_thresholds(stated_profile, buffer):
+                        lost = describe_lost_headroom(stated_profile, buffer)
+                        remark_replaced_profile(self._config, name, index, former, new_name, lost)
         if buffer is None:
             return ()
         reason = f"buffermgrd writes it, for pg_profile_lookup.ini has a row for {speed} and {cable}m"

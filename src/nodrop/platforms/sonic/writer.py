@@ -3,7 +3,7 @@
 import re
 from collections import Counter, OrderedDict
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from nodrop.hardware.dynamic import as_configured, counted_speed, resolve
 from nodrop.hardware.ports import NarrowWay, Split
@@ -30,6 +30,8 @@ from nodrop.platforms.sonic.releases import RELEASES, knows
 from nodrop.platforms.sonic.spelling import Spelling, lossless_name, pool_name, ranges, vlan_name
 from nodrop.platforms.sonic.streams import Group, groups
 from nodrop.platforms.sonic.tables import COMPUTED, ECN_NAME, MAPS, TYPE_OF_ROLE
+
+_T = TypeVar("_T")
 
 _CACHED_DESIGNS = 128
 
@@ -161,7 +163,7 @@ def _configured_device(device: Device) -> Device:
     return replace_fields(device, buffer_pools=_SETTLED[key][1])
 
 
-def _cache_value(memory: OrderedDict[Any, Any], key: Any, value: Any) -> None:
+def _cache_value(memory: OrderedDict[object, _T], key: object, value: _T) -> None:
     memory[key] = value
     if len(memory) > _CACHED_DESIGNS:
         memory.popitem(last=False)
