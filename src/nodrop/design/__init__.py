@@ -90,7 +90,9 @@ def build(intent: Intent) -> Fabric:
             max_oversubscription=max(group.limit for group in topology_of(intent).host_groups),
             rails=rails_policy(intent),
             lossless_pool_percent=_lossless_pool_percent(intent, devices.values()),
-            drained=tuple(sorted((node.name for node in layout.switches.all if is_drained(intent, node)), key=natural)),
+            drained=tuple(
+                sorted((node.name for node in layout.switches.all if is_drained(intent.devices, node)), key=natural)
+            ),
         ),
     )
     _raise_if_problems(list(touching_faults(intent, devices, fabric, layout.switches)))
@@ -102,7 +104,7 @@ def _lossless_pool_percent(intent: Intent, devices: Iterable[Device]) -> int | U
 
     It is the planned share, or less if a platform cannot have that, with a note about it.
     """
-    if not has_pfc(intent):
+    if not has_pfc(intent.mode):
         return UNKNOWN
     return min(intent.buffers.lossless_pool, *(lossless_share_percent(device.buffer_pools) for device in devices))
 

@@ -7,6 +7,7 @@ from nodrop.design.boxes import Boxes, Node
 from nodrop.design.topology import Group, topology_of
 from nodrop.errors import Problem
 from nodrop.hardware import nearest
+from nodrop.intent.network import Routing
 from nodrop.intent.schema import Intent
 from nodrop.intent.types import MAX_ASN
 
@@ -18,7 +19,8 @@ def as_numbers(intent: Intent, switches: Boxes, problems: list[Problem]) -> Mapp
         problems += faults
         return {}
     numbers = {
-        group: {node.name: _number_of_node(intent, node) for node in nodes} for group, nodes in switches.groups.items()
+        group: {node.name: _number_of_node(intent.routing, node) for node in nodes}
+        for group, nodes in switches.groups.items()
     }
     faults = [fault for group in numbers for fault in _asn_overflows(intent, group, numbers[group])]
     problems += faults or _shared_asns(intent, switches, numbers)
@@ -52,8 +54,8 @@ def _expected_rule(group: Group) -> str:
     return "one number for all" + (", or one with +pod for each pod" if group.per_pod else "")
 
 
-def _number_of_node(intent: Intent, node: Node) -> int:
-    base, counted = intent.routing.asn[node.group.asn_keys[-1]]
+def _number_of_node(routing: Routing, node: Node) -> int:
+    base, counted = routing.asn[node.group.asn_keys[-1]]
     return base + {"": 0, "id": node.number, "pod": node.group.pod(node.id)}[counted]
 
 

@@ -10,6 +10,7 @@ from nodrop.design.topology import Join, topology_of
 from nodrop.errors import Problem
 from nodrop.hardware import asic, asic_of, buildable, switch
 from nodrop.hardware.schema import Asic
+from nodrop.intent.network import Routing
 from nodrop.intent.schema import Intent
 from nodrop.intent.topology import Switches
 from nodrop.model.fabric import Side
@@ -21,14 +22,14 @@ _BALANCING = ("routing", "balancing")
 _HINT = "or routing.balancing: ecmp"
 
 
-def is_adaptive(intent: Intent, port_side: Side | None = "fabric") -> bool:
+def is_adaptive(routing: Routing, port_side: Side | None = "fabric") -> bool:
     """Whether switches choose among equal paths by load, on ports towards `port_side`."""
-    return intent.routing.balancing == "adaptive" and port_side == "fabric"
+    return routing.balancing == "adaptive" and port_side == "fabric"
 
 
 def balancing_faults(intent: Intent) -> Iterator[Problem]:
     """Yield platforms, models, speeds and NICs that cannot have adaptive routing, where it is wanted."""
-    if not is_adaptive(intent):
+    if not is_adaptive(intent.routing):
         return
     topology = topology_of(intent)
     groups = topology.groups

@@ -14,7 +14,7 @@ from nodrop.model.bridging import PortChannel
 from nodrop.model.subject import natural
 
 
-def port_channels(intent: Intent, node: Node, cables: PortCables) -> tuple[PortChannel, ...]:
+def port_channels(mtu: int, node: Node, cables: PortCables) -> tuple[PortChannel, ...]:
     """Return the port channels of a switch, sorted by name."""
     members: dict[Bond, list[str]] = {}
     for wire in cables.values():
@@ -24,7 +24,7 @@ def port_channels(intent: Intent, node: Node, cables: PortCables) -> tuple[PortC
         PortChannel(
             name=bond.name,
             members=tuple(sorted(ports, key=natural)),
-            mtu_bytes=intent.mtu,
+            mtu_bytes=mtu,
             addresses=bond.addresses,
             description=bond.host,
         )

@@ -119,7 +119,7 @@ def design_buffers(intent: Intent, group: Group, switch_model: Switch) -> Buffer
     )
     ingress = (lossy_group,)
     egress = (_make_lossy_profile(EGRESS_LOSSY, PORT_RESERVE_BYTES, WITHOUT_LIMIT),)
-    if not has_pfc(intent):
+    if not has_pfc(intent.mode):
         return Buffers(
             pools=(_pool(EGRESS_LOSSY, "egress", 100), _pool(INGRESS_LOSSY, "ingress", 100)),
             dynamic=None,

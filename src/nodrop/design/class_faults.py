@@ -1,6 +1,6 @@
 """What contradicts itself in the intent's classes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from nodrop.design.classes import LOSSY_GROUP, PRIORITIES, purpose_of, unclaimed
 from nodrop.design.modes import has_pfc
@@ -50,7 +50,7 @@ def _faults_of_class(intent: Intent, name: str, wanted_traffic_class: TrafficCla
     if wanted_traffic_class.max_rate is not None and (wanted_traffic_class.lossless or not wanted_traffic_class.strict):
         kind = "a lossless class" if wanted_traffic_class.lossless else "a class with a share"
         yield intent.problem((*keys, "max_rate"), f"a cap on {kind}", "a cap on a strict, lossy class", "remove it")
-    if wanted_traffic_class.lossless and not has_pfc(intent):
+    if wanted_traffic_class.lossless and not has_pfc(intent.mode):
         expected = "a lossy class"
         yield intent.problem((*keys, "lossless"), f"true, in mode {intent.mode}", expected, "or mode: lossless")
     if wanted_traffic_class.lossless and wanted_traffic_class.ecn and intent.mode == "pfc-only":
@@ -69,7 +69,7 @@ def _faults_of_class(intent: Intent, name: str, wanted_traffic_class: TrafficCla
 
 def _unclaimed_dscp_faults(intent: Intent) -> Iterator[Problem]:
     takers = [name for name, wanted_traffic_class in intent.classes.items() if wanted_traffic_class.dscp == "rest"]
-    remaining_numbers = unclaimed(intent)
+    remaining_numbers = unclaimed(intent.classes)
     if len(takers) > 1:
         fault = f"the rest, which {takers[0]} takes too"
         yield intent.problem(("classes", takers[1], "dscp"), fault, "one class with dscp: rest")
@@ -97,15 +97,15 @@ def _share_faults(intent: Intent) -> Iterator[Problem]:
 
 
 def _rdma_faults(intent: Intent) -> Iterator[Problem]:
-    rdma = _classes_of_purpose(intent, "rdma")
+    rdma = _classes_of_purpose(intent.classes, "rdma")
     if not rdma:
         yield intent.problem(("classes",), "no RDMA class", "a class named rdma, or with purpose: rdma")
     for name, wanted_traffic_class in rdma.items():
-        if not wanted_traffic_class.lossless and has_pfc(intent):
+        if not wanted_traffic_class.lossless and has_pfc(intent.mode):
             fault = f"RDMA in a lossy class, in mode {intent.mode}"
             yield intent.problem(("classes", name), fault, "lossless: true")
         if wanted_traffic_class.ecn is None and intent.mode != "pfc-only":
-            sooner = "paused" if has_pfc(intent) else "dropped"
+            sooner = "paused" if has_pfc(intent.mode) else "dropped"
             hint = f"in mode {intent.mode}, RDMA is marked before it is {sooner}"
             yield intent.problem(("classes", name), "no ecn", "ecn: {min, max, probability}", hint)
         if wanted_traffic_class.dscp == "rest":
@@ -119,16 +119,16 @@ def _storage_faults(intent: Intent) -> Iterator[Problem]:
         if purpose in TCP_STORAGE and wanted_traffic_class.lossless:
             hint = "TCP fills a queue until packets are lost; in a lossless class it pauses the fabric instead"
             yield intent.problem(("classes", name, "lossless"), f"true, for {purpose}", "a lossy class", hint)
-        if purpose in RDMA_STORAGE and not wanted_traffic_class.lossless and has_pfc(intent):
+        if purpose in RDMA_STORAGE and not wanted_traffic_class.lossless and has_pfc(intent.mode):
             fault = f"{purpose}, which is RoCE, in a lossy class, in mode {intent.mode}"
             yield intent.problem(("classes", name), fault, "lossless: true", "or purpose: storage, over TCP")
         if purpose in RDMA_STORAGE and wanted_traffic_class.dscp == "rest":
             yield intent.problem(("classes", name, "dscp"), "rest", f"DSCPs that only {purpose} has, such as 34")
 
 
-def _classes_of_purpose(intent: Intent, purpose: str) -> dict[str, TrafficClass]:
+def _classes_of_purpose(classes: Mapping[str, TrafficClass], purpose: str) -> dict[str, TrafficClass]:
     return {
         name: wanted_traffic_class
-        for name, wanted_traffic_class in intent.classes.items()
+        for name, wanted_traffic_class in classes.items()
         if purpose_of(name, wanted_traffic_class) == purpose
     }

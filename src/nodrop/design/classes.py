@@ -2,6 +2,7 @@
 and PFC priority of a lossless class, as the watchdog and SONiC's tools assume.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from nodrop.intent.schema import Intent
@@ -36,30 +37,28 @@ def purpose_of(name: str, wanted_traffic_class: Wanted) -> Purpose:
     return wanted_traffic_class.purpose or (name if name in PURPOSES else "unknown")
 
 
-def lossless_priorities(intent: Intent) -> tuple[int, ...]:
+def lossless_priorities(classes: Mapping[str, Wanted]) -> tuple[int, ...]:
     """Return the priorities of the lossless classes, sorted."""
     return tuple(
         sorted(
-            wanted_traffic_class.priority
-            for wanted_traffic_class in intent.classes.values()
-            if wanted_traffic_class.lossless
+            wanted_traffic_class.priority for wanted_traffic_class in classes.values() if wanted_traffic_class.lossless
         )
     )
 
 
-def first_lossless_class(intent: Intent) -> str | None:
+def first_lossless_class(classes: Mapping[str, Wanted]) -> str | None:
     """Return the lossless class of RDMA, else the one of the lowest priority; None without a lossless class."""
-    lossless = [name for name, traffic_class in intent.classes.items() if traffic_class.lossless]
+    lossless = [name for name, traffic_class in classes.items() if traffic_class.lossless]
 
     def order(name: str) -> tuple[bool, int]:
-        return purpose_of(name, intent.classes[name]) != "rdma", intent.classes[name].priority
+        return purpose_of(name, classes[name]) != "rdma", classes[name].priority
 
     return min(lossless, key=order, default=None)
 
 
 def keep_one_lossless_class(intent: Intent) -> Intent | None:
     """Return an intent with its first lossless class as the only one; None where it has no other."""
-    class_name = first_lossless_class(intent)
+    class_name = first_lossless_class(intent.classes)
     if class_name is None or sum(traffic_class.lossless for traffic_class in intent.classes.values()) == 1:
         return None
     lossy = {"lossless": False, "purpose": "storage"}
@@ -71,11 +70,11 @@ def keep_one_lossless_class(intent: Intent) -> Intent | None:
     return intent.with_values(classes=classes, hosts=hosts)
 
 
-def unclaimed(intent: Intent) -> tuple[int, ...]:
+def unclaimed(classes: Mapping[str, Wanted]) -> tuple[int, ...]:
     """Return the DSCPs that no class names."""
     named_dscps = {
         dscp
-        for wanted_traffic_class in intent.classes.values()
+        for wanted_traffic_class in classes.values()
         if wanted_traffic_class.dscp != "rest"
         for dscp in wanted_traffic_class.dscp
     }
@@ -84,7 +83,7 @@ def unclaimed(intent: Intent) -> tuple[int, ...]:
 
 def resolve_classes(intent: Intent) -> Classes:
     """Return the classes of an intent without contradictions, every DSCP given out."""
-    unclaimed_dscps = unclaimed(intent)
+    unclaimed_dscps = unclaimed(intent.classes)
     declared = [
         TrafficClass(
             name=name,
@@ -104,7 +103,7 @@ def resolve_classes(intent: Intent) -> Classes:
         for dscp in traffic_class.dscp
         if isinstance(traffic_class.tc, int)
     }
-    lossless = lossless_priorities(intent)
+    lossless = lossless_priorities(intent.classes)
     unused = (None,) * (TRAFFIC_CLASSES - PRIORITIES)
     return Classes(
         declared=tuple(declared),

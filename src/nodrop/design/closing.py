@@ -1,6 +1,6 @@
 """The smallest fabric of the given switches that carries the hosts: the hint for a design that cannot work."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import lcm
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from nodrop.design.joining import Choice, slots_keys
 from nodrop.design.splits import split_ports
 from nodrop.design.topology import Join, model_of, topology_of
 from nodrop.hardware import media
-from nodrop.intent.schema import Intent
+from nodrop.intent.schema import Endpoints, Intent
 from nodrop.units import show_speed
 
 
@@ -41,10 +41,10 @@ def suggest_smallest_fabric(intent: Intent) -> str:
     if closed is None:
         return ""
     uplinks = closed.links * len(join.upper.wanted.ids)
-    of_links = _uplink_speed_keys(intent, join, speed, ends)
+    of_links = _uplink_speed_keys(intent.endpoints, join, speed, ends)
     links = f"{join.words.links}: {closed.links}"
-    keys = ", ".join((links, *slots_keys(closed.joined), *of_links, *_sharing_keys(intent, closed)))
-    load = f"{_count_host_ports(intent)} host ports at {join.lower.limit:g}:1"
+    keys = ", ".join((links, *slots_keys(closed.joined), *of_links, *_sharing_keys(intent.endpoints, closed)))
+    load = f"{_count_host_ports(intent.endpoints)} host ports at {join.lower.limit:g}:1"
     ports = f"{closed.endpoint_ports} endpoint ports and {uplinks} uplinks"
     return f"{closed.switches} {join.lower.label} of {ports} carry {load}, {keys}"
 
@@ -56,7 +56,9 @@ def _only_join(intent: Intent) -> Join | None:
     return next((join for join in joins if not join.by_pod), None)
 
 
-def _uplink_speed_keys(intent: Intent, join: Join, speed: int, ends: Sequence[LinkEnd]) -> list[str]:
+def _uplink_speed_keys(
+    endpoints: Mapping[str, Endpoints], join: Join, speed: int, ends: Sequence[LinkEnd]
+) -> list[str]:
     """Return the keys that make uplinks run at the hosts' speed.
 
     A medium of the hosts is among them if the stated one does not run at it.
@@ -65,26 +67,26 @@ def _uplink_speed_keys(intent: Intent, join: Join, speed: int, ends: Sequence[Li
     if uplinks.speed == speed:
         return []
     wanted_uplinks = uplinks.model_copy(update={"speed": speed})
-    names = [uplinks.media, *(group.media for group in intent.endpoints.values()), *media()]
+    names = [uplinks.media, *(group.media for group in endpoints.values()), *media()]
     name = next((medium for medium in names if can_medium_link(medium, wanted_uplinks, ends)), uplinks.media)
     return [f"speed: {show_speed(speed)}", *([f"media: {name}"] if name != uplinks.media else [])]
 
 
-def _sharing_keys(intent: Intent, closed: _Closed) -> list[str]:
+def _sharing_keys(endpoints: Mapping[str, Endpoints], closed: _Closed) -> list[str]:
     """Return how many hosts share a switch, or a set of them, where there is one group and that changes."""
-    group = next(iter(intent.endpoints.values()))
+    group = next(iter(endpoints.values()))
     share = closed.endpoint_ports // group.ports_on_switch
-    return [f"leaf_group: {share}"] if len(intent.endpoints) == 1 and share < group.leaf_group else []
+    return [f"leaf_group: {share}"] if len(endpoints) == 1 and share < group.leaf_group else []
 
 
-def _count_host_ports(intent: Intent) -> int:
-    return sum(len(group.ids) * group.ports for group in intent.endpoints.values())
+def _count_host_ports(endpoints: Mapping[str, Endpoints]) -> int:
+    return sum(len(group.ids) * group.ports for group in endpoints.values())
 
 
 def _fabrics_for_hosts(intent: Intent, join: Join) -> Iterator[_Closed]:
     """Yield every fabric that carries the hosts, whole hosts on a switch or set of switches as their groups require."""
     groups, uppers = intent.endpoints.values(), len(join.upper.wanted.ids)
-    ports = _count_host_ports(intent)
+    ports = _count_host_ports(intent.endpoints)
     apart = lcm(*(group.switches_of_each for group in groups))
     together = lcm(*(group.ports_on_switch for group in groups))
     split = join.split

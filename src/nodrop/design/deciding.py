@@ -183,7 +183,7 @@ class _Deciding:
 
     @cached_property
     def _groups_by_host(self) -> Mapping[str, str]:
-        return {name_of(self._intent, identity): identity.group for identity in host_identities(self._intent)}
+        return {name_of(self._intent, identity): identity.group for identity in host_identities(self._intent.endpoints)}
 
     @cached_property
     def _words_of_classes(self) -> _Words:
@@ -224,7 +224,7 @@ class _Deciding:
                         )
             case ["qos", "dscp_to_tc", dscp, *_]:
                 for name, traffic_class in self._intent.classes.items():
-                    marked = unclaimed(self._intent) if traffic_class.dscp == "rest" else traffic_class.dscp
+                    marked = unclaimed(self._intent.classes) if traffic_class.dscp == "rest" else traffic_class.dscp
                     if dscp in map(str, marked):
                         return {"marked": (name,)}
         return {}

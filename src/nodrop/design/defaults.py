@@ -19,7 +19,7 @@ from nodrop.design.static_buffers import is_static
 from nodrop.design.styles import qos_style
 from nodrop.design.topology import model_of, topology_of
 from nodrop.design.watchdog import BASE_DETECTION_MS, FABRIC_FACTOR, SideTimers, Timers, derive_timers, timer_scale
-from nodrop.intent.schema import Intent, WatchdogTimers
+from nodrop.intent.schema import Endpoints, Intent, WatchdogTimers
 from nodrop.model.timeouts import QP_TIMEOUT_MS
 from nodrop.platforms.kit.traits import Traits
 
@@ -38,7 +38,7 @@ def applied_defaults(intent: Intent) -> tuple[AppliedDefault, ...]:
     return (
         *_list_plain_defaults(intent),
         *nics,
-        *_endpoint_defaults(intent),
+        *_endpoint_defaults(intent.endpoints),
         *_watchdog_defaults(intent),
         *_list_derived_defaults(intent),
     )
@@ -77,7 +77,7 @@ def _is_key_applicable(intent: Intent, path: str) -> bool:
     """Return whether a key has a meaning for an intent."""
     if path == "routing.delivery":
         return any(has_delivery_choice(group.wanted) for group in topology_of(intent).groups)
-    return has_pfc(intent) or path not in _WITH_PFC
+    return has_pfc(intent.mode) or path not in _WITH_PFC
 
 
 def _nic_class_defaults(intent: Intent) -> Iterator[AppliedDefault]:
@@ -99,13 +99,13 @@ def _nic_class_defaults(intent: Intent) -> Iterator[AppliedDefault]:
         lossless = " and ".join(
             name for name, wanted_traffic_class in intent.classes.items() if wanted_traffic_class.lossless
         )
-        source = f"priorities of {lossless}" if has_pfc(intent) else f"mode {intent.mode} has no PFC"
+        source = f"priorities of {lossless}" if has_pfc(intent.mode) else f"mode {intent.mode} has no PFC"
         yield AppliedDefault("hosts.pfc", _format_value(host_pfc(intent)), source)
 
 
 def _class_of_dscp(intent: Intent, dscp: int) -> str:
     """Return the class that has a DSCP."""
-    unclaimed_dscps = unclaimed(intent)
+    unclaimed_dscps = unclaimed(intent.classes)
     owned = (
         (name, unclaimed_dscps if wanted_traffic_class.dscp == "rest" else wanted_traffic_class.dscp)
         for name, wanted_traffic_class in intent.classes.items()
@@ -138,8 +138,8 @@ def _format_value(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _endpoint_defaults(intent: Intent) -> Iterator[AppliedDefault]:
-    for name, group in intent.endpoints.items():
+def _endpoint_defaults(endpoints: Mapping[str, Endpoints]) -> Iterator[AppliedDefault]:
+    for name, group in endpoints.items():
         if "ports" not in group.model_fields_set:
             yield AppliedDefault(f"endpoints.{name}.ports", str(group.ports), "one network port of each host")
         if "spread" not in group.model_fields_set and group.ports > 1:
@@ -201,7 +201,7 @@ def _watchdog_side_defaults(
 
 def _list_derived_defaults(intent: Intent) -> Iterator[AppliedDefault]:
     topology = topology_of(intent)
-    if intent.buffers.pattern_mtu is None and has_pfc(intent):
+    if intent.buffers.pattern_mtu is None and has_pfc(intent.mode):
         mtu_by_group = {
             group.label: str(pattern_mtu(intent, group, model_of(group)))
             for group in topology.groups

@@ -6,6 +6,7 @@ from dataclasses import fields
 from nodrop.design.boxes import Boxes
 from nodrop.design.topology import topology_of
 from nodrop.errors import Problem
+from nodrop.intent.network import Routing
 from nodrop.intent.schema import Intent
 from nodrop.intent.topology import Switches
 from nodrop.model.routing import Bgp, BgpNeighbor, PrefixList, PrefixRule, RouteMap
@@ -22,9 +23,9 @@ def has_delivery_choice(tier: Switches) -> bool:
     return traits(tier.platform).routing_tables is not None
 
 
-def has_bgp_tables(intent: Intent, tier: Switches) -> bool:
+def has_bgp_tables(routing: Routing, tier: Switches) -> bool:
     """Return whether the BGP of a tier's switches is in tables."""
-    return intent.routing.delivery == "tables" and has_delivery_choice(tier)
+    return routing.delivery == "tables" and has_delivery_choice(tier)
 
 
 def delivery_faults(intent: Intent, switches: Boxes) -> Iterator[Problem]:
@@ -32,11 +33,13 @@ def delivery_faults(intent: Intent, switches: Boxes) -> Iterator[Problem]:
     if intent.routing.delivery != "tables":
         return
     tiers = [group.wanted for group in topology_of(intent).groups]
-    if not any(has_bgp_tables(intent, tier) for tier in tiers):
+    if not any(has_bgp_tables(intent.routing, tier) for tier in tiers):
         titles = " and ".join(sorted({traits(tier.platform).title for tier in tiers}))
         yield intent.problem(_DELIVERY, f"tables, which {titles} does not have", "frr.conf")
         return
-    for platform, release in sorted({(tier.platform, tier.version) for tier in tiers if has_bgp_tables(intent, tier)}):
+    for platform, release in sorted(
+        {(tier.platform, tier.version) for tier in tiers if has_bgp_tables(intent.routing, tier)}
+    ):
         os_traits = traits(platform, release)
         if os_traits.routing_tables is None:
             since = first_release(platform, lambda release_traits: release_traits.routing_tables is not None)
@@ -45,7 +48,7 @@ def delivery_faults(intent: Intent, switches: Boxes) -> Iterator[Problem]:
     names = {
         name
         for node in switches.all
-        if has_bgp_tables(intent, node.declaration)
+        if has_bgp_tables(intent.routing, node.declaration)
         for name in (node.declaration.platform, node.role, node.group.name, *node.words)
     }
     for name, additions in intent.extra.items():

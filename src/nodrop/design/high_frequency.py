@@ -8,7 +8,7 @@ from nodrop.design.topology import topology_of
 from nodrop.errors import Problem
 from nodrop.hardware import asic, asics, switch, switches
 from nodrop.hardware.schema import Sampling, Switch
-from nodrop.intent.network import HighFrequency
+from nodrop.intent.network import HighFrequency, Services
 from nodrop.intent.schema import Intent
 from nodrop.intent.topology import Switches
 from nodrop.model.buffers import BufferPool
@@ -36,10 +36,10 @@ def supported_sampling(platform_traits: Traits, model: str) -> Sampling | None:
 
 
 def design_streams(
-    intent: Intent, classes: Classes, switch_model: Switch, ports: Iterable[Interface], pools: Iterable[BufferPool]
+    services: Services, classes: Classes, switch_model: Switch, ports: Iterable[Interface], pools: Iterable[BufferPool]
 ) -> tuple[CounterStream, ...]:
     """Return the stream of a switch whose platform and ASIC have one: of the classes that are lossless or RDMA."""
-    wanted_high_frequency = intent.services.telemetry.high_frequency
+    wanted_high_frequency = services.telemetry.high_frequency
     if wanted_high_frequency is None:
         return ()
     facts = asic(switch_model.asic).sampling

@@ -40,7 +40,7 @@ def host_pfc(intent: Intent) -> tuple[int, ...]:
     stated = intent.hosts.pfc
     if stated is not None:
         return stated
-    return lossless_priorities(intent) if has_pfc(intent) else ()
+    return lossless_priorities(intent.classes) if has_pfc(intent.mode) else ()
 
 
 def host_dcqcn(intent: Intent) -> bool:
@@ -74,7 +74,7 @@ def host_faults(intent: Intent) -> Iterator[Problem]:
     """Yield contradictions between the classes and how NICs are set, each at a line that makes it."""
     hosts = intent.hosts
     yield from _undecided_purposes(intent)
-    rdma, cnp = _classes_of_purpose(intent, "rdma"), _classes_of_purpose(intent, "cnp")
+    rdma, cnp = _classes_of_purpose(intent.classes, "rdma"), _classes_of_purpose(intent.classes, "cnp")
     if hosts.tos is not None and (dscps := _dscps_of_classes(intent, rdma)) and hosts.tos >> 2 not in dscps:
         fault = f"ToS {hosts.tos} is DSCP {hosts.tos >> 2}, which is not of the RDMA class"
         expected = " or ".join(str(tos_of(dscp)) for dscp in dscps)
@@ -83,7 +83,7 @@ def host_faults(intent: Intent) -> Iterator[Problem]:
         fault = f"DSCP {hosts.cnp_dscp} is not of the CNP class"
         expected = " or ".join(map(str, dscps))
         yield intent.problem(("hosts", "cnp_dscp"), fault, expected, _hint_without_key(intent, "cnp_dscp", cnp, "dscp"))
-    lossless = lossless_priorities(intent)
+    lossless = lossless_priorities(intent.classes)
     if hosts.pfc is not None and hosts.pfc != lossless:
         fault = f"NICs with PFC on {show_ids(hosts.pfc) or 'nothing'}"
         expected = f"[{show_ids(lossless)}], the lossless priorities"
@@ -105,7 +105,7 @@ def _undecided_purposes(intent: Intent) -> Iterator[Problem]:
         ("cnp_dscp", "cnp", USUAL_CNP_DSCP, hosts.cnp_dscp),
     )
     for key, purpose, usual, stated in asked:
-        classes = _classes_of_purpose(intent, purpose)
+        classes = _classes_of_purpose(intent.classes, purpose)
         dscps = _dscps_of_classes(intent, classes)
         if stated is None and dscps and _dscp_of_purpose(intent, purpose, usual) is None:
             *earlier_names, last = classes
@@ -161,7 +161,7 @@ def _dscp_of_purpose(intent: Intent, purpose: Purpose, usual: int) -> int | None
 
     Of several classes it is the one that is named like the purpose; None if none is.
     """
-    classes = _classes_of_purpose(intent, purpose)
+    classes = _classes_of_purpose(intent.classes, purpose)
     if usual in _dscps_of_classes(intent, classes):
         return usual
     own_dscps = _dscps_of_classes(
@@ -170,10 +170,10 @@ def _dscp_of_purpose(intent: Intent, purpose: Purpose, usual: int) -> int | None
     return own_dscps[0] if own_dscps else None
 
 
-def _classes_of_purpose(intent: Intent, purpose: Purpose) -> dict[str, TrafficClass]:
+def _classes_of_purpose(classes: Mapping[str, TrafficClass], purpose: Purpose) -> dict[str, TrafficClass]:
     return {
         name: wanted_traffic_class
-        for name, wanted_traffic_class in intent.classes.items()
+        for name, wanted_traffic_class in classes.items()
         if purpose_of(name, wanted_traffic_class) == purpose
     }
 
@@ -181,7 +181,7 @@ def _classes_of_purpose(intent: Intent, purpose: Purpose) -> dict[str, TrafficCl
 def _dscps_of_classes(intent: Intent, classes: dict[str, TrafficClass]) -> tuple[int, ...]:
     """Return the DSCPs of classes, sorted."""
     owned = (
-        unclaimed(intent) if wanted_traffic_class.dscp == "rest" else wanted_traffic_class.dscp
+        unclaimed(intent.classes) if wanted_traffic_class.dscp == "rest" else wanted_traffic_class.dscp
         for wanted_traffic_class in classes.values()
     )
     return tuple(sorted(dscp for dscps in owned for dscp in dscps))

@@ -21,7 +21,7 @@ def memory_faults(
     intent: Intent, switches: Boxes, devices: Mapping[str, Device], cables: Mapping[str, PortCables]
 ) -> Iterator[Problem]:
     """Yield the worst switch of each tier whose headroom fills the memory, and the length that fits."""
-    if not has_pfc(intent):
+    if not has_pfc(intent.mode):
         return
     for tier in switches:
         if is_static(tier[0].model):

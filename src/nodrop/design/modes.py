@@ -6,7 +6,7 @@ from nodrop.design.topology import topology_of
 from nodrop.errors import Problem
 from nodrop.hardware import buildable, switch, switches
 from nodrop.intent.schema import Intent
-from nodrop.model.fabric import Trimming
+from nodrop.model.fabric import Mode, Trimming
 from nodrop.model.modes import WITH_PFC
 from nodrop.platforms.kit.traits import first_release, traits
 from nodrop.units import show_bytes
@@ -14,9 +14,9 @@ from nodrop.units import show_bytes
 _OF_LOSSLESS_POOL = ("lossless_pool", "alpha", "shared_headroom", "pattern_mtu")
 
 
-def has_pfc(intent: Intent) -> bool:
+def has_pfc(mode: Mode) -> bool:
     """Whether RDMA is protected by PFC in the intent's mode."""
-    return intent.mode in WITH_PFC
+    return mode in WITH_PFC
 
 
 def has_trimming(intent: Intent) -> bool:
@@ -35,7 +35,7 @@ def trimming(intent: Intent) -> Trimming | None:
 
 def mode_faults(intent: Intent) -> Iterator[Problem]:
     """Yield keys that have no meaning in the intent's mode, and missing parts that a mode needs."""
-    if not has_pfc(intent):
+    if not has_pfc(intent.mode):
         for path, lacking in _pointless_keys(intent):
             yield intent.problem(path, f"stated in mode {intent.mode}, which has {lacking}", "", "remove it")
     if has_trimming(intent):
@@ -79,13 +79,13 @@ def _trimming_support_faults(intent: Intent) -> Iterator[Problem]:
         if asic and asic not in held.trimming.asics:
             able = sorted({switch(name).asic for name in buildable(tier.platform)} & held.trimming.asics)
             fault = f"{asic} of {tier.model} does not trim packets under {held.title}"
-            hint = _hint_without_trimming(intent)
+            hint = _hint_without_trimming(intent.mode)
             expected = f"a model with {' or '.join(able)}"
             yield intent.problem((*group.keys, "model"), fault, expected, hint)
         elif asic and tier.version in held.releases and asic not in traits(tier.platform, tier.version).trimming.asics:
             fault = f"{held.title} {tier.version} does not trim packets"
             expected = f"{_trimming_since(tier.platform, asic)} or later"
-            yield intent.problem((*group.keys, "version"), fault, expected, _hint_without_trimming(intent))
+            yield intent.problem((*group.keys, "version"), fault, expected, _hint_without_trimming(intent.mode))
         (low, high), step = held.trimming.size_bytes, held.trimming.size_step_bytes
         if not is_size_reported and (not low <= size <= high or size % step):
             is_size_reported = True
@@ -93,9 +93,9 @@ def _trimming_support_faults(intent: Intent) -> Iterator[Problem]:
             yield intent.problem(("trimming", "size"), show_bytes(size), expected)
 
 
-def _hint_without_trimming(intent: Intent) -> str:
+def _hint_without_trimming(mode: Mode) -> str:
     """Return how an intent has no trimming."""
-    return "or no trimming" if intent.mode == "uec" else "or mode: lossy"
+    return "or no trimming" if mode == "uec" else "or mode: lossy"
 
 
 def _trimming_since(platform: str, asic: str) -> str | None:

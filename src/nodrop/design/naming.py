@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from nodrop.errors import Problem
 from nodrop.intent.names import Names, NameTemplate, Slot, Templates
-from nodrop.intent.schema import Intent
+from nodrop.intent.schema import Endpoints, Intent
 from nodrop.intent.types import NAME_PATTERN
 from nodrop.units import whole_number
 
@@ -47,9 +47,9 @@ def host_identity(group: str, number: int) -> Identity:
     return Identity(HOST, group, number)
 
 
-def host_identities(intent: Intent) -> Iterator[Identity]:
+def host_identities(endpoints: Mapping[str, Endpoints]) -> Iterator[Identity]:
     """Yield the identities of all hosts."""
-    return (host_identity(name, number) for name, group in intent.endpoints.items() for number in group.ids)
+    return (host_identity(name, number) for name, group in endpoints.items() for number in group.ids)
 
 
 def name_of(intent: Intent, identity: Identity) -> str:
@@ -57,7 +57,7 @@ def name_of(intent: Intent, identity: Identity) -> str:
     identity.
     """
     own_name = intent.names.devices.get(str(identity))
-    return own_name or fill_template(_template_of(intent, identity), _values(intent, identity)) or str(identity)
+    return own_name or fill_template(_template_of(intent.names, identity), _values(intent, identity)) or str(identity)
 
 
 def key_words(name: str, identity: Identity, names: frozenset[str]) -> tuple[str, ...]:
@@ -71,7 +71,7 @@ def name_faults(intent: Intent, switches: Iterable[Identity]) -> Iterator[Proble
     """Yield the faults of names that an intent states: words for nobody, names that cannot be, and names of several."""
     if intent.names == Names():
         return
-    identities = [*switches, *host_identities(intent)]
+    identities = [*switches, *host_identities(intent.endpoints)]
     yield from _unknown_words(intent, identities)
     faulty: set[tuple[str, ...]] = set()
     owners: dict[str, Identity] = {}
@@ -81,7 +81,7 @@ def name_faults(intent: Intent, switches: Iterable[Identity]) -> Iterator[Proble
             owner = owners.setdefault(name_of(intent, identity).casefold(), identity)
             fault = _collision_fault(intent, owner, identity)
             to_blame = owner if str(owner) in intent.names.devices else identity
-        place = _place_of_name(intent, to_blame)
+        place = _place_of_name(intent.names, to_blame)
         if fault and place not in faulty:
             faulty.add(place)
             yield intent.problem(place, *fault)
@@ -139,12 +139,12 @@ def _collision_fault(intent: Intent, owner: Identity, identity: Identity) -> tup
     return fault, "a name for each", "add {id}" if lacks_id else ""
 
 
-def _place_of_name(intent: Intent, identity: Identity) -> tuple[str, ...]:
+def _place_of_name(names: Names, identity: Identity) -> tuple[str, ...]:
     """Return the keys that decide a name."""
-    if str(identity) in intent.names.devices:
+    if str(identity) in names.devices:
         return ("names", "devices", str(identity))
     key = "hosts" if identity.role == HOST else "template"
-    templates: Templates | None = getattr(intent.names, key)
+    templates: Templates | None = getattr(names, key)
     if isinstance(templates, dict) and identity.group in templates:
         return ("names", key, identity.group)
     return ("names", key) if templates is not None else ("names",)
@@ -154,11 +154,11 @@ def _slots_in_use(intent: Intent, identity: Identity) -> list[Slot]:
     """Return the fields of the template that a name is made by; none of an exception."""
     if str(identity) in intent.names.devices:
         return []
-    return [piece for piece in _template_of(intent, identity) if isinstance(piece, Slot)]
+    return [piece for piece in _template_of(intent.names, identity) if isinstance(piece, Slot)]
 
 
-def _template_of(intent: Intent, identity: Identity) -> NameTemplate:
-    templates = intent.names.hosts if identity.role == HOST else intent.names.template
+def _template_of(names: Names, identity: Identity) -> NameTemplate:
+    templates = names.hosts if identity.role == HOST else names.template
     if isinstance(templates, dict):
         return templates.get(identity.group, _IDENTITY)
     return templates or _IDENTITY

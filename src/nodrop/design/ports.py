@@ -257,7 +257,7 @@ def _make_cabled_port(
         link_local=not wire.addresses and wire.side == "fabric",
         description=wire.far,
         cable_length_m=profiles.cable_m(speed, wire.cabling.length_m),
-        adaptive_routing=is_adaptive(intent, wire.side),
+        adaptive_routing=is_adaptive(intent.routing, wire.side),
         qos=profiles.of(wire.side, speed, wire.cabling.length_m),
         side=wire.side,
     )

@@ -1,7 +1,7 @@
 """The settings of an intent for single switches, and for services outside the fabric itself: draining, telemetry."""
 
 import difflib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from operator import attrgetter
 
@@ -11,7 +11,8 @@ from nodrop.design.topology import show_group_ids, topology_of
 from nodrop.errors import Problem
 from nodrop.hardware import switch
 from nodrop.hardware import switches as catalogue
-from nodrop.intent.schema import Intent
+from nodrop.intent.network import Routing, Services
+from nodrop.intent.schema import DeviceSettings, Intent, Pfc
 from nodrop.intent.topology import Switches
 from nodrop.model.fabric import HASH_FIELDS, Collector, HashField
 from nodrop.model.qos import WatchdogConditions
@@ -98,19 +99,19 @@ def _supports_hash_fields(fields: set[str], held: Traits) -> bool:
     return held.hash_fields >= fields
 
 
-def hash_fields(intent: Intent) -> tuple[HashField, ...] | None:
+def hash_fields(routing: Routing) -> tuple[HashField, ...] | None:
     """Return the fields that select among equal paths, in the order of the model; None leaves them to the switch."""
-    return tuple(hash_field for hash_field in HASH_FIELDS if hash_field in intent.routing.hash) or None
+    return tuple(hash_field for hash_field in HASH_FIELDS if hash_field in routing.hash) or None
 
 
-def gnmi_port(intent: Intent) -> int | None:
+def gnmi_port(services: Services) -> int | None:
     """Return the TCP port on which switches answer gNMI; None where they do not."""
-    return GNMI_PORT if intent.services.telemetry.gnmi else None
+    return GNMI_PORT if services.telemetry.gnmi else None
 
 
-def stuck_queue_conditions(intent: Intent) -> WatchdogConditions | None:
+def stuck_queue_conditions(pfc: Pfc) -> WatchdogConditions | None:
     """Return the stated conditions for a queue to count as stuck; None if none is stated."""
-    conditions = intent.pfc.watchdog.stuck
+    conditions = pfc.watchdog.stuck
     if conditions is None:
         return None
     return WatchdogConditions(
@@ -121,15 +122,15 @@ def stuck_queue_conditions(intent: Intent) -> WatchdogConditions | None:
     )
 
 
-def otlp_collectors(intent: Intent) -> tuple[Collector, ...]:
+def otlp_collectors(services: Services) -> tuple[Collector, ...]:
     """Return where switches send their counters by OTLP, sorted."""
-    collectors = sorted(set(intent.services.telemetry.otlp))
+    collectors = sorted(set(services.telemetry.otlp))
     return tuple(Collector(address=address, port=port) for address, port in collectors)
 
 
-def is_drained(intent: Intent, node: Node) -> bool:
+def is_drained(devices: Mapping[str, DeviceSettings], node: Node) -> bool:
     """Whether a switch should be routed around."""
-    return any(intent.devices[word].drained for word in node.words if word in intent.devices)
+    return any(devices[word].drained for word in node.words if word in devices)
 
 
 def enable_bfd(bgp: Bgp, *, bfd: bool) -> Bgp:

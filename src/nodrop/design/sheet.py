@@ -94,7 +94,7 @@ class _Use(NamedTuple):
 def resolve_sheet(intent: Intent, wanted: CableSheet, known: Mapping[str, SheetSwitch]) -> Sheet:
     """Return the cables of an intent's sheet; `known` are the switches by the words that a sheet can have for them."""
     places, problems = SheetPlaces(intent, wanted.cables), list[Problem]()
-    names = {host: name_of(intent, host) for host in host_identities(intent)}
+    names = {host: name_of(intent, host) for host in host_identities(intent.endpoints)}
     host_names = {str(host): name for host, name in names.items()} | {name: name for name in names.values()}
     rows, host_rows = list[tuple[SheetRow, SheetSwitch, SheetSwitch]](), list[HostRow]()
     for row in read_sheet(intent, wanted, problems):

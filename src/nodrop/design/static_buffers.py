@@ -7,7 +7,7 @@ values with the table of any release.
 
 import math
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from nodrop.design.adapting import Adaptation
 from nodrop.design.boxes import Boxes
@@ -30,7 +30,7 @@ from nodrop.hardware import asic
 from nodrop.hardware.schema import Switch
 from nodrop.hardware.tables import cell_bytes, table_headroom
 from nodrop.hardware.thresholds import free_of_headroom_bytes, least_sharing, unlimited_threshold_bytes
-from nodrop.intent.schema import MOST_SHARING, Intent
+from nodrop.intent.schema import MOST_SHARING, Intent, TrafficClass
 from nodrop.model.buffers import BufferPool, BufferProfile, Headroom
 from nodrop.units import show_bytes, show_speed
 
@@ -46,7 +46,7 @@ def is_static(switch_model: Switch) -> bool:
 def static_faults(intent: Intent, switches: Boxes) -> Iterator[Problem]:
     """Yield lengths whose headroom fills the memory of switches that have it from tables."""
     for group, nodes in switches.groups.items():
-        if has_pfc(intent) and is_static(nodes[0].model):
+        if has_pfc(intent.mode) and is_static(nodes[0].model):
             yield from _memory_faults(intent, group, nodes[0].model)
 
 
@@ -95,9 +95,9 @@ def static_buffers(intent: Intent, group: Group, switch_model: Switch) -> Buffer
     """Return the buffers of a tier whose switches have a traditional model; `static_faults` has found none."""
     assert switch_model.buffer_bytes is not None
     links = kinds(intent, group, switch_model)
-    if not has_pfc(intent):
+    if not has_pfc(intent.mode):
         return _lossy_buffers(
-            switch_model, switch_model.buffer_bytes, _queue_reserves_bytes(intent, switch_model, links)
+            switch_model, switch_model.buffer_bytes, _queue_reserves_bytes(intent.classes, switch_model, links)
         )
     plan = _Plan(intent, switch_model, hwsku_of(intent, group, switch_model), links)
     memory = switch_model.buffer_bytes
@@ -143,9 +143,9 @@ def _lossy_buffers(switch_model: Switch, memory: int, reserved_bytes: int) -> Bu
     )
 
 
-def _queue_reserves_bytes(intent: Intent, model: Switch, links: Sequence[LinkKind]) -> int:
+def _queue_reserves_bytes(classes: Mapping[str, TrafficClass], model: Switch, links: Sequence[LinkKind]) -> int:
     """Return what the lossy queues of all ports of a switch reserve, in bytes."""
-    lossy_classes = sum(not traffic_class.lossless for traffic_class in intent.classes.values())
+    lossy_classes = sum(not traffic_class.lossless for traffic_class in classes.values())
     return sum(link.ports for link in links) * lossy_classes * queue_reserve(model, static=True).size_bytes
 
 
@@ -174,7 +174,7 @@ class _Plan:
         """That of a port that needs most."""
         self.headroom_bytes = self._round_up_to_cell(self.needed_bytes / (intent.buffers.over_subscription or 1))
         reserved = sum(count * fit.reserved_bytes for count, fit in ports)
-        reserved += _queue_reserves_bytes(intent, model, links)
+        reserved += _queue_reserves_bytes(intent.classes, model, links)
         self.whole_bytes = self.whole_cells((model.buffer_bytes or 0) - reserved)
         self.shared_bytes = self.whole_bytes - self.headroom_bytes
         """What queues can share."""

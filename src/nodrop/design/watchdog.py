@@ -10,7 +10,7 @@ from nodrop.design.topology import Group, topology_of
 from nodrop.errors import Problem
 from nodrop.hardware import asic
 from nodrop.hardware.schema import Switch
-from nodrop.intent.schema import Intent, WatchdogTimers
+from nodrop.intent.schema import Intent, Pfc, WatchdogTimers
 from nodrop.model.qos import PfcWatchdog
 from nodrop.model.timeouts import QP_TIMEOUT_MS
 from nodrop.platforms.kit.traits import Range, Traits, WatchdogTraits
@@ -111,7 +111,7 @@ def derive_timers(intent: Intent, ports: int) -> Timers | None:
     They are the same on every platform but for the polling, and act before queue pairs time out by NCCL's defaults.
     Where the longest such detection is not later than the hosts', a fabric side that states none is off.
     """
-    if not has_pfc(intent):
+    if not has_pfc(intent.mode):
         return None
     wanted_watchdog = intent.pfc.watchdog
     hosts = _make_watchdog_side(
@@ -138,14 +138,14 @@ def derive_timers(intent: Intent, ports: int) -> Timers | None:
 def _default_detection_ms(intent: Intent, detection_ms: int, smallest_ms: int) -> int:
     """Return a detection that is not stated, no longer than every platform takes and than queue pairs wait."""
     step = intent.pfc.watchdog.polling or TIMER_STEP_MS
-    longest = min(MAX_TIMER_MS, QP_TIMEOUT_MS - 1 - _choose_polling_ms(intent, smallest_ms)) // step * step
-    return min(_round_up_to_polling(intent, detection_ms), max(longest, step))
+    longest = min(MAX_TIMER_MS, QP_TIMEOUT_MS - 1 - _choose_polling_ms(intent.pfc, smallest_ms)) // step * step
+    return min(_round_up_to_polling(intent.pfc, detection_ms), max(longest, step))
 
 
-def _choose_polling_ms(intent: Intent, smallest_ms: int) -> int:
+def _choose_polling_ms(pfc: Pfc, smallest_ms: int) -> int:
     """Return how often switches look where the smallest detection is `smallest_ms`."""
     low, high = POLLING_MS
-    return intent.pfc.watchdog.polling or min(max(smallest_ms // 2, low), high)
+    return pfc.watchdog.polling or min(max(smallest_ms // 2, low), high)
 
 
 def _build_watchdog_timers(intent: Intent, hosts: SideTimers, fabric: SideTimers | None) -> Timers:
@@ -153,7 +153,7 @@ def _build_watchdog_timers(intent: Intent, hosts: SideTimers, fabric: SideTimers
 
     A switch that counts pollings looks as often as divides its detection, and no later where that can be.
     """
-    polling = _choose_polling_ms(intent, min(side.detection_ms for side in (hosts, fabric) if side))
+    polling = _choose_polling_ms(intent.pfc, min(side.detection_ms for side in (hosts, fabric) if side))
     group_traits = traits_by_group(intent)
     own_sides = {group: hosts if group.tier == 0 else fabric or hosts for group in group_traits}
     unwatched = [group.role for group, held in group_traits.items() if group.tier == 0 and held.watchdog.robustness]
@@ -162,8 +162,8 @@ def _build_watchdog_timers(intent: Intent, hosts: SideTimers, fabric: SideTimers
         fabric=fabric,
         wanted_polling_ms=polling,
         polling_ms={
-            group: _find_dividing_polling(intent, held.watchdog, side.detection_ms, polling, most_ms=polling)
-            or _find_dividing_polling(intent, held.watchdog, side.detection_ms, polling)
+            group: _find_dividing_polling(intent.pfc, held.watchdog, side.detection_ms, polling, most_ms=polling)
+            or _find_dividing_polling(intent.pfc, held.watchdog, side.detection_ms, polling)
             or polling
             for group, held in group_traits.items()
             for side in (own_sides[group],)
@@ -180,17 +180,17 @@ def _make_watchdog_side(wanted_watchdog_timers: WatchdogTimers, detection_ms: in
     return SideTimers(detection_ms=detection, restoration_ms=restoration, action=wanted_watchdog_timers.action)
 
 
-def _round_up_to_polling(intent: Intent, detection_ms: int) -> int:
+def _round_up_to_polling(pfc: Pfc, detection_ms: int) -> int:
     """Return a detection that is not stated, up to the next whole number of stated pollings."""
-    polling = intent.pfc.watchdog.polling or 1
+    polling = pfc.watchdog.polling or 1
     return -(-detection_ms // polling) * polling
 
 
 def _find_dividing_polling(
-    intent: Intent, watchdog_traits: WatchdogTraits, detection_ms: int, polling_ms: int, *, most_ms: int = MAX_TIMER_MS
+    pfc: Pfc, watchdog_traits: WatchdogTraits, detection_ms: int, polling_ms: int, *, most_ms: int = MAX_TIMER_MS
 ) -> int | None:
     """Return the given polling if it is stated or divides a detection, else the longest that divides it, if any."""
-    if intent.pfc.watchdog.polling or not watchdog_traits.robustness or detection_ms % polling_ms == 0:
+    if pfc.watchdog.polling or not watchdog_traits.robustness or detection_ms % polling_ms == 0:
         return polling_ms
     low, high = watchdog_traits.polling_ms
     candidates = range(min(detection_ms // 2, high, most_ms), low - 1, -1)
@@ -287,7 +287,7 @@ def _restoration_step_faults(
 def _is_exact_detection(intent: Intent, watchdog_traits: WatchdogTraits, polling_ms: int, detection_ms: int) -> bool:
     """Whether a detection is a count of pollings that the platform takes, two or more."""
     assert watchdog_traits.robustness
-    polling = _find_dividing_polling(intent, watchdog_traits, detection_ms, polling_ms)
+    polling = _find_dividing_polling(intent.pfc, watchdog_traits, detection_ms, polling_ms)
     if polling is None or detection_ms % polling:
         return False
     return max(2, watchdog_traits.robustness[0]) <= detection_ms // polling <= watchdog_traits.robustness[1]

@@ -69,7 +69,7 @@ def hold(imported: Fabric, intent: Intent, *, files: Files | None = None) -> Hel
     """
     nodes = resolve_switches(intent, []).all
     known = {node.name: node.identity for node in nodes}
-    known |= {name_of(intent, identity): identity for identity in host_identities(intent)}
+    known |= {name_of(intent, identity): identity for identity in host_identities(intent.endpoints)}
     sight = see(_fill_unknown_models(imported, intent, known), known)
     names = {str(node.identity): node.name for node in nodes}
     intent = _by_identity(intent, nodes)

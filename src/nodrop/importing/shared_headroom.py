@@ -15,7 +15,7 @@ def ratio(tier_view: TierView, intent: Intent) -> int | None:
     It is read from the highest tier, whose ports follow from their model; None where none is needed, or none fits.
     """
     group = topology_of(intent).groups[-1]
-    if not has_pfc(intent) or not is_static(model_of(group)):
+    if not has_pfc(intent.mode) or not is_static(model_of(group)):
         return None
     own_boxes = [box for each in tier_view.tier(group.tier) for box in each.boxes]
     pools = (known_rows(box.device.buffer_pools) for box in own_boxes)
