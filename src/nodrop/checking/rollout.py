@@ -161,11 +161,11 @@ class _Search:
             yield from (finding for side in sides for finding in self._hazards_during_change(moment, stages, side))
             return
         going = stages[moment.stage - 1].devices if moment.when == "within stage" else ()
-        for state_error in self._find_state_errors(moment.done, stated).values():
+        found = self._find_state_errors(moment.done, stated)
+        known = self._faults_of_end_states(stated) if found else frozenset()
+        for state_error in found.values():
             fault_paths = (state_error.subject, state_error.at)
-            if state_error.fingerprint in self._faults_of_end_states(stated) or any(
-                map(self._states.passing, fault_paths)
-            ):
+            if state_error.fingerprint in known or any(map(self._states.passing, fault_paths)):
                 continue
             if not any(self._states.joins_switches(subjects, going) for subjects in fault_paths):
                 yield state_error

@@ -1,7 +1,8 @@
 """The assumptions of a reading in addition to its files, to make a finding only as sure and as severe as they allow."""
 
-from collections.abc import Iterable, Mapping
-from typing import Literal
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from typing import Literal, NamedTuple
 
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
@@ -30,7 +31,8 @@ class ReadingEvidence:
         self._derived: dict[str, dict[Subject, str]] = {}
         for subject, reason in reading.derived.items():
             self._derived.setdefault(subject[0], {})[subject] = reason
-        self._below: dict[tuple[Subject, str, frozenset[str]], str] = {}
+        self._by_part: dict[str, dict[str, list[_Default]]] = {}
+        self._below: dict[tuple[Subject, str, frozenset[str]], list[_Default]] = {}
         self._assumed: dict[str, str] = {}
         for assumption in reading.assumed:
             self._assumed.setdefault(
@@ -87,27 +89,49 @@ class ReadingEvidence:
 
     def _find_default_below(self, parent: Subject, own_port: str, names_read: frozenset[str]) -> str:
         """Return the default of a field below a part, and how many others there are; "" if there is none."""
-        key = (parent, own_port, names_read)
+        parts = ("",) if "interfaces" in names_read else tuple(dict.fromkeys((own_port or "@", "@")))
+        by_part = (self._find_rows_below(parent, part, names_read) for part in parts)
+        return _describe_defaults([rows for rows in by_part if rows])
+
+    def _find_rows_below(self, parent: Subject, part: str, names_read: frozenset[str]) -> list["_Default"]:
+        """Return the defaults of fields below a parent on a port, on `@` (other parts of the switch), or on all."""
+        key = (parent, part, names_read)
         if key not in self._below:
-            self._below[key] = _describe_defaults(
-                {
-                    subject: reason
-                    for subject, reason in self._derived.get(parent[0], {}).items()
-                    if subject[: len(parent)] == parent
-                    and _may_be_read(subject[len(parent) :], names_read)
-                    and (subject[1] == own_port or "interfaces" in names_read or subject[1].startswith("@"))
-                }
-            )
+            by_part = self._defaults_by_part(parent[0])
+            rows = by_part.get(part, ()) if part else sorted(chain.from_iterable(by_part.values()))
+            self._below[key] = [
+                row
+                for row in rows
+                if row.subject[: len(parent)] == parent and _may_be_read(row.subject[len(parent) :], names_read)
+            ]
         return self._below[key]
 
+    def _defaults_by_part(self, device: str) -> dict[str, list["_Default"]]:
+        """Return the defaults of a switch by port, those of its other parts under `@`."""
+        if device not in self._by_part:
+            by_part = self._by_part[device] = {}
+            for position, (subject, reason) in enumerate(self._derived.get(device, {}).items()):
+                part = subject[1] if len(subject) > 1 and not subject[1].startswith("@") else "@"
+                by_part.setdefault(part, []).append(_Default(position, subject, reason))
+        return self._by_part[device]
 
-def _describe_defaults(reasons: Mapping[Subject, str]) -> str:
-    if not reasons:
+
+class _Default(NamedTuple):
+    """A documented default: its position among those of the switch, what has it, and the reason."""
+
+    position: int
+    subject: Subject
+    reason: str
+
+
+def _describe_defaults(by_part: Sequence[Sequence[_Default]]) -> str:
+    """Return the first of all defaults, and how many others there are; the rows of each part are in order."""
+    if not by_part:
         return ""
-    subject = next(iter(reasons))
-    others = len(reasons) - 1
+    first = min(rows[0] for rows in by_part)
+    others = sum(map(len, by_part)) - 1
     more = f", as are {others} more settings" if others > 1 else ", as is 1 more setting" if others else ""
-    return f"{subject_text(subject)} is a default{more}: {reasons[subject]}"
+    return f"{subject_text(first.subject)} is a default{more}: {first.reason}"
 
 
 def _may_be_read(path: Subject, names_read: frozenset[str]) -> bool:
