@@ -1,10 +1,12 @@
 """`nodrop explain --at`: what stands at a subject, and where that comes from."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 from support.command import built, nodrop
+from support.places import TESTS
 
 INTENT = "intents/two-by-two.yaml"
 
@@ -13,8 +15,9 @@ def explained(at: str, path: str | Path = INTENT) -> dict[str, list[str]]:
     """Return the page's lines by their heading."""
     done = nodrop("explain", "--at", at, path)
     assert (done.code, done.err) == (0, "")
-    first, *blocks = done.out.rstrip("\n").split("\n\n")
-    assert first == at
+    summary, *blocks = done.out.rstrip("\n").split("\n\n")
+    assert summary.startswith(f"{at}: ")
+    assert len(summary.splitlines()) <= 10
     return {block.splitlines()[0]: [line.strip() for line in block.splitlines()[1:]] for block in blocks}
 
 
@@ -104,6 +107,52 @@ def test_what_is_not_there(at: str, path: str, said: str) -> None:
     assert done.code == 2
     assert said in done.err
     assert done.out == ""
+
+
+PAGES = {
+    "leaf1": "leaf1: switch, SN4700, sonic, 202505, leaf",
+    "leaf1/@bgp": "leaf1/@bgp: BGP",
+    "leaf1/Ethernet0": "leaf1/Ethernet0: port, 400G on 8 lanes, to a host",
+    "leaf1/Ethernet224": "leaf1/Ethernet224: port, 400G on 8 lanes, to a switch",
+    "leaf1/Ethernet0/mtu_bytes": "leaf1/Ethernet0/mtu_bytes: MTU: 1500 bytes",
+    "leaf1/Ethernet0/qos/priority_groups/3": "leaf1/Ethernet0/qos/priority_groups/3: priority group",
+    "leaf1/@buffer_pools": "leaf1/@buffer_pools: buffer pools",
+    "@fabric/mode": "@fabric/mode: mode: lossless",
+}
+
+
+def test_the_first_ten_lines_say_what_a_part_is_and_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, update_golden: bool
+) -> None:
+    built(INTENT, tmp_path / "build")
+    golden = TESTS / "explained_parts.txt"
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "build/leaf1/config_db.json"
+    config = json.loads(file.read_text())
+    del config["PFC_WD"]
+    config["PORT"]["Ethernet0"]["mtu"] = "1500"
+    file.write_text(json.dumps(config, indent=1))
+    pages = []
+    for at, first in PAGES.items():
+        summary = nodrop("explain", "--at", at, "build").out.partition("\n\n")[0]
+        assert len(summary.splitlines()) <= 10
+        assert summary.splitlines()[0].startswith(first)
+        pages.append(summary)
+    if update_golden:
+        golden.write_text("\n\n".join(pages) + "\n")
+    assert golden.read_text() == "\n\n".join(pages) + "\n", "pytest --update-golden"
+
+
+def test_the_key_of_an_intent_is_named_beside_the_remedy(tmp_path: Path) -> None:
+    lines = Path(INTENT).read_text().splitlines(keepends=True)
+    number = next(number for number, line in enumerate(lines) if line.startswith("  cnp:"))
+    lines[number] = "  cnp:     {dscp: 48, priority: 6, share: 1%}\n"
+    intent = tmp_path / "weak.yaml"
+    intent.write_text("".join(lines).replace("share: 15%", "share: 14%"))
+    summary = nodrop("explain", "--at", "leaf1/Ethernet0", intent).out.partition("\n\n")[0]
+    assert "\nfound  warning[cnp-not-strict]: " in summary
+    heading = lines.index("classes:\n") + 1
+    assert f"({intent}:{heading})" in "".join(summary.partition("to do")[2].split())
 
 
 def test_a_part_has_its_place_first_and_what_it_lacks_in_one_line() -> None:

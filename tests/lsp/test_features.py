@@ -142,13 +142,13 @@ def test_a_hover_explains_the_rule_the_value_or_the_key(site: Path) -> None:
         assert await said(editor, uri, types.Position(0, 0)) == ""
         number = next(at for at, line in enumerate(bad.split("\n")) if '"mtu": "9216"' in line)
         value = await said(editor, uri, types.Position(number, bad.split("\n")[number].index("9216")))
-        assert value.startswith("```text\nleaf1/Ethernet0/mtu_bytes\n\nWhere it comes from\n")
+        assert value.startswith("```text\nleaf1/Ethernet0/mtu_bytes: MTU: 9216 bytes\nfrom   ")
         assert "\n\nValue\n  9216\n" in value
         frr = editor.open(site / "build/leaf1/frr.conf")
         await editor.diagnostics(frr)
         lines = (site / "build/leaf1/frr.conf").read_text().split("\n")
         number = next(at for at, line in enumerate(lines) if "remote-as" in line)
-        assert f"leaf1/@neighbors/{lines[number].split()[1]}\n" in await said(editor, frr, types.Position(number, 8))
+        assert f"leaf1/@neighbors/{lines[number].split()[1]}: " in await said(editor, frr, types.Position(number, 8))
         for marked, words in (
             (
                 "nodrop: 1\nclasses: {rdma: {e|cn: {min: 1kB}}}",

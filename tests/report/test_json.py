@@ -127,6 +127,7 @@ def test_a_whole_report() -> None:
         "commands": []
       },
       "group": "no watchdog",
+      "explained_by": null,
       "fingerprint": "fingerprint of leaf1/Ethernet8",
       "suppressed": null,
       "baselined": false
@@ -148,6 +149,7 @@ def test_a_whole_report() -> None:
       "related": [],
       "fix": null,
       "group": "no watchdog",
+      "explained_by": null,
       "fingerprint": "fingerprint of @fabric",
       "suppressed": null,
       "baselined": false
@@ -229,6 +231,7 @@ def test_a_whole_report() -> None:
     "error": 1,
     "warning": 0,
     "note": 1,
+    "causes": 2,
     "unknown": 1,
     "suppressed": 3,
     "baseline": 12,

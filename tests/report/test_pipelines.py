@@ -10,9 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nodrop.cli.output import reaches
 from nodrop.engine.finding import Fix, Located, UnknownVerdict
 from nodrop.errors import Problem
 from nodrop.report import concise, github, gitlab, junit, sarif
+from nodrop.report import json as json_report
 from nodrop.results.outcome import Outcome
 from support.report_samples import at, finding, outcome, related
 
@@ -94,6 +96,28 @@ def test_junit_has_a_suite_for_each_device_and_a_case_for_each_rule() -> None:
     assert [line.partition(":")[0] for line in (failure.text or "").splitlines()] == ["build/leaf1/config_db.json"] * 2
     (suite,) = ElementTree.fromstring(junit.render(outcome()))
     assert [len(case) for case in suite] == [0], "nothing found is a case that passes"
+
+
+def test_what_another_finding_explains_names_it_in_sarif_and_json() -> None:
+    cause = {"rule": "pfc-one-sided", "severity": "warning", "group": "cause"}
+    found = outcome(
+        finding("leaf1/Ethernet0", at("b", 1, 1, 2), group="effect", explained_by="cause"),
+        finding("leaf1/Ethernet8", at("b", 2, 1, 2), **cause),
+        finding("leaf2/Ethernet0", at("c", 1, 1, 2), group="effect", explained_by="cause"),
+        finding("leaf2/Ethernet8", at("c", 2, 1, 2), **cause),
+    )
+    first, second, third, _ = json.loads(sarif.render(found))["runs"][0]["results"]
+    assert (first["properties"]["group"], first["properties"]["explainedBy"]) == ("effect", "cause")
+    assert "explainedBy" not in second["properties"]
+    for result, file in ((first, "b"), (third, "c")):
+        (related_place,) = result["relatedLocations"]
+        assert related_place["physicalLocation"]["artifactLocation"]["uri"] == file, "the cause on its own switch"
+        assert related_place["message"]["text"].startswith("ends with the correction of pfc-one-sided: leaf")
+    document = json.loads(json_report.render(found))
+    assert [row["explained_by"] for row in document["findings"]] == ["cause", None, "cause", None]
+    summary = document["summary"]
+    assert (summary["error"], summary["warning"], summary["causes"]) == (2, 2, 1)
+    assert [reaches(found, threshold) for threshold in ("error", "warning", "never")] == [True, True, False]
 
 
 def test_sarif_has_what_code_scanning_needs() -> None:

@@ -34,6 +34,7 @@ def test_the_summary_counts_findings_by_severity() -> None:
         error=1,
         warning=2,
         note=1,
+        causes=3,
         unknown=0,
         suppressed=0,
         baseline=0,

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from nodrop.analyses import Hit, HitFact
 from nodrop.hardware import medium
+from nodrop.hardware.lanes import PAM4_LANE_MBPS
 from nodrop.model.fabric import End, Interface
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown, surely_off
@@ -15,8 +16,6 @@ from nodrop.platforms.kit.traits import known_traits
 
 RESTS_ON = frozenset({"cables"})
 NEAR = True
-PAM4_LANE_MBPS = 50_000
-"""Lanes of 25 Gb/s come up over short copper untrained too, and are often run so."""
 
 
 def find(index: Index) -> Iterator[Hit]:
@@ -71,7 +70,7 @@ def _is_known_true(fact: bool | None | Unknown) -> bool:
 
 
 def _has_pam4(port: Interface) -> bool:
-    """Whether the lanes of a port are known to be fast enough to need training."""
+    """Whether lanes of a port are known to need training; those of 25 Gb/s come up over short copper without it."""
     speed, lanes = port.speed_mbps, port.lanes
     return isinstance(speed, int) and isinstance(lanes, int) and lanes > 0 and speed // lanes >= PAM4_LANE_MBPS
 

@@ -33,7 +33,8 @@ def command(words: tuple[str, ...], at: str | None, platform: str | None, settin
 
     SUBJECT is what lint shows after ^^^ or the first =, such as leaf1/@bgp, leaf1/Ethernet0 or
     leaf1/Ethernet0/qos/priority_groups/3. PATH is an intent, a file or a folder of configurations.
-    For headroom, the summands of the computed size are shown too.
+    The page of a part begins with a summary of at most ten lines: kind, place, worst finding and
+    remedy. For headroom, the summands of the computed size are shown too.
 
     \b
     Examples:
@@ -80,10 +81,13 @@ def _render_explanation(words: tuple[str, ...], at: str | None, settings: "Setti
 
 def _render_subject_page(path: str, at: str, settings: "Settings", platform: str | None) -> str:
     from nodrop import platforms
-    from nodrop.judging import reading_at
+    from nodrop.judging import chosen_rules, reading_at, run_rules
     from nodrop.locate import place_of
+    from nodrop.model.edit import get_value
     from nodrop.model.subject import parse
     from nodrop.report.explained import render_explanation
 
     reading, subject = reading_at(path, settings, platform), parse(at)
-    return render_explanation(reading, subject, place_of(subject, reading, platforms.where))
+    get_value(reading.fabric, subject)
+    place = place_of(subject, reading, platforms.where)
+    return render_explanation(reading, subject, place, run_rules(reading, chosen_rules(settings), settings))

@@ -109,8 +109,8 @@ def _redirect_to_devnull(stream: TextIO) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
-_LINKED_FORMATS = ("text", "sarif", "markdown")
-"""Formats that can link the name of a rule to its page."""
+_LINKED_FORMATS = ("sarif", "markdown")
+"""Formats that link the name of a rule to its page, on a terminal or elsewhere."""
 
 
 def emit(
@@ -163,26 +163,29 @@ def write_report(formats: OutputFormats, render: Render, *, aside: Sequence[str]
 
 
 def _render_report(content: object, module: str, name: str, choices: Choices, *, terminal: bool) -> bytes:
-    render = import_module(f"nodrop.report.{module}").render
-    if name not in _LINKED_FORMATS:
-        new_text: bytes | str = render(content)
-        return new_text if isinstance(new_text, bytes) else escape_lone_surrogates(new_text).encode()
+    options: dict[str, object] = {}
+    if name in _LINKED_FORMATS:
+        from nodrop.report.links import RulePages
+
+        options["pages"] = RulePages(choices.settings.config.rule_pages)
+    elif name == "text":
+        options = _text_options(choices, terminal=terminal)
+    report: bytes | str = import_module(f"nodrop.report.{module}").render(content, **options)
+    return report if isinstance(report, bytes) else escape_lone_surrogates(report).encode()
+
+
+def _text_options(choices: Choices, *, terminal: bool) -> dict[str, object]:
+    """Return how a text report looks, on a terminal or elsewhere."""
     from nodrop.judging import all_rules
     from nodrop.report.links import RulePages, TerminalLinks
 
-    config = choices.settings.config
-    pages = RulePages(config.rule_pages)
-    if name != "text":
-        linked_text: bytes | str = render(content, pages=pages)
-        return linked_text if isinstance(linked_text, bytes) else escape_lone_surrogates(linked_text).encode()
-    text = render(
-        content,
-        color=terminal and wants_color(choices.color),
-        verbose=choices.verbose,
-        quiet=choices.quiet,
-        links=TerminalLinks(all_rules(config), pages) if terminal and wants_links(choices.color) else None,
-    )
-    return escape_lone_surrogates(text).encode()
+    config, linked = choices.settings.config, terminal and wants_links(choices.color)
+    return {
+        "color": terminal and wants_color(choices.color),
+        "verbose": choices.verbose,
+        "quiet": choices.quiet,
+        "links": TerminalLinks(all_rules(config), RulePages(config.rule_pages)) if linked else None,
+    }
 
 
 def save(file: str, data: bytes) -> None:

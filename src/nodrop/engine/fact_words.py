@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from nodrop.model.fields import label_of
 
 _OWNERS: Mapping[str, str] = {
+    "fabric": "the fabric",
     "device": "the switch",
     "interface": "the port",
     "queue": "the queue",
@@ -25,11 +26,9 @@ _OWNERS: Mapping[str, str] = {
 """What the first name of a fact stands for."""
 _WORDS: Mapping[str, str] = {
     "fabric.links": "the cables",
-    "fabric.mode": "the mode of the fabric",
     "interface.enabled": "whether the port is enabled",
     "interface.addresses.length": "the prefix lengths of the port's addresses",
     "interface.side": "what the port leads to, a host or a switch",
-    "device.vlans": "the VLANs of the switch",
     "device.bgp": "the BGP settings of the switch",
     "device.neighbors": "the BGP sessions of the switch",
     "device.management": "the management port of the switch",

@@ -8,7 +8,7 @@ from nodrop.engine.fact_words import describe_fact
 from nodrop.errors import Problem
 from nodrop.model.change import Change
 from nodrop.model.reading import UNCOMPUTED_PREFIX, Note
-from nodrop.model.subject import Subject
+from nodrop.model.subject import FABRIC, Subject, cable_ends
 from nodrop.syntax.places import Span
 
 Severity = Literal["error", "warning", "note"]
@@ -136,6 +136,16 @@ class Finding:
     def hidden(self) -> bool:
         """Whether it is not reported, and does not count."""
         return self.suppressed is not None or self.baselined
+
+    def concerns(self, part: Subject, *, shortest: int = 1) -> bool:
+        """Whether it is about a part, one below or above it, or mentions such; those above have `shortest` words."""
+        subjects = [self.subject, self.at, *(mention.subject for mention in self.related)]
+        ends = [tuple(end) for end in cable_ends(self.subject[2])] if self.subject[1:2] == ("links",) else []
+        return any(
+            other[: len(part)] == part
+            or (len(other) >= shortest and part[: len(other)] == other and other != (FABRIC,))
+            for other in (*subjects, *ends)
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

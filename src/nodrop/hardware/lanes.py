@@ -10,6 +10,8 @@ from nodrop.hardware.ports import PortGroup
 Plugs: TypeAlias = frozenset[tuple[int, int]]
 """At one speed, what can be plugged into a port: (lanes of the plug, lanes of them in use)."""
 
+PAM4_LANE_MBPS = 50_000
+"""Lanes from 50 Gb/s carry two bits a symbol, for which RS-FEC is mandatory (IEEE 802.3cd, 802.3ck)."""
 LANE_RATES_MBPS = (1_000, 10_000, 25_000, 50_000, 100_000, 200_000)
 """Of IEEE 802.3, rounded: 10 Gb/s stands for the 10.3125 Gb/s of clause 49, and so on."""
 _COUNTS = (1, 2, 4, 8)

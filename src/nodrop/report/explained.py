@@ -1,15 +1,17 @@
 """The values of a fabric at a subject, and their origin: the output of `nodrop explain --at`."""
 
 import dataclasses
+import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from nodrop.locate import Stands
 from nodrop.model import subject
 from nodrop.model.buffers import BufferPool, BufferProfile, Headroom
 from nodrop.model.edit import get_value
-from nodrop.model.fabric import Interface
+from nodrop.model.fabric import Device, Interface
+from nodrop.model.fields import label_of, unit_of
 from nodrop.model.qos import PriorityGroup
 from nodrop.model.reading import Reading
 from nodrop.model.states import Unknown
@@ -17,21 +19,98 @@ from nodrop.model.subject import FABRIC, Subject
 from nodrop.model.types import key_of
 from nodrop.report.buffering import parts, reference_xoffs
 from nodrop.report.escape import terminal
+from nodrop.report.names import count, subject_kind
 from nodrop.report.table import TABLE_COLUMNS, wrap_text
+from nodrop.results.outcome import Outcome, fix_location, fold_groups, group_findings
+from nodrop.units import show_speed
 
 _INLINE = 68
+_SUMMARY_INDENT = 7
+_SUMMARY_LINES = 3
+"""How many lines of the summary each of its entries takes at most."""
+_CAPITAL = re.compile(r"(?<=[a-z])([A-Z])")
 _ASSUMED = {"mode": ("mode",), "RDMA": ("classes",)}
 """The part of the fabric that an assumption is about."""
 
 
-def render_explanation(reading: Reading, at: Subject, stands: Stands | None) -> str:
-    """Return what stands at a subject, as lines; ValueError where the fabric has no such part."""
+def render_explanation(reading: Reading, at: Subject, stands: Stands | None, outcome: Outcome | None = None) -> str:
+    """Return the values and findings at a subject, as lines; ValueError if the fabric has no such part.
+
+    The first lines, at most ten, are a summary. Without an outcome, it leaves out the findings.
+    """
     value = get_value(reading.fabric, at)
-    return "\n".join(line.rstrip() for line in _explanation_lines(reading, at, value, stands)) + "\n"
+    lines = (
+        *_summary(reading, at, value, stands),
+        *(_summarize_findings(at, reading, outcome) if outcome is not None else ()),
+        *_explanation_lines(reading, at, value, stands),
+    )
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _summary(reading: Reading, at: Subject, value: object, stands: Stands | None) -> Iterator[str]:
+    """Yield what a part is, and what states it."""
+    yield _cut_line(f"{terminal(subject.text(at))}: {terminal(_describe_part(at, value))}")
+    origins = list(_describe_origin(reading, at, value, stands))
+    if stands is not None and stands.line is not None and origins:
+        origins[-1] += f": {stands.line.strip()}"
+    yield from _summary_entry("from", origins)
+
+
+def _summarize_findings(at: Subject, reading: Reading, outcome: Outcome) -> Iterator[str]:
+    """Yield the worst finding at a part or below, and what to do about it."""
+    findings = [finding for finding in outcome.findings if finding.concerns(at, shortest=len(at))]
+    groups, under = fold_groups(group_findings(findings))
+    if not groups:
+        yield from _summary_entry("found", [f"nothing, by {count(outcome.rules, 'rule')}"])
+        return
+    first = groups[0][0]
+    others = len(groups) + sum(map(len, under.values())) - 1
+    more = f" (and {others} more: `nodrop lint`)" if others else ""
+    yield from _summary_entry("found", [f"{first.severity}[{first.rule}]: {first.message}{more}"])
+    if first.fix is not None:
+        typed = next((commands.lines for commands in first.fix.commands), ())
+        place = fix_location(first) if reading.decided is not None else None
+        where = f" ({place.file}:{place.span.line})" if place is not None and place.span is not None else ""
+        yield from _summary_entry("to do", [first.fix.text + where], commands=typed[: _SUMMARY_LINES - 1])
+
+
+def _describe_part(at: Subject, value: object) -> str:
+    """Return the kind of a part, with its few main facts; of a field, its label and value."""
+    facts: tuple[object, ...] = ()
+    match value:
+        case Device():
+            facts = (value.model, value.platform, value.version, value.role)
+        case Interface():
+            speed = show_speed(value.speed_mbps) if isinstance(value.speed_mbps, int) else None
+            lanes = f"on {count(value.lanes, 'lane')}" if isinstance(value.lanes, int) else None
+            side = {"host": "to a host", "fabric": "to a switch"}.get(str(value.side))
+            facts = (" ".join(filter(None, (speed, lanes))), side)
+        case _ if not dataclasses.is_dataclass(value):
+            unit = unit_of(at[-1]) if isinstance(value, int) else ""
+            return f"{label_of(at[-1].removeprefix('@'))}: {format_model_value(value)} {unit}".rstrip()
+    kind = label_of(at[-1][1:]) if at[-1].startswith("@") else subject_kind(at)
+    words = _CAPITAL.sub(r" \1", type(value).__name__).lower().strip() if kind == "part" else kind
+    known = (str(fact) for fact in facts if fact and not isinstance(fact, Unknown))
+    return ", ".join(("switch" if kind == "device" else words, *known))
+
+
+def _summary_entry(head: str, sentences: Iterable[str], commands: Sequence[str] = ()) -> Iterator[str]:
+    """Yield sentences behind their head, and commands below, in three lines at most."""
+    indent, most = " " * _SUMMARY_INDENT, _SUMMARY_LINES - len(commands)
+    lines = [line for sentence in sentences for line in wrap_text(terminal(sentence), indent, f"{indent}  ")]
+    if len(lines) > most:
+        lines[most - 1 :] = [_cut_line(f"{lines[most - 1]} ...")]
+    lines[:1] = [f"{head:<{_SUMMARY_INDENT}}{line.strip()}" for line in lines[:1]]
+    yield from lines
+    yield from (_cut_line(f"{indent}{terminal(command)}") for command in commands)
+
+
+def _cut_line(line: str) -> str:
+    """Return a line that is no longer than a page is wide, with dots where its end is missing."""
+    return line if len(line) <= TABLE_COLUMNS else f"{line[: TABLE_COLUMNS - 4]} ..."
 
 
 def _explanation_lines(reading: Reading, at: Subject, value: object, stands: Stands | None) -> Iterator[str]:
-    yield terminal(subject.text(at))
     yield ""
     yield "Where it comes from"
     for sentence in _describe_origin(reading, at, value, stands):

@@ -104,6 +104,7 @@ def finding_record(finding: Finding) -> dict[str, object]:
         "related": [_related_document(related) for related in finding.related],
         "fix": _fix_document(finding.fix) if finding.fix else None,
         "group": finding.group,
+        "explained_by": finding.explained_by or None,
         "fingerprint": finding.fingerprint,
         "suppressed": _suppression_document(finding.suppressed) if finding.suppressed else None,
         "baselined": finding.baselined,

@@ -22,7 +22,7 @@ from nodrop.report.json import encode_json_document
 from nodrop.report.links import RulePages
 from nodrop.report.names import headline
 from nodrop.report.rules import advises
-from nodrop.results.outcome import Outcome, fix_location, format_problem, related_places
+from nodrop.results.outcome import Outcome, find_causes, fix_location, format_problem, related_places
 from nodrop.results.rulings import BUILTIN_VERDICTS, Ruling
 
 SARIF_SCHEMA_URL = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -39,6 +39,7 @@ def render(outcome: Outcome, pages: RulePages | None = None) -> bytes:
     known_rulings: tuple[Rule | Ruling, ...] = (*shipped(), *outcome.own, *BUILTIN_VERDICTS.values())
     rules = sorted((rule for rule in known_rulings if rule.name in named_rules), key=lambda rule: rule.name)
     at = {rule.name: index for index, rule in enumerate(rules)}
+    causes = find_causes(outcome.findings)
     run = {
         "tool": {"driver": _driver_document(rules, pages or RulePages())},
         "columnKind": "unicodeCodePoints",
@@ -53,7 +54,10 @@ def render(outcome: Outcome, pages: RulePages | None = None) -> bytes:
                 ],
             }
         ],
-        "results": [_result_document(finding, at, compared=outcome.baseline > 0) for finding in outcome.every],
+        "results": [
+            _result_document(finding, at, causes.get(id(finding)), compared=outcome.baseline > 0)
+            for finding in outcome.every
+        ],
     }
     document = {"$schema": SARIF_SCHEMA_URL, "version": "2.1.0", "runs": [run]}
     return encode_json_document(document)
@@ -81,8 +85,10 @@ def _rule_document(rule: Rule | Ruling, pages: RulePages) -> dict[str, object]:
     }
 
 
-def _result_document(finding: Finding, at: Mapping[str, int], *, compared: bool) -> dict[str, object]:
-    """Return a finding; `compared` where there is a baseline, whose state then all results have."""
+def _result_document(
+    finding: Finding, at: Mapping[str, int], cause: Finding | None, *, compared: bool
+) -> dict[str, object]:
+    """Return a finding, and the `cause` that explains it; `compared` where a baseline gives all results a state."""
     place, related = fix_location(finding), related_places(finding)
     result: dict[str, Any] = {"ruleId": finding.rule}
     if finding.rule in at:
@@ -92,8 +98,12 @@ def _result_document(finding: Finding, at: Mapping[str, int], *, compared: bool)
         "message": {"text": _escape_text(headline(finding))},
         "locations": [_location_document(place, finding.subject)],
         "partialFingerprints": {_FINGERPRINT: _scope_fingerprint(finding.fingerprint, finding.within)},
-        "properties": {"confidence": finding.confidence},
+        "properties": {"confidence": finding.confidence, "group": finding.group},
     }
+    if cause is not None:
+        result["properties"]["explainedBy"] = cause.group
+        text = f"ends with the correction of {cause.rule}: {headline(cause)}"
+        related = (*related, Related(subject=cause.subject, message=text, located=fix_location(cause)))
     if finding.fix is not None and finding.fix.commands:
         result["properties"]["fix"] = _escape_text(finding.fix.text)
         result["properties"]["commands"] = [

@@ -47,6 +47,10 @@ def finding_schema() -> Schema:
             )
         ),
         group=described_text_schema("Equal for findings with the same cause."),
+        explained_by={
+            **NULLABLE_TEXT_SCHEMA,
+            "description": "The group of the findings whose correction ends this one too; null if there is none.",
+        },
         fingerprint=described_text_schema(
             "Equal for the same fault in other runs: independent of file, line and numbers."
         ),

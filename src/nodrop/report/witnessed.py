@@ -24,7 +24,7 @@ from nodrop.engine.witness import AbsentValue, Step, Witness, describe_absent_su
 from nodrop.model.fabric import MODES
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
-from nodrop.model.subject import FABRIC, Subject, cable_ends, sort_key
+from nodrop.model.subject import FABRIC, Subject, sort_key
 from nodrop.model.subject import text as subject_text
 from nodrop.report.escape import terminal
 from nodrop.report.explained import format_model_value
@@ -325,7 +325,7 @@ def _describe_path_origin(asked: Asked, witness: Witness, leaf: Attribute, value
 def _format_findings(witness_request: Asked) -> Iterator[str]:
     """Yield the findings of an analysis or a remark at the subject, with their facts."""
     rule = witness_request.rule
-    findings = [candidate for candidate in witness_request.findings if _concerns_subject(candidate, witness_request.at)]
+    findings = [candidate for candidate in witness_request.findings if candidate.concerns(witness_request.at)]
     if not findings:
         yield from _format_no_findings(witness_request)
     for number, finding in enumerate(findings):
@@ -345,13 +345,6 @@ def _format_findings(witness_request: Asked) -> Iterator[str]:
             )
             yield from _conditions(_evaluated_steps(witness))
         yield from _format_changes(finding, witness_request)
-
-
-def _concerns_subject(finding: Finding, at: Subject) -> bool:
-    """Whether a finding is about a subject, about a part above or below it, or mentions it."""
-    subjects = [finding.subject, finding.at, *(mention.subject for mention in finding.related)]
-    ends = [tuple(end) for end in cable_ends(finding.subject[2])] if finding.subject[1:2] == ("links",) else []
-    return any(part[: len(at)] == at or (at[: len(part)] == part and part != (FABRIC,)) for part in (*subjects, *ends))
 
 
 def _format_no_findings(witness_request: Asked) -> Iterator[str]:

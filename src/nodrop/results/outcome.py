@@ -24,9 +24,9 @@ from nodrop.model.subject import Subject, natural, sort_key
 from nodrop.platforms.kit.unknown_lines import leaks_routes
 from nodrop.results.agreement import Validation
 
-LineOf = Callable[[str, int], str | None]
 COMMANDED_DEVICES = 4
 """On how many devices a short report shows commands."""
+LineOf = Callable[[str, int], str | None]
 """A line (1-based) of a file, by the name under which the file is shown; None where it is not at hand."""
 
 
@@ -208,6 +208,7 @@ def _find_leak_notes(notes: Iterable[Note]) -> Iterator[Note]:
 class Summary:
     """The totals, in the order of the JSON report; `error`, `warning` and `note` count findings, `unknown` verdicts.
 
+    `causes` counts groups of findings without those that another group explains.
     `evpn_not_computed` counts devices with EVPN sessions whose routes were not computed; `leaks_not_computed` counts
     those with routes that one VRF takes from another; `declared` counts lines that the site declares harmless.
     """
@@ -218,6 +219,7 @@ class Summary:
     error: int
     warning: int
     note: int
+    causes: int
     unknown: int
     suppressed: int
     baseline: int
@@ -236,6 +238,7 @@ def summary(outcome: Outcome) -> Summary:
         error=by_severity["error"],
         warning=by_severity["warning"],
         note=by_severity["note"],
+        causes=len(fold_groups(group_findings(outcome.findings))[0]),
         unknown=len(outcome.unknown),
         suppressed=outcome.suppressed,
         baseline=outcome.baseline,
@@ -346,6 +349,21 @@ def fold_groups(groups: FindingGroups) -> tuple[FindingGroups, dict[str, Finding
         return min(SEVERITIES.index(each[0].severity) for each in (group, *explained)), not explained
 
     return tuple(sorted(causes, key=harm)), under
+
+
+def find_causes(findings: Sequence[Finding]) -> dict[int, Finding]:
+    """Return for each explained finding, by its id, the first finding that explains it: on its switch, if any is."""
+    first: dict[tuple[str, str, str | None], Finding] = {}
+    for finding in findings:
+        for device in (finding.device, None):
+            first.setdefault((finding.within, finding.group, device), finding)
+    found = (
+        (finding, first.get((finding.within, finding.explained_by, device)))
+        for finding in findings
+        if finding.explained_by
+        for device in (None, finding.device)
+    )
+    return {id(finding): cause for finding, cause in found if cause is not None}
 
 
 def _rests_on_others(finding: Finding, pointed: Collection[Subject]) -> bool:

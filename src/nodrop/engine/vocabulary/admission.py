@@ -91,7 +91,7 @@ def all_paused_bytes(device: Device, interface: Interface, queue: Queue) -> floa
     """Return the depth of a lossless queue in bytes at which all senders are paused, if that is before any mark.
 
     None where it marks before, where it never marks, and where a sender is never paused. A priority group pauses at
-    alpha times what is free of its pool B (Choudhury and Hahne, Dynamic Queue Length Thresholds for Shared-Memory
+    alpha times the free space of its pool B (Choudhury and Hahne, Dynamic Queue Length Thresholds for Shared-Memory
     Packet Switches, IEEE/ACM ToN 6(2), 1998). So n senders of one queue, whose packets it holds, are paused when it
     holds n·alpha·B / (1 + n·alpha): the more senders, the deeper. It is taken for every other lossless port of the
     switch at once, with the thresholds of the queue's own port, and for an otherwise empty memory, all its parts: no

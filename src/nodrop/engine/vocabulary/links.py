@@ -2,13 +2,11 @@
 
 from nodrop.engine.vocabulary import word
 from nodrop.hardware import asic_of, medium
+from nodrop.hardware.lanes import PAM4_LANE_MBPS
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown
 from nodrop.platforms.kit.traits import known_traits
-
-PAM4_LANE_MBPS = 50_000
-"""Lanes from 50 Gb/s carry two bits a symbol, for which RS-FEC is mandatory (IEEE 802.3cd, 802.3ck)."""
 
 WITHOUT_RS_FEC_MBPS = frozenset({10, 100, 1000, 2500, 5000, 10_000, 20_000, 40_000})
 """Speeds of which no physical layer has RS-FEC (IEEE 802.3 clause 91 is of 100G, 108 of 25G)."""

@@ -32,7 +32,7 @@ SWITCHES: Table = {
         "interfaces/*": Field("port", key="{link}; {panels}", impact=impacts.PORT),
         "loopbacks": Field(key="addressing.loopbacks"),
         "port_channels": Field(key="{link}.bond"),
-        "vlans": Field(key="{link}.vlan"),
+        "vlans": Field("VLANs", key="{link}.vlan"),
         "vlans/*": Field("VLAN", impact=impacts.VLAN),
         "mac_ageing_s": Field("MAC ageing", key=EXTRA, routing=False),
         "arp_reachable_s": Field("ARP timeout", key=EXTRA, routing=False),
