@@ -73,10 +73,10 @@ def test_a_neighbor_that_is_matched_by_its_interface_is_not_computed() -> None:
         ("unchanged", "internal", "import_policy", {}, True),
         ("peer-address", 65002, "import_prefix_list", {}, True),
         ("unchanged", 65002, "export_policy", {}, False),
-        ("peer-address", 65002, "export_policy", {}, False),
+        ("peer-address", 65002, "export_policy", {}, True),
         ("10.1.0.1", 65002, "import_policy", {}, True),
         ("10.1.0.1", 65001, "import_policy", {}, True),
-        ("10.1.0.1", 65002, "export_policy", {}, False),
+        ("10.1.0.1", 65002, "export_policy", {}, True),
         ("10.1.0.1", 65002, "", {"redistributions": (Redistribution(source="connected", policy="M"),)}, False),
         ("127.0.0.1", 65002, "import_policy", {}, False),
         (

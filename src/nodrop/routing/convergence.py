@@ -224,14 +224,16 @@ class Makers:
                 attributes = attributes._replace(med=bgp.maximum_med)
             path = attributes.path
             if not path and attributes.weight and (alone := bits & hidden):
-                yield AdvertPart(_attributes_for_ebgp(attributes, (IGP_ORIGIN,)), alone)
+                yield AdvertPart(_attributes_for_ebgp(attributes, (IGP_ORIGIN,), outbound), alone)
                 bits ^= alone
-            yield AdvertPart(_attributes_for_ebgp(attributes, (*before, *path)), bits)
+            yield AdvertPart(_attributes_for_ebgp(attributes, (*before, *path), outbound), bits)
 
 
-def _attributes_for_ebgp(attributes: PathAttributes, path: tuple[int, ...]) -> PathAttributes:
-    """Return what goes to another AS: no preference, no weight, no tag."""
-    return PathAttributes(path, DEFAULT_PREFERENCE, attributes.origin, attributes.med, attributes.communities)
+def _attributes_for_ebgp(attributes: PathAttributes, path: tuple[int, ...], outbound: CompiledPolicy) -> PathAttributes:
+    """Return what goes to another AS: no preference, no weight, no tag, and no next hop but one of the route map."""
+    new = PathAttributes(path, DEFAULT_PREFERENCE, attributes.origin, attributes.med, attributes.communities)
+    learned = attributes.learned if outbound.told_hops else None
+    return new if learned is None or learned.hop is None else new._replace(learned=learned)
 
 
 def _apply_graceful_shutdown(attributes: PathAttributes, *, drained: bool) -> PathAttributes:

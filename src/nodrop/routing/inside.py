@@ -70,7 +70,7 @@ def announce_inside_as(
     for new_route in outbound.parts(
         tuple([route for route in routes if _may_be_advertised(route.attributes)]), union_of_bits(routes)
     ):
-        yield _part_for_ibgp(new_route, LearnedFrom(), drained=drained)
+        yield _part_for_ibgp(new_route, LearnedFrom(hop=_told_hop(new_route, outbound, None)), drained=drained)
     for entry in learned_table.entries:
         bits = entry.bits & ~hidden
         learned = entry.attributes.learned
@@ -79,15 +79,23 @@ def announce_inside_as(
             continue
         if reflected and not (peering.client or (learned is not None and learned.client)):
             continue
-        hop = _next_hop(speaker.links, entry, peering, reflected=reflected)
+        hop = _next_hop(speaker.links, entry, outbound, reflected=reflected)
         entry_route = AdvertPart(entry.attributes, bits)
         passed = outbound.parts((entry_route,), bits)
         if not reflected or learned is None:
-            yield from (_part_for_ibgp(passed_route, LearnedFrom(hop=hop), drained=drained) for passed_route in passed)
+            for passed_route in passed:
+                told = LearnedFrom(hop=_told_hop(passed_route, outbound, hop))
+                yield _part_for_ibgp(passed_route, told, drained=drained)
             continue
         originator = speaker.links[entry.hops[0]].tie[0] if learned.originator is None else learned.originator
         new_learned = LearnedFrom(hop=hop, originator=originator, clusters=(peering.cluster, *learned.clusters))
         yield _part_for_ibgp(AdvertPart(entry.attributes, union_of_bits(passed)), new_learned, drained=drained)
+
+
+def _told_hop(route: AdvertPart, outbound: CompiledPolicy, usual: Address | None) -> Address | None:
+    """Return the next hop of an announced route: that of the route map, which a route may go without, or the usual."""
+    learned = route.attributes.learned
+    return learned.hop if outbound.told_hops and learned is not None else usual
 
 
 def _may_be_advertised(attributes: PathAttributes) -> bool:
@@ -106,11 +114,20 @@ def _part_for_ibgp(route: AdvertPart, learned: LearnedFrom, *, drained: bool) ->
     )
 
 
-def _next_hop(links: Sequence[SpeakerLink], entry: TableEntry, peering: Peering, *, reflected: bool) -> Address | None:
-    """Return the next hop that goes with a route; None for the router's own address."""
-    if peering.self_hop and (peering.forced or not reflected):
-        return None
+def _next_hop(
+    links: Sequence[SpeakerLink], entry: TableEntry, outbound: CompiledPolicy, *, reflected: bool
+) -> Address | None:
+    """Return the next hop that goes with a route; None for the router's own address.
+
+    `next-hop-self` does not replace one that a route map set on import, unless the route goes through another (FRR,
+    bgpd/bgp_route.c, subgroup_announce_check, bgp_rmap_nhop_changed).
+    """
+    peering = outbound.peering
+    assert peering is not None
     via = entry.vias[0] if entry.vias else None
+    is_kept = not outbound.has_map and via in links[entry.hops[0]].inbound.new_hops
+    if peering.self_hop and (peering.forced or not reflected) and not is_kept:
+        return None
     hop = links[entry.hops[0]].hop if via is None else via
     return hop if hop is not None and (hop.family == "ipv6") is peering.over_ipv6 else None
 

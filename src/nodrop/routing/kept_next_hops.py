@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from nodrop.model.routing import BgpNeighbor
 from nodrop.routing.agreement import may_need_link, needs_link
 from nodrop.routing.decision import TableEntry
-from nodrop.routing.next_hop_policy import KEEPS_HOP, find_new_next_hops
+from nodrop.routing.next_hop_policy import KEEPS_HOP
+from nodrop.routing.originating import redistributes_static_routes
 from nodrop.routing.peerings import announced_next_hop, is_internal_session
 from nodrop.routing.prefixes import Address, address
 from nodrop.routing.routers import BgpSession, Router, SessionSide
@@ -41,42 +42,78 @@ def find_new_hops(
     own_routers: Sequence[Router], sessions: Sequence[BgpSession]
 ) -> Iterator[tuple[SessionSide, Address]]:
     """Yield the next hops that route maps give IPv4 routes, with the end of the session that imports them."""
+    for side, _, new_hops, _ in _hops_of_sides(own_routers, sessions):
+        yield from ((side, hop) for hop in sorted(new_hops))
+
+
+def find_heard_hops(
+    own_routers: Sequence[Router], sessions: Sequence[BgpSession]
+) -> Iterator[tuple[SessionSide, Address]]:
+    """Yield the next hops that route maps give announced IPv4 routes, with the end of the session that hears them."""
+    for _, far, _, told_hops in _hops_of_sides(own_routers, sessions):
+        yield from ((far, hop) for hop in sorted(hop for hop in told_hops if hop is not None))
+
+
+def _hops_of_sides(
+    own_routers: Sequence[Router], sessions: Sequence[BgpSession]
+) -> Iterator[tuple[SessionSide, SessionSide, frozenset[Address], frozenset[Address | None]]]:
+    """Yield the ends of sessions with the other ends, and the next hops that their route maps set both ways."""
     readers = {
-        router.number: PolicyReader(router.bgp, "ipv4")
-        for router in own_routers
-        if router.bgp is not None
-        and any(find_new_next_hops(rule for route_map in router.bgp.route_maps for rule in route_map.rules))
+        router.number: PolicyReader(router.bgp, "ipv4") for router in own_routers if router.bgp and _sets_hops(router)
     }
     for session in sessions if readers else ():
-        for side in (session.a, session.b):
-            if side.router in readers and "ipv4" in session.families:
-                yield from ((side, hop) for hop in sorted(readers[side.router].inbound(side.neighbor).new_hops))
+        for near, far in ((session.a, session.b), (session.b, session.a)):
+            reader = readers.get(near.router)
+            if reader is not None and "ipv4" in session.families:
+                told_hops = reader.outbound(near.neighbor, 0).told_hops
+                yield near, far, reader.inbound(near.neighbor).new_hops, told_hops
 
 
 def find_sides_with_new_hops(own_routers: Sequence[Router], sessions: Sequence[BgpSession]) -> Iterator[SessionSide]:
     """Yield the ends of sessions whose announcements with next hops that a route map has set are not computed.
 
-    A neighbor in the subnet of such a next hop gets it instead of the router's own address. In the AS, `next-hop-self`
-    does not replace it unless a route map to the neighbor is applied (FRR, bgpd/bgp_route.c,
+    A neighbor in the subnet of such a next hop gets it instead of the router's own address. Over next hops of IPv6 what
+    a route map to the neighbor sets has no effect on other ASes; in the AS it is not computed (FRR, bgpd/bgp_route.c,
     subgroup_announce_check; bgpd/bgp_updgrp_packet.c, bpacket_reformat_for_peer).
     """
     hops_by_router: defaultdict[int, set[Address]] = defaultdict(set)
-    for side, hop in find_new_hops(own_routers, sessions):
+    hearing_over_ipv6 = set[int]()
+    for side, hop in (*find_new_hops(own_routers, sessions), *find_heard_hops(own_routers, sessions)):
         hops_by_router[side.router].add(hop)
-    for session in sessions if hops_by_router else ():
-        for near in (session.a, session.b):
-            hops = hops_by_router.get(near.router, set())
-            if "ipv4" not in session.families or not hops:
+        if not has_next_hops_of_ipv4(side.neighbor):
+            hearing_over_ipv6.add(side.router)
+    setting = {router.number for router in own_routers if _sets_hops(router)}
+    for session in sessions if setting else ():
+        for near, far in ((session.a, session.b), (session.b, session.a)):
+            router, neighbor = own_routers[near.router], near.neighbor
+            hops = hops_by_router[near.router]
+            told = _told_hops(router, neighbor) if near.router in setting else frozenset[Address | None]()
+            if "ipv4" not in session.families or not (hops or told):
                 continue
-            neighbor = near.neighbor
-            if is_internal_session(own_routers, session):
-                is_open = not has_next_hops_of_ipv4(neighbor) or (
-                    neighbor.next_hop_self and neighbor.export_policy is None
-                )
+            over_ipv4 = has_next_hops_of_ipv4(neighbor) and has_next_hops_of_ipv4(far.neighbor)
+            is_internal = is_internal_session(own_routers, session)
+            is_open = (bool(told) and not over_ipv4 and is_internal) or (
+                None in told and redistributes_static_routes(router, "ipv4")
+            )
+            if is_internal:
+                is_open = is_open or (near.router in hearing_over_ipv6 and not over_ipv4)
             else:
-                is_open = any(_may_be_passed_on(own_routers[near.router], session, neighbor, hop) for hop in hops)
+                is_open = is_open or any(_may_be_passed_on(router, session, neighbor, hop) for hop in hops)
             if is_open:
                 yield near
+
+
+def _told_hops(router: Router, neighbor: BgpNeighbor) -> frozenset[Address | None]:
+    """Return the next hops that a route map to a neighbor sets, whatever next hops the session has."""
+    if router.bgp is None or neighbor.export_policy is None:
+        return frozenset()
+    return PolicyReader(router.bgp, "ipv4").of(neighbor.export_policy).announced_next_hops
+
+
+def _sets_hops(router: Router) -> bool:
+    """Whether a route map of a router sets the next hop of IPv4 routes."""
+    maps = () if router.bgp is None else router.bgp.route_maps
+    return any(kind == "ip next-hop" for route_map in maps for rule in route_map.rules for kind, _ in rule.sets)
 
 
 def hangs_on_age(speaker: BgpSpeaker, entry: TableEntry) -> bool:
@@ -88,7 +125,7 @@ def hangs_on_age(speaker: BgpSpeaker, entry: TableEntry) -> bool:
     """
     if speaker.bgp.compare_router_id or entry.is_internal or len(set(entry.vias)) < 2:
         return False
-    new_hops = {hop for link in speaker.links for hop in link.inbound.new_hops}
+    new_hops = {hop for link in speaker.links for hop in link.inbound.new_hops | link.inbound.heard_hops}
     if new_hops.isdisjoint(entry.vias):
         return False
     outward = [link.outbound for position, link in enumerate(speaker.links) if position not in entry.hops]

@@ -6,7 +6,8 @@ it came with, unless a route map to a neighbor in another AS takes the mark away
 subgroup_announce_check; bgpd/bgp_updgrp_packet.c, bpacket_reformat_for_peer).
 
 An address becomes the next hop of an imported route. Other ASes hear the router's own address instead, except a
-neighbor in the subnet of that address.
+neighbor in the subnet of that address. An announced route goes with the address that the route map to the neighbor
+sets, or with the router's own for `peer-address`, unless it is reflected.
 """
 
 from collections import defaultdict
@@ -26,17 +27,26 @@ def find_maps_with_next_hops(bgp: Bgp, sessions: Sequence[BgpNeighbor]) -> Mappi
     """Return the route maps in which `set ip next-hop` is computed, by its value.
 
     A map is used where it is named, and where a map that calls it is used. A redistributed static route has a next hop
-    that `unchanged` keeps; a connected one has none.
+    that `unchanged` keeps; a connected one has none. Of several kinds in the maps of announced routes one would win by
+    the order of lines.
     """
     calls = _calls(bgp)
-    of_imports = {route_map.name for route_map in bgp.route_maps} - _reach(calls, _maps_of_other_uses(bgp, sessions))
+    of_sessions = {route_map.name for route_map in bgp.route_maps} - _reach(calls, _maps_of_other_uses(bgp, sessions))
     static = {row.policy for row in bgp.redistributions if row.source != "connected"}
     others = _reach(calls, {row.policy for row in bgp.redistributions})
+    exports = {policy for session in sessions for policy in (session.export_policy, session.ipv6.export_policy)}
+    mixed = _reach(calls, {policy for policy in exports if policy and len(_kinds(bgp, _reach(calls, {policy}))) > 1})
     return {
-        KEEPS_HOP[1]: of_imports - _reach(calls, static),
-        PEER_ADDRESS: of_imports,
-        NEW_ADDRESS: of_imports - others,
+        KEEPS_HOP[1]: of_sessions - _reach(calls, static | exports),
+        PEER_ADDRESS: of_sessions - mixed,
+        NEW_ADDRESS: of_sessions - others - mixed,
     }
+
+
+def _kinds(bgp: Bgp, names: Set[str]) -> set[str]:
+    """Return the words of `set ip next-hop` in some route maps."""
+    rules = (rule for route_map in bgp.route_maps if route_map.name in names for rule in route_map.rules)
+    return {next_hop_kind(value) for rule in rules for kind, value in rule.sets if kind == "ip next-hop"}
 
 
 def next_hop_kind(value: str) -> str:
@@ -71,9 +81,8 @@ def _calls(bgp: Bgp) -> Mapping[str, Set[str]]:
 
 
 def _maps_of_other_uses(bgp: Bgp, sessions: Sequence[BgpNeighbor]) -> set[str | None]:
-    """Return the route maps that announced and installed routes go through."""
-    rows = [unicast for session in sessions for unicast in (session, session.ipv6)]
-    names = {name for unicast in rows for name in (unicast.export_policy, unicast.default_policy)}
+    """Return the route maps that announced default routes and installed routes go through."""
+    names = {unicast.default_policy for session in sessions for unicast in (session, session.ipv6)}
     return names | {bgp.installed_policy, bgp.installed_policy_ipv6}
 
 

@@ -56,12 +56,9 @@ class CompiledPolicy:
         self.number = number
         self._words = words
         self.peering, self.named, self.shown, self.own_hop = words.peering, words.named, words.shown, words.own_hop
-        self.new_hops = words.new_hops
+        self.new_hops, self.told_hops, self.heard_hops = words.new_hops, words.told_hops, words.heard_hops
         self._listed = None if words.listed is None else destinations.bits_permitted_by(words.listed)
-        if words.refused:
-            self._listed = (-1 if self._listed is None else self._listed) & ~destinations.bits_permitted_by(
-                words.refused
-            )
+        self._refused = destinations.bits_permitted_by(words.refused) if words.refused else 0
         self._prefix_lists: Mapping[str, int] = {
             name: 0 if shape is None else destinations.bits_permitted_by(shape) for name, shape in words.prefix_lists
         }
@@ -104,15 +101,20 @@ class CompiledPolicy:
         return self._words.rewrite is not None or bool(self.named)
 
     @property
+    def has_map(self) -> bool:
+        """Whether it has a route map."""
+        return self._rules is not None
+
+    @property
     def is_behind_others(self) -> bool:
         """Whether next hops of imported routes may be elsewhere than at the far end of a link."""
-        return self.peering is not None or bool(self.new_hops)
+        return self.peering is not None or bool(self.new_hops or self.heard_hops)
 
     def list_membership(self, class_bit: int) -> tuple[bool, ...]:
         """Return whether each of its lists and rules has a class: classes with equal results are treated alike."""
         every = [rule for own_rules in (self._rules, *self._maps.values()) for rule in own_rules or ()]
         rules = tuple(rule.bits is None or bool(rule.bits & class_bit) for rule in every)
-        return (self._listed is None or bool(self._listed & class_bit), *rules)
+        return (self._listed is None or bool(self._listed & class_bit), bool(self._refused & class_bit), *rules)
 
     @property
     def outline(self) -> tuple[object, ...]:
@@ -130,13 +132,18 @@ class CompiledPolicy:
         passed: list[AdvertPart] = []
         for attributes, route_bits in routes:
             allowed_bits = route_bits if self._listed is None else route_bits & self._listed
+            if self._refused and not (words.heard_hops and attributes.learned is not None):
+                allowed_bits &= ~self._refused
             if words.shown is not None:
                 heard = words.shown.heard(attributes.path)
                 if heard is None:
                     continue
                 attributes = attributes._replace(path=heard)
-            if (words.drops_marked and attributes.keeps_hop) or _has_hop(attributes, words.own_hop):
+            is_refused = (words.drops_marked and attributes.keeps_hop) or _has_hop(attributes, words.own_hop)
+            if is_refused and not words.told_hops:
                 continue
+            if words.told_hops:
+                attributes = attributes._replace(learned=None)
             if words.filtered is not None and not _permits_as_path(attributes.path, words.filtered):
                 continue
             if words.weight or words.preference is not None:
@@ -144,12 +151,15 @@ class CompiledPolicy:
                 attributes = attributes._replace(weight=words.weight, preference=preference)
             if words.rewrite is not None:
                 attributes = attributes._replace(path=words.rewrite.of(attributes.path))
+            start = len(passed)
             if self._rules is None:
                 passed.append(AdvertPart(attributes, allowed_bits))
             elif self._plain:
                 _apply_first_match_rules(self._rules, attributes, allowed_bits, passed)
             else:
                 passed += self._walk_rules(self._rules, attributes, allowed_bits, 0)
+            if is_refused:
+                passed[start:] = [part for part in passed[start:] if part.attributes.learned is not None]
         return passed
 
     def offered(self, bits: int) -> PathAttributes | None:
@@ -319,6 +329,9 @@ def _permits_as_path(path: tuple[int, ...], listed: AsPathList | None) -> bool:
 def _compile_change(kind: str, value: str, words: Words) -> Callable[[PathAttributes], PathAttributes]:
     """Return the change that a route map of a session sets; nothing if that is not computed."""
     peering = words.peering
+    if kind == "ip next-hop" and words.told_hops:
+        told = LearnedFrom(internal=False, hop=None if value == PEER_ADDRESS else address(value))
+        return lambda old: old._replace(learned=told)
     if kind == "ip next-hop" and value == PEER_ADDRESS and peering is not None and not peering.over_ipv6:
         hop = peering.behind
         return lambda old: old if old.learned is None else old._replace(learned=old.learned._replace(hop=hop))

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from nodrop.routing.adverts import AdvertPart, union_of_bits
 from nodrop.routing.decision import LearnedTable, TableEntry
 from nodrop.routing.destinations import DestinationClasses
-from nodrop.routing.next_hop_tracking import near_addresses
 from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address, AddressFamily, Prefix, network_address
 from nodrop.routing.routers import Router
 from nodrop.routing.static_routes import is_route_usable, usable_static_routes
@@ -26,10 +25,15 @@ class NextHopResolver:
         up: Mapping[str, bool],
         destinations: DestinationClasses,
         follows: Sequence[bool],
+        near: frozenset[Address],
     ) -> None:
-        """Take the routes of a router; `follows` gives for each of its links whether its routes follow others."""
+        """Take the routes of a router.
+
+        `follows` gives for each of its links whether its routes follow others, `near` the addresses that no route of
+        BGP leads to.
+        """
         self._destinations, self._follows = destinations, follows
-        self._near = near_addresses(router)
+        self._near = near
         self._itself = {address for leg in router.legs for address in leg.addresses}
         self._subnets = {subnet for leg in router.legs if up[leg.name] for subnet in leg.subnets}
         self._own = self._subnets | {

@@ -122,6 +122,8 @@ class FamilyRoutes:
         """
         route_by_prefix = self._local[number]
         near = near_addresses(self.plane.routers[number]) if waiting else frozenset()
+        if waiting and number in self.world.speakers:
+            near |= self.world.speakers[number].near_hops
 
         while waiting:
             added = {}

@@ -11,6 +11,7 @@ from nodrop.routing.agreement import needs_link
 from nodrop.routing.decision import MultipathLimits, TableEntry
 from nodrop.routing.destinations import DestinationClasses, PrefixListRules
 from nodrop.routing.legs import RoutedInterface
+from nodrop.routing.next_hop_tracking import near_addresses
 from nodrop.routing.originating import interfaces_by_prefix, originated_routes, prefixes_refused_by_neighbor
 from nodrop.routing.peerings import announced_next_hop, build_peering, is_internal_session, unchanged_next_hops
 from nodrop.routing.policy import CompiledPolicy
@@ -92,6 +93,11 @@ class BgpSpeaker:
         self.resolver: NextHopResolver | None = None
         """Finds next hops that are not at the far end of a link, where it can hear any."""
 
+    @property
+    def near_hops(self) -> frozenset[Address]:
+        """The next hops that neighbors of other ASes at the far ends of links name, which no route of BGP leads to."""
+        return frozenset(hop for link in self.links if not link.follows for hop in link.inbound.heard_hops)
+
     def installed(self, entry: TableEntry) -> int:
         """Return the destinations that it installs from routes learned like this one; -1 is all."""
         return self.installs_internal if entry.is_internal else self.installs
@@ -139,10 +145,12 @@ class FamilyWorld:
                 )
                 inbound = inbound._replace(refused=refused)
             words.append((inbound, reader.outbound(near.neighbor, shown, peer, local)))
+        if any(outbound.told_hops for _, outbound in words):
+            words = list(_with_heard_hops(sides, words))
         peered = {
             near.router
             for (_, near, _), (inbound, _) in zip(sides, words, strict=True)
-            if inbound.peering or inbound.new_hops
+            if inbound.peering or inbound.new_hops or inbound.heard_hops
         }
         hops = [announced_next_hop(near, far, family) if near.router in peered else None for _, near, far in sides]
         kept_addresses = (
@@ -153,7 +161,7 @@ class FamilyWorld:
             if peered
             else set()
         )
-        kept_addresses |= {hop for inbound, _ in words for hop in inbound.new_hops}
+        kept_addresses |= {hop for inbound, _ in words for hop in inbound.new_hops | inbound.heard_hops}
         self.keeps = bool(kept_addresses)
         """Whether any router can hear of next hops that are not at the far ends of its links."""
         named_lists = {
@@ -222,7 +230,8 @@ class FamilyWorld:
         for number in peered if self.keeps else ():
             speaker = self.speakers[number]
             follows = tuple([link.follows for link in speaker.links])
-            speaker.resolver = NextHopResolver(speaker.router, family, up[number], self.destinations, follows)
+            on_links = near_addresses(speaker.router) | speaker.near_hops
+            speaker.resolver = NextHopResolver(speaker.router, family, up[number], self.destinations, follows, on_links)
 
     def _installed_destinations(self, bgp: Bgp, words: Words | None) -> tuple[int, ...]:
         """Return the destinations that a router installs from other ASes, from its AS, and from aggregates."""
@@ -343,6 +352,19 @@ class FamilyWorld:
         named_address = address(speaker.bgp.router_id or "")
         peer: Address | None = address(own_side.neighbor.address or "")
         return (0 if named_address is None else named_address.number, _LAST if peer is None else peer.number)
+
+
+def _with_heard_hops(
+    sides: Sequence[tuple[int, SessionSide, SessionSide]], words: Sequence[tuple[Words, Words]]
+) -> Iterator[tuple[Words, Words]]:
+    """Yield the policies of sessions with the next hops that the neighbors' route maps set; the two ends are a pair."""
+    told = [frozenset({hop for hop in outbound.told_hops if hop is not None}) for _, outbound in words]
+    hearing = {near.router for place, (_, near, _) in enumerate(sides) if told[place ^ 1]}
+    for place, ((_, near, _), (inbound, outbound)) in enumerate(zip(sides, words, strict=True)):
+        is_external = outbound.peering is None or not outbound.peering.internal
+        if near.router in hearing and is_external:
+            outbound = outbound._replace(own_hop=address(near.neighbor.address or ""))
+        yield inbound._replace(heard_hops=told[place ^ 1]), outbound
 
 
 def _sides_of_sessions(

@@ -14,7 +14,7 @@ from nodrop.model.routing import (
 )
 from nodrop.model.values import replace_fields
 from nodrop.routing.destinations import PrefixListRules
-from nodrop.routing.next_hop_policy import KEEPS_HOP, find_new_next_hops
+from nodrop.routing.next_hop_policy import KEEPS_HOP, PEER_ADDRESS, find_new_next_hops
 from nodrop.routing.prefixes import Address, AddressFamily, Prefix, address, prefix
 
 
@@ -60,6 +60,10 @@ class Words(NamedTuple):
     """The networks of the process, which the route map of a default route is asked about, reached or not."""
     new_hops: frozenset[Address] = frozenset()
     """The addresses that `set ip next-hop` gives imported routes."""
+    told_hops: frozenset[Address | None] = frozenset()
+    """The next hops that `set ip next-hop` gives announced routes; None is the router's own address."""
+    heard_hops: frozenset[Address] = frozenset()
+    """The next hops that a route map of the neighbor gives the routes that it announces."""
     own_hop: Address | None = None
     """The address of the neighbor, which refuses routes that have it as their next hop."""
 
@@ -76,6 +80,12 @@ class Words(NamedTuple):
     def named_next_hops(self) -> frozenset[Address]:
         """The addresses that it sets as next hops."""
         return frozenset(find_new_next_hops(self._all_rules()))
+
+    @property
+    def announced_next_hops(self) -> frozenset[Address | None]:
+        """The next hops that it gives announced routes; None is the router's own address, by `peer-address`."""
+        is_own = any(("ip next-hop", PEER_ADDRESS) in rule.sets for rule in self._all_rules())
+        return frozenset({None}) if is_own else self.named_next_hops
 
     @property
     def reads_paths(self) -> bool:
@@ -180,6 +190,10 @@ class PolicyReader:
         )
         every = (rule for rules in self._maps.values() for rule in rules)
         self._sets_hops = family == "ipv4" and any(find_new_next_hops(every))
+        self._tells_hops = self._sets_hops or (
+            family == "ipv4"
+            and any(("ip next-hop", PEER_ADDRESS) in rule.sets for rules in self._maps.values() for rule in rules)
+        )
         self._read: dict[tuple[str | None, str | None, str | None, bool], Words] = {}
 
     def of(
@@ -276,7 +290,11 @@ class PolicyReader:
         words = self.of(config.export_policy, config.export_prefix_list, config.export_path_list, external=not inside)
         drops = self._marks and not inside and words.rules is None and has_next_hops_of_ipv4(neighbor)
         own_hop = address(neighbor.address or "") if self._sets_hops and not inside else None
-        words = words._replace(named=self._leading_asns(neighbor, local_asn), drops_marked=drops, own_hop=own_hop)
+        told_hops = frozenset[Address | None]()
+        if self._tells_hops and has_next_hops_of_ipv4(neighbor):
+            told_hops = words.announced_next_hops
+        named = self._leading_asns(neighbor, local_asn)
+        words = words._replace(named=named, drops_marked=drops, own_hop=own_hop, told_hops=told_hops)
         if config.default_originate:
             default = self.of(config.default_policy, external=False)._replace(preference=self._preference)
             words = words._replace(default=default._replace(networks=self._networks) if default.rules else default)
