@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from nodrop.analyses import Hit
+from nodrop.analyses.unreached_next_hops import find
 from nodrop.model.fabric import Fabric, Loopback
 from nodrop.model.index import Index
 from nodrop.model.routing import Redistribution, RouteMap, RouteMapRule, StaticRoute
@@ -181,3 +183,11 @@ def test_static_routes_that_are_announced_with_the_own_address_by_word_are_not_c
 def test_a_static_route_to_the_neighbor_is_not_refused_with_another_next_hop(hop: str, ports: set[str]) -> None:
     made = with_static_route(hop)
     assert tables(compute(Index(made)))["r2"]["10.8.5.0/24"] == ("bgp", frozenset(ports))
+
+
+def test_an_announced_next_hop_that_is_not_reached_is_reported_at_the_rule_that_sets_it() -> None:
+    hits = [hit for hit in find(Index(two_cables("192.0.2.1"))) if isinstance(hit, Hit)]
+    where = ("r1", "@bgp", "route_maps", "HOP", "rules", "10")
+    facts = {"device": "r2", "prefix": BLOCK, "far": "r1", "hop": "192.0.2.1", "cause": "is on no link"}
+    assert [(hit.subject, hit.facts) for hit in hits] == [(where, facts)]
+    assert [hit for hit in find(Index(two_cables("10.1.0.2"))) if isinstance(hit, Hit)] == []

@@ -8,7 +8,7 @@ from nodrop.analyses import Hit
 from nodrop.analyses.unreached_next_hops import find
 from nodrop.model.fabric import Fabric, Loopback
 from nodrop.model.index import Index
-from nodrop.model.routing import RouteMap, RouteMapRule, StaticRoute
+from nodrop.model.routing import Aggregate, RouteMap, RouteMapRule, StaticRoute
 from nodrop.model.values import replace_fields
 from nodrop.routing import compute
 from support.routed_runs import compare, tables
@@ -141,13 +141,6 @@ def test_a_next_hop_is_reported_only_where_it_is_known_and_routes_have_it() -> N
     assert found_at(replace_fields(far, devices=(quiet, *far.devices[1:]))) == []
 
 
-@pytest.mark.nightly
-@pytest.mark.parametrize("made", [*(made for made, *_ in CASES.values()), *NOT_REACHED.values()])
-def test_it_is_that_of_frr(made: Fabric) -> None:
-    needed()
-    compare(made, patience_s=60.0)
-
-
 @pytest.mark.parametrize(
     ("hop", "more", "is_computed"),
     [
@@ -162,3 +155,51 @@ def test_what_hangs_on_the_age_of_equal_routes_is_unknown(hop: str, more: Said, 
     gaps = compute(Index(two_spines(hop, by_id=False, **more))).gaps
     expected = set() if is_computed else {(("r2", "@bgp"), "which of equal routes came first")}
     assert {(gap.subject, gap.what) for gap in gaps if not gap.what.startswith("valleys")} == expected
+
+
+def behind_an_aggregate(hop: str, *aggregates: str) -> Fabric:
+    """Return r2 with a port that is shut and aggregates, which takes r1's block with another next hop."""
+    rules = (RouteMapRule(sequence=10, action="permit", sets=(("ip next-hop", hop),)),)
+    said = {
+        "route_maps": (RouteMap(name="HOP", rules=rules),),
+        "aggregates": tuple(Aggregate(prefix=prefix) for prefix in aggregates),
+        "networks": ("10.8.2.0/24",),
+        "import_check": False,
+    }
+    blocks = {"networks": (BLOCK,), "import_check": False}
+    return fabric(
+        router("r1", 65001, [port("e0", "10.1.0.0/31")], [to("10.1.0.1")], bgp=blocks),
+        router(
+            "r2",
+            65002,
+            [port("e0", "10.1.0.1/31"), port("e1", "10.1.9.0/31", enabled=False)],
+            [to("10.1.0.0", import_policy="HOP", ebgp_multihop=2)],
+            bgp=said,
+        ),
+        cables=["r1 e0 - r2 e0"],
+    )
+
+
+AGGREGATES = {
+    "behind an aggregate": (behind_an_aggregate("10.200.0.1", "10.0.0.0/8"), True),
+    "behind none": (behind_an_aggregate("10.200.0.1", "10.8.0.0/16"), False),
+    "the own address of a port that is shut": (behind_an_aggregate("10.1.9.0", "10.0.0.0/8"), True),
+    "the own address of a port": (behind_an_aggregate("10.1.0.1", "10.0.0.0/8"), False),
+}
+
+
+@pytest.mark.parametrize(("made", "is_used"), AGGREGATES.values(), ids=AGGREGATES)
+def test_a_next_hop_may_be_behind_an_aggregate_that_drops_packets(made: Fabric, *, is_used: bool) -> None:
+    """An address of a router is its own only while the interface is up."""
+    plane = compute(Index(made))
+    assert plane.gaps == ()
+    assert tables(plane)["r2"].get(BLOCK) == (("bgp", frozenset({"discard"})) if is_used else None)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    "made", [*(made for made, *_ in (*CASES.values(), *AGGREGATES.values())), *NOT_REACHED.values()]
+)
+def test_it_is_that_of_frr(made: Fabric) -> None:
+    needed()
+    compare(made, patience_s=60.0)

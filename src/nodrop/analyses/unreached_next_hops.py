@@ -1,4 +1,4 @@
-"""Next hops that route maps give imported routes, and that the router does not reach."""
+"""Next hops that route maps give imported or announced routes, and that the router which hears them does not reach."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -41,8 +41,9 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
 
 
 def _find_rule(reach: RouteReach, row: UnreachedNextHop) -> Subject | None:
-    """Return the rule of a route map that sets a next hop on import."""
-    router, policy = reach.plane.routers[row.side.router], row.side.neighbor.import_policy
+    """Return the rule of a route map that sets a next hop."""
+    router, setter = reach.plane.routers[row.setter.router], row.setter.neighbor
+    policy = setter.import_policy if row.setter is row.side else setter.export_policy
     rules = () if router.bgp is None or policy is None else find_rules_with_next_hop(router.bgp, policy, row.hop)
     found = next(iter(rules), None)
     return None if found is None else (*router.subject, "route_maps", found[0], "rules", str(found[1].sequence))
@@ -76,7 +77,10 @@ def _build_hit(reach: RouteReach, at: Subject, losses: list[_Loss]) -> Hit:
             "hop": str(row.hop),
             "cause": _describe_cause(row),
         },
-        related=tuple((router.at(loss.row.side.neighbor), "a session with this policy") for loss in losses),
+        related=tuple(
+            (reach.plane.routers[loss.row.setter.router].at(loss.row.setter.neighbor), "a session with this policy")
+            for loss in losses
+        ),
         discriminator=str(row.hop),
         left_out=left_out_of(prefixes),
     )

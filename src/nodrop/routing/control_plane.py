@@ -16,6 +16,7 @@ from nodrop.routing.convergence import ConvergedState, converge_world
 from nodrop.routing.far_sessions import Settled, find_multihop_sessions
 from nodrop.routing.gaps import UncomputedPart, find_uncomputed_parts
 from nodrop.routing.kept_next_hops import (
+    find_heard_hops,
     find_new_hops,
 )
 from nodrop.routing.legs import CablingState
@@ -32,9 +33,13 @@ _MOST_ROUNDS = 8
 
 
 class UnreachedNextHop(NamedTuple):
-    """A next hop that a route map gives the routes of a session, which the router therefore does not use."""
+    """A next hop that a route map gives the routes of a session, which the router therefore does not use.
+
+    `side` is the end that hears them, `setter` the end with the route map: the same on import, the other on export.
+    """
 
     side: SessionSide
+    setter: SessionSide
     hop: Address
     is_own: bool
     """Whether it is an address of the router itself."""
@@ -175,12 +180,14 @@ class ControlPlane:
         follow routes of BGP, which are certain only where every router and session is known.
         """
         is_known = self._is_fully_known() and not any(down.reason == "unread" for down in self.down)
-        for side, hop in find_new_hops(self.routers, self.sessions):
+        imported = ((side, side, hop) for side, hop in find_new_hops(self.routers, self.sessions))
+        for side, setter, hop in (*imported, *find_heard_hops(self.routers, self.sessions)):
             router, route = self.routers[side.router], self.ipv4.towards(side.router, hop)
-            is_own, is_near = any(hop in leg.addresses for leg in router.legs), needs_link(router, side.neighbor)
+            is_own = any(hop in leg.addresses for leg in router.legs if self.up[side.router][leg.name])
+            is_near = needs_link(router, side.neighbor)
             is_followed = route is not None and (route.source == "connected" or not is_near)
             if is_own or not is_followed or not self.is_tracked(side.router, hop, near=is_near):
-                yield UnreachedNextHop(side, hop, is_own, is_near, is_own or is_near or is_known)
+                yield UnreachedNextHop(side, setter, hop, is_own, is_near, is_own or is_near or is_known)
 
     def onward(self, number: int, to: Address) -> Iterator[int]:
         """Yield the routers that get a router's packets to an address, by the routes of the sessions so far."""

@@ -213,7 +213,11 @@ def decide_internal_paths(speaker: BgpSpeaker, heard_adverts: Sequence[HeardAdve
     if not hops or resolver is None:
         return table
     rounds = [metrics]
-    while (metrics := resolver.next_hop_metrics(hops, table, speaker.local, speaker.installed)) not in rounds:
+    while (
+        metrics := resolver.next_hop_metrics(
+            hops, table, speaker.local, speaker.installed, speaker.installed_aggregates(table.bits)
+        )
+    ) not in rounds:
         rounds.append(metrics)
         table = _decide_with_metrics(speaker, heard_adverts, metrics)
     if metrics != rounds[-1]:

@@ -48,10 +48,10 @@ def find_new_hops(
 
 def find_heard_hops(
     own_routers: Sequence[Router], sessions: Sequence[BgpSession]
-) -> Iterator[tuple[SessionSide, Address]]:
-    """Yield the next hops that route maps give announced IPv4 routes, with the end of the session that hears them."""
-    for _, far, _, told_hops in _hops_of_sides(own_routers, sessions):
-        yield from ((far, hop) for hop in sorted(hop for hop in told_hops if hop is not None))
+) -> Iterator[tuple[SessionSide, SessionSide, Address]]:
+    """Yield the next hops that route maps give announced IPv4 routes, with the ends that hear and announce them."""
+    for near, far, _, told_hops in _hops_of_sides(own_routers, sessions):
+        yield from ((far, near, hop) for hop in sorted(hop for hop in told_hops if hop is not None))
 
 
 def _hops_of_sides(
@@ -78,7 +78,8 @@ def find_sides_with_new_hops(own_routers: Sequence[Router], sessions: Sequence[B
     """
     hops_by_router: defaultdict[int, set[Address]] = defaultdict(set)
     hearing_over_ipv6 = set[int]()
-    for side, hop in (*find_new_hops(own_routers, sessions), *find_heard_hops(own_routers, sessions)):
+    heard_hops = ((far, hop) for far, _, hop in find_heard_hops(own_routers, sessions))
+    for side, hop in (*find_new_hops(own_routers, sessions), *heard_hops):
         hops_by_router[side.router].add(hop)
         if not has_next_hops_of_ipv4(side.neighbor):
             hearing_over_ipv6.add(side.router)

@@ -34,7 +34,7 @@ class NextHopResolver:
         """
         self._destinations, self._follows = destinations, follows
         self._near = near
-        self._itself = {address for leg in router.legs for address in leg.addresses}
+        self._itself = {address for leg in router.legs if up[leg.name] for address in leg.addresses}
         self._subnets = {subnet for leg in router.legs if up[leg.name] for subnet in leg.subnets}
         self._own = self._subnets | {
             to for route, to in usable_static_routes(router, family) if is_route_usable(router, route, up)
@@ -53,8 +53,13 @@ class NextHopResolver:
         learned_table: LearnedTable,
         local_parts: tuple[AdvertPart, ...],
         installed: Callable[[TableEntry], int],
+        summed_bits: int,
     ) -> dict[Address, int]:
-        """Return the metrics of those next hops that are reached with a table; its own addresses are none."""
+        """Return the metrics of those next hops that are reached with a table and with the aggregates in `summed_bits`.
+
+        Its own addresses are none, as far as their interfaces are up (FRR, bgpd/bgp_zebra.c,
+        bgp_interface_address_add).
+        """
         own_bits = union_of_bits(local_parts)
 
         def entry_of(prefix: Prefix) -> TableEntry | None:
@@ -72,6 +77,8 @@ class NextHopResolver:
                     return None
                 prefix = Prefix(hop.family, network_address(hop.family, hop.number, length), length)
                 if prefix in self._own:
+                    return 0
+                if learned and summed_bits & self._destinations.bits((prefix,)):
                     return 0
                 entry = entry_of(prefix) if learned else None
                 if entry is not None and is_active(prefix, entry):

@@ -98,6 +98,13 @@ class BgpSpeaker:
         """The next hops that neighbors of other ASes at the far ends of links name, which no route of BGP leads to."""
         return frozenset(hop for link in self.links if not link.follows for hop in link.inbound.heard_hops)
 
+    def installed_aggregates(self, learned_bits: int) -> int:
+        """Return the aggregates that it installs while it has learned these destinations."""
+        own_bits, aggregates = union_of_bits(self.local) | learned_bits, 0
+        for aggregate in self.summaries:
+            aggregates |= aggregate.own if own_bits & aggregate.inside else 0
+        return aggregates & self.installs_sums
+
     def installed(self, entry: TableEntry) -> int:
         """Return the destinations that it installs from routes learned like this one; -1 is all."""
         return self.installs_internal if entry.is_internal else self.installs
