@@ -1,4 +1,4 @@
-"""Adaptive routing: which ports an intent gives it to, and what refuses it."""
+"""Adaptive routing and weighted paths: which ports and switches an intent gives them to, and what refuses them."""
 
 import pytest
 
@@ -9,6 +9,7 @@ from nodrop.engine.verdicts import judge
 from nodrop.errors import InputProblems
 from nodrop.hardware import asic, buildable, switch
 from nodrop.model.fabric import Fabric
+from nodrop.model.policy_values import computable
 from support.designs import Data, build, load, shipped
 
 TIERS = ("leaves", "spines")
@@ -142,3 +143,71 @@ def test_an_addition_in_its_way_names_the_key_that_decides() -> None:
 
 def test_an_intent_that_says_nothing_has_ecmp() -> None:
     assert load(shipped("two-by-two")).routing.balancing == "ecmp"
+
+
+WEIGHT = ("extcommunity bandwidth", "num-multipaths")
+
+
+def weighing(fabric: Fabric) -> dict[str, list[str]]:
+    """The route maps that set the number of paths, by switch."""
+    return {
+        device.name: [
+            route_map.name
+            for route_map in device.bgp.route_maps  # type: ignore[union-attr]
+            for rule in route_map.rules
+            if WEIGHT in rule.sets
+        ]
+        for device in fabric.devices
+    }
+
+
+@pytest.mark.parametrize("name", ["two-by-two", "dual-stack", "unnumbered", "uneven-pods", "cabling-sheet"])
+@pytest.mark.parametrize("platform", ["sonic", "nvue"])
+def test_switches_above_the_leaves_send_how_many_paths_they_have(name: str, platform: str) -> None:
+    wanted = {"routing.balancing": "weighted"}
+    groups = shipped(name)["topology"].get("groups")
+    release = {"sonic": "202411", "nvue": "5.16"}[platform]
+    for key in [f"topology.groups.{group}" for group in groups] if groups else [f"topology.{tier}" for tier in TIERS]:
+        wanted |= {f"{key}.platform": platform, f"{key}.version": release}
+    fabric = build(shipped(name, wanted))
+    maps = ["FABRIC-OUT", "FABRIC6-OUT"] if name in ("dual-stack", "unnumbered") else ["FABRIC-OUT"]
+    assert weighing(fabric) == {device.name: [] if device.role == "leaf" else maps for device in fabric.devices}
+    artifacts = list(nodrop.write(fabric))
+    line = {"sonic": " set extcommunity bandwidth num-multipaths\n", "nvue": "ext-community-bw: multipaths\n"}[platform]
+    states = [one for one in artifacts if one.path in ("frr.conf", "startup.yaml")]
+    assert {one.device: one.text.count(line) for one in states} == {
+        name: len(own) for name, own in weighing(fabric).items()
+    }
+    reading = nodrop.read_back(artifacts, fabric)
+    assert weighing(reading.fabric) == weighing(fabric)
+    assert (reading.problems, reading.remarks, reading.notes) == ((), (), ())
+    verdict = judge(reading, rules())
+    assert (list(verdict.findings), list(verdict.unknown)) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("changes", "problems"),
+    [
+        ({"topology.spines.version": "202405"}, [
+            ("topology.spines.version", "SONiC 202405, which does not weigh paths", "202411 or later", OR_ECMP),
+        ]),
+        ({"routing.delivery": "tables", "topology.spines.version": "202511", "topology.leaves.version": "202511"}, [
+            ("routing.balancing", "weighted, which routing in tables cannot state", "ecmp",
+             "or routing.delivery: frr.conf"),
+        ]),
+    ],
+)  # fmt: skip
+def test_what_cannot_weigh_paths_is_refused(changes: Data, problems: list[tuple[str, str, str, str]]) -> None:
+    assert refused(shipped("two-by-two", {"routing.balancing": "weighted"} | changes)) == problems
+
+
+@pytest.mark.parametrize(
+    ("value", "taken"),
+    [
+        ("num-multipaths", True), ("cumulative non-transitive", True), ("1", True), ("25600 non-transitive", True),
+        ("9999", True), ("10000", True), ("25601", False), ("0", False), ("30000", False), ("multipaths", False),
+        ("cumulative transitive", False),
+    ],
+)  # fmt: skip
+def test_values_of_link_bandwidth_are_those_of_frr(value: str, taken: bool) -> None:
+    assert computable("set", WEIGHT[0], value) is taken

@@ -146,6 +146,7 @@ OF_TWO_BY_TWO: dict[str, dict[str, Any]] = {
     "pattern": {"buffers.pattern_mtu": "4096"},
     "timers": {"pfc.watchdog.hosts.detection": "300ms", "pfc.watchdog.fabric.action": "forward"},
     "unwatched": {"pfc.watchdog.fabric": "off"},
+    "weighted": {"routing.balancing": "weighted"},
     "polling": {"pfc.watchdog.polling": "150ms", "pfc.watchdog.hosts.detection": "450ms"},
     "services": {
         "services.ntp": ["192.0.2.9"], "services.dns": ["192.0.2.53"], "services.snmp.location": 'row "4", rack 2',

@@ -313,6 +313,7 @@ def route_maps(
     sets: dict[str, Sequence[str]] = {
         "as-path prepend": ("65000",),
         "community": ("65000:1 no-export", "graceful-shutdown"),
+        "extcommunity bandwidth": ("num-multipaths", "cumulative non-transitive", "400"),
         "ip next-hop": ("10.0.0.1",),
         "local-preference": ("0",),
         "origin": ("igp",),

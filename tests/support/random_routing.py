@@ -129,6 +129,7 @@ def route_maps(
             ("origin", "igp"),
             ("tag", "9"),
             ("src", "10.0.0.1"),
+            ("extcommunity bandwidth", "num-multipaths"),
             *(("call", name) for name in names),
             ("on-match", "next"),
             ("on-match", "goto 65535"),

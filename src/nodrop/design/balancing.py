@@ -1,4 +1,4 @@
-"""Distribution of flows over equal paths: by their hash, or by load, packet by packet, if all switches can.
+"""Distribution of flows over equal paths: by their hash, by weights, or by load, packet by packet, if switches can.
 
 Adaptive routing is for the ports of all equal paths alike: traffic over a port without it is spread by its hash. Those
 are the ports between switches; a host has one path from its switch.
@@ -15,7 +15,7 @@ from nodrop.intent.schema import Intent
 from nodrop.intent.topology import Switches
 from nodrop.model.fabric import Side
 from nodrop.platforms import writable_names
-from nodrop.platforms.kit.traits import traits
+from nodrop.platforms.kit.traits import first_release, traits
 from nodrop.units import show_speed
 
 _BALANCING = ("routing", "balancing")
@@ -27,8 +27,15 @@ def is_adaptive(routing: Routing, port_side: Side | None = "fabric") -> bool:
     return routing.balancing == "adaptive" and port_side == "fabric"
 
 
+def is_weighted(routing: Routing) -> bool:
+    """Whether switches weigh equal paths by the paths that the next switch has on."""
+    return routing.balancing == "weighted"
+
+
 def balancing_faults(intent: Intent) -> Iterator[Problem]:
-    """Yield platforms, models, speeds and NICs that cannot have adaptive routing, where it is wanted."""
+    """Yield platforms, releases, models, speeds and NICs that cannot have adaptive routing or weights, if wanted."""
+    if is_weighted(intent.routing):
+        yield from _weight_faults(intent)
     if not is_adaptive(intent.routing):
         return
     topology = topology_of(intent)
@@ -63,6 +70,19 @@ def balancing_faults(intent: Intent) -> Iterator[Problem]:
                 speeds = " or ".join(map(show_speed, chip.adaptive_routing_speeds or ()))
                 fault = f"{show_speed(join.wanted.speed)}, at which {chip.name} of {tier.model} has no adaptive routing"
                 yield intent.problem((*join.keys, "speed"), fault, speeds, _HINT)
+
+
+def _weight_faults(intent: Intent) -> Iterator[Problem]:
+    """Yield releases whose switches do not weigh paths, and BGP in tables, which cannot state the weights."""
+    if intent.routing.delivery == "tables":
+        fault = "weighted, which routing in tables cannot state"
+        yield intent.problem(_BALANCING, fault, "ecmp", "or routing.delivery: frr.conf")
+    for group in topology_of(intent).groups:
+        platform, version = group.wanted.platform, group.wanted.version
+        if version in traits(platform).releases and not traits(platform, version).weighted_paths:
+            since = first_release(platform, lambda held: held.weighted_paths)
+            fault = f"{traits(platform).title} {version}, which does not weigh paths"
+            yield intent.problem((*group.keys, "version"), fault, f"{since} or later", _HINT)
 
 
 def supports_adaptive_speed(chip: Asic, speed_mbps: int) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from nodrop.design.adapting import Adaptation, Adapter
 from nodrop.design.additions import extra, extra_lines
 from nodrop.design.addressing import Plan, format_ipv4_address
-from nodrop.design.balancing import is_adaptive
+from nodrop.design.balancing import is_adaptive, is_weighted
 from nodrop.design.bonds import port_channels
 from nodrop.design.boxes import Boxes, Node, traits_of
 from nodrop.design.buffers import Buffers, design_buffers
@@ -138,6 +138,7 @@ class DeviceBuilder:
                     self._asns,
                     self._classes.control_dscp,
                     drained=is_drained(self._intent.devices, node),
+                    weighted=is_weighted(self._intent.routing),
                 ),
                 bfd=self._intent.routing.bfd,
             ),

@@ -32,6 +32,9 @@ SHUTDOWN_ROUTE_MAP = "GSHUT"
 GRACEFUL_SHUTDOWN = "graceful-shutdown"
 DRAINED_PREFERENCE = "0"
 PREFER_GLOBAL = ("ipv6 next-hop", "prefer-global")
+PATH_COUNT = ("extcommunity bandwidth", "num-multipaths")
+"""The number of equal paths as the link bandwidth of a route (RFC 10005; FRR's "Weighted ECMP using BGP link
+bandwidth", which SONiC's template sets for `wcmp_enabled`). bgpd weighs paths if all equal ones have it."""
 SEQUENCE_STEP = 10
 RESTART_S = 240
 SELECT_DEFER_S = 45
@@ -65,6 +68,7 @@ def design_bgp(
     control_dscp: int | None,
     *,
     drained: bool,
+    weighted: bool,
 ) -> Bgp:
     """Return a device's BGP: its own prefixes out of the leaves, those of the fabric through the spines.
 
@@ -102,7 +106,7 @@ def design_bgp(
         route_maps=tuple(
             route_map
             for family in prefixes
-            for route_map in _route_maps(node, family, numbered=bool(address_plan.links))
+            for route_map in _route_maps(node, family, numbered=bool(address_plan.links), weighted=weighted)
         ),
         neighbors=_build_neighbors(address_plan, node, cables, asns),
     )
@@ -185,11 +189,12 @@ def _prefix_lists(address_plan: Plan, node: Node, family: Family, networks: tupl
     return (fabric, own_prefix_list)
 
 
-def _route_maps(node: Node, family: Family, *, numbered: bool) -> tuple[RouteMap, ...]:
+def _route_maps(node: Node, family: Family, *, numbered: bool, weighted: bool) -> tuple[RouteMap, ...]:
     """Return the policies for accepted and for sent routes.
 
     If the neighbors of a family have their own addresses, routes use these: a link-local address is resolved on
-    no port that has another.
+    no port that has another. If paths are weighted, a switch above the hosts' sends with each route how many equal
+    paths it has; routes of the switches next to hosts have one way on, and need no weight.
     """
     names = _NAMES[family]
     of_fabric = (names.match, names.fabric)
@@ -207,5 +212,9 @@ def _route_maps(node: Node, family: Family, *, numbered: bool) -> tuple[RouteMap
         ),
     )
     passed = (names.match, names.own) if node.tier == 0 else of_fabric
-    send = RouteMap(name=names.send, rules=(RouteMapRule(sequence=SEQUENCE_STEP, action="permit", matches=(passed,)),))
+    weights = (PATH_COUNT,) if weighted and node.tier else ()
+    send = RouteMap(
+        name=names.send,
+        rules=(RouteMapRule(sequence=SEQUENCE_STEP, action="permit", matches=(passed,), sets=weights),),
+    )
     return (accept, send)

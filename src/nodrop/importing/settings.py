@@ -5,6 +5,7 @@ from typing import Any
 
 from nodrop.design.buffers import ALPHA_EXPONENT
 from nodrop.design.host_settings import tos_of
+from nodrop.design.routing import PATH_COUNT
 from nodrop.design.topology import ROLES
 from nodrop.hardware.shares import lossless_share_percent
 from nodrop.importing.classes import known_classes, size
@@ -343,11 +344,20 @@ def routing(tier_view: TierView, cables: Cables) -> Found:
         sessions="unnumbered" if unnumbered else None,
         asn=asn or None,
         delivery="tables" if any(box.device.routing_tables is True for box in tier_view.boxes) else None,
-        balancing="adaptive" if any(box.device.adaptive_routing is True for box in tier_view.boxes) else None,
+        balancing=_infer_balancing(tier_view),
         hash=[*fields] if fields else None,
         bfd=True if neighbors and sum(neighbor.bfd for neighbor in neighbors) * 2 > len(neighbors) else None,
     )
     return Found(keys={"routing": keys}, guessed=guessed, lacking=lacking)
+
+
+def _infer_balancing(tier_view: TierView) -> str | None:
+    """Return how flows are spread over equal paths; None for the default."""
+    if any(box.device.adaptive_routing is True for box in tier_view.boxes):
+        return "adaptive"
+    processes = [box.device.bgp for box in tier_view.boxes if isinstance(box.device.bgp, Bgp)]
+    rules = (rule for process in processes for route_map in process.route_maps for rule in route_map.rules)
+    return "weighted" if any(PATH_COUNT in rule.sets for rule in rules) else None
 
 
 def _infer_asn_rule(group: SwitchGroup, processes: Mapping[str, Bgp]) -> tuple[Any, list[str]] | None:

@@ -38,10 +38,10 @@ class Routing(Part):
         description="what holds the BGP of SONiC switches: frr.conf, a file for FRR; tables, those of the switch's own "
         "configuration, from 202511 on, which survive a reload and change by patches",
     )
-    balancing: Literal["ecmp", "adaptive"] = Field(
+    balancing: Literal["ecmp", "weighted", "adaptive"] = Field(
         "ecmp",
-        description="how flows are spread over equal paths: ecmp, each by its hash; adaptive, packet by packet by "
-        "load, so that NICs have to take packets out of order",
+        description="how flows are spread over equal paths: ecmp, each by its hash; weighted, the same, and more to "
+        "a switch that has more paths on; adaptive, packet by packet by load, out of order",
     )
     hash: HashFields = Field(
         (), description="by what of a packet one of several equal paths is chosen; default: what the switch has"

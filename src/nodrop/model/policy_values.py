@@ -33,6 +33,10 @@ _GOTO = re.compile(r"goto ([1-9][0-9]{0,4})")
 _LARGEST_SEQUENCE = 65535
 _IPV4 = re.compile(r"([0-9]{1,3})(?:\.[0-9]{1,3}){3}")
 _FIRST_MULTICAST = 224
+_LINK_BANDWIDTH = re.compile(
+    r"(?:num-multipaths|cumulative|[1-9][0-9]{0,3}|1[0-9]{4}|2[0-4][0-9]{3}|25[0-5][0-9]{2}|25600)(?: non-transitive)?"
+)
+"""bgpd/bgp_routemap.c, set_ecomm_lb: megabytes per second from 1 to 25600, or a number of paths, or their sum."""
 _COMMUNITY = re.compile(r"([0-9]{1,5}):([0-9]{1,5})")
 
 ORIGINS: Final = {"igp": 0, "egp": 1, "incomplete": 2}
@@ -161,6 +165,14 @@ def origin(value: str) -> int | None:
     return ORIGINS.get(value)
 
 
+def link_bandwidth(value: str) -> str | None:
+    """Return the link bandwidth that `set extcommunity bandwidth` gives a route; None where FRR takes no such value.
+
+    It weighs equal paths, and decides neither the best path nor which paths are equal.
+    """
+    return value if _LINK_BANDWIDTH.fullmatch(value) else None
+
+
 def communities_set(value: str) -> tuple[tuple[str, ...], bool] | None:
     """Return the communities that `set community` gives, and whether those that are there stay."""
     if value == "none":
@@ -236,6 +248,7 @@ _READ: Final[Mapping[tuple[str, str], Callable[[str], object]]] = {
     ("match", "metric"): number,
     ("set", "as-path prepend"): prepended,
     ("set", "community"): communities_set,
+    ("set", "extcommunity bandwidth"): link_bandwidth,
     ("set", "ip next-hop"): next_hop,
     ("set", "ipv6 next-hop"): preferred_next_hop,
     ("set", "local-preference"): number,

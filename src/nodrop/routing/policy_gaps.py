@@ -71,6 +71,7 @@ _UNDERSTOOD = frozenset(
         "metric",
         "local-preference",
         "as-path prepend",
+        "extcommunity bandwidth",
         "weight",
         "origin",
         "src",  # zebra's alone: bgpd does not know it (zebra/zebra_routemap.c, set_src)

@@ -379,7 +379,8 @@ CASES: dict[str, tuple[Change, str, str]] = {
     "metric": (
         bgp(route_maps=(rule(sets=(("metric", "1"),)),)),
         "bgp/route_maps/X/rules/10/sets",
-        "'metric' is not one of as-path prepend, community, ip next-hop, local-preference, origin, src, tag, weight",
+        "'metric' is not one of as-path prepend, community, extcommunity bandwidth, ip next-hop, local-preference, "
+        "origin, src, tag, weight",
     ),
     "source of packets": (
         bgp(route_maps=(rule(sets=(("src", "10.0.0"),)),)),

@@ -193,7 +193,7 @@ NEEDED = [
 def test_everything_that_is_not_in_all_releases_is_tried() -> None:
     """Lists without priorities are spelt otherwise, and refused nowhere; others have tests of their own."""
     elsewhere = {"PFC without priorities", "hashes of the IPv6 flow label", "routing in tables"}
-    elsewhere |= {"modes of a golden configuration", "separated routing in frr.conf"}
+    elsewhere |= {"modes of a golden configuration", "separated routing in frr.conf", "weighted paths"}
     assert {what for what, *_ in NEEDED} | elsewhere == set(SINCE)
 
 

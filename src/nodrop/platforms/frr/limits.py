@@ -49,6 +49,7 @@ SETS = (
     "origin",
     "tag",
     "src",
+    "extcommunity bandwidth",
 )
 """What a route map can match and set, as far as the model goes."""
 GOES = ("call", "on-match")

@@ -166,6 +166,8 @@ class Traits:
     """Whether a switch chooses a random seed for that choice, so that no two tiers hash alike without a stated one."""
     adaptive_routing: bool
     """Whether a switch can choose among equal paths by load, where its ASIC can."""
+    weighted_paths: bool = True
+    """Whether the hardware takes the weights that BGP has for equal paths."""
     most_paths: int | None
     """How many equal paths BGP can be told to use; None where as many as there are ports."""
     global_next_hops: bool

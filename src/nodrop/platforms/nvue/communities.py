@@ -47,3 +47,13 @@ def render_community(community: str, release: object) -> str:
 def name(community: str) -> str:
     """Return a community as the model has it: by its name if it has one."""
     return _NAMES.get(community, community)
+
+
+def render_link_bandwidth(value: str) -> str:
+    """Return how NVUE writes the link bandwidth that FRR gives a route."""
+    return value.replace("num-multipaths", "multipaths").replace(" ", "-")
+
+
+def name_link_bandwidth(spelt: str) -> str:
+    """Return FRR's words for a link bandwidth."""
+    return spelt.replace("multipaths", "num-multipaths").replace("-non-transitive", " non-transitive")

@@ -42,6 +42,7 @@ MATCHES = {
 SETS = {
     "as-path prepend": "as-path-prepend as",
     "community": "community",
+    "extcommunity bandwidth": "ext-community-bw",
     "ip next-hop": "ip-nexthop",
     "local-preference": "local-preference",
     "origin": "origin",
@@ -255,6 +256,10 @@ def _check_set_value(attribute: str, value: str, *path: object) -> None:
         raise refuse(path, f"{value!r} is not one of {', '.join(_ORIGINS)}")
     elif attribute == "src" and policy_values.source(value) is None:
         raise refuse(path, f"{value!r} is no address")
+    elif attribute == "extcommunity bandwidth" and policy_values.link_bandwidth(value) is None:
+        raise refuse(path, f"{value!r} is no link bandwidth")
+    elif attribute == "extcommunity bandwidth" and value[:1].isdigit() and " " in value:
+        raise refuse(path, "a number that is non-transitive is not written")
     elif attribute == "ip next-hop" and via_type(value) != "ipv4-address":
         raise refuse(path, f"{value!r} is no IPv4 address")
 

@@ -59,7 +59,12 @@ _MATCHES = {
     "community-list": "community",
     "tag": "tag",
 }
-_SETS = {"ip-nexthop": "ip next-hop", "as-path-prepend": "as-path prepend", "source-ip": "src"}
+_SETS = {
+    "ip-nexthop": "ip next-hop",
+    "as-path-prepend": "as-path prepend",
+    "source-ip": "src",
+    "ext-community-bw": "extcommunity bandwidth",
+}
 _LISTS = {
     "ip-prefix-list": "prefix-list",
     "ip-nexthop-list": "prefix-list",
@@ -278,6 +283,8 @@ class RoutingReader:
             texts = map(communities.name, node.texts(word)) if word == "community" else node.texts(word)
             value = (node.below(word).text("as") or "") if prepended else " ".join(texts)
             kind = _SETS.get(word, word)
+            if word == "ext-community-bw":
+                value = communities.name_link_bandwidth(value)
             if not policy_values.computable("set", kind, value):
                 self.unread[*node.path, word] = None
             yield kind, value

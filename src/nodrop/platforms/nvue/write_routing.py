@@ -13,7 +13,7 @@ from nodrop.platforms.kit.session_groups import ALONE, FarEnds, group_sessions, 
 from nodrop.platforms.nvue.adaptive_routing import THRESHOLD
 from nodrop.platforms.nvue.bindings import READS, Line, lines_of, switched
 from nodrop.platforms.nvue.bindings_bgp import EITHER, FAMILIES, FAMILY, PROCESS, SESSION, SHARED
-from nodrop.platforms.nvue.communities import render_community
+from nodrop.platforms.nvue.communities import render_community, render_link_bandwidth
 from nodrop.platforms.nvue.limits_routing import MATCHES, SETS, via_type
 from nodrop.platforms.nvue.spelling import Dialect, dialect
 
@@ -85,7 +85,8 @@ class _Routes:
                 for community in value.split():
                     yield f"community {self.community(community)}", Quoted(), ""
             else:
-                yield _policy_word(SETS, attribute, rule), Quoted(" = "), value
+                written = render_link_bandwidth(value) if attribute == "extcommunity bandwidth" else value
+                yield _policy_word(SETS, attribute, rule), Quoted(" = "), written
 
 
 def _policy_word(words: Mapping[str, str], attribute: str, rule: RouteMapRule) -> str:

@@ -129,6 +129,7 @@ SETS: tuple[BgpBinding, ...] = (
     _bind_unsupported("as-path prepend", LOST),
     _bind_unsupported("tag", LOST),
     _bind_unsupported("weight", NO_COLUMN),
+    _bind_unsupported("extcommunity bandwidth", NO_COLUMN),
     _bind_unsupported("on-match", NO_COLUMN),
 )
 """What an entry sets, and where it sends a route."""

@@ -38,6 +38,7 @@ SINCE = {
     "a map of traffic classes to DSCPs": "202411",
     "queues 8 and 9": "202411",
     WAITS: "202411",
+    "weighted paths": "202411",
     "PFC without priorities": "202505",
     "packet trimming": "202505",
     "a packet's discard action": "202505",

@@ -72,6 +72,7 @@ TRAITS = Traits(
             },
         ),
         Before(release=SINCE["high-frequency telemetry"], traits={"streams": None}),
+        Before(release=SINCE["weighted paths"], traits={"weighted_paths": False}),
         Before(
             release=_MARKS_COUNTED_SINCE,
             traits={
