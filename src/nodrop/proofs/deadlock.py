@@ -13,6 +13,7 @@ from nodrop.model.subject import FABRIC
 from nodrop.proofs.circles import find_shortest_circle, find_strongly_connected_components, order_nodes
 from nodrop.proofs.dependencies import Buffer, DependencyGraph, MissingFact, Traffic
 from nodrop.proofs.forwarding import Forwarding, bits_of
+from nodrop.proofs.side_paths import find_side_paths
 from nodrop.routing import ControlPlane
 
 MOST_STARTS = 100
@@ -58,6 +59,7 @@ def check_deadlock(plane: ControlPlane) -> DeadlockCheck:
         *(MissingFact(gap.subject, gap.what) for gap in plane.gaps),
         *_missing_routes(traffic.forwarding),
         *traffic.missing,
+        *find_side_paths(traffic),
     )
     return check_traffic(traffic, missing)
 

@@ -1,0 +1,52 @@
+"""Ways of packets that no route states: the graph of buffers lacks them, and claims without a circle rest on them.
+
+Packets in a tunnel between two leaves of the same servers go up again, flooded ones (of a VLAN over several switches)
+follow no route, and GPUs of one host that use its NICs make these wait for one another (Guo et al., SIGCOMM 2016,
+section 4.2; Bai et al., NSDI 2023, section 8.3; SONiC, tunnel_dscp_remapping.md).
+"""
+
+from collections.abc import Iterator
+
+from nodrop.model.fabric import Device
+from nodrop.model.nics import value_or_none
+from nodrop.model.states import known_rows, surely_off
+from nodrop.proofs.dependencies import MissingFact, Traffic
+
+
+def find_side_paths(traffic: Traffic) -> Iterator[MissingFact]:
+    """Yield what is not known of lossless packets that follow no route; nothing in a fabric that pauses nobody."""
+    if not any(behavior.pauses for behavior in traffic.behaviors.all):
+        return
+    fabric = traffic.forwarding.index.fabric
+    for device in fabric.devices:
+        yield from _tunnel_facts(device)
+        yield from _flooding_facts(traffic, device)
+    for nic in fabric.nics:
+        if value_or_none(nic, "loopback") and value_or_none(nic, "link_layer") != "infiniband":
+            yield MissingFact((nic.host,), "which NICs pause while GPUs of one host use them to talk to each other")
+
+
+def _tunnel_facts(device: Device) -> Iterator[MissingFact]:
+    """Yield the tunnels by which a leaf sends up again what came down to it, for servers with a second leaf."""
+    tunnels = [tunnel for tunnel in known_rows(device.tunnels) if tunnel.kind == "ip-in-ip"]
+    for tunnel in tunnels:
+        kept = "in the priority that they came in" if not tunnel.remapped else "in the priorities of its maps"
+        yield MissingFact((device.name,), f"where tunnel {tunnel.name} sends packets up again, {kept}")
+    if device.dual_tor is True and not tunnels:
+        yield MissingFact((device.name,), "the tunnel to the second leaf of its servers")
+
+
+def _flooding_facts(traffic: Traffic, device: Device) -> Iterator[MissingFact]:
+    """Yield the VLANs that flood packets over a port to another switch that pauses its sender."""
+    index = traffic.forwarding.index
+    channels = {channel.name: channel.members for channel in known_rows(device.port_channels)}
+    for vlan in known_rows(device.vlans):
+        ports = [name for member in vlan.members for name in channels.get(member.interface, (member.interface,))]
+        for port in ports if len(ports) > 1 else ():
+            far, interface = index.far_end(device.name, port), index.interface(device.name, port)
+            if far is None or far.node not in index.devices or interface is None or surely_off(interface.enabled):
+                continue
+            behavior = traffic.behaviors.number(interface.qos)
+            if isinstance(behavior, int) and traffic.behaviors.all[behavior].pauses:
+                yield MissingFact((device.name,), f"where VLAN {vlan.id} floods packets over {port}")
+                break
