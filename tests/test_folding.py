@@ -122,6 +122,19 @@ def test_independent_faults_stay_apart() -> None:
     }
 
 
+def test_of_two_sides_of_a_contradiction_one_is_folded_under_the_other() -> None:
+    asn = {"set": {"spine2/startup.yaml": {"1/set/router/bgp/autonomous-system": 4200000001}}}
+    leaves = {
+        f"leaf{n}/startup.yaml": {
+            **{f"1/set/vrf/default/router/bgp/neighbor/10.1.{n}.{host}/remote-as": 4200000001 for host in (241, 249)},
+            "1/set/vrf/default/router/bgp/peer-group/SPINES/address-family/ipv4-unicast/policy/outbound": None,
+        }
+        for n in (1, 2)
+    }
+    found = fold(read_with("nvue", {"set": {**asn["set"], **leaves}}))
+    assert causes_of(found)[("spine-asn-unique", "spine2")]["spine-asn-unique"] == ["spine1"]
+
+
 def test_nothing_is_folded_under_what_does_not_end_it_everywhere() -> None:
     """A group that is also on a switch without the cause has another cause there."""
     reading = read_with("sonic", CASES["all ports of a spine are shut"][1])

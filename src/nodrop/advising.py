@@ -149,11 +149,36 @@ class _Adviser:
                 changes.setdefault(change.subject[0], {})[change.subject, repr(change.new)] = change
         derived = [self._of_changes(name, list(asked.values())) for name, asked in changes.items()]
         partial = any(not finding.fix.changes and finding.fix.spelled for finding in group if finding.fix)
+        condition = next((finding.fix.condition for finding in group if finding.fix), "")
+        yield from self._of_choices(group, shows_only=True)
         if derived and all(derived) and not partial:
             self.made.add(_group_of(group[0]))
-            yield from (commands for commands in derived if commands is not None)
+            yield from (replace(commands, condition=condition) for commands in derived if commands is not None)
         else:
-            yield from self._of_rule(group)
+            yield from (replace(commands, condition=condition) for commands in self._of_rule(group))
+        yield from self._of_choices(group, shows_only=False)
+
+    def _of_choices(self, group: Sequence[Finding], *, shows_only: bool) -> Iterator[Commands]:
+        """Yield the commands for the cases that only the owner can tell apart, or those that show which it is.
+
+        The lines of a choice stay together, in their order.
+        """
+        spelled: dict[tuple[str, str, str], list[tuple[str, str]]] = {}
+        for finding in group:
+            port = _port_of(finding)
+            for choice in finding.fix.choices if finding.fix else ():
+                if choice.shows_only == shows_only:
+                    where = finding.device or _host_of(finding), choice.language, choice.condition
+                    in_order = "\n".join(choice.lines)
+                    if port or not has_slot(in_order):
+                        spelled.setdefault(where, []).append((in_order, port if has_slot(in_order) else ""))
+        for (device, language, condition), commands in spelled.items():
+            if not commands or self._would_refuse_commands(device, language, commands):
+                continue
+            lines = _with_ports(language, commands, saved=not shows_only)
+            if lines := self._fit_device(device, language, lines):
+                impact = _format_impact(disruptions_of_lines(lines))
+                yield Commands(device=device, language=language, lines=lines, condition=condition, impact=impact)
 
     def _of_rule(self, group: Sequence[Finding]) -> Iterator[Commands]:
         """Yield the commands of the rule of a group, filled with its ports."""
@@ -250,7 +275,7 @@ class _Adviser:
             language=device.platform,
             lines=lines,
             impact=_describe_impact(device.platform, changes, edit, lines),
-            ports=_find_unnamed_ports(changes, lines),
+            ports=_find_unnamed_ports(changes, edit, lines),
         )
 
 
@@ -271,9 +296,10 @@ def _format_impact(disruptions: Iterable[tuple[Disruption, str]]) -> str:
     return "" if worst == "none" else f"{worst}: {reason}"
 
 
-def _find_unnamed_ports(changes: Iterable[Change], lines: Iterable[str]) -> tuple[str, ...]:
-    """Return the ports that changes are about, if no command names a port: a shared object has them."""
-    ports = sorted({change.subject[1] for change in changes if _is_of_port(change)}, key=natural)
+def _find_unnamed_ports(changes: Iterable[Change], edit: Edit, lines: Iterable[str]) -> tuple[str, ...]:
+    """Return the ports that an edit for changes is about, if no command names a port: a shared object has them."""
+    of_groups = {port for hand in edit.by_hand for port in hand.ports}
+    ports = sorted({*of_groups, *(change.subject[1] for change in changes if _is_of_port(change))}, key=natural)
     kinds = {port.rstrip("0123456789/").lower() for port in ports}
     return () if any(kind in line.lower() for kind in kinds for line in lines) else tuple(ports)
 
@@ -295,8 +321,10 @@ def _lines_of_edit(platform: str, bundle: Mapping[str, bytes], edit: Edit) -> tu
     return _with_ports(platform, [*((line, "") for line in made), *by_hand]) if made or by_hand else ()
 
 
-def _with_ports(language: str, commands: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+def _with_ports(language: str, commands: Iterable[tuple[str, str]], *, saved: bool = True) -> tuple[str, ...]:
     """Return commands, given with a port each, in as few lines as a language allows, and what goes around them.
+
+    What changes nothing is not `saved`.
 
     There are none where the name of a port has a meaning for a shell.
     """
@@ -304,7 +332,14 @@ def _with_ports(language: str, commands: Iterable[tuple[str, str]]) -> tuple[str
     if not has_typable_ports(commands):
         return ()
     spelling = platforms.command_lines(language)
-    lines = [line for command, ports in merge_ports(commands).items() for line in spelling.for_ports(command, ports)]
+    lines = [
+        line
+        for command, ports in merge_ports(commands).items()
+        for block in spelling.for_ports(command, ports)
+        for line in block.split("\n")
+    ]
+    if not saved:
+        return tuple(lines)
     return (*spelling.BEFORE, *lines, *(line for line in spelling.AFTER if line not in lines))
 
 

@@ -22,6 +22,8 @@ from nodrop.results.outcome import group_findings
 
 Check = Callable[[Reading, Sequence[Rule]], Verdict]
 """The check of a fabric by rules, with the settings of the command."""
+_FIELDS = {"@neighbors": "bgp", "@vrf_bgp": "bgp"}
+"""The fields of a switch that subjects name otherwise."""
 _WHOLE_DEVICES = 16
 """Up to how many switches rules that read the whole fabric are checked again."""
 
@@ -78,12 +80,12 @@ class _Trials:
         if not changes:
             return ()
         device = self._homes[number][0]
-        corrected = {name for change in changes for name in change.subject[1:]}
+        corrected = {_FIELDS.get(name, name.removeprefix("@")) for change in changes for name in change.subject[1:]}
         affected = [other for other in self._affected_groups(number) if self._reads(other, corrected)]
         if not affected:
             return ()
         rules = [self._rules[name] for name in {self._groups[other][0].rule for other in (number, *affected)}]
-        before = self._nearby_fabric(device, {change.subject[0] for change in changes})
+        before = self._nearby_fabric(device, {change.subject[0] for change in changes} | self._names(number))
         try:
             after = _apply_changes(before, changes)
         except ValueError:
@@ -92,7 +94,11 @@ class _Trials:
         own = {finding.fingerprint for finding in self._findings_on(number, device)}
         if new - old or own & new:
             return ()
-        return tuple(other for other in affected if self._has_ended(other, device, old, new))
+        return tuple(
+            other
+            for other in affected
+            if self._has_ended(other, device if device in self._homes[other] else self._homes[other][0], old, new)
+        )
 
     def _home(self, finding: Finding) -> str:
         """Return the switch that a finding is on; of a host or link, the first switch that it speaks of, else ""."""
@@ -121,7 +127,10 @@ class _Trials:
         return None if any(DOCUMENT in change.subject[1:2] for change in changes.values()) else tuple(changes.values())
 
     def _affected_groups(self, number: int) -> Iterator[int]:
-        """Yield the groups on the switch of a group, and on no other than its switches, by rules that run again."""
+        """Yield the groups on the switch of a group, and on no other than its switches, by rules that run again.
+
+        Also those of its rule on switches that it names.
+        """
         device, devices = self._homes[number][0], set(self._homes[number])
         severity = self._groups[number][0].severity
         small = len(self._reading.fabric.devices) <= _WHOLE_DEVICES
@@ -131,8 +140,14 @@ class _Trials:
                 continue
             if SEVERITIES.index(group[0].severity) < SEVERITIES.index(severity) and severity == "note":
                 continue
-            if device in self._homes[other] and devices.issuperset(self._homes[other]):
+            homes = self._homes[other]
+            of_rule = group[0].rule == self._groups[number][0].rule
+            if (device in homes and devices.issuperset(homes)) or (of_rule and self._names(number).issuperset(homes)):
                 yield other
+
+    def _names(self, number: int) -> set[str]:
+        """Return the other switches that the first finding of a group names: the other side of a contradiction."""
+        return {part.subject[0] for part in self._groups[number][0].related} & self._switches
 
     def _reads(self, number: int, names: set[str]) -> bool:
         """Whether the rule of a group may read one of the fields; analyses without a list of fields may."""

@@ -30,6 +30,8 @@ MAX_COMMANDS = 100_000
 """Commands of one file (`net add`, `nv set`): ten times what a switch with 512 ports has."""
 MAX_PLACES = 200_000
 """Single names that lists and ranges of commands are written out to, to find the place of a setting."""
+MAX_COMPARED = 64
+"""Names of a file that one without an object is compared with."""
 MAX_GUESSED = 100
 """Characters of a word for which the nearest known word is looked for."""
 MAX_LINE = 65_536

@@ -181,7 +181,7 @@ def test_commands_of_other_switches_are_shown_where_they_differ() -> None:
 
     text = render(outcome(shut("leaf7", "Ethernet0"), shut("leaf8", "Ethernet8"), shut("leaf9", "Ethernet0")))
     assert [line.strip() for line in text.splitlines() if "sudo" in line or "SONiC" in line] == [
-        "on leaf7 (SONiC):",
+        "on leaf7, leaf9 (SONiC):",
         "sudo config interface startup Ethernet0",
         "on leaf8 (SONiC):",
         "sudo config interface startup Ethernet8",

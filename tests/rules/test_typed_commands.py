@@ -1,7 +1,8 @@
 """The commands that a finding prints end it: typed on a copy of the files and read again, with nothing new found.
 
 What types them (`support/typed_commands.py`) knows the commands of switches and nothing of rules and fixes. Findings of
-tests/data/faults that print no commands are about what a fix leaves to the owner.
+tests/data/faults that print no commands are about what a fix leaves to the owner. In the bad examples of rules, nothing
+may stay empty either, and the switch must be as after the fix.
 """
 
 from collections.abc import Mapping
@@ -9,14 +10,19 @@ from collections.abc import Mapping
 import pytest
 
 from nodrop.advising import with_commands
+from nodrop.engine.example_setup import TIERS
 from nodrop.engine.finding import Commands
 from nodrop.engine.rules import select_file_rules, shipped
 from nodrop.engine.verdicts import judge
 from support.places import TESTS
 from support.single_faults import Fault, faults, inject, outcome, reading_of
-from support.typed_commands import NotKnown, type_commands
+from support.typed_commands import NotKnown
+from support.typed_trials import Examples, type_all
 
 TABLE = TESTS / "rules" / "not_ended_by_commands.txt"
+EXAMPLES = {platform: TESTS / "rules" / f"not_ended_examples_{platform}.txt" for platform in TIERS}
+LEAST_EXAMPLES = {"sonic": 230, "nvue": 180}
+"""Examples whose findings print commands, at least."""
 LEAST_PRINTED = 140
 """Faults whose findings print commands, at least."""
 
@@ -28,24 +34,10 @@ def _printed(fault: Fault, files: Mapping[str, str]) -> list[Commands]:
     return list({(each.device, each.lines): each for fix in own for each in fix.commands}.values())
 
 
-def _type_all(printed: list[Commands], files: Mapping[str, str]) -> dict[str, str]:
-    new = dict(files)
-    for commands in printed:
-        if commands.language == "hosts":
-            of_hosts = {name: text for name, text in new.items() if name.startswith("hosts/")}
-            new |= type_commands(commands.language, commands.lines, of_hosts)
-            continue
-        head = f"{commands.device}/"
-        own = {name.removeprefix(head): text for name, text in new.items() if name.startswith(head)}
-        own = {name: text for name, text in own.items() if "/" not in name}
-        new |= {f"{head}{name}": text for name, text in type_commands(commands.language, commands.lines, own).items()}
-    return new
-
-
 def _failure(fault: Fault, files: Mapping[str, str], printed: list[Commands]) -> str:
     """Return what commands leave or bring about; nothing where they end the fault."""
     try:
-        new = _type_all(printed, files)
+        new = type_all(printed, files)
     except NotKnown as command:
         return f"nothing to do it to: {command}"
     rules = (*select_file_rules(shipped()), *(rule for rule in shipped() if rule.failures))
@@ -69,3 +61,21 @@ def test_the_commands_of_a_finding_end_it_and_nothing_new_is_found(update_golden
         TABLE.write_text("".join(lines))
     assert TABLE.read_text() == "".join(lines)
     assert count >= LEAST_PRINTED
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("platform", TIERS)
+def test_the_commands_of_examples_end_them_as_their_fixes_do(
+    platform: str, monkeypatch: pytest.MonkeyPatch, update_golden: bool
+) -> None:
+    """The table has what is left or new, which mostly is what an example has besides its fault."""
+    examples, lines, count = Examples(monkeypatch), [], 0
+    for rule in shipped():
+        for name, trial in examples.try_rule(rule, platform):
+            count += bool(trial.printed)
+            lines += [f"{rule.name}: {name}: {failure}\n" for failure in trial.failures]
+    table = EXAMPLES[platform]
+    if update_golden:
+        table.write_text("".join(lines))
+    assert table.read_text() == "".join(lines)
+    assert count >= LEAST_EXAMPLES[platform]

@@ -43,6 +43,8 @@ def type_commands(language: str, lines: Iterable[str], files: Files) -> dict[str
 
 _IN_PLACE = re.compile(r"# in (\S+) in place of line (\d+):")
 _AT_START = re.compile(r"# in (\S+?)( before the job starts)?:")
+_JOB = re.compile(r"(exec |srun|mpirun|torchrun|python|\./)")
+"""How the line of a script begins that starts a job."""
 _DELETED = re.compile(r"# delete (\S+(?: and \S+)*) from lines? (\d+(?: and \d+)*)")
 
 
@@ -71,7 +73,10 @@ def _type_hosts(lines: Iterable[str], files: Files) -> dict[str, str]:
 
 def _without(line: str, names: Iterable[str]) -> str:
     """Return a line of a shell without assignments to variables; nothing is left of one that only exports them."""
-    left = [word for word in line.split(" ") if word.partition("=")[0] not in {*names}]
+    words = line.split(" ")
+    set_here = {at for at, word in enumerate(words) if word.partition("=")[0] in {*names}}
+    set_here |= {at - 1 for at in set_here if words[at - 1] == "-x"}
+    left = [word for at, word in enumerate(words) if at not in set_here]
     return "" if left in ([], ["export"]) else " ".join(left)
 
 
@@ -82,7 +87,8 @@ def _set_variable(text: list[str], line: str) -> None:
     if at is not None:
         text[at] = line
     else:
-        text.insert(int(text[0].startswith("#!")), line)
+        start = next((n for n, old in enumerate(text) if _JOB.match(old)), len(text))
+        text.insert(start, line)
 
 
 def _type_nvue(lines: Iterable[str], files: Files) -> dict[str, str]:
@@ -161,10 +167,14 @@ def _type_config(tables: dict[str, Any], words: list[str]) -> None:
         case ["config", "vrf", "add", "mgmt"]:
             tables["MGMT_VRF_CONFIG"] = {"vrf_global": {"mgmtVrfEnabled": "true"}}
         case ["ecnconfig", "-p", profile, *options]:
-            names = {"-gmin": "green_min_threshold", "-gmax": "green_max_threshold", "-gdrop": "green_drop_probability"}
-            names |= {f"-{c[0]}{k}": f"{c}_{n}" for c in ("yellow", "red") for k, n in _PROFILE_OPTIONS}
+            fields = {
+                "-gmin": "green_min_threshold",
+                "-gmax": "green_max_threshold",
+                "-gdrop": "green_drop_probability",
+            }
+            fields |= {f"-{c[0]}{k}": f"{c}_{n}" for c in ("yellow", "red") for k, n in _PROFILE_OPTIONS}
             row = tables["WRED_PROFILE"][profile]
-            row.update({names[option]: value for option, value in zip(options[::2], options[1::2], strict=True)})
+            row.update({fields[option]: value for option, value in zip(options[::2], options[1::2], strict=True)})
         case ["pfcwd", "counter_poll", "enable" | "disable" as state]:
             tables["FLEX_COUNTER_TABLE"].setdefault("PFCWD", {})["FLEX_COUNTER_STATUS"] = state
         case ["counterpoll", group, *setting] if group in _COUNTERS:
@@ -260,7 +270,15 @@ def _type_frr(commands: list[str], text: str) -> str:
             lines[start:end] = kept
         else:
             head = _prefix(word)
-            at = next((n for n in range(start, end) if head and lines[n].strip().startswith(head)), None)
+            last = word.rpartition(" ")[2] if " route-map " in head else ""
+            at = next(
+                (
+                    n
+                    for n in range(start, end)
+                    if head and lines[n].strip().startswith(head) and lines[n].endswith(last)
+                ),
+                None,
+            )
             line = " " * len(way) + word
             if at is None:
                 lines.insert(end, line)
@@ -280,7 +298,11 @@ def _same(line: str, command: str) -> bool:
 
 
 def _prefix(command: str) -> str:
-    single = re.match(r"(maximum-paths|bgp router-id|neighbor \S+ remote-as|bgp session-dscp)(?= )", command)
+    single = re.match(
+        r"(maximum-paths|bgp router-id|neighbor \S+ (?:remote-as|route-map)|bgp session-dscp"
+        r"|match ip address prefix-list)(?= )",
+        command,
+    )
     return f"{single[1]} " if single else ""
 
 

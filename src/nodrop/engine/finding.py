@@ -6,7 +6,7 @@ from typing import Literal
 
 from nodrop.engine.fact_words import describe_fact
 from nodrop.errors import Problem
-from nodrop.model.change import Change
+from nodrop.model.change import Change, Choice
 from nodrop.model.reading import UNCOMPUTED_PREFIX, Note
 from nodrop.model.subject import FABRIC, Subject, cable_ends
 from nodrop.syntax.places import Span
@@ -46,6 +46,8 @@ class Commands:
     language: str
     """What takes the lines: a platform, `frr` (vtysh) or `hosts`."""
     lines: tuple[str, ...]
+    condition: str = ""
+    """The case that the lines are for, as `if no filter is wanted`; empty where they always end the finding."""
     impact: str = ""
     """What the lines disturb on a running switch, and why; empty where nothing is known to be disturbed."""
     ports: tuple[str, ...] = ()
@@ -72,6 +74,10 @@ class Fix:
     """The commands of the rule for the device, with a slot for the port (`platforms/kit/command_lines.py`)."""
     language: str = ""
     """What takes `spelled`."""
+    condition: str = ""
+    """The case that changes and `spelled` are for; empty where they always end the finding."""
+    choices: tuple[Choice, ...] = ()
+    """What to type in the other cases, and to see which case it is."""
     commands: tuple[Commands, ...] = ()
     """What to type, by device; filled late, for findings that are shown."""
 

@@ -16,9 +16,9 @@ from nodrop.engine.evidence import ReadingEvidence
 from nodrop.engine.finding import Confidence, Finding, FindingFact, Fix, Located, Related, Severity
 from nodrop.engine.nodes import Call, Node, path, text
 from nodrop.engine.remedies import changes_making_part, split_change
-from nodrop.engine.rule import Rule
+from nodrop.engine.rule import Rule, TypedLines
 from nodrop.engine.scopes import ScopeItem
-from nodrop.model.change import Change
+from nodrop.model.change import Change, Choice
 from nodrop.model.fabric import End
 from nodrop.model.index import Index
 from nodrop.model.reading import Place, Reading, Remark
@@ -83,6 +83,8 @@ class FindingBuilder:
             for correction in remark.remedy.corrections
         )
         finding = self._build_from_facts(remark.subject, at, remark.facts, changes=changes, located=located, rows=names)
+        if remark.remedy.choices and finding.fix is not None:
+            finding = replace(finding, fix=replace(finding.fix, choices=remark.remedy.choices))
         return (
             replace(finding, parts=tuple((device, *part) for part in remark.remedy.parts))
             if remark.remedy.parts
@@ -119,7 +121,8 @@ class FindingBuilder:
     def _fix_without_changes(self) -> Fix | None:
         """The fix without changes, where all findings have the same."""
         rule = self.rule
-        alike = not rule.commands and all(isinstance(piece, str) for piece in rule.fix)
+        typed = rule.commands or rule.check_first or rule.otherwise
+        alike = not typed and all(isinstance(piece, str) for piece in rule.fix)
         return self._build_fix(()) if alike else None
 
     def _shared_facts(self, item: ScopeItem) -> "_Shared":
@@ -303,7 +306,7 @@ class FindingBuilder:
             piece if isinstance(piece, str) else _escape_steering(render_value(self._value_or_unknown(piece, names)))
             for piece in rule.fix
         )
-        language, commands = self._spell_commands(names, device) if rule.commands else ("", ())
+        language, commands = self._spell_commands(rule.commands, names, device) if rule.commands else ("", ())
         return Fix(
             text="".join(pieces),
             safe=rule.fix_safe and bool(changes or intent),
@@ -311,19 +314,30 @@ class FindingBuilder:
             intent=intent,
             spelled=commands,
             language=language,
+            condition=rule.condition,
+            choices=tuple(self._build_choices(names, device)),
         )
 
-    def _spell_commands(self, names: Sequence[object], device: str | None) -> tuple[str, tuple[str, ...]]:
-        """Return what takes the commands of the rule on a device, and the commands, with slots for its ports.
+    def _build_choices(self, names: Sequence[object], device: str | None) -> "Iterator[Choice]":
+        """Yield the commands that show which case it is, and those of the other case."""
+        for condition, commands in (("first check", self.rule.check_first), ("else", self.rule.otherwise)):
+            language, lines = self._spell_commands(commands, names, device) if commands else ("", ())
+            if lines:
+                yield Choice(condition, language, lines, shows_only=condition == "first check")
+
+    def _spell_commands(
+        self, commands: TypedLines, names: Sequence[object], device: str | None
+    ) -> tuple[str, tuple[str, ...]]:
+        """Return what takes commands of the rule on a device, and the commands, with slots for its ports.
 
         A value that is several keys gives a command for each. There are none where one of them needs a value that is
         unknown, that stands for more than it names, or that a shell would not take as it is.
         """
         known = self.index.devices.get(device or "")
         spoken = platforms.languages_of(known) if known is not None else (platforms.HOSTS,)
-        language = next((one for one in spoken if one in self.rule.commands), "")
+        language = next((one for one in spoken if one in commands), "")
         lines: list[str] = []
-        for line in self.rule.commands.get(language, ()):
+        for line in commands.get(language, ()):
             words = [(piece,) if isinstance(piece, str) else self._typable_values(piece, names) for piece in line]
             if () in words:
                 return "", ()

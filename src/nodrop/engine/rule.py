@@ -33,6 +33,10 @@ Strictness = Literal["regular", "pedantic", "auditor"]
 STRICTNESSES: tuple[Strictness, ...] = ("regular", "pedantic", "auditor")
 
 
+TypedLines = Mapping[str, tuple[tuple[str | Node, ...], ...]]
+"""The pieces of each command, by what takes it."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Option:
     """A number or word of a rule that a site may set: `options: {rule: {name: value}}`."""
@@ -132,8 +136,14 @@ class Rule:
     message: tuple[str | Node, ...]
     why: str
     fix: tuple[str | Node, ...]
-    commands: Mapping[str, tuple[tuple[str | Node, ...], ...]]
+    commands: TypedLines
     """What to type, by language, where the changes of a fix do not say it; a slot stands for the finding's port."""
+    condition: str
+    """The case that commands and changes are for, as `if no filter is wanted`; "" where they end it in any."""
+    check_first: TypedLines
+    """What shows which case it is, by language."""
+    otherwise: TypedLines
+    """What to type in the other case, by language."""
     references: tuple[str, ...]
     since: str
     aliases: tuple[str, ...]
@@ -254,7 +264,7 @@ class Rule:
     @property
     def command_nodes(self) -> Iterator[Node]:
         """The expressions of the commands."""
-        lines = chain.from_iterable(self.commands.values())
+        lines = chain(*self.commands.values(), *self.check_first.values(), *self.otherwise.values())
         return (piece for piece in chain.from_iterable(lines) if not isinstance(piece, str))
 
     def is_only_naming(self, node: Node) -> bool:

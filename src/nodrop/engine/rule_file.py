@@ -216,6 +216,9 @@ class RuleFile(_Part):
     why: _Text
     fix: _Text
     commands: Annotated[dict[_Text, tuple[_Text, ...]], BeforeValidator(_check_command_languages)] = {}
+    condition: _Text | None = None
+    check_first: Annotated[dict[_Text, tuple[_Text, ...]], BeforeValidator(_check_command_languages)] = {}
+    otherwise: Annotated[dict[_Text, tuple[_Text, ...]], BeforeValidator(_check_command_languages)] = {}
     options: dict[_Name, OptionFile] = {}
     set: dict[_Text, _Text] = {}
     as_siblings: tuple[_Text, ...] = ()
@@ -250,6 +253,8 @@ class RuleFile(_Part):
             raise ValueError(f"{extra[0]} beside {chosen[0]}; expected it left out")
         if self.because is not None and self.confidence == "certain":
             raise ValueError("because with confidence certain; expected it left out, or confidence likely or possible")
+        if self.condition is None and (self.check_first or self.otherwise):
+            raise ValueError("check_first or otherwise without condition; expected the case that the commands are for")
         if self.default_safe_if is not None and not self.set_default:
             raise ValueError("default_safe_if without set_default; expected both, or set_default alone")
         if (self.severity_if_assumed is None) != (not self.assumed):

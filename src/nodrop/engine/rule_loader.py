@@ -123,7 +123,10 @@ class _Loader:
             message=self.parse_text("message", file.message, names, surely),
             why=file.why.strip(),
             fix=self.parse_text("fix", file.fix, names, surely),
-            commands=self.commands(names, surely),
+            commands=self.commands("commands", self.file.commands, names, surely),
+            condition=self.file.condition or "",
+            check_first=self.commands("check_first", self.file.check_first, names, surely),
+            otherwise=self.commands("otherwise", self.file.otherwise, names, surely),
             references=file.references,
             since=file.since,
             aliases=file.aliases,
@@ -213,14 +216,14 @@ class _Loader:
         return ()
 
     def commands(
-        self, names: ExpressionNames, surely: frozenset[Node]
+        self, key: str, file_commands: Mapping[str, Sequence[str]], names: ExpressionNames, surely: frozenset[Node]
     ) -> Mapping[str, tuple[tuple[str | Node, ...], ...]]:
-        """Return the pieces of each command, by language."""
+        """Return the pieces of each command of a key, by language."""
         commands: dict[str, list[tuple[str | Node, ...]]] = {}
-        for language, lines in self.file.commands.items():
+        for language, lines in file_commands.items():
             for number, line in enumerate(lines):
                 with self.collecting():
-                    written = self.locate_text(("commands", language, number), line.strip())
+                    written = self.locate_text((key, language, number), line.strip())
                     commands.setdefault(language, []).append(expression.parse_message(written, names, surely))
         return {language: tuple(lines) for language, lines in commands.items()}
 

@@ -66,6 +66,20 @@ class ByHand:
     line: str
     commands: tuple[str, ...] = ()
     """What to type for it, with slots for the port; none where that is not known."""
+    ports: tuple[str, ...] = ()
+    """The ports that the commands change, where these are those of a group."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Commands for one of the cases that only the owner can tell apart, with slots for the port."""
+
+    condition: str
+    """The case, as `if a filter is not wanted`; of commands that show which case it is, `first check`."""
+    language: str
+    lines: tuple[str, ...]
+    shows_only: bool = False
+    """Whether the commands only show the state of the switch."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

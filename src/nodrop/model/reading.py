@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from nodrop.errors import Problem
+from nodrop.model.change import Choice
 from nodrop.model.fabric import Device, End, Fabric, Mode, Side, TrafficClass
 from nodrop.model.nics import Nic
 from nodrop.model.subject import Subject
@@ -40,6 +41,8 @@ class Remedy(NamedTuple):
     """What in the file ends it, where the rest of the file determines that."""
     parts: tuple[Subject, ...] = ()
     """The parts of the model, below the device, that a shared row sets: siblings may have the right values."""
+    choices: tuple[Choice, ...] = ()
+    """What to type in each case, where only the owner knows which it is."""
 
 
 NO_REMEDY = Remedy()

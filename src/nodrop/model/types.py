@@ -8,10 +8,11 @@ import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, reduce
+from itertools import islice
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
-from nodrop.limits import MAX_GUESSED
+from nodrop.limits import MAX_COMPARED, MAX_GUESSED
 from nodrop.model.fabric import Link
 from nodrop.model.states import Unknown
 from nodrop.model.subject import link
@@ -218,6 +219,15 @@ def meant(word: str, known_words: Iterable[str], similarity: float = 0.6) -> str
     same = [candidate for candidate in words if candidate.casefold() == word.casefold()]
     close = same or _nearest_words(word, words, similarity)
     return f"did you mean {' or '.join(f'`{candidate}`' for candidate in close)}?" if close else ""
+
+
+def only_near_name(name: str, names: Iterable[str], similarity: float = 0.7) -> str | None:
+    """Return the only one of a few names that a name may be a slip of; None where none is near, or several are."""
+    few = sorted(islice(names, MAX_COMPARED + 1))
+    if len(name) > MAX_GUESSED or len(few) > MAX_COMPARED:
+        return None
+    close = difflib.get_close_matches(name, few, n=2, cutoff=similarity)
+    return close[0] if len(close) == 1 else None
 
 
 def _nearest_words(word: str, words: Sequence[str], similarity: float) -> list[str]:

@@ -5,7 +5,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from nodrop.engine.finding import Finding, Fix, Located, Related
+from nodrop.engine.finding import Commands, Finding, Fix, Located, Related
 from nodrop.errors import Problem
 from nodrop.model import subject
 from nodrop.model.subject import Subject
@@ -129,12 +129,18 @@ def format_finding_block(
 
 
 def _add_commands_of_others(fix: Fix, other_findings: Iterable[Finding]) -> Fix:
-    """Return a fix with the commands of other switches, where they differ from those of the fix."""
-    commands = {each.lines: each for each in fix.commands}
-    for finding in other_findings if commands else ():
-        for each in finding.fix.commands if finding.fix else ():
-            commands.setdefault(each.lines, each)
-    return replace(fix, commands=(*fix.commands, *list(commands.values())[len(fix.commands) :]))
+    """Return a fix with the commands of other switches, those that are alike once, for all of their switches."""
+    if not fix.commands:
+        return fix
+    others = (each for finding in other_findings if finding.fix for each in finding.fix.commands)
+    alike: dict[tuple[str, tuple[str, ...]], list[Commands]] = {}
+    for each in (*fix.commands, *others):
+        alike.setdefault((each.condition, each.lines), []).append(each)
+    merged = (
+        replace(first, device=format_name_list(name(each.device) for each in (first, *rest) if each.device))
+        for first, *rest in alike.values()
+    )
+    return replace(fix, commands=tuple(merged))
 
 
 def _gutter_width(places: Iterable[Located | None], page: Page) -> int:
@@ -241,7 +247,9 @@ def _format_other_subjects(device: str | None, subjects: Sequence[Subject]) -> s
 def _format_other_devices(other_findings: Sequence[Finding]) -> str:
     devices = {name(finding.device) if finding.device else "the fabric" for finding in other_findings}
     if len(devices) == len(other_findings) == 1:
-        return f"the same on {format_name_list(devices)}"
+        label = subject_label(other_findings[0].subject, other_findings[0].device)
+        part = f": {label}" if other_findings[0].subject[1:] else ""
+        return f"the same on {format_name_list(devices)}{part}"
     numbers = [count(len(devices), "device"), *counts(finding.subject for finding in other_findings)]
     return f"the same on {format_name_list(devices)} ({', '.join(numbers)})"
 

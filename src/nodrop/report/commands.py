@@ -19,7 +19,7 @@ def introduce_commands(commands: Commands) -> Iterator[str]:
         yield f"impact: {commands.impact}"
     if commands.ports:
         yield f"changes {count(len(commands.ports), 'port')}: {format_name_list(map(name, commands.ports))}"
-    yield f"on {where_typed(commands)}:"
+    yield f"{commands.condition}, on {where_typed(commands)}:" if commands.condition else f"on {where_typed(commands)}:"
 
 
 def command_lines(fix: Fix) -> Iterator[str]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from nodrop.engine.finding import Finding, Fix, Located, Related, Suppressed, UnknownVerdict
+from nodrop.engine.finding import Commands, Finding, Fix, Located, Related, Suppressed, UnknownVerdict
 from nodrop.errors import Problem
 from nodrop.model import subject
 from nodrop.model.change import Change
@@ -137,8 +137,14 @@ def _fix_document(fix: Fix) -> dict[str, object]:
         "safe": fix.safe,
         "text": fix.text,
         "changes": [change_record(change) for change in fix.changes],
-        "commands": [dataclasses.asdict(commands) for commands in fix.commands],
+        "commands": [_commands_document(commands) for commands in fix.commands],
     }
+
+
+def _commands_document(commands: Commands) -> dict[str, object]:
+    """Return what to type, without a condition where the lines always end the finding."""
+    document = dataclasses.asdict(commands)
+    return document if commands.condition else {key: document[key] for key in document if key != "condition"}
 
 
 def change_record(change: Change) -> dict[str, object]:

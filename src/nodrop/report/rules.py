@@ -87,7 +87,7 @@ def build_rule_page(rule: Rule) -> Sheet:
         Part(title="Why", blocks=(rule.why,), prose=True),
         Part(title="What to do", blocks=(advises(rule), *_describe_automatic_fix(rule)), prose=True),
     ]
-    if rule.commands:
+    if rule.commands or rule.check_first:
         sections.append(Part(title="What to type", blocks=tuple(_describe_commands(rule))))
     if rule.options:
         option_lines = (
@@ -104,11 +104,15 @@ def build_rule_page(rule: Rule) -> Sheet:
 
 def _describe_commands(rule: Rule) -> Iterator[str]:
     """Yield the commands of a rule by what takes them, the words that differ from finding to finding in brackets."""
-    for language, lines in rule.commands.items():
-        spelling = platforms.command_lines(language)
-        typed = [_render_message_pieces(line).replace(PORTS, "[ports]").replace(PORT, "[port]") for line in lines]
-        every = (*spelling.BEFORE, *typed, *(line for line in spelling.AFTER if line not in typed))
-        yield f"{spelling.TITLE}: {', '.join(f'`{line}`' for line in every)}{spelling.KEPT}"
+    cases = ("first check", rule.check_first), (rule.condition, rule.commands), ("else", rule.otherwise)
+    for case, commands in cases:
+        for language, lines in commands.items():
+            spelling = platforms.command_lines(language)
+            typed = [_render_message_pieces(line).replace(PORTS, "[ports]").replace(PORT, "[port]") for line in lines]
+            every = (*spelling.BEFORE, *typed, *(line for line in spelling.AFTER if line not in typed))
+            shown = typed if commands is rule.check_first else every
+            case_text = f", {case}" if case else ""
+            yield f"{spelling.TITLE}{case_text}: {', '.join(f'`{line}`' for line in shown)}{spelling.KEPT}"
 
 
 def _describe_automatic_fix(rule: Rule) -> Iterator[str]:

@@ -108,6 +108,7 @@ def _result_document(
         result["properties"]["fix"] = _escape_text(finding.fix.text)
         result["properties"]["commands"] = [
             {"device": commands.device, "language": commands.language, "lines": list(commands.lines)}
+            | ({"condition": _escape_text(commands.condition)} if commands.condition else {})
             for commands in finding.fix.commands
         ]
     if finding.hidden:

@@ -70,13 +70,16 @@ def _change_schema() -> Schema:
 
 
 def _commands_schema() -> Schema:
-    return object_schema(
-        device=TEXT_SCHEMA,
-        language=described_text_schema("Where to type the lines: a platform, `frr` (vtysh) or `hosts`."),
-        lines=list_schema(TEXT_SCHEMA),
-        impact=described_text_schema("What the lines disturb on a running switch; empty if nothing is known."),
-        ports=list_schema(TEXT_SCHEMA) | {"description": "The ports that change, if the lines do not name them all."},
-    )
+    always = {
+        "device": TEXT_SCHEMA,
+        "language": described_text_schema("Where to type the lines: a platform, `frr` (vtysh) or `hosts`."),
+        "lines": list_schema(TEXT_SCHEMA),
+        "impact": described_text_schema("What the lines disturb on a running switch; empty if nothing is known."),
+        "ports": list_schema(TEXT_SCHEMA)
+        | {"description": "The ports that change, if the lines do not name them all."},
+    }
+    condition = described_text_schema("The case that the lines are for, if they do not always end the finding.")
+    return object_schema(**always, condition=condition) | {"required": list(always)}
 
 
 def note_schema() -> Schema:

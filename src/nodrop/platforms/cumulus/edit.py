@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping
 from nodrop.model.change import Change, Edit
 from nodrop.model.subject import text
 from nodrop.platforms.cumulus.adaptive_routing import ADAPTIVE
-from nodrop.platforms.cumulus.features import FEATURES, SWITCHD, ports_of
+from nodrop.platforms.cumulus.features import FEATURES, RELOAD, SWITCHD, ports_of
 from nodrop.platforms.cumulus.interfaces import INTERFACES
 from nodrop.platforms.cumulus.keys import Setting, parse_lines
 from nodrop.platforms.kit.command_lines import PORT, PORTS
 from nodrop.platforms.kit.editing import Budget, as_manual_steps
+from nodrop.platforms.nvue.names import names
 
-_RELOAD = "systemctl reload switchd"
 _IFRELOAD = "ifreload -a"
 _WATCHDOG = "pfc_watchdog"
 _SOURCES = {"dscp": "dscp", "pcp": "802.1p", "both": "802.1p,dscp"}
@@ -28,6 +28,7 @@ def edit(
         changes,
         lambda change: _describe_manual_change(change, features),
         lambda change: _lines_for_change(change, features),
+        lambda change: features.watched_with(change.subject[1]) if change.subject[3:] == ("pfc_watchdog",) else (),
     )
 
 
@@ -53,6 +54,11 @@ class _Features:
         if _has_port(members, port):
             return lines
         return *lines, f"{_WATCHDOG}.{group}.port_set = {f'{members},' if members else ''}{ports}"
+
+    def watched_with(self, port: str) -> tuple[str, ...]:
+        """Return the ports of the group that the watchdog is turned on for with a port."""
+        members = next((members for members in self._sets.values() if _has_port(members, port)), port)
+        return tuple(names(",".join(ports_of(members))))
 
 
 def _has_port(members: str, port: str) -> bool:
@@ -101,17 +107,17 @@ def _render_change(
         case ["speed_mbps"] if name.startswith("swp") and isinstance(new, int):
             return f"the stanza of {ports} in {INTERFACES}", (f"link-speed {new}",), _IFRELOAD
         case ["qos", "trust"] if new in _SOURCES:
-            return features.file, (f"traffic.packet_priority_source_set = [{_SOURCES[str(new)]}]",), _RELOAD
+            return features.file, (f"traffic.packet_priority_source_set = [{_SOURCES[str(new)]}]",), RELOAD
         case ["qos", "pfc_watchdog"] if new is not None and features.file == FEATURES[0]:
-            return features.file, features.watch(name, ports), _RELOAD
+            return features.file, features.watch(name, ports), RELOAD
         case ["cable_length_m"] if isinstance(new, int):
-            return f"the port group of {ports} in {features.file}", (f"cable_length = {new}",), _RELOAD
+            return f"the port group of {ports} in {features.file}", (f"cable_length = {new}",), RELOAD
         case ["adaptive_routing"] if isinstance(new, bool):
-            return ADAPTIVE, (f"interface.{port}.adaptive_routing.enable = {_format_boolean(new)}",), _RELOAD
+            return ADAPTIVE, (f"interface.{port}.adaptive_routing.enable = {_format_boolean(new)}",), RELOAD
         case [] if name == "@adaptive_routing" and isinstance(new, bool):
-            return ADAPTIVE, (f"adaptive_routing.enable = {_format_boolean(new)}",), _RELOAD
+            return ADAPTIVE, (f"adaptive_routing.enable = {_format_boolean(new)}",), RELOAD
         case [] if name == "@watchdog_polling_ms" and isinstance(new, int):
-            return SWITCHD, (f"pfc_wd.poll_interval = {new}",), _RELOAD
+            return SWITCHD, (f"pfc_wd.poll_interval = {new}",), RELOAD
     return None
 
 

@@ -5,14 +5,17 @@ Buffer and Queue Management, RDMA over Converged Ethernet (traffic.conf, datapat
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
-from nodrop.model.reading import Place
-from nodrop.model.types import nearest
+from nodrop.limits import MAX_COMPARED
+from nodrop.model.change import Choice
+from nodrop.model.reading import Place, Remedy
+from nodrop.model.types import nearest, only_near_name
 from nodrop.platforms.cumulus.keys import Setting, parse_lines
+from nodrop.platforms.kit.command_lines import is_typable
 from nodrop.platforms.kit.near_words import slip
-from nodrop.platforms.kit.translating import Translation, word_of
+from nodrop.platforms.kit.translating import FileRemark, Translation, word_of
 from nodrop.syntax.lines import NotUnderstood, understood
 from nodrop.syntax.places import quote_text
 from nodrop.units import whole_number
@@ -20,6 +23,7 @@ from nodrop.units import whole_number
 GLOBAL = "default-global"
 FEATURES = ("qos_features.conf", "traffic.conf")
 INFRA = ("qos_infra.conf", "datapath.conf")
+RELOAD = "systemctl reload switchd"
 SWITCHD = "switchd.conf"
 TRUSTS = {
     frozenset({"802.1p"}): "l2",
@@ -131,7 +135,8 @@ class Features:
             for name in names:
                 if name not in groups and listed is not None:
                     facts = {"kind": "port group", "name": name, "field": listed.key}
-                    self._found.remarks.append(("dangling-reference", (), listed.place, facts))
+                    remedy = Remedy(choices=tuple(_choices(listed, name, groups)) if len(names) <= MAX_COMPARED else ())
+                    self._found.remarks.append(FileRemark("dangling-reference", (), listed.place, facts, remedy))
             misspelt = any(name not in groups for name in names)
             for name, own_groups in groups.items():
                 if name in names:
@@ -155,7 +160,7 @@ class Features:
             self._found.others.append((place, f"port group {quote_text(name)} does nothing: {reason}"))
         else:
             facts = {"kind": "port group", "name": name, "reason": reason}
-            self._found.remarks.append(("unused-profile", (), place, facts))
+            self._found.remarks.append(FileRemark("unused-profile", (), place, facts))
 
     def _add_command(self, command: str, setting: Setting) -> None:
         self._found.add(command, setting.place, setting.key)
@@ -164,7 +169,7 @@ class Features:
         """Add a setting that is turned on or off; a value that is neither true nor false is remarked."""
         if setting.flag is None:
             facts = {"path": setting.key, "found": quote_text(setting.value), "expected": "true or false"}
-            self._found.remarks.append(("malformed-value", (), setting.place, facts))
+            self._found.remarks.append(FileRemark("malformed-value", (), setting.place, facts))
         else:
             self._add_command(f"{command} {'enable' if setting.flag else 'disable'}", setting)
 
@@ -260,7 +265,7 @@ class Features:
         for other_setting in {old_setting.key: old_setting for old_setting in before.values()}.values():
             values = ", ".join(str(value) for value, old_setting in before.items() if old_setting is other_setting)
             facts = {"values": values, "key": setting.key, "other": other_setting.key}
-            self._found.remarks.append(("value-in-two-lists", (), setting.place, facts))
+            self._found.remarks.append(FileRemark("value-in-two-lists", (), setting.place, facts))
 
     def _translates_queue_share(self, profile: str, queue: str, setting: Setting) -> bool:
         match = _QUEUE.fullmatch(queue)
@@ -380,3 +385,16 @@ def _alpha_word(setting: Setting) -> str:
     value = setting.value.lower()
     number = whole_number(value, len(ALPHAS) - 1)
     return word_of(value) if number is None else f"alpha_{ALPHAS[number]}"
+
+
+def _choices(listed: Setting, name: str, groups: Iterable[str]) -> Iterator[Choice]:
+    """Yield the line that lists the group of ports that is near a missing name, and the one without the name."""
+    near = only_near_name(name, groups)
+    others = [item for item in listed.items if item not in (name, near)]
+    if not all(map(is_typable, (*listed.items, near or name))):
+        return
+    cases = {f"if {near} is meant": [*others, near]} if near is not None else {}
+    cases |= {"if no group is meant": others} if others else {}
+    for condition, items in cases.items():
+        lines = (f"# {listed.place.file}:", f"{listed.key} = [{','.join(items)}]", RELOAD)
+        yield Choice(condition=condition, language="cumulus", lines=lines)

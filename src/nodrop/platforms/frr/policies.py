@@ -5,11 +5,13 @@ bgpd/bgp_clist.c, bgpd/bgp_filter.c). A route map's entry that is opened again g
 kind takes the place of the first (lib/routemap.c).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from nodrop.limits import MAX_COMPARED
 from nodrop.model import policy_values
-from nodrop.model.reading import Place, Remark
+from nodrop.model.change import Choice
+from nodrop.model.reading import Place, Remark, Remedy
 from nodrop.model.routing import (
     Action,
     AsPathList,
@@ -19,10 +21,12 @@ from nodrop.model.routing import (
     RouteMap,
     RouteMapRule,
 )
+from nodrop.model.types import only_near_name
 from nodrop.platforms.frr.limits import ANY, GOES, MATCHES, SETS
 from nodrop.platforms.frr.rows import NAMED_BY
 from nodrop.platforms.frr.words import action, number
 from nodrop.platforms.frr.words import prefix as prefix_in
+from nodrop.platforms.kit.command_lines import is_typable
 from nodrop.syntax.frr import Statement
 from nodrop.syntax.lines import NotUnderstood, understood
 
@@ -37,6 +41,14 @@ _MAX_LENGTH = 128
 """Of a prefix of IPv6, the longer ones."""
 
 
+_WITHOUT = {
+    "neighbor": "then the session passes all routes",
+    "redistribute": "then all routes of the source are announced",
+    "network": "then the route is announced unchanged",
+}
+"""What changes without the reference, by the first word of the command that has it."""
+
+
 class Undefined(NamedTuple):
     """A command that names a list or map of a kind, where there is none of that name."""
 
@@ -45,6 +57,10 @@ class Undefined(NamedTuple):
     name: str
     other_kind: str
     """The kind of the list that has the name in the other address family; "" where there is none."""
+    near: str | None = None
+    """The only name of that kind that the name may be a slip of."""
+    within: tuple[str, ...] = ()
+    """The commands that open the blocks around the command."""
 
     def remark(self, device: str, place: Place | None, field: str) -> Remark:
         """Return the remark about it, `field` being the command in the words of the file."""
@@ -52,7 +68,22 @@ class Undefined(NamedTuple):
         kind = "dangling-reference"
         if self.other_kind:
             kind, facts = "prefix-list-of-other-family", {**facts, "other_kind": self.other_kind}
-        return Remark(kind=kind, subject=(device, "@bgp"), place=place, facts=facts)
+        remedy = Remedy(choices=tuple(self._choices()))
+        return Remark(kind=kind, subject=(device, "@bgp"), place=place, facts=facts, remedy=remedy)
+
+    def _choices(self) -> Iterator[Choice]:
+        """Yield the command that names the near object, and the one that removes the reference."""
+        command = self.statement.text
+        if not all(map(is_typable, (command, *self.within, self.near or command))):
+            return
+        if self.near is not None:
+            words = tuple(self.near if word == self.name else word for word in self.statement.words)
+            lines = (*self.within, " ".join(words))
+            yield Choice(condition=f"if {self.near} is meant", language="frr", lines=lines)
+        effect = next((effect for start, effect in _WITHOUT.items() if self.statement.starts(*start.split(" "))), "")
+        if effect:
+            lines = (*self.within, f"no {command}")
+            yield Choice(condition=f"if no {self.kind} is meant ({effect})", language="frr", lines=lines)
 
 
 class Policies:
@@ -85,12 +116,15 @@ class Policies:
             BFD_PROFILE: self.bfd_profiles,
         }
         undefined = []
+        near_names: dict[tuple[str, str], str | None] = {}
         for statement, kind, name in self._references:
             if name not in defined[kind]:
                 other_kind = _OTHER_FAMILY.get(kind, "")
-                undefined.append(
-                    Undefined(statement, kind, name, other_kind if name in defined.get(other_kind, ()) else "")
-                )
+                other_family = other_kind if name in defined.get(other_kind, ()) else ""
+                if (kind, name) not in near_names and len(near_names) < MAX_COMPARED:
+                    near_names[kind, name] = only_near_name(name, defined[kind])
+                near = near_names.get((kind, name))
+                undefined.append(Undefined(statement, kind, name, other_family, near))
         return undefined
 
     def fields(self) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """From an FRR configuration to the model's routing; a command that is not understood is kept and reported."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from nodrop.limits import MAX_DISTANCE
@@ -82,7 +82,8 @@ class _Reader:
             result.bgp = replace_fields(result.bgp, **self._installed)
         result.vrf_bgp = tuple(bgp for _, bgp in sorted(bgps.items(), key=lambda pair: natural(pair[0] or "")))
         result.static_routes = tuple(self._routes)
-        result.undefined = self._policies.undefined()
+        around = dict(_blocks_around(self._top)) if (undefined := self._policies.undefined()) else {}
+        result.undefined = [each._replace(within=around.get(id(each.statement), ())) for each in undefined]
         return result
 
     def _read_statement(self, statement: Statement) -> None:
@@ -265,3 +266,12 @@ _READERS: Mapping[tuple[str, ...], tuple[int | None, Callable[[_Reader, Statemen
     ("frr", "version"): (None, _Reader._read_version),
 }
 """What reads a statement that begins with these words, and how many words it has where that is fixed."""
+
+
+def _blocks_around(
+    statements: Iterable[Statement], within: tuple[str, ...] = ()
+) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """Yield the identity of each command with the commands that open the blocks around it."""
+    for statement in statements:
+        yield id(statement), within
+        yield from _blocks_around(statement.children, (*within, statement.text))

@@ -1,7 +1,8 @@
 """Commands of a host's shell, as root, and lines for the files of a job."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise, takewhile
 
 from nodrop.model.change import Edit
 from nodrop.platforms.kit.command_lines import repeat_for_ports
@@ -43,18 +44,17 @@ def fit_file(name: str, file_content: bytes, commands: Sequence[str]) -> tuple[s
 
 
 def _lines_that_set(names: Sequence[str], text: Sequence[str]) -> list[int]:
-    """Return the numbers of the lines that begin with assignments, one of them to a variable of these."""
-    found = []
-    for number, line in enumerate(text, 1):
-        words = line.split()
-        words = words[1:] if words[:1] == ["export"] else words
-        for word in words:
-            if not _ASSIGNMENT.fullmatch(word):
-                break
-            if word.partition("=")[0] in names:
-                found.append(number)
-                break
-    return found
+    """Return the numbers of the lines that set a variable of these: at their beginning, or by `-x` of mpirun."""
+    return [number for number, line in enumerate(text, 1) if any(word in names for word in _variables_set(line))]
+
+
+def _variables_set(line: str) -> Iterator[str]:
+    words = line.split()
+    words = words[1:] if words[:1] == ["export"] else words
+    assigned = takewhile(_ASSIGNMENT.fullmatch, words)
+    exported = (word for option, word in pairwise(words) if option == "-x" and _ASSIGNMENT.fullmatch(word))
+    for word in (*assigned, *exported):
+        yield word.partition("=")[0]
 
 
 def of_edit(bundle: Mapping[str, bytes], edit: Edit) -> tuple[str, ...]:

@@ -74,10 +74,14 @@ def as_manual_steps(
     changes: Iterable[Change],
     line: Callable[[Change], str],
     commands: Callable[[Change], tuple[str, ...]] = lambda _: (),
+    ports: Callable[[Change], tuple[str, ...]] = lambda _: (),
 ) -> Edit:
-    """Leave read-only files unchanged, and give for each change the manual step, and what to type for it."""
+    """Leave read-only files unchanged, and give for each change the manual step, what to type, and all its ports."""
     return Edit(
-        by_hand=tuple(ByHand(change=change, line=line(change), commands=commands(change)) for change in changes)
+        by_hand=tuple(
+            ByHand(change=change, line=line(change), commands=commands(change), ports=ports(change))
+            for change in changes
+        )
     )
 
 

@@ -7,13 +7,14 @@ of that line.
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from nodrop.errors import InputProblems, Problem
 from nodrop.limits import MAX_COMMANDS
 from nodrop.model.access import AccessList
 from nodrop.model.bridging import PortChannel, Vlan
 from nodrop.model.fabric import Device, Interface
-from nodrop.model.reading import DeviceReading, Note, Place, Remark, Source
+from nodrop.model.reading import NO_REMEDY, DeviceReading, Note, Place, Remark, Remedy, Source
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import Subject, natural
 from nodrop.model.values import replace_fields
@@ -30,6 +31,16 @@ _MAX_NOTES = 100
 _OF_REVISIONS = "qos-with-breakout"
 """What is said of a change in NVUE's own words, and of no state."""
 _SHARES, _SCHEDULER = "shares-exceed-whole", "egress-scheduler"
+
+
+class FileRemark(NamedTuple):
+    """A remark about a line of a file: its kind, its subject below the device, and how to correct it."""
+
+    kind: str
+    subject: Subject
+    place: Place
+    facts: dict[str, str]
+    remedy: Remedy = NO_REMEDY
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +82,7 @@ class Translation:
     """Returns the access lists for the device with its ports, where the files say which there are."""
     entries: dict[str, Place] = field(default_factory=dict)
     """Where entries of access lists stand, by their names."""
-    remarks: list[tuple[str, Subject, Place, dict[str, str]]] = field(default_factory=list)
+    remarks: list[FileRemark] = field(default_factory=list)
     secrets: list[tuple[Place, str, Exposure]] = field(default_factory=list)
     """Where secrets stand, what they are, and how they are exposed."""
 
@@ -82,7 +93,7 @@ class Translation:
     def unknown(self, place: Place, command: str, system: str, hint: str) -> None:
         """Remark a line that the system does not have, and what there is instead."""
         facts = {"command": on_one_line(mask_secret(command))[:80], "system": system, "hint": hint}
-        self.remarks.append(("unknown-command", (), place, facts))
+        self.remarks.append(FileRemark("unknown-command", (), place, facts))
 
     def hide(self, secrets: Iterable[Found], file: str) -> None:
         """Add the secrets of a file."""
@@ -167,8 +178,8 @@ def read_translation(
         said_once = _relocate_remark(remark, translation)
         remarks += [said_once] if said_once not in remarks else []
     remarks += [
-        Remark(kind=kind, subject=(device.name, *subject), place=place, facts=facts)
-        for kind, subject, place, facts in translation.remarks
+        Remark(kind=kind, subject=(device.name, *subject), place=place, facts=facts, remedy=remedy)
+        for kind, subject, place, facts, remedy in translation.remarks
     ]
     remarks += [remark_secret(device.name, place, secret_kind, how) for place, secret_kind, how in translation.secrets]
     for fault in faults(routing, device):
