@@ -56,6 +56,7 @@ TOOLS = {
     "ecnconfig": {"-p"},
     "mmuconfig": {"-p"},
     "vtysh": {"-c"},
+    "show queue": {"wredcounters"},
 }
 """The commands of sonic-utilities that are used, as its click groups have them."""
 

@@ -17,7 +17,7 @@ from nodrop.engine.verdicts import judge
 from support.places import TESTS
 from support.single_faults import Fault, faults, inject, outcome, reading_of
 from support.typed_commands import NotKnown
-from support.typed_trials import Examples, type_all
+from support.typed_trials import Examples, first_cases, type_all
 
 TABLE = TESTS / "rules" / "not_ended_by_commands.txt"
 EXAMPLES = {platform: TESTS / "rules" / f"not_ended_examples_{platform}.txt" for platform in TIERS}
@@ -31,7 +31,7 @@ def _printed(fault: Fault, files: Mapping[str, str]) -> list[Commands]:
     """Return the commands of the findings of the rule that must find a fault, each once."""
     findings = with_commands(outcome(fault).verdict.findings, reading_of(fault, files))
     own = [finding.fix for finding in findings if finding.rule == fault.row["rule"] and finding.fix]
-    return list({(each.device, each.lines): each for fix in own for each in fix.commands}.values())
+    return list(first_cases(each for fix in own for each in fix.commands))
 
 
 def _failure(fault: Fault, files: Mapping[str, str], printed: list[Commands]) -> str:

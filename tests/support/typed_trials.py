@@ -73,7 +73,7 @@ class Examples:
         assert self._fabric is not None
         before = _judge(rule, reading)
         own = [finding for finding in with_commands(before.findings, reading) if finding.rule == rule.name]
-        printed = _first_cases(each for one in own if one.fix for each in one.fix.commands)
+        printed = first_cases(each for one in own if one.fix for each in one.fix.commands)
         without = tuple(one for one in own if not (one.fix and one.fix.commands))
         if not printed:
             return Trial((), without, ())
@@ -123,7 +123,7 @@ class Examples:
         return next(d for d in self._read_back(artifacts, self._fabric).fabric.devices if d.name == name)
 
 
-def _first_cases(commands: Iterable[Commands]) -> tuple[Commands, ...]:
+def first_cases(commands: Iterable[Commands]) -> tuple[Commands, ...]:
     """Return commands once each; of those for different cases, the first, and none that only show the case."""
     first: dict[str, str] = {}
     chosen: dict[tuple[str, tuple[str, ...]], Commands] = {}

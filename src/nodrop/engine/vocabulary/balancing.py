@@ -59,6 +59,15 @@ def not_routed_alone(device: Device, interface: Interface) -> str:
 
 
 @word("function")
+def balances_adaptively(device: Device) -> bool:
+    """Whether adaptive routing is on for a switch and for a port of it that routes by itself in the default VRF."""
+    return require_fact(device.adaptive_routing, "device.adaptive_routing") and any(
+        require_fact(port.adaptive_routing, "interface.adaptive_routing") and not not_routed_alone(device, port)
+        for port in device.interfaces
+    )
+
+
+@word("function")
 def half_adaptive(device: Device) -> str:
     """How adaptive routing is on for a switch and none of its ports, or the other way round; else nothing."""
     maybe = [port for port in device.interfaces if port.adaptive_routing is not False]

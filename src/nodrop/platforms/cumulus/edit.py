@@ -28,7 +28,7 @@ def edit(
         changes,
         lambda change: _describe_manual_change(change, features),
         lambda change: _lines_for_change(change, features),
-        lambda change: features.watched_with(change.subject[1]) if change.subject[3:] == ("pfc_watchdog",) else (),
+        lambda change: features.find_ports_of_group(change.subject[1]) if change.subject[3:] == ("pfc_watchdog",) else (),
     )
 
 
@@ -55,7 +55,7 @@ class _Features:
             return lines
         return *lines, f"{_WATCHDOG}.{group}.port_set = {f'{members},' if members else ''}{ports}"
 
-    def watched_with(self, port: str) -> tuple[str, ...]:
+    def find_ports_of_group(self, port: str) -> tuple[str, ...]:
         """Return the ports of the group that the watchdog is turned on for with a port."""
         members = next((members for members in self._sets.values() if _has_port(members, port)), port)
         return tuple(names(",".join(ports_of(members))))
