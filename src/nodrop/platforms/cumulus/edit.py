@@ -28,7 +28,9 @@ def edit(
         changes,
         lambda change: _describe_manual_change(change, features),
         lambda change: _lines_for_change(change, features),
-        lambda change: features.find_ports_of_group(change.subject[1]) if change.subject[3:] == ("pfc_watchdog",) else (),
+        lambda change: (
+            features.find_ports_of_group(change.subject[1]) if change.subject[3:] == ("pfc_watchdog",) else ()
+        ),
     )
 
 

@@ -82,7 +82,7 @@ class _Reader:
             result.bgp = replace_fields(result.bgp, **self._installed)
         result.vrf_bgp = tuple(bgp for _, bgp in sorted(bgps.items(), key=lambda pair: natural(pair[0] or "")))
         result.static_routes = tuple(self._routes)
-        around = dict(_blocks_around(self._top)) if (undefined := self._policies.undefined()) else {}
+        around = dict(_find_enclosing_blocks(self._top)) if (undefined := self._policies.undefined()) else {}
         result.undefined = [each._replace(within=around.get(id(each.statement), ())) for each in undefined]
         return result
 
@@ -268,10 +268,10 @@ _READERS: Mapping[tuple[str, ...], tuple[int | None, Callable[[_Reader, Statemen
 """What reads a statement that begins with these words, and how many words it has where that is fixed."""
 
 
-def _blocks_around(
+def _find_enclosing_blocks(
     statements: Iterable[Statement], within: tuple[str, ...] = ()
 ) -> Iterator[tuple[int, tuple[str, ...]]]:
     """Yield the identity of each command with the commands that open the blocks around it."""
     for statement in statements:
         yield id(statement), within
-        yield from _blocks_around(statement.children, (*within, statement.text))
+        yield from _find_enclosing_blocks(statement.children, (*within, statement.text))

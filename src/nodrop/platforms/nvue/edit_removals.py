@@ -24,7 +24,7 @@ def raise_removals(root: object, gone: Iterable[Path], wanted: Iterable[Path] = 
     for depth in range(max(map(len, raised), default=0), 1, -1):
         removed_below: dict[Path, set[str]] = {}
         for path in raised:
-            if len(path) == depth and not _is_named_by_owner(path):
+            if len(path) == depth and not _has_owners_name_by_owner(path):
                 removed_below.setdefault(path[:-1], set()).add(path[-1])
         ended = {
             above
@@ -57,7 +57,7 @@ def _single_paths(words: Sequence[str], above: Path = ()) -> Iterator[Path]:
         yield from _single_paths(words[1:], (*above, key))
 
 
-def _is_named_by_owner(path: Path) -> bool:
+def _has_owners_name_by_owner(path: Path) -> bool:
     """Whether a path leads to an object of the owner's name, or to one that the schema does not know."""
     node: Node | None = schema()
     for word in path:
