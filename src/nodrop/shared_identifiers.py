@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from nodrop import platforms
 from nodrop.accepted_findings import overlay_lines
-from nodrop.analyses._beside import OTHER_FABRICS_KEY, OTHER_FABRICS_SUBJECT, Beside
+from nodrop.analyses._beside import OTHER_FABRICS, OTHER_FABRICS_SUBJECT, Beside
 from nodrop.engine.finding import Finding, Located, Related
 from nodrop.engine.rule import Rule
 from nodrop.engine.verdicts import rule_severity
@@ -84,7 +84,7 @@ def compare_fabrics(
     for later in shared.pairs:
         reading = shelf.reading(later)
         index = Index(reading.fabric)
-        index.kept[OTHER_FABRICS_KEY] = tuple(shelf.earlier_fabrics(later, shared, one_site=one_site))
+        index.set_value(OTHER_FABRICS, tuple(shelf.earlier_fabrics(later, shared, one_site=one_site)))
         outcomes[chosen[later]] = run_rules(reading, comparing, settings, index=index)
     _locate_related_parts(outcomes, shelf, settings)
     return outcomes

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 import nodrop
-from nodrop.analyses import OBSERVATIONS, Hit, observed
+from nodrop.analyses import Hit, observed
 from nodrop.analyses._aims import aims
 from nodrop.analyses._computed import compute_observation, destinations
 from nodrop.analyses._expected import expected_routes, faults
@@ -18,7 +18,7 @@ from nodrop.model.index import Index
 from nodrop.model.subject import Subject, parse
 from nodrop.report.agreement import render_comparison
 from nodrop.results.agreement import validation
-from nodrop.routing.observation import OBSERVATION_CHECKS, Observation, ObservationCheck
+from nodrop.routing.observation import OBSERVATION_CHECKS, OBSERVATIONS, Observation, ObservationCheck
 from support.designs import build, load, shipped
 from support.random_designs import intents
 
@@ -257,7 +257,7 @@ def test_a_finding_about_denied_packets_names_the_entry_that_drops_them(explanat
     item = ("leaf1", "@reach", "", "10.2.2.0/24")
     seen = replace(as_seen("real FRR", reach={item: "denied"}), said={("reach", item): explanation})
     with_seen = index()
-    with_seen.kept[OBSERVATIONS] = [seen]
+    with_seen.set_value(OBSERVATIONS, [seen])
     (hit,) = observed.find(with_seen, check="reach")
     assert isinstance(hit, Hit)
     assert hit.facts["said"] == (f": {explanation}" if said else "")

@@ -19,8 +19,8 @@ An analysis that sets `ROUTED = True` needs the control plane (`_plane.of`): in 
 field that routing depends on (`Field.routing`).
 An analysis that sets `FAILURES = True` computes failures of cables or switches, as `nodrop validate` does.
 An analysis that sets `BESIDE = True` compares the fabric with others of the same command (`_beside.beside`), if any.
-An analysis that sets `OBSERVED = True` reads the observations of other validators (`Index.kept[OBSERVATIONS]`), if any
-were asked.
+An analysis that sets `OBSERVED = True` reads what other validators observed, if they were asked
+(`routing.observation.OBSERVATIONS`).
 
 An analysis yields in an order that does not change from run to run, and raises nothing for a merely faulty fabric.
 """
@@ -36,8 +36,6 @@ from nodrop.model.reading import Place
 from nodrop.model.subject import Subject
 
 HitFact = str | int | float | bool | None
-OBSERVATIONS = "observations"
-"""Under which name an index keeps what validators saw: a tuple of `routing.observation.Observation`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

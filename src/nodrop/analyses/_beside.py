@@ -9,12 +9,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from nodrop.model.fabric import Fabric
-from nodrop.model.index import Index
+from nodrop.model.index import Channel, Index
 from nodrop.model.subject import Subject
 
 OTHER_FABRICS_SUBJECT = "@fabrics"
-OTHER_FABRICS_KEY = "beside"
-"""Under which name an index keeps the other fabrics."""
 _SHOWN = 3
 
 
@@ -44,10 +42,13 @@ class Beside:
         return self.one_site or index.devices.keys().isdisjoint(self.index.devices.keys())
 
 
+OTHER_FABRICS = Channel[Sequence[Beside]]("beside")
+"""The other fabrics of the command."""
+
+
 def overlapping_fabrics(index: Index) -> Sequence[Beside]:
     """Return the earlier fabrics of the command that have something in common with this one."""
-    fabrics: Sequence[Beside] = index.kept.get(OTHER_FABRICS_KEY, ())
-    return fabrics
+    return index.get_value(OTHER_FABRICS, ())
 
 
 def cabled_host_names(index: Index) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping
 
-from nodrop.analyses import OBSERVATIONS, Hit
+from nodrop.analyses import Hit
 from nodrop.analyses._aims import aims
 from nodrop.analyses._computed import compute_observation
 from nodrop.analyses._expected import NOTHING_SEEN, ObservedFault, expected_routes, faults
@@ -18,7 +18,7 @@ from nodrop.analyses._naming import (
 from nodrop.analyses._plane import control_plane_of
 from nodrop.model.index import Index
 from nodrop.model.subject import Subject
-from nodrop.routing.observation import OBSERVATION_CHECKS, Flow, Observation, ObservationCheck
+from nodrop.routing.observation import OBSERVATION_CHECKS, OBSERVATIONS, Flow, Observation, ObservationCheck
 
 RESTS_ON = frozenset({"cables", "roles"})
 ROUTED = True
@@ -33,7 +33,7 @@ def find(index: Index, *, check: str) -> Iterator[Hit]:
     delivered. The facts are `what` it is about, how that is `observation` and how it is `expected`, and the message of
     the validator (`said`), after a colon.
     """
-    for seen in index.kept.get(OBSERVATIONS, ()):
+    for seen in index.get_value(OBSERVATIONS, ()):
         own_faults = [fault for fault in faults(index, seen) if fault.check == check and fault.seen != NOTHING_SEEN]
         match check:
             case "differences":

@@ -119,13 +119,13 @@ def _validate_fabric(
     ask: Ask,
     progress: Callable[[str], None],
 ) -> "Outcome":
-    from nodrop.analyses import OBSERVATIONS
     from nodrop.judging import reading_at, run_rules
     from nodrop.model.identifiers import identifiers_of
     from nodrop.model.index import Index
     from nodrop.model.reading import Note
     from nodrop.report.routes import summarize_control_plane
     from nodrop.results.agreement import validation
+    from nodrop.routing.observation import OBSERVATIONS
     from nodrop.validating import observations
 
     progress(f"reading {path}")
@@ -136,7 +136,7 @@ def _validate_fabric(
         reading, index, batfish=ask.batfish, against=against, twin=ask.twin, progress=progress
     )
     seen = tuple(given_observations)
-    index.kept[OBSERVATIONS] = seen
+    index.set_value(OBSERVATIONS, seen)
     outcome = run_rules(reading, rules, settings, index=index, progress=progress)
     outcome = replace(outcome, identifiers=identifiers_of(reading.fabric), an_intent=reading.decided is not None)
     notes = tuple(Note(kind="routing", message=text) for text in summarize_control_plane(index))

@@ -142,7 +142,7 @@ def _make_draft(intent: Intent) -> _Drawn:
     timers = derive_timers(intent, switches.most_ports)
     problems += watchdog_faults(intent, timers)
     _raise_if_problems(problems)
-    classes = resolve_classes(intent)
+    classes = resolve_classes(intent.classes)
     make = DeviceBuilder(intent, switches, plan, asns, classes, timers)
     return _Drawn(layout, plan, timers, classes, cables_by_port(layout, plan), make)
 

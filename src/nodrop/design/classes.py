@@ -81,9 +81,9 @@ def unclaimed(classes: Mapping[str, Wanted]) -> tuple[int, ...]:
     return tuple(dscp for dscp in range(DSCPS) if dscp not in named_dscps)
 
 
-def resolve_classes(intent: Intent) -> Classes:
+def resolve_classes(classes: Mapping[str, Wanted]) -> Classes:
     """Return the classes of an intent without contradictions, every DSCP given out."""
-    unclaimed_dscps = unclaimed(intent.classes)
+    unclaimed_dscps = unclaimed(classes)
     declared = [
         TrafficClass(
             name=name,
@@ -95,7 +95,7 @@ def resolve_classes(intent: Intent) -> Classes:
             if wanted_traffic_class.strict or wanted_traffic_class.share is None
             else wanted_traffic_class.share,
         )
-        for name, wanted_traffic_class in sorted(intent.classes.items())
+        for name, wanted_traffic_class in sorted(classes.items())
     ]
     tc_of = {
         dscp: traffic_class.tc
@@ -103,13 +103,13 @@ def resolve_classes(intent: Intent) -> Classes:
         for dscp in traffic_class.dscp
         if isinstance(traffic_class.tc, int)
     }
-    lossless = lossless_priorities(intent.classes)
+    lossless = lossless_priorities(classes)
     unused = (None,) * (TRAFFIC_CLASSES - PRIORITIES)
     return Classes(
         declared=tuple(declared),
         wanted=tuple(
             (wanted_traffic_class, purpose_of(name, wanted_traffic_class))
-            for name, wanted_traffic_class in sorted(intent.classes.items(), key=lambda item: item[1].priority)
+            for name, wanted_traffic_class in sorted(classes.items(), key=lambda item: item[1].priority)
         ),
         lossless=lossless,
         dscp_to_tc=tuple(tc_of.get(dscp) for dscp in range(DSCPS)),

@@ -37,7 +37,7 @@ def suggest_smallest_fabric(intent: Intent) -> str:
     ]
     if split != join.split or any(speed not in end.lanes for end in ends):
         return ""
-    closed = min(_fabrics_for_hosts(intent, join), default=None)
+    closed = min(_fabrics_for_hosts(intent.endpoints, join), default=None)
     if closed is None:
         return ""
     uplinks = closed.links * len(join.upper.wanted.ids)
@@ -83,10 +83,10 @@ def _count_host_ports(endpoints: Mapping[str, Endpoints]) -> int:
     return sum(len(group.ids) * group.ports for group in endpoints.values())
 
 
-def _fabrics_for_hosts(intent: Intent, join: Join) -> Iterator[_Closed]:
+def _fabrics_for_hosts(endpoints: Mapping[str, Endpoints], join: Join) -> Iterator[_Closed]:
     """Yield every fabric that carries the hosts, whole hosts on a switch or set of switches as their groups require."""
-    groups, uppers = intent.endpoints.values(), len(join.upper.wanted.ids)
-    ports = _count_host_ports(intent.endpoints)
+    groups, uppers = endpoints.values(), len(join.upper.wanted.ids)
+    ports = _count_host_ports(endpoints)
     apart = lcm(*(group.switches_of_each for group in groups))
     together = lcm(*(group.ports_on_switch for group in groups))
     split = join.split

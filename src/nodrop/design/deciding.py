@@ -35,10 +35,7 @@ def decision(intent: Intent, subject: Subject) -> Decision | None:
     """
     if intent.entries is None:
         return None
-    if __name__ not in intent.cache:
-        intent.cache[__name__] = _Deciding(intent)
-    deciding: _Deciding = intent.cache[__name__]
-    return deciding.of(subject)
+    return intent.keep(__name__, None, lambda: _Deciding(intent)).of(subject)
 
 
 class _Found(NamedTuple):

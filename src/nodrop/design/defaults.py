@@ -19,7 +19,7 @@ from nodrop.design.static_buffers import is_static
 from nodrop.design.styles import qos_style
 from nodrop.design.topology import model_of, topology_of
 from nodrop.design.watchdog import BASE_DETECTION_MS, FABRIC_FACTOR, SideTimers, Timers, derive_timers, timer_scale
-from nodrop.intent.schema import Endpoints, Intent, WatchdogTimers
+from nodrop.intent.schema import Endpoints, Intent, TrafficClass, WatchdogTimers
 from nodrop.model.timeouts import QP_TIMEOUT_MS
 from nodrop.platforms.kit.traits import Traits
 
@@ -86,14 +86,14 @@ def _nic_class_defaults(intent: Intent) -> Iterator[AppliedDefault]:
     if hosts.tos is None:
         tos = host_tos(intent)
         yield AppliedDefault(
-            "hosts.tos", str(tos), f"DSCP {tos >> 2} of {_class_of_dscp(intent, tos >> 2)}, ECN-capable"
+            "hosts.tos", str(tos), f"DSCP {tos >> 2} of {_class_of_dscp(intent.classes, tos >> 2)}, ECN-capable"
         )
     if hosts.cnp_dscp is None:
         dscp = host_cnp_dscp(intent)
         cnp = any(
             purpose_of(name, wanted_traffic_class) == "cnp" for name, wanted_traffic_class in intent.classes.items()
         )
-        source = f"DSCP of {_class_of_dscp(intent, dscp)}" if cnp else "NVIDIA NICs send CNPs with DSCP 48"
+        source = f"DSCP of {_class_of_dscp(intent.classes, dscp)}" if cnp else "NVIDIA NICs send CNPs with DSCP 48"
         yield AppliedDefault("hosts.cnp_dscp", str(dscp), source)
     if hosts.pfc is None:
         lossless = " and ".join(
@@ -103,12 +103,12 @@ def _nic_class_defaults(intent: Intent) -> Iterator[AppliedDefault]:
         yield AppliedDefault("hosts.pfc", _format_value(host_pfc(intent)), source)
 
 
-def _class_of_dscp(intent: Intent, dscp: int) -> str:
+def _class_of_dscp(classes: Mapping[str, TrafficClass], dscp: int) -> str:
     """Return the class that has a DSCP."""
-    unclaimed_dscps = unclaimed(intent.classes)
+    unclaimed_dscps = unclaimed(classes)
     owned = (
         (name, unclaimed_dscps if wanted_traffic_class.dscp == "rest" else wanted_traffic_class.dscp)
-        for name, wanted_traffic_class in intent.classes.items()
+        for name, wanted_traffic_class in classes.items()
     )
     return next(name for name, dscps in owned if dscp in dscps)
 
@@ -229,7 +229,7 @@ def _list_derived_defaults(intent: Intent) -> Iterator[AppliedDefault]:
 
 def _qos_style_defaults(intent: Intent) -> Iterator[AppliedDefault]:
     """Yield the style of QoS of tiers whose platform has several."""
-    lossless = resolve_classes(intent).lossless
+    lossless = resolve_classes(intent.classes).lossless
     for group in topology_of(intent).groups:
         tier = group.wanted
         if tier.style is None and (style := qos_style(tier, lossless)) is not None:

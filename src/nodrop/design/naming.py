@@ -109,7 +109,7 @@ def _unknown_words(intent: Intent, identities: Iterable[Identity]) -> Iterator[P
 def _shape_fault(intent: Intent, identity: Identity) -> tuple[str, ...]:
     """Return why a switch or host has no name that can be, as found, expected and hint; nothing where it has one."""
     values = _values(intent, identity)
-    for slot in _slots_in_use(intent, identity):
+    for slot in _slots_in_use(intent.names, identity):
         if slot.field not in values:
             return f"{identity} has no rack", f"a rack for each, as names.racks: {{{identity}: r12}}"
         if slot.width and whole_number(values[slot.field]) is None:
@@ -132,7 +132,7 @@ def _collision_fault(intent: Intent, owner: Identity, identity: Identity) -> tup
     if str(owner) == str(identity):
         return ()
     lacks_id = not any(
-        str(each) in intent.names.devices or "id" in {slot.field for slot in _slots_in_use(intent, each)}
+        str(each) in intent.names.devices or "id" in {slot.field for slot in _slots_in_use(intent.names, each)}
         for each in (owner, identity)
     )
     fault = f"{owner} and {identity} would both be {name_of(intent, identity)}"
@@ -150,11 +150,11 @@ def _place_of_name(names: Names, identity: Identity) -> tuple[str, ...]:
     return ("names", key) if templates is not None else ("names",)
 
 
-def _slots_in_use(intent: Intent, identity: Identity) -> list[Slot]:
+def _slots_in_use(names: Names, identity: Identity) -> list[Slot]:
     """Return the fields of the template that a name is made by; none of an exception."""
-    if str(identity) in intent.names.devices:
+    if str(identity) in names.devices:
         return []
-    return [piece for piece in _template_of(intent.names, identity) if isinstance(piece, Slot)]
+    return [piece for piece in _template_of(names, identity) if isinstance(piece, Slot)]
 
 
 def _template_of(names: Names, identity: Identity) -> NameTemplate:

@@ -180,12 +180,7 @@ class Topology:
 
 def topology_of(intent: Intent) -> Topology:
     """Return the topology of an intent; links to groups that do not exist are left out."""
-    wanted, made = intent.topology, intent.cache.get(__name__)
-    if made is None or made[0] is not wanted:
-        made = wanted, _make_topology(intent)
-        intent.cache[__name__] = made
-    topology: Topology = made[1]
-    return topology
+    return intent.keep(__name__, intent.topology, lambda: _make_topology(intent))
 
 
 def _make_topology(intent: Intent) -> Topology:

@@ -116,12 +116,14 @@ def derive_timers(intent: Intent, ports: int) -> Timers | None:
     wanted_watchdog = intent.pfc.watchdog
     hosts = _make_watchdog_side(
         wanted_watchdog.hosts,
-        _default_detection_ms(intent, BASE_DETECTION_MS * timer_scale(ports), BASE_DETECTION_MS * timer_scale(ports)),
+        _default_detection_ms(
+            intent.pfc, BASE_DETECTION_MS * timer_scale(ports), BASE_DETECTION_MS * timer_scale(ports)
+        ),
     )
     fabric, later_ms = None, FABRIC_FACTOR * hosts.detection_ms
     if wanted_watchdog.fabric != "off" and topology_of(intent).joins:
         fabric = _make_watchdog_side(
-            wanted_watchdog.fabric, _default_detection_ms(intent, later_ms, hosts.detection_ms)
+            wanted_watchdog.fabric, _default_detection_ms(intent.pfc, later_ms, hosts.detection_ms)
         )
     result = _build_watchdog_timers(intent, hosts, fabric)
     cut = (
@@ -135,11 +137,11 @@ def derive_timers(intent: Intent, ports: int) -> Timers | None:
     return result
 
 
-def _default_detection_ms(intent: Intent, detection_ms: int, smallest_ms: int) -> int:
+def _default_detection_ms(pfc: Pfc, detection_ms: int, smallest_ms: int) -> int:
     """Return a detection that is not stated, no longer than every platform takes and than queue pairs wait."""
-    step = intent.pfc.watchdog.polling or TIMER_STEP_MS
-    longest = min(MAX_TIMER_MS, QP_TIMEOUT_MS - 1 - _choose_polling_ms(intent.pfc, smallest_ms)) // step * step
-    return min(_round_up_to_polling(intent.pfc, detection_ms), max(longest, step))
+    step = pfc.watchdog.polling or TIMER_STEP_MS
+    longest = min(MAX_TIMER_MS, QP_TIMEOUT_MS - 1 - _choose_polling_ms(pfc, smallest_ms)) // step * step
+    return min(_round_up_to_polling(pfc, detection_ms), max(longest, step))
 
 
 def _choose_polling_ms(pfc: Pfc, smallest_ms: int) -> int:
@@ -260,7 +262,7 @@ def _detection_step_faults(
     """Yield a detection that is no whole number of pollings, as many as the platform counts, where it counts them."""
     for tier in watched:
         if tier.of.robustness is None or _is_exact_detection(
-            intent, tier.of, timers.polling_ms[tier.group], side.detection_ms
+            intent.pfc, tier.of, timers.polling_ms[tier.group], side.detection_ms
         ):
             continue
         near = " or ".join(f"{value} ms" for value in _nearest_detections(intent, tier.of, side.detection_ms))
@@ -284,10 +286,10 @@ def _restoration_step_faults(
             yield intent.problem((*_KEYS, name, "restoration"), f"{side.restoration_ms} ms", expected, hint)
 
 
-def _is_exact_detection(intent: Intent, watchdog_traits: WatchdogTraits, polling_ms: int, detection_ms: int) -> bool:
+def _is_exact_detection(pfc: Pfc, watchdog_traits: WatchdogTraits, polling_ms: int, detection_ms: int) -> bool:
     """Whether a detection is a count of pollings that the platform takes, two or more."""
     assert watchdog_traits.robustness
-    polling = _find_dividing_polling(intent.pfc, watchdog_traits, detection_ms, polling_ms)
+    polling = _find_dividing_polling(pfc, watchdog_traits, detection_ms, polling_ms)
     if polling is None or detection_ms % polling:
         return False
     return max(2, watchdog_traits.robustness[0]) <= detection_ms // polling <= watchdog_traits.robustness[1]
@@ -305,11 +307,11 @@ def _nearest_detections(intent: Intent, watchdog_traits: WatchdogTraits, detecti
     before = (
         value
         for value in range(detection_ms - 1, low - 1, -1)
-        if _is_exact_detection(intent, watchdog_traits, low, value)
+        if _is_exact_detection(intent.pfc, watchdog_traits, low, value)
     )
     after = (
         value
         for value in range(max(detection_ms, low), high + 1)
-        if _is_exact_detection(intent, watchdog_traits, low, value)
+        if _is_exact_detection(intent.pfc, watchdog_traits, low, value)
     )
     return [value for candidates in (before, after) if (value := next(candidates, 0))]

@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from nodrop.analyses import OBSERVATIONS
-from nodrop.analyses._beside import OTHER_FABRICS_KEY, Beside
+from nodrop.analyses._beside import OTHER_FABRICS, Beside
 from nodrop.analyses._computed import compute_observation
 from nodrop.engine.finding import Finding, Verdict
 from nodrop.engine.rule import Example, Rule
@@ -29,7 +28,7 @@ from nodrop.model.index import Index
 from nodrop.model.reading import Reading
 from nodrop.model.subject import Subject, parse, sort_key
 from nodrop.model.subject import text as subject_text
-from nodrop.routing.observation import Flow, Observation, Refused
+from nodrop.routing.observation import OBSERVATIONS, Flow, Observation, Refused
 
 
 class PlatformView(NamedTuple):
@@ -192,11 +191,11 @@ def run_rule(
         return _verdict_on_suppressions(rule, reading)
     if rule.observed:
         index = Index(reading.fabric)
-        index.kept[OBSERVATIONS] = (observed or _observe_reading(reading),)
+        index.set_value(OBSERVATIONS, (observed or _observe_reading(reading),))
         return judge(reading, [rule], strictness="auditor", index=index)
     if rule.beside:
         index = Index(reading.fabric)
-        index.kept[OTHER_FABRICS_KEY] = other_fabrics
+        index.set_value(OTHER_FABRICS, other_fabrics)
         return judge(reading, [rule], strictness="auditor", index=index)
     beside_it = select_routing_rules(shipped()) if rule.failures else select_file_rules(shipped())
     other_rules = (

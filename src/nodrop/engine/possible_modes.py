@@ -23,7 +23,7 @@ def judge_each_mode(reading: Reading, index: Index, judge_in: JudgeIn) -> Verdic
     for possible_mode in reading.possible:
         fabric = replace_fields(reading.fabric, mode=possible_mode.mode, classes=possible_mode.classes)
         own_index = Index(fabric, index)
-        own_index.kept.update(index.kept)
+        own_index.take_values(index)
         verdicts.append(judge_in(replace(reading, fabric=fabric, possible=()), own_index))
     findings, open_verdicts = _merge_mode_findings(
         reading.possible, [mode_verdict.findings for mode_verdict in verdicts]

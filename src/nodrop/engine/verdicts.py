@@ -127,7 +127,8 @@ class _Session:
         self.unknowns = UnknownFacts(index.devices)
         self.problems: list[Problem] = []
         self.reported: Reported = {place: set(rules) for place, rules in (reported or {}).items()}
-        self.index.kept[REPORTED] = self.near.kept[REPORTED] = self.reported
+        for own_index in (self.index, self.near):
+            own_index.set_value(REPORTED, self.reported)
 
     @cached_property
     def remarks(self) -> Mapping[str, Sequence[Remark]]:

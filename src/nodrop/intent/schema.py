@@ -4,8 +4,8 @@ Descriptions are the reference that users read (`nodrop schema intent`). Default
 computed in `design/`, so a field that may be left out is None here.
 """
 
-from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Discriminator, Field, PrivateAttr, Tag
 
@@ -40,6 +40,8 @@ from nodrop.model.fabric import Mode, Purpose
 from nodrop.syntax.places import on_one_line
 from nodrop.syntax.yaml import Document
 from nodrop.syntax.yaml_span import Entries
+
+_Made = TypeVar("_Made")
 
 
 class VlanAccess(Part):
@@ -319,7 +321,7 @@ class Intent(WrittenIntent):
         description="additional settings by platform, role or switch (meant as in devices); merged last, the switch's "
         "over the role's",
     )
-    _kept: dict[str, object] = PrivateAttr(default_factory=dict)
+    _kept: dict[str, tuple[object, Any]] = PrivateAttr(default_factory=dict)
 
     def with_values(self, **values: object) -> "Intent":
         """Return a copy with other values of some keys, with an empty cache."""
@@ -327,7 +329,10 @@ class Intent(WrittenIntent):
         copy._kept = {}
         return copy
 
-    @property
-    def cache(self) -> dict[str, Any]:
-        """Return the results that others compute once for this intent, by the name of their owner."""
-        return self._kept
+    def keep(self, owner: str, basis: object, make: Callable[[], _Made]) -> _Made:
+        """Return what an `owner` computes once from this intent; it is made again if the `basis` is another object."""
+        held = self._kept.get(owner)
+        if held is None or held[0] is not basis:
+            held = self._kept[owner] = basis, make()
+        value: _Made = held[1]
+        return value

@@ -4,8 +4,9 @@ If two rows have the same name, the first counts; a rule finds the duplicate.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from nodrop.model.fabric import Device, End, Fabric, Host, HostPort, Interface, Link
 from nodrop.model.modes import cabled_groups
@@ -13,6 +14,13 @@ from nodrop.model.nics import Nic
 
 _T = TypeVar("_T", Device, Host, HostPort, Interface)
 _Made = TypeVar("_Made")
+
+
+@dataclass(frozen=True)
+class Channel(Generic[_Made]):
+    """A value of one type that a caller passes to analyses and rules through the index, by its name."""
+
+    name: str
 
 
 def _first_row_by_name(rows: Iterable[_T]) -> Mapping[str, _T]:
@@ -31,15 +39,28 @@ class Index:
         self._alike: dict[int, tuple[Device, Sequence[Sequence[Interface]]]] = former._alike if former else {}
         self._interfaces: dict[str, Mapping[str, Interface]] = {}
         self._host_ports: dict[str, Mapping[str, HostPort]] = {}
-        self.kept: dict[str, Any] = {}
-        """Results that analyses compute once for all rules, by the name of the analysis."""
+        self._kept: dict[str, Any] = {}
+        """Results that analyses compute once for all rules, by the name of the analysis, and values of channels."""
 
     def keep(self, name: str, make: Callable[[], _Made]) -> _Made:
         """Return the value kept under a name; make it when it is first requested."""
-        if name not in self.kept:
-            self.kept[name] = make()
-        cached_value: _Made = self.kept[name]
+        if name not in self._kept:
+            self._kept[name] = make()
+        cached_value: _Made = self._kept[name]
         return cached_value
+
+    def set_value(self, channel: Channel[_Made], value: _Made) -> None:
+        """Pass a value to whoever reads its channel."""
+        self._kept[channel.name] = value
+
+    def get_value(self, channel: Channel[_Made], default: _Made) -> _Made:
+        """Return the value that was passed through a channel; `default` if there is none."""
+        passed_value: _Made = self._kept.get(channel.name, default)
+        return passed_value
+
+    def take_values(self, index: "Index") -> None:
+        """Keep what another index keeps."""
+        self._kept.update(index._kept)
 
     @cached_property
     def devices(self) -> Mapping[str, Device]:

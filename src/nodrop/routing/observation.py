@@ -5,11 +5,12 @@ can be compared with the values that others observe, and with the expected value
 an explanation is a separate fault: silence never passes.
 """
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, get_args
 
 from nodrop.model.fabric import Device
+from nodrop.model.index import Channel
 from nodrop.model.reading import Place
 from nodrop.model.subject import FABRIC, Subject
 
@@ -95,6 +96,10 @@ class Observation:
         """Why it cannot see an item; "" where it can."""
         reason_by_item = self.unseen.get(check, {})
         return reason_by_item.get(checked_subject) or reason_by_item.get((), "")
+
+
+OBSERVATIONS = Channel[Sequence[Observation]]("observations")
+"""The observations of validators, for the rules about them."""
 
 
 def route_item(

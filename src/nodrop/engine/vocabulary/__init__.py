@@ -19,16 +19,16 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, TypeVar, get_type_hints
 
+from nodrop.model.index import Channel
 from nodrop.model.types import Type, type_of
 
 Kind = Literal["filter", "test", "function"]
 Topic = Literal["mode", "classes", "roles", "cables", "models", "hosts", "policy"]
 """What an owner may state and nodrop may have to assume: the keys of `fabric:` in nodrop.yaml."""
 
-REPORTED = "reported"
 Reported = dict[tuple[str, ...], set[tuple[str, str, str]]]
-"""What the index keeps under TOLD: by device and port or cable, area, name and severity of the rules that found
-something."""
+"""Area, name and severity of the rules that found something, by device and port or cable."""
+REPORTED = Channel[Reported]("reported")
 
 _F = TypeVar("_F", bound=Callable[..., object])
 _MARK = "nodrop_word"

@@ -1,7 +1,7 @@
 """Words about what other rules have found, and alpha as one writes it."""
 
 from nodrop.engine.areas import areas_checking_aspect
-from nodrop.engine.vocabulary import REPORTED, Reported, word
+from nodrop.engine.vocabulary import REPORTED, word
 from nodrop.limits import MAX_POWER
 from nodrop.model.index import Index
 from nodrop.model.subject import FABRIC, Subject, cable_ends
@@ -12,7 +12,7 @@ def told_otherwise(
     aspect: str, device: str, port: str, sibling_device: str, sibling_port: str, *, index: Index
 ) -> bool:
     """Whether other rules find in this aspect what sets a port apart from its sibling: one fault is one finding."""
-    reported_rules: Reported = index.kept.get(REPORTED, {})
+    reported_rules = index.get_value(REPORTED, {})
     own_rules, sibling_rules = (
         {rule for area, rule, _ in reported_rules.get(end, ()) if area in areas_checking_aspect(aspect)}
         for end in ((device, port), (sibling_device, sibling_port))
@@ -27,7 +27,7 @@ def error_near(devices: str, causes: str = "", *, index: Index) -> bool:
     Devices and rules have a comma between them. A finding at a cable is at both of its ends.
     """
     device_names, explain = set(devices.split(", ")), set(causes.split(", "))
-    reported_rules: Reported = index.kept.get(REPORTED, {})
+    reported_rules = index.get_value(REPORTED, {})
     return any(
         any(severity == "error" or rule in explain for _, rule, severity in reported_rules[subject])
         for subject in reported_rules
