@@ -4,11 +4,13 @@ Where files of the NICs were read, those are judged instead; not in mode pfc-onl
 """
 
 from collections.abc import Iterator
+from functools import partial
 
 from nodrop.analyses import Hit
 from nodrop.model import effects
 from nodrop.model.fabric import End, Fabric, Interface
 from nodrop.model.index import Index
+from nodrop.model.object_cache import ObjectCache
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import Unknown, UnknownFact, require_fact, surely_off
 
@@ -22,7 +24,7 @@ def find(index: Index) -> Iterator[Hit]:
     """
     if index.fabric.nics and index.fabric.mode != "pfc-only":
         return
-    marking: dict[int, int | None] = {}
+    marking_queue = ObjectCache[QosProfile, int | None](partial(_first_marking_rdma_queue, index.fabric))
     deaf: dict[str, int] = {}
     marking_by_group: dict[str, tuple[End, int]] = {}
     for host in index.fabric.hosts:
@@ -35,9 +37,7 @@ def find(index: Index) -> Iterator[Hit]:
             port = index.at(end)
             if not isinstance(port, Interface) or not isinstance(port.qos, QosProfile) or surely_off(port.enabled):
                 continue
-            if id(port.qos) not in marking:
-                marking[id(port.qos)] = _first_marking_rdma_queue(index.fabric, port.qos)
-            queue = marking[id(port.qos)]
+            queue = marking_queue(port.qos)
             if queue is not None:
                 marking_by_group[host.group] = end, queue
                 break

@@ -6,6 +6,7 @@ from nodrop.analyses import Hit, Unsettled
 from nodrop.model import effects
 from nodrop.model.fabric import End, Interface, Link
 from nodrop.model.index import Index
+from nodrop.model.object_cache import ObjectCache
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import UnknownFact, require_fact, surely_off
 from nodrop.model.subject import link as subject_of
@@ -30,7 +31,7 @@ class _Search:
 
     def __init__(self, index: Index) -> None:
         self._index = index
-        self._sent: dict[int, frozenset[int]] = {}
+        self._sent = ObjectCache[QosProfile, frozenset[int]](lambda qos: frozenset(effects.paused_for_use(qos)))
         self.missing: dict[tuple[str, str], set[str]] = {}
 
     def hits(self, link: Link, sender: End, receiver: End) -> Iterator[Hit]:
@@ -69,9 +70,7 @@ class _Search:
         qos = self._qos_of_end(end)
         if qos is None:
             return frozenset()
-        if id(qos) not in self._sent:
-            self._sent[id(qos)] = frozenset(effects.paused_for_use(qos))
-        return self._sent[id(qos)]
+        return self._sent(qos)
 
     def _obeyed_pause_priorities(self, end: End, sender: End) -> frozenset[int]:
         """Return the priorities on which an end stops; all on a port that other rules report.

@@ -16,6 +16,7 @@ from nodrop.analyses.nic_persistence import is_lost
 from nodrop.model import effects
 from nodrop.model.index import Index
 from nodrop.model.nics import Nic, value_or_none
+from nodrop.model.object_cache import distinct_objects
 
 RESTS_ON = frozenset({"classes", "hosts"})
 By = Literal["gpu", "cpu", "restart", "kernel"]
@@ -129,11 +130,11 @@ def _defaults_for(index: Index, nic: Nic, hosts: FileHosts) -> _Defaults:
     of_hosts: dict[frozenset[str], _Defaults] = index.keep("unmarked_jobs.defaults", dict)
     names = hosts.names_of(nic) if index.fabric.hosts else frozenset({_ANY_HOST})
     if names not in of_hosts:
-        files = {id(file): file for name in sorted(names) for file in by_host.get(name, ())}
+        files = distinct_objects(file for name in sorted(names) for file in by_host.get(name, ()))
         of_hosts[names] = _Defaults(
-            tuple(sorted({file.file for file in files.values()})),
-            are_lost=bool(files) and all(is_lost(index, file, hosts) for file in files.values()),
-            are_of_kernel=bool(files) and all(value_or_none(file, "traffic_class") is None for file in files.values()),
+            tuple(sorted({file.file for file in files})),
+            are_lost=bool(files) and all(is_lost(index, file, hosts) for file in files),
+            are_of_kernel=bool(files) and all(value_or_none(file, "traffic_class") is None for file in files),
         )
     return of_hosts[names]
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
 from typing import Any, Literal
 
@@ -27,6 +27,7 @@ from nodrop.engine.nodes import (
 )
 from nodrop.engine.scopes import Scope
 from nodrop.model.fabric import Device, Mode
+from nodrop.model.object_cache import ObjectCache
 from nodrop.model.types import Type
 
 Strictness = Literal["regular", "pedantic", "auditor"]
@@ -339,10 +340,8 @@ class Rule:
 
     def value(self, node: Node) -> Callable[..., Any]:
         """Return the function that evaluates one of its expressions for one item."""
-        if id(node) not in self._value_functions:
-            self._value_functions[id(node)] = compiler.value(self.names, node)
-        return self._value_functions[id(node)]
+        return self._value_function(node)
 
     @cached_property
-    def _value_functions(self) -> dict[int, Callable[..., object]]:
-        return {}
+    def _value_function(self) -> ObjectCache[Node, Callable[..., Any]]:
+        return ObjectCache(partial(compiler.value, self.names))

@@ -4,6 +4,7 @@ from nodrop.hardware import asic_of, switch, switches
 from nodrop.hardware.dynamic import occupied_bytes
 from nodrop.model.buffers import BufferProfile
 from nodrop.model.fabric import Device
+from nodrop.model.object_cache import ObjectCache
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import UnknownFact, require_fact
 
@@ -47,16 +48,14 @@ def committed_bytes(device: Device) -> int:
         return occupied_bytes(device)
     pools = require_fact(device.buffer_pools, "device.buffer_pools")
     shared = sum(pool.shared_headroom_bytes or 0 for pool in pools)
-    of_profile: dict[int, int] = {}
+    committed_bytes_of_port = ObjectCache[QosProfile, int](lambda qos: _committed_bytes_of_port(qos, bool(shared)))
     total = shared
     for port in device.interfaces:
         if not require_fact(port.enabled, "interface.enabled"):
             continue
         qos = require_fact(port.qos, "interface.qos")
         if qos is not None:
-            if id(qos) not in of_profile:
-                of_profile[id(qos)] = _committed_bytes_of_port(qos, bool(shared))
-            total += of_profile[id(qos)]
+            total += committed_bytes_of_port(qos)
     return total
 
 

@@ -11,6 +11,7 @@ from nodrop.importing.parts import Found, Keys, Lack, Tree, collect_facts, numbe
 from nodrop.importing.tier_view import SPEED_MBPS, Box, Cables, TierView, is_isolated, usual
 from nodrop.intent.topology import MOST_TIERS
 from nodrop.model.fabric import Port
+from nodrop.model.object_cache import distinct_objects
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import Unknown
 from nodrop.platforms.kit.traits import traits
@@ -156,10 +157,9 @@ def _find_style(own_boxes: tuple[Box, ...], platform: str) -> str | None:
 
 def _lossless_priorities(box: Box) -> set[int]:
     """Return the priorities with PFC on any port of a switch."""
-    profiles = {id(port.qos): port.qos for port in box.device.interfaces}
     return {
         priority
-        for qos in profiles.values()
+        for qos in distinct_objects(port.qos for port in box.device.interfaces)
         if isinstance(qos, QosProfile) and isinstance(qos.pfc_rx_priorities, tuple)
         for priority in qos.pfc_rx_priorities
     }

@@ -6,6 +6,7 @@ from nodrop.model import effects, modes
 from nodrop.model.effects import RDMA_DSCP
 from nodrop.model.fabric import Device, Mode, TrafficClass
 from nodrop.model.nics import value_or_none
+from nodrop.model.object_cache import ObjectCache
 from nodrop.model.qos import QosProfile
 from nodrop.model.reading import Assumption, HostReading, Remark
 from nodrop.model.states import UNKNOWN, Unknown, UnknownFact
@@ -45,19 +46,16 @@ def find_lossy_convention(devices: Iterable[Device], classes: Sequence[TrafficCl
     """
     if not classes or any(RDMA_DSCP in rdma.dscp for rdma in classes):
         return
-    lossless_by_id: dict[int, frozenset[int]] = {}
+    lossless_dscps = ObjectCache[QosProfile, frozenset[int]](_find_lossless_dscps)
     for device in devices:
         port_by_id = {id(port.qos): port for port in reversed(device.interfaces) if isinstance(port.qos, QosProfile)}
         rows = [(port, qos) for port in port_by_id.values() if isinstance(qos := port.qos, QosProfile)]
-        for _, qos in rows:
-            if id(qos) not in lossless_by_id:
-                lossless_by_id[id(qos)] = _find_lossless_dscps(qos)
-        protecting = [(port, qos) for port, qos in rows if lossless_by_id[id(qos)]]
+        protecting = [(port, qos) for port, qos in rows if lossless_dscps(qos)]
         if protecting:
             facts = {
                 "dscp": str(RDMA_DSCP),
                 "tcs": show_ids({effects.tc_of_dscp(qos, RDMA_DSCP) for _, qos in protecting}),
-                "lossless": show_ids(frozenset[int]().union(*(lossless_by_id[id(qos)] for _, qos in protecting))),
+                "lossless": show_ids(frozenset[int]().union(*(lossless_dscps(qos) for _, qos in protecting))),
             }
             at = (device.name, protecting[-1][0].name, "qos", "dscp_to_tc")
             yield Remark(kind="conventional-rdma-dscp-lossy", subject=(device.name,), place=None, facts=facts, at=at)

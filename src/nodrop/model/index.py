@@ -50,7 +50,7 @@ class Index:
         return cached_value
 
     def set_value(self, channel: Channel[_Made], value: _Made) -> None:
-        """Pass a value to whoever reads its channel."""
+        """Pass a value to the readers of a channel."""
         self._kept[channel.name] = value
 
     def get_value(self, channel: Channel[_Made], default: _Made) -> _Made:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from nodrop.model.fabric import Device, Link, Mode
+from nodrop.model.object_cache import distinct_objects
 from nodrop.model.qos import PriorityGroup, QosProfile
 from nodrop.model.reading import Assumption, Note, Reading
 from nodrop.model.states import Unknown, UnknownFact, known_rows
@@ -156,13 +157,8 @@ def abbreviate_names(devices: Collection[str]) -> str:
 
 def profiles(devices: Iterable[Device]) -> list[QosProfile]:
     """Return the QoS profiles of all ports, each object once."""
-    seen = {
-        id(interface.qos): interface.qos
-        for device in devices
-        for interface in device.interfaces
-        if isinstance(interface.qos, QosProfile)
-    }
-    return list(seen.values())
+    ports = (port for device in devices for port in device.interfaces)
+    return distinct_objects(port.qos for port in ports if isinstance(port.qos, QosProfile))
 
 
 def _group(devices: Sequence[Device], *, cabled: bool, paused: bool) -> Group:

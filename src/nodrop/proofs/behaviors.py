@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from nodrop.model import effects
+from nodrop.model.object_cache import ObjectCache
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import Unknown, UnknownFact, require_fact
 
@@ -78,19 +79,15 @@ class Behaviors:
     def __init__(self) -> None:
         self.all: list[Behavior] = []
         self._number_of: dict[tuple[object, ...], int] = {}
-        self._of_profile: dict[int, tuple[object, int | str]] = {}
+        self.number = ObjectCache(self._number)
+        """Returns the number of a profile's behavior, or the model path of the fact that leaves it unknown."""
         self._waits: dict[tuple[int, int, int, int], tuple[int, ...]] = {}
 
-    def number(self, qos: QosProfile | None | Unknown) -> int | str:
-        """Return the number of a profile's behavior, or the model path of the fact that leaves it unknown."""
-        found = self._of_profile.get(id(qos))
-        if found is None:
-            try:
-                found = qos, self.add(behavior_of(qos))
-            except UnknownFact as error:
-                found = qos, str(error)
-            self._of_profile[id(qos)] = found  # the profile is held, so that no other gets its id
-        return found[1]
+    def _number(self, qos: QosProfile | None | Unknown) -> int | str:
+        try:
+            return self.add(behavior_of(qos))
+        except UnknownFact as error:
+            return str(error)
 
     def add(self, behavior: Behavior) -> int:
         """Return the number of a behavior."""

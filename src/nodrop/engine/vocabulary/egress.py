@@ -9,6 +9,7 @@ from nodrop.hardware.commitment import packet_memory_bytes
 from nodrop.model import effects
 from nodrop.model.buffers import BufferPool, BufferProfile
 from nodrop.model.fabric import Device
+from nodrop.model.object_cache import distinct_objects
 from nodrop.model.qos import PriorityGroup, QosProfile
 from nodrop.model.states import known_rows, require_fact, surely_off
 
@@ -21,10 +22,10 @@ def lossless_admitted_bytes(device: Device, pool: BufferPool) -> int:
     """
     if pool.direction != "egress":
         return 0
-    profiles = {id(port.qos): port.qos for port in device.interfaces if require_fact(port.enabled, "interface.enabled")}
+    ports = (port for port in device.interfaces if require_fact(port.enabled, "interface.enabled"))
     qos = [
         found_profile
-        for profile in profiles.values()
+        for profile in distinct_objects(port.qos for port in ports)
         if (found_profile := require_fact(profile, "interface.qos")) is not None
     ]
     if not any(pool.name in _lossless_egress_pools(profile) for profile in qos):

@@ -1,5 +1,7 @@
 """Words about marking and how queues are served: a port's treatment of RDMA packets and of the CNPs that answer."""
 
+from functools import partial
+
 from nodrop import units
 from nodrop.engine.vocabulary import word
 from nodrop.engine.vocabulary.general import listed, speed
@@ -9,6 +11,7 @@ from nodrop.hardware.thresholds import dynamic_threshold_bytes
 from nodrop.model import effects
 from nodrop.model.buffers import BufferPool
 from nodrop.model.fabric import Fabric, Interface
+from nodrop.model.object_cache import ObjectCache
 from nodrop.model.qos import QosProfile, Queue, WredColor, WredProfile
 from nodrop.model.states import Unknown, UnknownFact, require_fact
 
@@ -140,13 +143,11 @@ def same_marks(fabric: Fabric, pools: _Pools, interfaces: tuple[Interface, ...])
     Shut ports, and ports with unknown settings, are left out.
     """
     speeds: dict[tuple[int, int], set[int]] = {}
-    marks_of: dict[int, set[tuple[int, int]]] = {}
+    marks_of = ObjectCache[QosProfile, set[tuple[int, int]]](partial(_rdma_mark_thresholds, fabric, pools))
     for port in interfaces:
         if port.enabled is not True or not isinstance(port.speed_mbps, int) or not isinstance(port.qos, QosProfile):
             continue
-        if id(port.qos) not in marks_of:
-            marks_of[id(port.qos)] = _rdma_mark_thresholds(fabric, pools, port.qos)
-        for pair in marks_of[id(port.qos)]:
+        for pair in marks_of(port.qos):
             speeds.setdefault(pair, set()).add(port.speed_mbps)
     alike = sorted(pair for pair, found_speeds in speeds.items() if len(found_speeds) > 1)
     return "; ".join(

@@ -11,6 +11,7 @@ from nodrop.limits import MAX_32_BITS
 from nodrop.model.buffers import BufferPool, BufferProfile, Headroom
 from nodrop.model.compare import Difference, differences
 from nodrop.model.fabric import Device, Interface
+from nodrop.model.object_cache import distinct_objects
 from nodrop.model.qos import COLORS, PfcWatchdog, QosProfile, Queue, WredColor, WredProfile
 from nodrop.model.states import UNKNOWN, Unknown, require_fact
 from nodrop.model.subject import Subject
@@ -314,10 +315,8 @@ def _check_switch(device: Device) -> None:
 
 def pausing(device: Device) -> frozenset[int]:
     """Return the priorities that any port has pause for."""
-    profiles: dict[int, Any] = {id(port.qos): port.qos for port in device.interfaces}
-    return frozenset(
-        priority for qos in profiles.values() for priority in qos.pfc_rx_priorities or qos.pfc_tx_priorities
-    )
+    profiles: list[Any] = distinct_objects(port.qos for port in device.interfaces)
+    return frozenset(priority for qos in profiles for priority in qos.pfc_rx_priorities or qos.pfc_tx_priorities)
 
 
 def _check_pools(device: Device) -> None:
