@@ -11,6 +11,7 @@ from nodrop.model.index import Index
 from nodrop.model.subject import Subject
 from nodrop.routing.control_plane import UnreachedNextHop
 from nodrop.routing.next_hop_policy import find_rules_with_next_hop
+from nodrop.routing.words import neighbor_family_statement
 
 RESTS_ON = frozenset({"cables"})
 ROUTED = True
@@ -32,8 +33,8 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
         yield from uncomputed_gaps(plane)
     for reach in reaches(index) if rows else ():
         losses: dict[Subject, list[_Loss]] = {}
-        for row in rows if reach.routes.family == "ipv4" else ():
-            if not row.is_certain:
+        for row in rows:
+            if not row.is_certain or row.hop.family != reach.routes.family:
                 continue
             if (at := _find_rule(reach, row)) is not None and (loss := _find_loss(reach, row)) is not None:
                 losses.setdefault(at, []).append(loss)
@@ -42,7 +43,8 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
 
 def _find_rule(reach: RouteReach, row: UnreachedNextHop) -> Subject | None:
     """Return the rule of a route map that sets a next hop."""
-    router, setter = reach.plane.routers[row.setter.router], row.setter.neighbor
+    router = reach.plane.routers[row.setter.router]
+    setter = neighbor_family_statement(row.setter.neighbor, row.hop.family)
     policy = setter.import_policy if row.setter is row.side else setter.export_policy
     rules = () if router.bgp is None or policy is None else find_rules_with_next_hop(router.bgp, policy, row.hop)
     found = next(iter(rules), None)

@@ -188,6 +188,13 @@ def preferred_next_hop(value: str) -> str | None:
     return value if value == "prefer-global" else None
 
 
+def global_next_hop(value: str) -> str | None:
+    """Return the value of `set ipv6 next-hop global`: an IPv6 address that is not of a link alone, nor multicast."""
+    first = value.partition(":")[0].lower()
+    is_of_link = first.startswith(("fe8", "fe9", "fea", "feb", "ff")) and len(first) == 4
+    return value if ":" in value and "/" not in value and is_prefix(value) and first and not is_of_link else None
+
+
 def next_hop(value: str) -> str | None:
     """Return the value of `set ip next-hop`: an address that a neighbor can have, or the next hop that a route has."""
     return value if value in ("unchanged", "peer-address") or is_unicast_address(value) else None
@@ -251,6 +258,7 @@ _READ: Final[Mapping[tuple[str, str], Callable[[str], object]]] = {
     ("set", "extcommunity bandwidth"): link_bandwidth,
     ("set", "ip next-hop"): next_hop,
     ("set", "ipv6 next-hop"): preferred_next_hop,
+    ("set", "ipv6 next-hop global"): global_next_hop,
     ("set", "local-preference"): number,
     ("set", "metric"): change,
     ("set", "origin"): origin,

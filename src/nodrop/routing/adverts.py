@@ -32,6 +32,8 @@ class LearnedFrom(NamedTuple):
     """The router id of the router that brought a reflected route into the AS."""
     clusters: tuple[int, ...] = ()
     """The clusters that a reflected route went through."""
+    prefers_global: bool = False
+    """Whether a route map prefers its global next hop to the link-local one, while it is imported."""
 
 
 class PathAttributes(NamedTuple):

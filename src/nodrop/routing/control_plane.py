@@ -180,14 +180,19 @@ class ControlPlane:
         follow routes of BGP, which are certain only where every router and session is known.
         """
         is_known = self._is_fully_known() and not any(down.reason == "unread" for down in self.down)
-        imported = ((side, side, hop) for side, hop in find_new_hops(self.routers, self.sessions))
-        for side, setter, hop in (*imported, *find_heard_hops(self.routers, self.sessions)):
-            router, route = self.routers[side.router], self.ipv4.towards(side.router, hop)
+        rows = [row for family in ADDRESS_FAMILIES for row in self._new_next_hops(family)]
+        for side, setter, hop in rows:
+            router, route = self.routers[side.router], self.of(hop.family).towards(side.router, hop)
             is_own = any(hop in leg.addresses for leg in router.legs if self.up[side.router][leg.name])
             is_near = needs_link(router, side.neighbor)
             is_followed = route is not None and (route.source == "connected" or not is_near)
             if is_own or not is_followed or not self.is_tracked(side.router, hop, near=is_near):
                 yield UnreachedNextHop(side, setter, hop, is_own, is_near, is_own or is_near or is_known)
+
+    def _new_next_hops(self, family: AddressFamily) -> Iterator[tuple[SessionSide, SessionSide, Address]]:
+        """Yield the next hops that route maps set, with the end that hears routes with them and the one that sets."""
+        yield from ((side, side, hop) for side, hop in find_new_hops(self.routers, self.sessions, family))
+        yield from find_heard_hops(self.routers, self.sessions, family)
 
     def onward(self, number: int, to: Address) -> Iterator[int]:
         """Yield the routers that get a router's packets to an address, by the routes of the sessions so far."""

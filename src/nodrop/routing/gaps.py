@@ -10,7 +10,12 @@ from nodrop.model.subject import Subject
 from nodrop.routing.agreement import LOCAL_ASN, is_redundant_session, may_use_hops_of_ipv4
 from nodrop.routing.contested import find_timing_dependent_routes
 from nodrop.routing.far_sessions import is_unread_far_session, unfollowed
-from nodrop.routing.kept_next_hops import find_sides_with_kept_hops, find_sides_with_new_hops, hangs_on_age
+from nodrop.routing.kept_next_hops import (
+    find_sides_with_ipv6_hops,
+    find_sides_with_kept_hops,
+    find_sides_with_new_hops,
+    hangs_on_age,
+)
 from nodrop.routing.next_hop_tracking import doubtful_addresses
 from nodrop.routing.originating import may_outweigh_local
 from nodrop.routing.peerings import find_looping_overrides, is_internal_session
@@ -60,7 +65,12 @@ def find_uncomputed_parts(plane: "ControlPlane") -> Iterator[UncomputedPart]:
         yield from _session_gaps(plane, session)
     for side in find_sides_with_kept_hops(plane.routers, plane.sessions):
         yield UncomputedPart(plane.routers[side.router].at(side.neighbor), "next hops that a route map keeps")
-    for side in find_sides_with_new_hops(plane.routers, plane.sessions):
+    for side in dict.fromkeys(
+        (
+            *find_sides_with_new_hops(plane.routers, plane.sessions),
+            *find_sides_with_ipv6_hops(plane.routers, plane.sessions),
+        )
+    ):
         yield UncomputedPart(plane.routers[side.router].at(side.neighbor), "next hops that a route map sets")
     for row in plane.unreached_next_hops():
         if not row.is_certain:

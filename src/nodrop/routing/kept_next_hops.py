@@ -6,15 +6,15 @@ bgp_find_or_add_nexthop). What else a neighbor does with such a next hop is not 
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from nodrop.model.routing import BgpNeighbor
 from nodrop.routing.agreement import may_need_link, needs_link
 from nodrop.routing.decision import TableEntry
-from nodrop.routing.next_hop_policy import KEEPS_HOP
+from nodrop.routing.next_hop_policy import GLOBAL_NEXT_HOP, KEEPS_HOP
 from nodrop.routing.originating import redistributes_static_routes
 from nodrop.routing.peerings import announced_next_hop, is_internal_session
-from nodrop.routing.prefixes import Address, address
+from nodrop.routing.prefixes import Address, AddressFamily, address
 from nodrop.routing.routers import BgpSession, Router, SessionSide
 from nodrop.routing.speakers import BgpSpeaker
 from nodrop.routing.words import PolicyReader, has_next_hops_of_ipv4
@@ -39,34 +39,75 @@ def find_sides_with_kept_hops(own_routers: Sequence[Router], sessions: Sequence[
 
 
 def find_new_hops(
-    own_routers: Sequence[Router], sessions: Sequence[BgpSession]
+    own_routers: Sequence[Router], sessions: Sequence[BgpSession], family: AddressFamily
 ) -> Iterator[tuple[SessionSide, Address]]:
-    """Yield the next hops that route maps give IPv4 routes, with the end of the session that imports them."""
-    for side, _, new_hops, _ in _hops_of_sides(own_routers, sessions):
+    """Yield the next hops that route maps give routes of a family, with the end of the session that imports them."""
+    for side, _, new_hops, _ in _hops_of_sides(own_routers, sessions, family):
         yield from ((side, hop) for hop in sorted(new_hops))
 
 
 def find_heard_hops(
-    own_routers: Sequence[Router], sessions: Sequence[BgpSession]
+    own_routers: Sequence[Router], sessions: Sequence[BgpSession], family: AddressFamily
 ) -> Iterator[tuple[SessionSide, SessionSide, Address]]:
-    """Yield the next hops that route maps give announced IPv4 routes, with the ends that hear and announce them."""
-    for near, far, _, told_hops in _hops_of_sides(own_routers, sessions):
+    """Yield the next hops that route maps give announced routes, with the ends that hear and announce them."""
+    for near, far, _, told_hops in _hops_of_sides(own_routers, sessions, family):
         yield from ((far, near, hop) for hop in sorted(hop for hop in told_hops if hop is not None))
 
 
 def _hops_of_sides(
-    own_routers: Sequence[Router], sessions: Sequence[BgpSession]
+    own_routers: Sequence[Router], sessions: Sequence[BgpSession], family: AddressFamily
 ) -> Iterator[tuple[SessionSide, SessionSide, frozenset[Address], frozenset[Address | None]]]:
-    """Yield the ends of sessions with the other ends, and the next hops that their route maps set both ways."""
+    """Yield the ends of sessions with the other ends, and the next hops that their route maps set both ways.
+
+    Those of IPv6 are computed between ASes on a link alone.
+    """
     readers = {
-        router.number: PolicyReader(router.bgp, "ipv4") for router in own_routers if router.bgp and _sets_hops(router)
+        router.number: PolicyReader(router.bgp, family)
+        for router in own_routers
+        if router.bgp and _sets_hops(router, family)
     }
     for session in sessions if readers else ():
+        if family not in session.families or (family == "ipv6" and not _is_near(own_routers, session)):
+            continue
         for near, far in ((session.a, session.b), (session.b, session.a)):
             reader = readers.get(near.router)
-            if reader is not None and "ipv4" in session.families:
+            if reader is not None:
                 told_hops = reader.outbound(near.neighbor, 0).told_hops
                 yield near, far, reader.inbound(near.neighbor).new_hops, told_hops
+
+
+def _is_near(own_routers: Sequence[Router], session: BgpSession) -> bool:
+    """Whether a session is with another AS on a link."""
+    return not session.far and not is_internal_session(own_routers, session)
+
+
+def find_sides_with_ipv6_hops(own_routers: Sequence[Router], sessions: Sequence[BgpSession]) -> Iterator[SessionSide]:
+    """Yield the ends of sessions whose routes with global next hops that a route map has set are not computed.
+
+    Such a next hop goes along in the AS, and to a neighbor in its subnet, which may refuse it for its own address.
+    """
+    hops_by_router: defaultdict[int, set[Address]] = defaultdict(set)
+    heard_hops = ((far, hop) for far, _, hop in find_heard_hops(own_routers, sessions, "ipv6"))
+    for side, hop in (*find_new_hops(own_routers, sessions, "ipv6"), *heard_hops):
+        hops_by_router[side.router].add(hop)
+    setting = {router.number for router in own_routers if _sets_hops(router, "ipv6")}
+    for session in sessions if setting else ():
+        is_near = _is_near(own_routers, session)
+        for side in (session.a, session.b) if "ipv6" in session.families else ():
+            router, hops = own_routers[side.router], hops_by_router[side.router]
+            is_open = any(_may_be_passed_on(router, session, side.neighbor, hop) for hop in hops)
+            is_open = is_open or address(side.neighbor.address or "") in hops
+            if not is_near:
+                policies = (side.neighbor.ipv6.import_policy, side.neighbor.ipv6.export_policy)
+                is_open = is_open or (bool(hops) and not session.far) or _name_hops(router, policies)
+            if is_open:
+                yield side
+
+
+def _name_hops(router: Router, policies: Iterable[str | None]) -> bool:
+    """Whether route maps of a router set global next hops of IPv6."""
+    reader = None if router.bgp is None else PolicyReader(router.bgp, "ipv6")
+    return reader is not None and any(reader.of(policy).named_next_hops("ipv6") for policy in policies)
 
 
 def find_sides_with_new_hops(own_routers: Sequence[Router], sessions: Sequence[BgpSession]) -> Iterator[SessionSide]:
@@ -78,12 +119,12 @@ def find_sides_with_new_hops(own_routers: Sequence[Router], sessions: Sequence[B
     """
     hops_by_router: defaultdict[int, set[Address]] = defaultdict(set)
     hearing_over_ipv6 = set[int]()
-    heard_hops = ((far, hop) for far, _, hop in find_heard_hops(own_routers, sessions))
-    for side, hop in (*find_new_hops(own_routers, sessions), *heard_hops):
+    heard_hops = ((far, hop) for far, _, hop in find_heard_hops(own_routers, sessions, "ipv4"))
+    for side, hop in (*find_new_hops(own_routers, sessions, "ipv4"), *heard_hops):
         hops_by_router[side.router].add(hop)
         if not has_next_hops_of_ipv4(side.neighbor):
             hearing_over_ipv6.add(side.router)
-    setting = {router.number for router in own_routers if _sets_hops(router)}
+    setting = {router.number for router in own_routers if _sets_hops(router, "ipv4")}
     for session in sessions if setting else ():
         for near, far in ((session.a, session.b), (session.b, session.a)):
             router, neighbor = own_routers[near.router], near.neighbor
@@ -108,13 +149,14 @@ def _told_hops(router: Router, neighbor: BgpNeighbor) -> frozenset[Address | Non
     """Return the next hops that a route map to a neighbor sets, whatever next hops the session has."""
     if router.bgp is None or neighbor.export_policy is None:
         return frozenset()
-    return PolicyReader(router.bgp, "ipv4").of(neighbor.export_policy).announced_next_hops
+    return PolicyReader(router.bgp, "ipv4").of(neighbor.export_policy).announced_next_hops("ipv4")
 
 
-def _sets_hops(router: Router) -> bool:
-    """Whether a route map of a router sets the next hop of IPv4 routes."""
+def _sets_hops(router: Router, family: AddressFamily) -> bool:
+    """Whether a route map of a router sets the next hop of routes of a family."""
     maps = () if router.bgp is None else router.bgp.route_maps
-    return any(kind == "ip next-hop" for route_map in maps for rule in route_map.rules for kind, _ in rule.sets)
+    word = "ip next-hop" if family == "ipv4" else GLOBAL_NEXT_HOP
+    return any(kind == word for route_map in maps for rule in route_map.rules for kind, _ in rule.sets)
 
 
 def hangs_on_age(speaker: BgpSpeaker, entry: TableEntry) -> bool:

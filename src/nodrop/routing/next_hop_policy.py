@@ -8,6 +8,10 @@ subgroup_announce_check; bgpd/bgp_updgrp_packet.c, bpacket_reformat_for_peer).
 An address becomes the next hop of an imported route. Other ASes hear the router's own address instead, except a
 neighbor in the subnet of that address. An announced route goes with the address that the route map to the neighbor
 sets, or with the router's own for `peer-address`, unless it is reflected.
+
+`set ipv6 next-hop global` sets one of the two next hops that a route of IPv6 has on a link. The other one, link-local,
+is used unless a route map sets `prefer-global` on import (bgpd/bgp_nht.c, make_prefix; bgpd/bgp_zebra.c,
+bgp_path_info_to_ipv6_nexthop).
 """
 
 from collections import defaultdict
@@ -15,10 +19,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
 from nodrop.model import policy_values as values
 from nodrop.model.routing import Bgp, BgpNeighbor, RouteMapRule
-from nodrop.routing.prefixes import Address, address
+from nodrop.routing.prefixes import Address, AddressFamily, address
 
 PEER_ADDRESS = "peer-address"
 NEW_ADDRESS = "address"
+PREFERS_GLOBAL = ("ipv6 next-hop", "prefer-global")
+GLOBAL_NEXT_HOP = "ipv6 next-hop global"
 KEEPS_HOP = ("ip next-hop", "unchanged")
 """The clause of a route map that marks the next hop of a route."""
 
@@ -54,13 +60,31 @@ def next_hop_kind(value: str) -> str:
     return NEW_ADDRESS if values.is_unicast_address(value) else value
 
 
-def find_new_next_hops(rules: Iterable[RouteMapRule]) -> Iterator[Address]:
-    """Yield the addresses that rules set as next hops."""
+def find_new_next_hops(rules: Iterable[RouteMapRule], family: AddressFamily = "ipv4") -> Iterator[Address]:
+    """Yield the addresses that rules set as next hops of routes of a family."""
     for rule in rules:
         for kind, value in rule.sets:
-            hop = address(value) if kind == "ip next-hop" and values.is_unicast_address(value) else None
-            if hop is not None:
+            hop = parse_next_hop(kind, value)
+            if hop is not None and hop.family == family:
                 yield hop
+
+
+def parse_next_hop(kind: str, value: str) -> Address | None:
+    """Return the address that a line of a route map sets as next hop; the global one of IPv6."""
+    is_address = (kind == "ip next-hop" and values.is_unicast_address(value)) or (
+        kind == GLOBAL_NEXT_HOP and values.global_next_hop(value) is not None
+    )
+    return address(value) if is_address else None
+
+
+def find_maps_of_ipv6(bgp: Bgp, sessions: Sequence[BgpNeighbor]) -> set[str]:
+    """Return the route maps in which `set ipv6 next-hop global` may be computed: those of IPv6 sessions alone.
+
+    An IPv4 route gets a next hop of IPv6 by it (FRR, bgpd/bgp_routemap.c, route_set_ipv6_nexthop_global).
+    """
+    others = {policy for session in sessions for policy in (session.import_policy, session.export_policy)}
+    others |= _maps_of_other_uses(bgp, sessions) | {row.policy for row in bgp.redistributions}
+    return {route_map.name for route_map in bgp.route_maps} - _reach(_calls(bgp), others)
 
 
 def find_rules_with_next_hop(bgp: Bgp, policy: str, hop: Address) -> Iterator[tuple[str, RouteMapRule]]:
@@ -68,7 +92,8 @@ def find_rules_with_next_hop(bgp: Bgp, policy: str, hop: Address) -> Iterator[tu
     reached = _reach(_calls(bgp), {policy})
     for route_map in bgp.route_maps:
         if route_map.name in reached:
-            yield from ((route_map.name, rule) for rule in route_map.rules if hop in find_new_next_hops([rule]))
+            rules = (rule for rule in route_map.rules if hop in find_new_next_hops([rule], hop.family))
+            yield from ((route_map.name, rule) for rule in rules)
 
 
 def _calls(bgp: Bgp) -> Mapping[str, Set[str]]:

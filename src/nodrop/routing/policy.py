@@ -14,8 +14,8 @@ from nodrop.model.routing import AsPathList, CommunityList, RouteMapRule
 from nodrop.routing.adverts import AdvertPart, LearnedFrom, PathAttributes
 from nodrop.routing.destinations import DestinationClasses
 from nodrop.routing.legs import is_leg_name
-from nodrop.routing.next_hop_policy import KEEPS_HOP, PEER_ADDRESS
-from nodrop.routing.prefixes import Address, address
+from nodrop.routing.next_hop_policy import KEEPS_HOP, PEER_ADDRESS, PREFERS_GLOBAL, parse_next_hop
+from nodrop.routing.prefixes import Address
 from nodrop.routing.words import Words
 
 GRACEFUL_SHUTDOWN = "graceful-shutdown"
@@ -158,6 +158,11 @@ class CompiledPolicy:
                 _apply_first_match_rules(self._rules, attributes, allowed_bits, passed)
             else:
                 passed += self._walk_rules(self._rules, attributes, allowed_bits, 0)
+            if words.own_addresses is not None:
+                passed[start:] = [
+                    AdvertPart(_settle_next_hop(attributes, words.own_addresses), own_bits)
+                    for attributes, own_bits in passed[start:]
+                ]
             if is_refused:
                 passed[start:] = [part for part in passed[start:] if part.attributes.learned is not None]
         return passed
@@ -329,13 +334,19 @@ def _permits_as_path(path: tuple[int, ...], listed: AsPathList | None) -> bool:
 def _compile_change(kind: str, value: str, words: Words) -> Callable[[PathAttributes], PathAttributes]:
     """Return the change that a route map of a session sets; nothing if that is not computed."""
     peering = words.peering
-    if kind == "ip next-hop" and words.told_hops:
-        told = LearnedFrom(internal=False, hop=None if value == PEER_ADDRESS else address(value))
+    new_hop = parse_next_hop(kind, value)
+    is_own = (kind, value) == ("ip next-hop", PEER_ADDRESS)
+    if (new_hop is not None or is_own) and new_hop in words.told_hops:
+        told = LearnedFrom(internal=False, hop=new_hop)
         return lambda old: old._replace(learned=told)
+    if (kind, value) == PREFERS_GLOBAL and words.own_addresses is not None:
+        return lambda old: old._replace(
+            learned=(old.learned or LearnedFrom(internal=False))._replace(prefers_global=True)
+        )
     if kind == "ip next-hop" and value == PEER_ADDRESS and peering is not None and not peering.over_ipv6:
         hop = peering.behind
         return lambda old: old if old.learned is None else old._replace(learned=old.learned._replace(hop=hop))
-    if kind == "ip next-hop" and (new_hop := address(value)) in words.new_hops:
+    if new_hop is not None and new_hop in words.new_hops:
         return lambda old: old._replace(learned=(old.learned or LearnedFrom(internal=False))._replace(hop=new_hop))
     if (kind, value) == KEEPS_HOP and words.marks_hops:
         return lambda old: old._replace(keeps_hop=True)
@@ -355,6 +366,19 @@ def _compile_change(kind: str, value: str, words: Words) -> Callable[[PathAttrib
     if kind == "local-preference" and (preference := values.number(value)) is not None:
         return lambda old: old._replace(preference=preference)
     return lambda old: old
+
+
+def _settle_next_hop(attributes: PathAttributes, own_addresses: frozenset[Address]) -> PathAttributes:
+    """Return a route of IPv6 without its global next hop, where the link-local one is used.
+
+    One with an address of the router as its global next hop is refused, which that address stands for (FRR,
+    bgpd/bgp_route.c, bgp_update_martian_nexthop).
+    """
+    learned = attributes.learned
+    if learned is None:
+        return attributes
+    is_used = learned.hop is not None and (learned.prefers_global or learned.hop in own_addresses)
+    return attributes._replace(learned=learned._replace(prefers_global=False) if is_used else None)
 
 
 def _has_hop(attributes: PathAttributes, hop: Address | None) -> bool:

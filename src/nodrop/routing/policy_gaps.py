@@ -6,7 +6,13 @@ from nodrop.model import policy_values as values
 from nodrop.model.routing import Bgp, BgpNeighbor, RouteMapRule
 from nodrop.model.states import known_rows
 from nodrop.routing.destinations import is_prefix_permitted
-from nodrop.routing.next_hop_policy import find_maps_with_next_hops, next_hop_kind
+from nodrop.routing.next_hop_policy import (
+    GLOBAL_NEXT_HOP,
+    find_maps_of_ipv6,
+    find_maps_with_next_hops,
+    next_hop_kind,
+    parse_next_hop,
+)
 from nodrop.routing.prefixes import Prefix
 from nodrop.syntax.places import on_one_line
 
@@ -34,7 +40,7 @@ def find_uncomputed_clauses(bgp: Bgp) -> Iterator[tuple[str, RouteMapRule, str]]
     sessions = known_rows(bgp.neighbors)
     exports, peers = _export_route_maps(bgp, sessions), {session.address for session in sessions if session.address}
     around, by_leg = _recursive_route_maps(bgp), _connected_only_route_maps(bgp, sessions, exports)
-    maps_by_word = find_maps_with_next_hops(bgp, sessions)
+    maps_by_word, maps_of_ipv6 = find_maps_with_next_hops(bgp, sessions), find_maps_of_ipv6(bgp, sessions)
     for route_map in bgp.route_maps:
         for rule in route_map.rules:
             for kind, value in rule.matches:
@@ -49,6 +55,8 @@ def find_uncomputed_clauses(bgp: Bgp) -> Iterator[tuple[str, RouteMapRule, str]]
                 elif not values.computable("match", kind, value) or (kind, value.partition(" ")[0]) in unknown:
                     yield route_map.name, rule, on_one_line(f"match {kind} {value}")[:_SHOWN]
             for kind, value in rule.sets:
+                if kind == GLOBAL_NEXT_HOP and route_map.name in maps_of_ipv6 and parse_next_hop(kind, value):
+                    continue
                 if kind == "ip next-hop" and route_map.name in maps_by_word.get(next_hop_kind(value), ()):
                     continue
                 if kind not in _UNDERSTOOD:

@@ -18,7 +18,13 @@ from nodrop.routing.policy import CompiledPolicy
 from nodrop.routing.prefixes import ADDRESS_BITS, Address, AddressFamily, Prefix, address, prefix
 from nodrop.routing.resolving import NextHopResolver
 from nodrop.routing.routers import BgpSession, Router, SessionSide
-from nodrop.routing.words import PolicyReader, Words, neighbor_family_statement, prefix_lists_read_by
+from nodrop.routing.words import (
+    PolicyReader,
+    Words,
+    has_next_hops_of_ipv4,
+    neighbor_family_statement,
+    prefix_lists_read_by,
+)
 
 _LAST = 1 << 128
 """Behind all addresses."""
@@ -152,8 +158,13 @@ class FamilyWorld:
                 )
                 inbound = inbound._replace(refused=refused)
             words.append((inbound, reader.outbound(near.neighbor, shown, peer, local)))
-        if any(outbound.told_hops for _, outbound in words):
+        if any(outbound.told_hops or inbound.new_hops for inbound, outbound in words):
             words = list(_with_heard_hops(sides, words))
+        if family == "ipv6":
+            words = [
+                (_with_own_addresses(own_routers[near.router], up[near.router], inbound), outbound)
+                for (_, near, _), (inbound, outbound) in zip(sides, words, strict=True)
+            ]
         peered = {
             near.router
             for (_, near, _), (inbound, _) in zip(sides, words, strict=True)
@@ -369,9 +380,17 @@ def _with_heard_hops(
     hearing = {near.router for place, (_, near, _) in enumerate(sides) if told[place ^ 1]}
     for place, ((_, near, _), (inbound, outbound)) in enumerate(zip(sides, words, strict=True)):
         is_external = outbound.peering is None or not outbound.peering.internal
-        if near.router in hearing and is_external:
+        if near.router in hearing and is_external and has_next_hops_of_ipv4(near.neighbor):
             outbound = outbound._replace(own_hop=address(near.neighbor.address or ""))
         yield inbound._replace(heard_hops=told[place ^ 1]), outbound
+
+
+def _with_own_addresses(router: Router, up: Mapping[str, bool], inbound: Words) -> Words:
+    """Return the import policy of an IPv6 session with the router's addresses, where it can have other next hops."""
+    if not inbound.new_hops and not inbound.heard_hops:
+        return inbound
+    own_addresses = frozenset(own for leg in router.legs if up[leg.name] for own in leg.addresses)
+    return inbound._replace(own_addresses=own_addresses)
 
 
 def _sides_of_sessions(

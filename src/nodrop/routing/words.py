@@ -64,6 +64,8 @@ class Words(NamedTuple):
     """The next hops that `set ip next-hop` gives announced routes; None is the router's own address."""
     heard_hops: frozenset[Address] = frozenset()
     """The next hops that a route map of the neighbor gives the routes that it announces."""
+    own_addresses: frozenset[Address] | None = None
+    """The router's addresses, where routes have next hops of a link unless a route map prefers global ones."""
     own_hop: Address | None = None
     """The address of the neighbor, which refuses routes that have it as their next hop."""
 
@@ -76,16 +78,14 @@ class Words(NamedTuple):
         """Yield its rules, and those of the route maps that it calls."""
         return (rule for rules in (self.rules, *(rules for _, rules in self.maps)) for rule in rules or ())
 
-    @property
-    def named_next_hops(self) -> frozenset[Address]:
-        """The addresses that it sets as next hops."""
-        return frozenset(find_new_next_hops(self._all_rules()))
+    def named_next_hops(self, family: AddressFamily) -> frozenset[Address]:
+        """Return the addresses that it sets as next hops of routes of a family."""
+        return frozenset(find_new_next_hops(self._all_rules(), family))
 
-    @property
-    def announced_next_hops(self) -> frozenset[Address | None]:
-        """The next hops that it gives announced routes; None is the router's own address, by `peer-address`."""
-        is_own = any(("ip next-hop", PEER_ADDRESS) in rule.sets for rule in self._all_rules())
-        return frozenset({None}) if is_own else self.named_next_hops
+    def announced_next_hops(self, family: AddressFamily) -> frozenset[Address | None]:
+        """Return the next hops that it gives announced routes; None is the router's own address, by `peer-address`."""
+        is_own = family == "ipv4" and any(("ip next-hop", PEER_ADDRESS) in rule.sets for rule in self._all_rules())
+        return frozenset({None}) if is_own else self.named_next_hops(family)
 
     @property
     def reads_paths(self) -> bool:
@@ -188,12 +188,9 @@ class PolicyReader:
         self._marks = family == "ipv4" and any(
             KEEPS_HOP in rule.sets for rules in self._maps.values() for rule in rules
         )
-        every = (rule for rules in self._maps.values() for rule in rules)
-        self._sets_hops = family == "ipv4" and any(find_new_next_hops(every))
-        self._tells_hops = self._sets_hops or (
-            family == "ipv4"
-            and any(("ip next-hop", PEER_ADDRESS) in rule.sets for rules in self._maps.values() for rule in rules)
-        )
+        every = [rule for rules in self._maps.values() for rule in rules]
+        self._sets_hops = any(find_new_next_hops(every, family))
+        self._tells_hops = self._sets_hops or any(("ip next-hop", PEER_ADDRESS) in rule.sets for rule in every)
         self._read: dict[tuple[str | None, str | None, str | None, bool], Words] = {}
 
     def of(
@@ -275,7 +272,8 @@ class PolicyReader:
         words = self.of(config.import_policy, config.import_prefix_list, config.import_path_list, external=external)
         preference = self._preference if external else None
         marks = self._family == "ipv4" and has_next_hops_of_ipv4(neighbor) and words.keeps_hops
-        new_hops = words.named_next_hops if self._family == "ipv4" else frozenset[Address]()
+        is_near = self._family == "ipv4" or peering is None
+        new_hops = words.named_next_hops(self._family) if self._sets_hops and is_near else frozenset[Address]()
         words = words._replace(shown=self._shown_local_asn(neighbor, local_asn), marks_hops=marks, new_hops=new_hops)
         return _drop_peer_matches(words, neighbor)._replace(
             weight=config.weight or 0, preference=preference, peering=peering
@@ -289,10 +287,11 @@ class PolicyReader:
         inside = peering is not None and peering.internal
         words = self.of(config.export_policy, config.export_prefix_list, config.export_path_list, external=not inside)
         drops = self._marks and not inside and words.rules is None and has_next_hops_of_ipv4(neighbor)
-        own_hop = address(neighbor.address or "") if self._sets_hops and not inside else None
+        over_ipv4 = self._family == "ipv4" and has_next_hops_of_ipv4(neighbor)
+        own_hop = address(neighbor.address or "") if self._family == "ipv4" and self._sets_hops and not inside else None
         told_hops = frozenset[Address | None]()
-        if self._tells_hops and has_next_hops_of_ipv4(neighbor):
-            told_hops = words.announced_next_hops
+        if self._tells_hops and (over_ipv4 or (self._family == "ipv6" and peering is None)):
+            told_hops = words.announced_next_hops(self._family)
         named = self._leading_asns(neighbor, local_asn)
         words = words._replace(named=named, drops_marked=drops, own_hop=own_hop, told_hops=told_hops)
         if config.default_originate:

@@ -478,7 +478,7 @@ def test_where_a_route_goes_from_an_entry(line: str, sets: Any, noted: bool) -> 
         ("set ip next-hop 10.1.0.1", False),
         ("set ipv6 next-hop prefer-global", False),
         ("set ipv6 next-hop peer-address", True),
-        ("set ipv6 next-hop global fd00::1", True),
+        ("set ipv6 next-hop global fd00::1", False),
         ("set ipv6 next-hop local fe80::1", True),
         ("set ipv4 vpn next-hop 10.1.0.1", True),
         ("set ipv6 vpn next-hop fd00::1", True),

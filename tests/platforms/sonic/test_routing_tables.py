@@ -228,7 +228,7 @@ EXPRESSED: list[tuple[str, Bgp, str, str, dict[str, Any] | None]] = [
     ),
     (
         "set-global",
-        mapped(sets=(("ipv6 next-hop", "global fd00::1"),)),
+        mapped(sets=(("ipv6 next-hop global", "fd00::1"),)),
         *ENTRY,
         {"set_ipv6_next_hop_global": "fd00::1"},
     ),

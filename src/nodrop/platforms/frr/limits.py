@@ -44,6 +44,7 @@ SETS = (
     "community",
     "as-path prepend",
     "ip next-hop",
+    "ipv6 next-hop global",
     "ipv6 next-hop",
     "weight",
     "origin",

@@ -20,7 +20,7 @@ from nodrop.model.routing import (
 from nodrop.model.subject import natural
 from nodrop.platforms.kit.bindings import Binding
 from nodrop.platforms.kit.expressible import check_distinct, refuse
-from nodrop.platforms.sonic.bgp_rows import LOST, NO_COLUMN, BgpBinding, Columns, TableRow
+from nodrop.platforms.sonic.bgp_rows import LOST, NO_COLUMN, BgpBinding, TableRow
 from nodrop.platforms.sonic.config import Config
 from nodrop.units import whole_number
 
@@ -71,24 +71,6 @@ def _bind_unsupported(attribute: str, reason: str) -> BgpBinding:
     return Binding(field=attribute, refuses=(lambda value, model_part: reason,))
 
 
-def _decode_next_hop(row: TableRow) -> str | None:
-    if row.columns.get("set_ipv6_next_hop_prefer_global") == "true":
-        return "prefer-global"
-    address = row.columns.get("set_ipv6_next_hop_global")
-    return f"global {address}" if address else None
-
-
-def _encode_next_hop(value: str, _: None) -> Columns:
-    if value == "prefer-global":
-        return {"set_ipv6_next_hop_prefer_global": "true"}
-    return {"set_ipv6_next_hop_global": value.removeprefix("global ")}
-
-
-def _next_hop_refusal(value: str, _: object) -> str | None:
-    is_valid = value == "prefer-global" or value.startswith("global ")
-    return None if is_valid else f"{value!r} is not prefer-global, or global and an address"
-
-
 MATCHES: tuple[BgpBinding, ...] = (
     _name("as-path", "match_as_path"),
     _name("community", "match_community"),
@@ -117,11 +99,17 @@ SETS: tuple[BgpBinding, ...] = (
     ),
     _name("ip next-hop", "set_next_hop"),
     Binding(
+        field="ipv6 next-hop global",
+        where=("set_ipv6_next_hop_global",),
+        decode=lambda row: row.columns.get("set_ipv6_next_hop_global"),
+        encode=lambda value, _: {"set_ipv6_next_hop_global": value},
+    ),
+    Binding(
         field="ipv6 next-hop",
-        where=("set_ipv6_next_hop_prefer_global", "set_ipv6_next_hop_global"),
-        decode=_decode_next_hop,
-        encode=_encode_next_hop,
-        refuses=(_next_hop_refusal,),
+        where=("set_ipv6_next_hop_prefer_global",),
+        decode=lambda row: "prefer-global" if row.columns.get("set_ipv6_next_hop_prefer_global") == "true" else None,
+        encode=lambda value, _: {"set_ipv6_next_hop_prefer_global": "true"},
+        refuses=(lambda value, _: None if value == "prefer-global" else f"{value!r} is not prefer-global",),
     ),
     _bind_number("metric", "set_med"),
     _name("origin", "set_origin"),
