@@ -31,34 +31,24 @@ class Rejected(Exception):
     """The witness does not prove the claim."""
 
 
-# --- Shapes: a type, a range of numbers, None or a text; [all items], (each item,), {each key: value}, or one of these:
+# --- Shapes: int (from 0 on), str, bool, a range, a constant, {any of these}, [all items], (each, item), {"each": key},
+# {str: all keys} and {int: all keys, which are numbers below 16}.
 
-
-class Either(list):
-    """One of several shapes of a value."""
-
-
-class Each(list):
-    """An object with names as keys, whose values have a shape."""
-
-
-class Numbered(Each):
-    """An object with numbers below 16 as keys, whose values have a shape."""
-
-
+NUMBERS = set(map(str, range(16)))
 MAP = {
     "tc": (range(16),) * 64,
     "group": (int,) * 16,
     "queue": (int,) * 16,
-    "dscp": (Either([range(64), None]),) * 16,
-    "pauses": Numbered([[int]]),
-    "stops": Numbered([int]),
+    "dscp": ({range(64), None},) * 16,
+    "pauses": {int: [int]},
+    "stops": {int: int},
 }
+PACKETS = {"destination": int, "dscp": range(64), "source": str, "source_dscp": range(64)}
 CERTIFICATE = {
-    "version": range(1, 2),
+    "version": 1,
     "fabric": str,
-    "claim": Either(["deadlock-free", "deadlock-possible"]),
-    "failures": Either(["none", "any", "listed"]),
+    "claim": {"deadlock-free", "deadlock-possible"},
+    "failures": {"none", "any", "listed"},
     "failed": [(str, str)],
     "files": [{"path": str, "blake2b": str}],
     "rests_on": [{"part": str, "missing": str}],
@@ -70,26 +60,17 @@ CERTIFICATE = {
         "outer": int,
         "maps": [MAP],
         "channels": [(str, str, str, str, int, int)],
-        "entries": Each([[int]]),
-        "ends": Each([int]),
-        "next_hops": Each([[{"to": int, "over": [int]}]]),
-        "as_numbers": Each([int]),
+        "entries": {str: [int]},
+        "ends": {str: int},
+        "next_hops": {str: [{"to": int, "over": [int]}]},
+        "as_numbers": {str: int},
         "sessions": [(str, str, int)],
-        "session_kinds": [{"passes": Either([int, None]), "keeps_path": bool, "own_as": int}],
+        "session_kinds": [{"passes": {int, None}, "keeps_path": bool, "own_as": int}],
     },
     "witness": {
         "positions": [(int, int, int)],
-        "cycle": [
-            {
-                "channel": int,
-                "group": int,
-                "destination": int,
-                "dscp": range(64),
-                "source": str,
-                "source_dscp": range(64),
-            }
-        ],
-        "levels": Each([int]),
+        "cycle": [{"channel": int, "group": int, **PACKETS}],
+        "levels": {str: int},
     },
 }
 
@@ -124,33 +105,34 @@ def refuse(number):
 
 
 def fits(value, shape):
-    """Whether a value without parts has a shape. Numbers are 0 or more."""
-    if isinstance(shape, Either):
+    """Whether a value without parts has a shape."""
+    if isinstance(shape, set):
         return any(fits(value, inner) for inner in shape)
     if isinstance(shape, range):
         return type(value) is int and value in shape
-    return (type(value) is shape and (shape is not int or value >= 0)) or (value == shape and type(shape) is not type)
+    if isinstance(shape, type):
+        return type(value) is shape and (shape is not int or value >= 0)
+    return type(value) is type(shape) and value == shape
 
 
 def check_shape(value, shape, where):
     """Raise Malformed if a value has another shape. The calls are as deep as the shape, whatever the value is."""
-    if isinstance(shape, Each):
-        if type(value) is not dict or (type(shape) is Numbered and not value.keys() <= set(map(str, range(16)))):
-            raise Malformed(f"{where}: expected an object{' with numbers below 16' * (type(shape) is Numbered)}")
-        parts = ((key, item, shape[0]) for key, item in value.items())
-    elif isinstance(shape, dict):
-        if type(value) is not dict or value.keys() != shape.keys():
-            raise Malformed(f"{where}: expected an object with the keys {', '.join(shape)}")
-        parts = ((key, value[key], inner) for key, inner in shape.items())
-    elif isinstance(shape, list | tuple) and not isinstance(shape, Either):
-        if type(value) is not list or (type(shape) is tuple and len(value) != len(shape)):
-            raise Malformed(f"{where}: expected a list{f' of {len(shape)}' if type(shape) is tuple else ''}")
-        inners = shape if type(shape) is tuple else shape * len(value)
-        parts = ((number, item, inner) for number, (item, inner) in enumerate(zip(value, inners, strict=True)))
-    elif not fits(value, shape):
-        raise Malformed(f"{where}: expected {getattr(shape, '__name__', shape)}")
-    else:
+    if not isinstance(shape, dict | list | tuple):
+        if not fits(value, shape):
+            raise Malformed(f"{where}: expected {getattr(shape, '__name__', shape)}")
         return
+    if type(value) is not (dict if isinstance(shape, dict) else list):
+        raise Malformed(f"{where}: expected {'an object' if isinstance(shape, dict) else 'a list'}")
+    if isinstance(shape, dict):
+        every = shape.get(str, shape.get(int))
+        if not (value.keys() <= NUMBERS if int in shape else str in shape or value.keys() == shape.keys()):
+            raise Malformed(f"{where}: expected the keys {'0 to 15' if int in shape else ', '.join(shape)}")
+        parts = ((key, item, shape[key] if every is None else every) for key, item in value.items())
+    else:
+        if isinstance(shape, tuple) and len(value) != len(shape):
+            raise Malformed(f"{where}: expected a list of {len(shape)}")
+        inners = shape if isinstance(shape, tuple) else shape * len(value)
+        parts = ((number, item, inner) for number, (item, inner) in enumerate(zip(value, inners, strict=True)))
     for key, item, inner in parts:
         if inner not in (int, str) or not fits(item, inner):
             check_shape(item, inner, f"{where}, {key}")
@@ -170,14 +152,12 @@ class Premises:
         self.sets = [self.bits(ranges, f"sets, {number}") for number, ranges in enumerate(document["sets"])]
         self.outer = self.set(document["outer"], "outer")
         self.maps, self.channels, self.entries = document["maps"], document["channels"], document["entries"]
-        for number, (*_, leaves, enters) in enumerate(self.channels):
-            if max(leaves, enters) >= len(self.maps):
-                raise Rejected(f"channels, {number}: map {max(leaves, enters)} does not exist")
+        for number, channel in enumerate(self.channels):
+            self.check_maps(channel[4:], f"channels, {number}")
+        for table, maps in self.entries.items():
+            self.check_maps(maps, f"entries, {table}")
         if len({tuple(channel[:4]) for channel in self.channels}) < len(self.channels):
             raise Rejected("channels: two of them have the same ends")
-        for table, maps in self.entries.items():
-            if any(number >= len(self.maps) for number in maps):
-                raise Rejected(f"entries, {table}: map {max(maps)} does not exist")
         self.ends = {table: self.set(number, f"ends, {table}") for table, number in document["ends"].items()}
         failed = {tuple(port) for port in document["failed"]}
         self.rows = defaultdict(list)
@@ -193,6 +173,11 @@ class Premises:
                 self.rows[table].append((self.set(row["to"], where) & ~self.ends.get(table, 0), row["over"]))
         self.group_dscps(exactly=document["claim"] == "deadlock-possible")
         self.known_groups = {}
+
+    def check_maps(self, numbers, where):
+        """Raise Rejected unless all maps of these numbers exist."""
+        if numbers and max(numbers) >= len(self.maps):
+            raise Rejected(f"{where}: map {max(numbers)} does not exist")
 
     def spend(self, operations):
         """Count operations on sets; raise Malformed if they exceed what the size of the file allows."""
