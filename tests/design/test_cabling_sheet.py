@@ -91,7 +91,8 @@ def with_row(row: str) -> tuple[str, int]:
     [
         ("leaf1,swp99,spine1,7/1,30,,", "leaf1 has no port swp99; expected Ethernet0 to Ethernet248"),
         ("leaf1,25,spin1,7/1,30,,", "no switch or host spin1; expected one of the intent (did you mean spine1?)"),
-        ("leaf1,25,leaf2,25,30,,", "leaf1:25 and leaf2:25 are both in tier 1; expected a cable between two tiers"),
+        ("leaf1,25,leaf2,25,30,,", "leaf1:25 and leaf2:25 are both in tier 1; expected a cable between two tiers "
+         "(packets that go sideways in a tier let lossless buffers wait in a circle)"),
         ("leaf1,29,spine1,7/1,30,,", "a second cable in leaf1:29; expected one cable in each port (first at line 14)"),
         ("leaf1,3,spine1,7/1,30,,", "3 of leaf1 is for hosts; expected one use for a port"),
         ("leaf1,25,spine1,1,30,,", "are one panel port, split in different ways; expected one split of a panel port"),

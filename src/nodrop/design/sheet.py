@@ -22,6 +22,11 @@ from nodrop.syntax.places import on_one_line
 from nodrop.units import show_speed
 
 
+WHY_NOT_SIDEWAYS = "packets that go sideways in a tier let lossless buffers wait in a circle"
+"""Why switches of a tier have no cables among them, as in a ring or a mesh: RFC 7938, section 5.2.1, allows no route
+through a second switch of a tier, and a ring of lossless buffers can deadlock (proofs/)."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SheetSwitch:
     """A switch that a sheet can name."""
@@ -110,7 +115,7 @@ def resolve_sheet(intent: Intent, wanted: CableSheet, known: Mapping[str, SheetS
             rows.append((row, at[0], at[1]))
         elif len(at) == 2:
             fault = f"{row.a} and {row.b} are both in tier {at[0].tier + 1}"
-            problems.append(places.problem(row.index, fault, "a cable between two tiers"))
+            problems.append(places.problem(row.index, fault, "a cable between two tiers", WHY_NOT_SIDEWAYS))
         elif at:
             host, near = (row.a, row.b) if ends[0][2] else (row.b, row.a)
             host_rows.append(HostRow(host_names[host.device], host.port, at[0], near.port, row.index))

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
+from nodrop.design.sheet import WHY_NOT_SIDEWAYS
 from nodrop.design.topology import topology_of
 from nodrop.errors import Problem
 from nodrop.hardware import nearest, switches
@@ -33,7 +34,8 @@ def _uplink_faults(intent: Intent, groups: Mapping[str, SwitchGroup]) -> Iterato
                 yield intent.problem(keys, f"no group {upper}", "a group of the topology", hint)
             elif groups[upper].tier <= group.tier:
                 fault = f"{upper} is in tier {groups[upper].tier}, and {name} in tier {group.tier}"
-                yield intent.problem(keys, fault, "a group of a higher tier")
+                hint = WHY_NOT_SIDEWAYS if groups[upper].tier == group.tier else ""
+                yield intent.problem(keys, fault, "a group of a higher tier", hint)
     yield from _shared_peer_ports(intent)
     yield from _pods_without_peers(intent)
 
