@@ -25,8 +25,6 @@ from support.random_intents import texts
 from support.random_names import names
 
 HERE = TESTS / "importing" / "imported"
-BY_SHEET = ("cabling-sheet",)
-"""Shipped intents with cables by no rule, for which an import has no keys."""
 INTENTS = sorted(path.stem for path in home("intents").glob("*.yaml"))
 
 
@@ -40,7 +38,7 @@ def assert_comes_back(fabric: Fabric) -> Imported:
     return found
 
 
-@pytest.mark.parametrize("name", [name for name in INTENTS if name not in BY_SHEET])
+@pytest.mark.parametrize("name", INTENTS)
 def test_the_build_of_a_shipped_intent_comes_back_equal(name: str) -> None:
     assert_comes_back(nodrop.build(nodrop.load(home("intents") / f"{name}.yaml")))
 
@@ -72,12 +70,6 @@ def test_an_intent_of_several_groups_does_not_hold_another_mtu(name: str) -> Non
     assert hold(read, load(changed(shipped(name), {"mtu": "9000"}))).left
 
 
-@pytest.mark.parametrize("name", BY_SHEET)
-def test_an_import_of_cables_by_no_rule_says_what_is_left_out(name: str) -> None:
-    found = imported(nodrop.build(nodrop.load(home("intents") / f"{name}.yaml")))
-    assert any("no rule of an intent gives out ports as they are cabled" in line for line in found.left)
-
-
 @pytest.mark.parametrize("name", ["two-by-two", "storage-leaves", "uneven-pods", "rail-only", "single-switch"])
 def test_tiers_are_found_by_cables_where_names_and_roles_say_nothing(name: str) -> None:
     found = without_names(shipped(name))
@@ -88,7 +80,7 @@ def test_tiers_are_found_by_cables_where_names_and_roles_say_nothing(name: str) 
 
 
 @pytest.mark.parametrize(("leaves", "spines"), MIXES[1:])
-@pytest.mark.parametrize("name", [name for name in BOTH if name not in BY_SHEET])
+@pytest.mark.parametrize("name", BOTH)
 @pytest.mark.nightly
 def test_the_build_of_an_intent_on_other_platforms_comes_back_equal(name: str, leaves: str, spines: str) -> None:
     if name.startswith("reference"):

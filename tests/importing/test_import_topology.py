@@ -17,7 +17,7 @@ from nodrop.model.compare import differences
 from nodrop.model.fabric import Fabric
 from nodrop.model.far_ends import parse_host_name
 from nodrop.model.states import UNKNOWN, known_rows
-from support.designs import Data, build
+from support.designs import Data, build, shipped
 from support.imported_fabrics import as_read, bare, called, imported, without_names
 from support.random_topologies import topologies
 from support.tiered_intents import group, hosts, intent, links, many_tiers, peers
@@ -197,6 +197,21 @@ MANY_TIERS = {
 @pytest.mark.parametrize("shape", MANY_TIERS)
 def test_pods_of_pods_come_back_with_names_and_without(shape: str) -> None:
     assert_topology_comes_back(MANY_TIERS[shape])
+
+
+def test_cables_that_no_rule_gives_out_come_back_as_a_sheet() -> None:
+    data = shipped("cabling-sheet")
+    assert_topology_comes_back(data)
+    text = imported(build(data)).text
+    assert '  cables:\n    - "leaf1:Ethernet224--spine1:1/1"\n' in text
+    assert '    - "leaf3:Ethernet152--spine1:9/1 50m"\n' in text
+
+
+def test_a_sheet_is_written_where_files_alone_give_no_length_of_cables() -> None:
+    found = derive(bare("cabling-sheet"), source="site")
+    assert "\n  kind: cabling\n" in found.text
+    assert "guessed: the longest length that ports state; no file states cable lengths\n  length: 50m\n" in found.text
+    assert (found.problems, found.unlike) == ((), ())
 
 
 def test_ids_that_no_pods_suit_are_replaced_pod_by_pod() -> None:

@@ -21,7 +21,6 @@ from nodrop.platforms.kit.panel_names import PanelPart, find_parts
 from nodrop.syntax.places import on_one_line
 from nodrop.units import show_speed
 
-
 WHY_NOT_SIDEWAYS = "packets that go sideways in a tier let lossless buffers wait in a circle"
 """Why switches of a tier have no cables among them, as in a ring or a mesh: RFC 7938, section 5.2.1, allows no route
 through a second switch of a tier, and a ring of lossless buffers can deadlock (proofs/)."""

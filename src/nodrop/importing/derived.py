@@ -21,10 +21,11 @@ from nodrop.importing.settings import buffers, fabric, hosts, routing, services,
 from nodrop.importing.shared_headroom import ratio
 from nodrop.importing.short_form import shorten
 from nodrop.importing.spelling import spell
+from nodrop.importing.stated_cables import state_cables
 from nodrop.importing.tier_view import SPEED_MBPS, Cables, SwitchGroup, TierView
 from nodrop.importing.tiers import tiers
 from nodrop.importing.trial_build import Unlike, built
-from nodrop.importing.uplinks import uplinks
+from nodrop.importing.uplinks import NO_RULE, uplinks
 from nodrop.intent.load import loads
 from nodrop.intent.schema import Intent
 from nodrop.model.fabric import Fabric
@@ -60,9 +61,10 @@ def derive(imported: Fabric, *, source: str, files: Files | None = None) -> Impo
 
     Content of `files` that is not in the model is carried too, as far as an intent can.
 
-    Switches are put into groups by software first, and by more only if the intent would not be exact. Anything that no
-    key of an intent expresses is reported in `left`. Nothing is left out silently, because the intent is built and
-    compared with the fabric.
+    Switches are put into groups by software first, and by more only if the intent would not be exact. Cables are stated
+    one by one only if no rule gives out their ports, and the intent is nearer to the fabric then. Anything that no key
+    of an intent expresses is reported in `left`. Nothing is left out silently, because the intent is built and compared
+    with the fabric.
     """
     results: dict[Detail, Imported] = {}
     views: list[TierView] = []
@@ -73,7 +75,9 @@ def derive(imported: Fabric, *, source: str, files: Files | None = None) -> Impo
             results[detail] = _derive_from_view(view, source, files)
             if results[detail].equal:
                 return results[detail]
-    return results[DETAILS[0]]
+    first = results[DETAILS[0]]
+    sheets = [_derive_from_view(view, source, files, by_sheet=True) for view in views if NO_RULE in first.left]
+    return min((first, *sheets), key=lambda result: (bool(result.lacking or result.problems), len(result.unlike)))
 
 
 def _has_same_groups(view: TierView, other: TierView) -> bool:
@@ -81,9 +85,9 @@ def _has_same_groups(view: TierView, other: TierView) -> bool:
     return view.switch_names == other.switch_names
 
 
-def _derive_from_view(sight: TierView, source: str, files: Files | None) -> Imported:
-    """Return the intent of a fabric seen as groups of switches."""
-    draft = shorten(_derive_all_parts(sight))
+def _derive_from_view(sight: TierView, source: str, files: Files | None, *, by_sheet: bool = False) -> Imported:
+    """Return the intent of a fabric seen as groups of switches, whose cables follow rules or are stated one by one."""
+    draft = shorten(_derive_all_parts(sight, by_sheet=by_sheet))
     draft = replace(draft, keys=without_defaults(draft.keys, lambda keys: spell(replace(draft, keys=keys))))
     intent, problems = _load_intent_or_problems(spell(draft))
     if intent is not None and (shared := ratio(sight, intent)):
@@ -157,13 +161,14 @@ def _load_intent_or_problems(text: str) -> tuple[Intent | None, tuple[Problem, .
         return None, error.problems
 
 
-def _derive_all_parts(tier_view: TierView) -> Found:
+def _derive_all_parts(tier_view: TierView, *, by_sheet: bool) -> Found:
     """Return all parts as one."""
     cables = Cables(tier_view)
+    sheet = state_cables(tier_view, cables) if by_sheet else None
     drafts = [
         fabric(tier_view),
         tiers(tier_view, cables),
-        uplinks(tier_view, cables),
+        uplinks(tier_view, cables) if sheet is None else sheet,
         endpoints(tier_view, cables),
         _oversubscription_limit(tier_view, cables),
     ]

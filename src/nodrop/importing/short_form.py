@@ -15,7 +15,19 @@ _LINK_KEYS = {"links": "per_spine", "peer_split": "spine_split", "peer_slots": "
 _ONLY_IN_GROUPS = {"offset", "per_pod", "max_oversubscription"}
 
 ORDER: Mapping[Keys, tuple[str, ...]] = {
-    ("topology",): ("kind", "groups", "spines", "leaves", "uplinks", "max_oversubscription", "slots_per_device"),
+    ("topology",): (
+        "kind",
+        "groups",
+        "spines",
+        "leaves",
+        "uplinks",
+        "max_oversubscription",
+        "slots_per_device",
+        "speed",
+        "media",
+        "length",
+        "cables",
+    ),
     ("topology", "spines"): ("ids", "model", "platform", "version"),
     ("topology", "leaves"): ("ids", "model", "platform", "version", "ports"),
     ("topology", "leaves", "ports"): ("endpoints", "uplinks", "dead"),
@@ -28,6 +40,8 @@ _T = TypeVar("_T")
 
 def shorten(draft: Found) -> Found:
     """Return a draft of groups in tiers in the short form, if it can express two groups; else the draft."""
+    if draft.keys["topology"]["kind"] != "tiers":
+        return draft
     groups = draft.keys["topology"]["groups"] | {at[2]: {} for at in draft.lacking if at[:2] == _GROUPS}
     links = groups.get(_LOWER, {}).get("uplinks", {})
     plain = groups.keys() == {_LOWER, _UPPER} and not any(_ONLY_IN_GROUPS & group.keys() for group in groups.values())

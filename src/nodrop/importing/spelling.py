@@ -26,6 +26,7 @@ _WITHIN: Mapping[Keys, tuple[str, ...]] = {
     ("addressing",): ("loopbacks", "links", "endpoints", "oob"),
 }
 _BLOCKS = ("topology", "topology.groups", "endpoints", "classes", "pfc", "pfc.watchdog", "devices")
+_SHEET: Keys = ("topology", "cables")
 _DEEP = "extra"
 _WIDTH = 160
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/+-]*")
@@ -100,6 +101,10 @@ def _format_value_lines(draft: Found, at: Keys, value: Any) -> Iterator[str]:
         yield f"{indent}# TODO: {value.why}"
         for line in _format_value_lines(replace(draft, guessed={}), at, value.example):
             yield f"{indent}# {line.removeprefix(indent)}"
+        return
+    if at == _SHEET:
+        yield f"{indent}{at[-1]}:"
+        yield from (f"{indent}  - {_text(row)}" for row in value)
         return
     above = [why for keys, why in draft.guessed.items() if keys == at]
     block = isinstance(value, dict) and value and (".".join(at) in _BLOCKS or at[0] == _DEEP or _has_lack(value))

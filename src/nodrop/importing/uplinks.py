@@ -23,6 +23,7 @@ _LENGTH_M = 30
 
 
 UNSAID = "no file says so"
+NO_RULE = "which port goes to which switch: no rule of an intent gives out ports as they are cabled"
 
 
 class Sharing(NamedTuple):
@@ -131,7 +132,7 @@ def _links_of_join(joined: Joined) -> Found:
     length, media_name, guessed = cable(runs_links(runs), ports, speed, at, copper=on_copper(lower, ports))
     remarks = []
     if not lower_share.fits or not upper_share.fits:
-        remarks.append("which port goes to which switch: no rule of an intent gives out ports as they are cabled")
+        remarks.append(NO_RULE)
     if no_speed:
         guessed[(*at, "speed")] = UNSAID
     keys = collect_facts(
