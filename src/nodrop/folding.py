@@ -4,6 +4,9 @@ The facts that a fix sets were found wrong. For each group of findings whose fix
 facts are checked again with the facts corrected, on one switch of the group and those cabled to it. What ends there on
 every port, without a new finding, is explained; a note explains nothing worse. Of causes that end each other, the one
 that ends most groups counts, then the one with the smallest change, then the first of the report.
+
+Most corrections end no other group. So the corrected fabric is checked first, by the rules of the other groups. The
+rule of the group itself, and the fabric before, follow only if a group has ended.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -69,6 +72,8 @@ class _Trials:
         self._rules = {rule.name: rule for rule in rules}
         self._switches = {device.name for device in reading.fabric.devices}
         self._homes = [[self._home(finding) for finding in group] for group in groups]
+        self._old: dict[frozenset[str], dict[str, set[str]]] = {}
+        """What rules find among some switches as they are, by the names of these and of the rule."""
 
     def size(self, number: int) -> int:
         """Return how many facts the correction of a group changes on its first switch."""
@@ -84,21 +89,36 @@ class _Trials:
         affected = [other for other in self._affected_groups(number) if self._reads(other, corrected)]
         if not affected:
             return ()
-        rules = [self._rules[name] for name in {self._groups[other][0].rule for other in (number, *affected)}]
-        before = self._nearby_fabric(device, {change.subject[0] for change in changes} | self._names(number))
+        others = {change.subject[0] for change in changes} | self._names(number)
+        near = self._find_nearby_switches(device, others)
         try:
-            after = _apply_changes(before, changes)
+            after = _apply_changes(self._nearby_fabric(near), changes)
         except ValueError:
             return ()
-        old, new = (self._fingerprints(fabric, rules) for fabric in (before, after))
-        own = {finding.fingerprint for finding in self._findings_on(number, device)}
-        if new - old or own & new:
+        rules = self._rules_of((number, *affected))
+        first = rules if any(rule.last for rule in rules) else self._rules_of(affected)
+        new = self._fingerprints(after, first)
+        on_switch = {other: self._fingerprints_on(other, self._home_of_group(other, device)) for other in affected}
+        ended = [other for other in affected if not on_switch[other] & new]
+        if not ended:
             return ()
-        return tuple(
-            other
-            for other in affected
-            if self._has_ended(other, device if device in self._homes[other] else self._homes[other][0], old, new)
-        )
+        if len(first) < len(rules):
+            new |= self._fingerprints(after, rules[:1])
+        if self._fingerprints_on(number, device) & new:
+            return ()
+        old = self._old_fingerprints(near, rules)
+        if new - old:
+            return ()
+        return tuple(other for other in ended if on_switch[other] <= old)
+
+    def _rules_of(self, numbers: Iterable[int]) -> list[Rule]:
+        """Return the rules of groups, each once, in the order of the groups."""
+        return [self._rules[name] for name in dict.fromkeys(self._groups[number][0].rule for number in numbers)]
+
+    def _home_of_group(self, number: int, device: str) -> str:
+        """Return the switch if a group is on it, else the first that the group is on."""
+        homes = self._homes[number]
+        return device if device in homes else homes[0]
 
     def _home(self, finding: Finding) -> str:
         """Return the switch that a finding is on; of a host or link, the first switch that it speaks of, else ""."""
@@ -157,13 +177,18 @@ class _Trials:
         paths, whole = rule.supporting_paths
         return bool(names & {*rule.names_read_whole, *(step for path in (*paths, *whole) for step in path)})
 
-    def _nearby_fabric(self, device: str, others: set[str]) -> Fabric:
-        """Return the fabric without the switches that are cabled neither to a switch nor are among the `others`."""
-        fabric = self._reading.fabric
-        if len(fabric.devices) <= _WHOLE_DEVICES:
+    def _find_nearby_switches(self, device: str, others: set[str]) -> frozenset[str]:
+        """Return a switch, those cabled to it, and the `others`; all of a small fabric."""
+        if len(self._reading.fabric.devices) <= _WHOLE_DEVICES:
+            return frozenset(self._switches)
+        ends = (end.node for link in self._links.get(device, ()) for end in (link.a, link.b))
+        return frozenset({device, *others, *ends})
+
+    def _nearby_fabric(self, near: frozenset[str]) -> Fabric:
+        """Return the fabric without the switches that are not `near`."""
+        fabric, cabled = self._reading.fabric, self._links
+        if near >= self._switches:
             return fabric
-        cabled = self._links
-        near = {device, *others, *(end.node for link in cabled.get(device, ()) for end in (link.a, link.b))}
         links = dict.fromkeys(link for node in near for link in cabled.get(node, ()))
         inside = (
             link
@@ -186,10 +211,20 @@ class _Trials:
         found = self._check(replace(self._reading, fabric=fabric), rules).findings
         return {finding.fingerprint for finding in found}
 
-    def _has_ended(self, number: int, device: str, old: set[str], new: set[str]) -> bool:
-        """Whether all findings of a group on a switch were there before a correction, and are gone after it."""
-        fingerprints = {finding.fingerprint for finding in self._findings_on(number, device)}
-        return fingerprints <= old and not fingerprints & new
+    def _old_fingerprints(self, near: frozenset[str], rules: Sequence[Rule]) -> set[str]:
+        """Return what rules find before a correction; each rule runs once for the same switches, unless one is last."""
+        if any(rule.last for rule in rules):
+            return self._fingerprints(self._nearby_fabric(near), rules)
+        known = self._old.setdefault(near, {})
+        if further := [rule for rule in rules if rule.name not in known]:
+            fabric = self._nearby_fabric(near)
+            known.update({rule.name: set[str]() for rule in further})
+            for finding in self._check(replace(self._reading, fabric=fabric), further).findings:
+                known[finding.rule].add(finding.fingerprint)
+        return set[str]().union(*(known[rule.name] for rule in rules))
+
+    def _fingerprints_on(self, number: int, device: str) -> set[str]:
+        return {finding.fingerprint for finding in self._findings_on(number, device)}
 
 
 def _apply_changes(fabric: Fabric, changes: Iterable[Change]) -> Fabric:
