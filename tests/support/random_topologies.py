@@ -1,4 +1,4 @@
-"""Random topologies as intents: a switch alone, rails, several groups next to hosts, pods, and pods of pods."""
+"""Random topologies as intents: a switch alone, rails, several groups next to hosts, pods, pods of pods, sheets."""
 
 from hypothesis import strategies as st
 
@@ -13,7 +13,7 @@ _HOST_NAMES = ("gpu", "disk", "gate")
 
 def topologies() -> st.SearchStrategy[Data]:
     """Intents of a topology of any shape that import finds again."""
-    return st.one_of(switches_alone(), rails(), several_groups(), pods(), pods_of_pods())
+    return st.one_of(switches_alone(), rails(), several_groups(), pods(), pods_of_pods(), sheets())
 
 
 def _platforms() -> st.SearchStrategy[str]:
@@ -117,3 +117,24 @@ def pods_of_pods(draw: st.DrawFn) -> Data:
     servers = hosts(ids=draw(_ids(4 * last)), ports="1", leaf_group="4")
     asn = {"leaf": _ASN, "spine": "4200200000+pod", "hub": "4200300000+pod", "core": "4200400000"}
     return intent(groups, {"gpu": servers}, asn, **{"topology.max_oversubscription": "1000"})
+
+
+@st.composite
+def sheets(draw: st.DrawFn) -> Data:
+    """One to three leaves and spines, with cables by no rule: on any ports, of any number and of two lengths."""
+    leaves, spines = draw(st.integers(1, 3)), draw(st.integers(1, 3))
+    free = {f"leaf{number}": iter(draw(st.permutations(range(17, 33)))) for number in range(1, leaves + 1)}
+    free |= {f"spine{number}": iter(draw(st.permutations(range(1, 33)))) for number in range(1, spines + 1)}
+    pairs = [(1, spine) for spine in range(1, spines + 1)] + [(leaf, 1) for leaf in range(2, leaves + 1)]
+    pairs += draw(st.lists(st.tuples(st.integers(1, leaves), st.integers(1, spines)), max_size=5))
+    ends = [(f"leaf{leaf}", f"spine{spine}") for leaf, spine in pairs]
+    lengths = st.sampled_from(["", " 20m"])
+    cables = [f"{a}:{next(free[a])}--{b}:{next(free[b])}{draw(lengths)}" for a, b in ends]
+    groups = {
+        "leaf": group(1, f"1-{leaves}", platform=draw(_platforms()), ports={"endpoints": "1-8"}),
+        "spine": group(2, f"1-{spines}", platform=draw(_platforms())),
+    }
+    servers = hosts(ids=draw(_ids(_HOSTS_OF_SWITCH * leaves)), ports="1", leaf_group=str(_HOSTS_OF_SWITCH))
+    data = intent(groups, {"gpu": servers}, {"leaf": _ASN, "spine": "4200000000"})
+    alike = {"speed": "400G", "media": "DR4", "length": "50m", "max_oversubscription": "1000"}
+    return data | {"topology": {"kind": "cabling", "groups": groups, "cables": cables, **alike}}
