@@ -22,7 +22,7 @@ from lsprotocol import types
 from processes import run
 from pygls.lsp.client import LanguageClient
 
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 
 
 def main() -> None:
@@ -59,7 +59,7 @@ def timed(do: Any) -> float:
 
 def switch(folder: Path) -> Path:
     """Build switches of 128 ports, and return the largest file of one without the watchdog of one port."""
-    done = run(folder, "build", str(home("intents") / "rail-256.yaml"), "-o", "build")
+    done = run(folder, "build", str(resource_folder("intents") / "rail-256.yaml"), "-o", "build")
     assert done.code == 0, done.err
     path = max(folder.glob("build/*/config_db.json"), key=lambda one: one.stat().st_size)
     rows = json.loads(path.read_text())

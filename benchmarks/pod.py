@@ -23,13 +23,13 @@ from ruamel.yaml import YAML
 
 import nodrop
 from nodrop import collect
-from nodrop.cli.main import calm_collector
-from nodrop.context import FILE
+from nodrop.cli.main import relax_garbage_collection
+from nodrop.context import FABRIC_FILE
 from nodrop.context import loads as loads_stated
 from nodrop.engine.rules import select_file_rules, shipped
 from nodrop.engine.verdicts import judge
 from nodrop.intent.load import loads
-from nodrop.model.assemble import assemble
+from nodrop.model.assemble import assemble_fabric
 from nodrop.publish import publish
 
 T = TypeVar("T")
@@ -69,7 +69,7 @@ def main() -> None:
     platform = options.platform
     text = pod("pod", leaves=options.leaves, spines=options.spines, leaf=platform, spine=platform)
     stages = Stages()
-    calm_collector()
+    relax_garbage_collection()
     with tempfile.TemporaryDirectory() as folder:
         report = measure(text, stages, Path(folder))
     print_report(report)
@@ -86,8 +86,8 @@ def measure(text: str, stages: Stages, folder: Path) -> dict[str, object]:
     platform_of = {device.name: device.platform for device in fabric.devices}
     devices = [artifact for artifact in artifacts if artifact.device]
     readings = stages.run("read back", lambda: list(collect.read_artifacts(devices, platform_of, "build")))
-    declared_text = next(artifact.text for artifact in artifacts if artifact.path == FILE).encode()
-    reading = stages.run("assemble", lambda: assemble(readings, loads_stated(declared_text, FILE)))
+    declared_text = next(artifact.text for artifact in artifacts if artifact.path == FABRIC_FILE).encode()
+    reading = stages.run("assemble", lambda: assemble_fabric(readings, loads_stated(declared_text, FABRIC_FILE)))
     verdict = stages.run("lint", lambda: judge(reading, select_file_rules(rules)))
     if verdict.findings or verdict.unknown or verdict.problems:
         sys.exit("the pod does not lint clean; the figures would mean nothing")

@@ -16,13 +16,13 @@ from typing import Any, TypeVar
 
 from clos import sized, with_hosts
 from nodrop.analyses._plane import control_plane_of
-from nodrop.analyses._targets import targets
+from nodrop.analyses._targets import routed_targets_of
 from nodrop.analyses.buffer_cycles import deadlock_check_of
 from nodrop.model.fabric import Fabric
 from nodrop.model.index import Index
 from nodrop.model.qos import QosProfile
 from nodrop.model.values import replace_fields
-from nodrop.proofs.circles import order_nodes
+from nodrop.proofs.circles import depth_by_node
 from nodrop.proofs.dependencies import DependencyGraph, Traffic
 from nodrop.proofs.forwarding import Forwarding
 from nodrop.proofs.invariants import check_invariants
@@ -64,11 +64,11 @@ def main() -> None:
     gc.freeze()
     gc.set_threshold(200_000, 50, 50)
     plane = control_plane_of(index)
-    measured("routes", lambda: (tables_of(plane), targets(index)))
+    measured("routes", lambda: (tables_of(plane), routed_targets_of(index)))
     forwarding = measured("next hops", lambda: Forwarding(plane))
     traffic = measured("packets", lambda: Traffic(forwarding))
     graph = measured("graph", lambda: DependencyGraph(traffic, exact=False))
-    order = measured("order", lambda: order_nodes(graph.after))
+    order = measured("order", lambda: depth_by_node(graph.after))
     conditions = measured("conditions for failures", lambda: check_invariants(forwarding))
     deadlock_check_of(index)
     storms = measured("storms", lambda: storm_facts(index)["storms"])

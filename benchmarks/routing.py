@@ -26,8 +26,8 @@ from clos import sized
 from nodrop.model.fabric import Fabric
 from nodrop.model.index import Index
 from nodrop.parallel import map_chunks
-from nodrop.resources import home
-from nodrop.routing import ControlPlane, compute
+from nodrop.resources import resource_folder
+from nodrop.routing import ControlPlane, compute_control_plane
 from nodrop.routing.failures import FailureAnalysis, FailureOutcome
 
 _found: dict[str, FailureAnalysis] = {}
@@ -74,7 +74,7 @@ def planned(fabric: Fabric) -> tuple[ControlPlane, float, float]:
     gc.collect()
     gc.freeze()
     begun = time.process_time()
-    plane = compute(index)
+    plane = compute_control_plane(index)
     between = time.process_time()
     unstable = plane.ipv4.state.unstable
     if plane.down or unstable:
@@ -98,9 +98,9 @@ def fabric_figures(switches: int) -> dict[str, float]:
 
 def reference_figures(intent: str) -> dict[str, float]:
     """Measure all failures of one cable or switch of a shipped intent, with its control plane."""
-    fabric = nodrop.build(nodrop.load(home("intents") / f"{intent}.yaml"))
+    fabric = nodrop.build(nodrop.load(resource_folder("intents") / f"{intent}.yaml"))
     begun = time.perf_counter()
-    plane = compute(Index(fabric))
+    plane = compute_control_plane(Index(fabric))
     count = 0
     for family in plane.families:
         failures = FailureAnalysis(plane, plane.of(family))

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 from support.layers import tenth, tenth_of, unit
 
 settings.register_profile(
@@ -113,7 +113,7 @@ def two_by_two(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from support.command import built
 
     out = tmp_path_factory.mktemp("two-by-two") / "build"
-    built(home("intents") / "two-by-two.yaml", out)
+    built(resource_folder("intents") / "two-by-two.yaml", out)
     return out
 
 

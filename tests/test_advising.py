@@ -250,9 +250,9 @@ def test_github_and_sarif_carry_the_commands() -> None:
 
 
 def test_an_intent_is_changed_and_built_again_so_it_has_no_commands() -> None:
-    from nodrop.resources import home
+    from nodrop.resources import resource_folder
 
-    text = (home("intents") / "two-by-two.yaml").read_text()
+    text = (resource_folder("intents") / "two-by-two.yaml").read_text()
     Path("intent.yaml").write_text(text.replace("mode: lossless", "mode: pfc-only"))
     told = json.loads(nodrop("lint", "intent.yaml", "--format", "json", "--strictness", "auditor").out)
     assert {str(finding["fix"]["commands"]) for finding in told["findings"] if finding["fix"]} <= {"[]"}
@@ -303,10 +303,10 @@ def test_the_default_is_safe_where_the_port_is_known_to_face_a_host() -> None:
     ],
 )
 def test_where_nic_and_switch_differ_both_ends_are_named(edit: dict[str, str], rule: str, expected: str) -> None:
-    from nodrop.resources import home
+    from nodrop.resources import resource_folder
     from support.command import built
 
-    built(home("intents") / "two-by-two.yaml", "build")
+    built(resource_folder("intents") / "two-by-two.yaml", "build")
     path = Path("build/leaf1/config_db.json")
     config = json.loads(path.read_text())
     config["PORT_QOS_MAP"]["Ethernet0"] |= edit

@@ -68,24 +68,24 @@ def test_a_key_tells_kinds_parts_and_code_apart(store: Store) -> None:
 
 
 def test_the_code_is_all_that_decides_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = cache.code()
-    cache.code.cache_clear()
-    assert cache.code() == now
+    now = cache.code_digest()
+    cache.code_digest.cache_clear()
+    assert cache.code_digest() == now
     for change in (
         lambda: monkeypatch.setattr(sys, "version_info", (3, 99, 0)),
         lambda: monkeypatch.setattr(cache.metadata, "version", lambda name: f"9 of {name}"),
-        lambda: monkeypatch.setattr(cache, "home", lambda name: TESTS / "rules" / "incidents"),
+        lambda: monkeypatch.setattr(cache, "resource_folder", lambda name: TESTS / "rules" / "incidents"),
     ):
-        cache.code.cache_clear()
+        cache.code_digest.cache_clear()
         change()
-        assert cache.code() != now
+        assert cache.code_digest() != now
         monkeypatch.undo()
-    cache.code.cache_clear()
+    cache.code_digest.cache_clear()
 
 
 def test_every_file_of_the_package_counts() -> None:
     package = Path(cache.__file__).parent
-    counted = set(cache._files(str(package)))
+    counted = set(cache._find_code_files(str(package)))
     assert counted == {str(path) for path in package.rglob("*") if path.is_file() and path.suffix != ".pyc"}
 
 
@@ -112,7 +112,7 @@ def test_an_entry_under_another_key_is_not_there(store: Store, key: str) -> None
 
 def sealed(store: Store, key: str, squeezed: bytes) -> None:
     """Put an entry that says itself that it is whole."""
-    (store.folder / key).write_bytes(cache._FORM + store.sealed(key, squeezed) + squeezed)
+    (store.folder / key).write_bytes(cache._CACHE_FORMAT_HEADER + store.sealed(key, squeezed) + squeezed)
 
 
 def test_an_entry_that_swells_beyond_measure_is_not_there(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,7 +172,7 @@ def test_a_folder_that_is_not_safe_is_left_alone(folder: Path, made: object, why
     made(folder)  # type: ignore[operator]
     before = sorted(map(str, folder.parent.rglob("*")))
     assert cache.open_user_store([]) is None
-    assert why in cache.why_not([])
+    assert why in cache.why_no_user_store([])
     Store(folder, b"", b"").put("00", DATA)
     assert sorted(map(str, folder.parent.rglob("*"))) == before
 
@@ -181,7 +181,7 @@ def test_a_folder_of_somebody_else_is_left_alone(folder: Path, monkeypatch: pyte
     folder.mkdir(parents=True)
     monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
     assert cache.open_user_store([]) is None
-    assert cache.why_not([]) == f"nothing is kept for the next run: {folder} belongs to another user"
+    assert cache.why_no_user_store([]) == f"nothing is kept for the next run: {folder} belongs to another user"
 
 
 def test_entries_lie_where_the_specification_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -197,7 +197,7 @@ def test_without_a_home_nothing_is_kept(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.setattr(Path, "home", _homeless)
     assert cache.open_user_store([]) is None
-    assert "no home folder" in cache.why_not([])
+    assert "no home folder" in cache.why_no_user_store([])
 
 
 def _homeless() -> Path:
@@ -254,7 +254,7 @@ def test_the_entries_that_nobody_uses_go_first(store: Store) -> None:
 
 
 def test_what_a_process_left_unfinished_goes_too(store: Store, key: str) -> None:
-    old, new = store.folder / f"{cache._UNFINISHED}old", store.folder / f"{cache._UNFINISHED}new"
+    old, new = store.folder / f"{cache._UNFINISHED_FILE_START}old", store.folder / f"{cache._UNFINISHED_FILE_START}new"
     old.write_bytes(b"half")
     new.write_bytes(b"half")
     os.utime(old, (time.time() - 4000, time.time() - 4000))

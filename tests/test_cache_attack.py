@@ -37,8 +37,8 @@ def checkout(two_by_two: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 def forget_folders() -> None:
     """Forget which folders were found safe, as another process does not know it."""
-    cache._descriptor.cache_clear()
-    cache._secret.cache_clear()
+    cache._open_cache_folder.cache_clear()
+    cache._load_or_create_secret.cache_clear()
 
 
 @pytest.fixture(autouse=True)
@@ -199,7 +199,7 @@ def test_a_secret_that_is_not_one_is_not_used(key: Path, made: object, why: str)
     key.parent.mkdir(mode=0o700, parents=True)
     made(key)  # type: ignore[operator]
     assert cache.open_user_store([]) is None
-    assert why in cache.why_not([])
+    assert why in cache.why_no_user_store([])
 
 
 def test_a_secret_of_somebody_else_is_not_used(key: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -221,7 +221,7 @@ def test_a_secret_of_somebody_else_is_not_used(key: Path, monkeypatch: pytest.Mo
 def test_where_no_secret_can_be_written_nothing_is_kept(key: Path) -> None:
     key.parent.parent.write_text("")
     assert cache.open_user_store([]) is None
-    assert "nothing is kept for the next run" in cache.why_not([])
+    assert "nothing is kept for the next run" in cache.why_no_user_store([])
 
 
 def test_processes_that_begin_at_once_share_one_secret(key: Path) -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 import nodrop
-from nodrop.advising import with_commands
-from nodrop.engine.finding import Commands
+from nodrop.advising import add_fix_commands
+from nodrop.engine.finding import FixCommands
 from support.command import nodrop as run
 
 FRR = """frr version 8.4.3
@@ -46,11 +46,11 @@ interface ethernet 1/2 qos trust L3
 """
 
 
-def _advice(folder: Path, files: Mapping[str, str], rule: str) -> list[Commands]:
+def _advice(folder: Path, files: Mapping[str, str], rule: str) -> list[FixCommands]:
     for name, text in files.items():
         (folder / name).write_text(text)
     reading = nodrop.read([str(folder)])
-    findings = with_commands(nodrop.lint(reading).findings, reading)
+    findings = add_fix_commands(nodrop.lint(reading).findings, reading)
     return [each for finding in findings if finding.rule == rule and finding.fix for each in finding.fix.commands]
 
 

@@ -10,12 +10,12 @@ import pytest
 import nodrop
 from nodrop.collect import read_artifacts, read_inputs
 from nodrop.errors import InputProblems
-from nodrop.inputs import Bundle, Inputs, Text, find
-from nodrop.model.declared import Declared
-from nodrop.opening import digest, read_bundle
+from nodrop.inputs import DeviceFiles, Inputs, Text, find
+from nodrop.model.declared import DeclaredFacts
+from nodrop.opening import content_digest, read_bundle
 from nodrop.platforms.kit.artifact import Artifact
-from nodrop.resources import home
-from nodrop.syntax.json import MAX_BYTES
+from nodrop.resources import resource_folder
+from nodrop.syntax.json import MAX_JSON_BYTES
 
 SONIC = '{"DEVICE_METADATA": {"localhost": {}}, "PORT": {"Ethernet0": {"lanes": "0,1", "speed": "100000"}}}'
 FRR = "hostname leaf1\nrouter bgp 65001\n"
@@ -319,7 +319,7 @@ def test_what_another_user_may_not_enter(tmp_path: Path) -> None:
     try:
         assert shape(find(["closed/leaf1"])) == {"problems": ["closed/leaf1: permission denied"]}
         assert shape(find(["closed"])) == {"problems": ["closed: permission denied; expected a readable folder"]}
-        reading = read_inputs(find(["leaf2"]), Declared())
+        reading = read_inputs(find(["leaf2"]), DeclaredFacts())
     finally:
         os.seteuid(0)
     assert list(map(str, reading.problems)) == ["leaf2/config_db.json: permission denied; expected a readable file"]
@@ -343,7 +343,7 @@ def test_folders_nested_deeper_than_python_recurses() -> None:
 def test_standard_input() -> None:
     inputs = find(["-"], stdin=SONIC.encode())
     assert shape(inputs) == {"devices": {"stdin": [("config_db.json", "<stdin>")]}}
-    assert [device.name for device in read_inputs(inputs, Declared()).fabric.devices] == ["stdin"]
+    assert [device.name for device in read_inputs(inputs, DeclaredFacts()).fabric.devices] == ["stdin"]
     assert shape(find(["-"], stdin=INTENT.encode())) == {"intents": ["<stdin>"]}
     assert shape(find(["-"], "sonic", stdin=SONIC.encode())) == shape(inputs)
 
@@ -363,8 +363,8 @@ def test_forcing_a_platform_reads_what_is_not_recognised() -> None:
     assert shape(find(["a"], "sonic")) == {"devices": {"odd": [("config_db.json", "a/odd.json")]}}
 
 
-def bundle(*files: tuple[str, str]) -> Bundle:
-    return Bundle(
+def bundle(*files: tuple[str, str]) -> DeviceFiles:
+    return DeviceFiles(
         name="x", platform="sonic", files=tuple((name, Text(display=path, path=Path(path))) for name, path in files)
     )
 
@@ -374,7 +374,7 @@ def test_a_file_that_cannot_be_read_leaves_the_other() -> None:
     reading = read_bundle(bundle(("config_db.json", "leaf1/config_db.json"), ("frr.conf", "leaf1/frr.conf")))
     assert list(map(str, reading.problems)) == ["leaf1/frr.conf: no such file or directory; expected a readable file"]
     assert [(source.name, source.display, source.digest) for source in reading.sources] == [
-        ("config_db.json", "leaf1/config_db.json", digest(SONIC.encode()))
+        ("config_db.json", "leaf1/config_db.json", content_digest(SONIC.encode()))
     ]
     assert len(reading.device.interfaces) == 1
 
@@ -383,7 +383,9 @@ def test_text_is_held_only_where_there_is_no_file() -> None:
     write("leaf1/config_db.json")
     on_disk = read_bundle(bundle(("config_db.json", "leaf1/config_db.json"))).sources[0]
     assert (on_disk.path, on_disk.held) == (Path("leaf1/config_db.json"), None)
-    held = Bundle(name="x", platform="sonic", files=(("config_db.json", Text(display="<stdin>", held=SONIC.encode())),))
+    held = DeviceFiles(
+        name="x", platform="sonic", files=(("config_db.json", Text(display="<stdin>", held=SONIC.encode())),)
+    )
     source = read_bundle(held).sources[0]
     assert (source.path, source.held, source.display) == (None, SONIC.encode(), "<stdin>")
 
@@ -392,8 +394,8 @@ def test_a_file_of_half_a_gigabyte_is_refused_unread(monkeypatch: pytest.MonkeyP
     write("leaf1/config_db.json")
     os.truncate("leaf1/config_db.json", 500_000_000)
     monkeypatch.setattr(os, "fdopen", None)
-    reading = read_inputs(find(["leaf1"]), Declared())
-    said = f"leaf1/config_db.json: 500,000,000 bytes; expected at most {MAX_BYTES:,} bytes"
+    reading = read_inputs(find(["leaf1"]), DeclaredFacts())
+    said = f"leaf1/config_db.json: 500,000,000 bytes; expected at most {MAX_JSON_BYTES:,} bytes"
     assert list(map(str, reading.problems)) == [said]
     assert reading.fabric.devices == ()
 
@@ -401,7 +403,7 @@ def test_a_file_of_half_a_gigabyte_is_refused_unread(monkeypatch: pytest.MonkeyP
 def test_what_is_stated_on_the_command_line_is_stronger() -> None:
     write("leaf1/config_db.json")
     write("fabric.yaml", "name: pod\nmode: trim\nclasses: {rdma: {dscp: 10}}\nroles: {leaf1: leaf}\n")
-    reading = read_inputs(find(["leaf1"]), Declared(mode="lossy", roles={"leaf1": "spine"}))
+    reading = read_inputs(find(["leaf1"]), DeclaredFacts(mode="lossy", roles={"leaf1": "spine"}))
     assert (reading.fabric.name, reading.fabric.mode, reading.assumed) == ("pod", "lossy", ())
     assert [one.dscp for one in reading.fabric.classes] == [(10,)]
     assert reading.fabric.devices[0].role == "spine"
@@ -412,7 +414,7 @@ def test_problems_of_all_kinds_are_kept_together() -> None:
     write("leaf2/config_db.json", SONIC[:-1])
     write("fabric.yaml", "mode: none\n")
     inputs = find(["leaf1", "leaf2", "gone"])
-    reading = read_inputs(inputs, Declared())
+    reading = read_inputs(inputs, DeclaredFacts())
     assert [problem.path for problem in reading.problems] == ["gone", "fabric.yaml", "leaf2/config_db.json"]
     assert [device.name for device in reading.fabric.devices] == ["leaf1"]
 
@@ -421,7 +423,7 @@ def test_a_device_without_ports_is_told() -> None:
     write("leaf1/frr.conf", FRR)
     write("leaf2/config_db.json", '{"DSCP_TO_TC_MAP": {}}')
     write("leaf3/config_db.json")
-    reading = read_inputs(find(["."]), Declared())
+    reading = read_inputs(find(["."]), DeclaredFacts())
     assert [(note.file, note.message) for note in reading.notes if note.kind == "no-ports"] == [
         ("leaf1/frr.conf", "names no port, so nothing about ports is checked"),
         ("leaf2/config_db.json", "names no port, so nothing about ports is checked"),
@@ -430,11 +432,11 @@ def test_a_device_without_ports_is_told() -> None:
 
 
 def test_nothing_is_assumed_of_nothing() -> None:
-    assert read_inputs(Inputs(), Declared()).assumed == ()
+    assert read_inputs(Inputs(), DeclaredFacts()).assumed == ()
 
 
 def test_artifacts_are_read_as_files_are() -> None:
-    fabric = nodrop.build(nodrop.load(home("intents") / "two-by-two.yaml"))
+    fabric = nodrop.build(nodrop.load(resource_folder("intents") / "two-by-two.yaml"))
     artifacts = list(nodrop.write(fabric))
     for artifact in artifacts:
         write(f"out/{artifact.device}/{artifact.path}", artifact.text)
@@ -463,4 +465,4 @@ def test_reading_changes_nothing_on_the_disk() -> None:
 def test_digests_are_those_that_places_are_checked_with() -> None:
     write("leaf1/config_db.json", json.dumps({"PORT": {"Ethernet0": {"mtu": "x"}}}))
     reading = nodrop.read(["leaf1"])
-    assert reading.sources["leaf1"][0].digest == digest(Path("leaf1/config_db.json").read_bytes())
+    assert reading.sources["leaf1"][0].digest == content_digest(Path("leaf1/config_db.json").read_bytes())

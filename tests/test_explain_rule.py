@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from nodrop.engine.rules import select_file_rules, shipped
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 from support.command import built, nodrop
 
-INTENT = home("intents") / "two-by-two.yaml"
+INTENT = resource_folder("intents") / "two-by-two.yaml"
 
 
 @pytest.fixture(scope="module")

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from nodrop.advising import with_commands
+from nodrop.advising import add_fix_commands
 from nodrop.engine.finding import Finding, Verdict
 from nodrop.engine.rule import Rule
 from nodrop.engine.rules import select_file_rules, shipped
 from nodrop.engine.verdicts import judge
 from nodrop.folding import fold_findings
 from nodrop.model.reading import Reading
-from nodrop.model.subject import text
+from nodrop.model.subject import subject_text
 from nodrop.report.text import render
 from nodrop.results.outcome import Outcome, fold_groups, group_findings
 from support.single_faults import Fault, inject, reading_of
@@ -37,8 +37,8 @@ def causes_of(findings: tuple[Finding, ...]) -> dict[tuple[str, str], Subjects]:
     """Return by rule and first subject of each cause the subjects that it explains, by rule."""
     causes, under = fold_groups(group_findings(findings))
     return {
-        (group[0].rule, text(group[0].subject)): {
-            explained[0].rule: [text(finding.subject) for finding in explained]
+        (group[0].rule, subject_text(group[0].subject)): {
+            explained[0].rule: [subject_text(finding.subject) for finding in explained]
             for explained in under.get(group[0].group, ())
         }
         for group in causes
@@ -183,7 +183,7 @@ def test_what_no_printed_command_ends_is_not_folded() -> None:
     reading = read_with("nvue", {"replace": {"leaf1/startup.yaml": LOSSY_WITH_LINK_PAUSE}})
     folded = fold(reading)
     assert {finding.rule for finding in folded if finding.explained_by} > {"link-pause-stops-every-class"}
-    assert {finding.rule for finding in with_commands(folded, reading) if finding.explained_by} == set()
+    assert {finding.rule for finding in add_fix_commands(folded, reading) if finding.explained_by} == set()
 
 
 def test_a_note_explains_nothing_worse() -> None:

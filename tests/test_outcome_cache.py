@@ -14,8 +14,8 @@ from nodrop.cache import Store
 from nodrop.engine import verdicts
 from nodrop.inputs import find
 from nodrop.judging import Settings
-from nodrop.locate import LOST_PLACE
-from nodrop.resources import home
+from nodrop.locate import LOST_PLACE_NOTE_KIND
+from nodrop.resources import resource_folder
 from nodrop.results.outcome import Outcome
 from support.command import Done, built, nodrop, process
 
@@ -29,7 +29,7 @@ def pod(tmp_path_factory: pytest.TempPathFactory) -> Path:
     before = Path.cwd()
     os.chdir(folder)
     try:
-        built(home("intents") / "two-by-two.yaml", "pod")
+        built(resource_folder("intents") / "two-by-two.yaml", "pod")
     finally:
         os.chdir(before)
     return folder / "pod"
@@ -145,8 +145,8 @@ def test_whatever_changes_is_judged_anew(kind: str, work: list[str]) -> None:
 
 @pytest.mark.parametrize("of", ["a profile", "a rule", "a rule more"])
 def test_a_file_that_an_option_names_counts_by_what_it_holds(of: str, work: list[str]) -> None:
-    shutil.copy(home("profiles") / "nvidia.yaml", "ours.yaml")
-    shutil.copytree(home("rules") / "watchdog", "rules/watchdog")
+    shutil.copy(resource_folder("profiles") / "nvidia.yaml", "ours.yaml")
+    shutil.copytree(resource_folder("rules") / "watchdog", "rules/watchdog")
     for rule in Path("rules/watchdog").glob("*.yaml"):
         rule.rename(rule.with_name(f"our-{rule.name}"))
         text = rule.with_name(f"our-{rule.name}").read_text()
@@ -275,7 +275,7 @@ def test_what_will_not_be_so_again_is_not_kept(monkeypatch: pytest.MonkeyPatch, 
     before = Path(CONFIG).read_bytes()
     monkeypatch.setattr(verdicts, "judge", changing)
     done = lint("--format", "json")
-    assert LOST_PLACE in {note["kind"] for note in json.loads(done.out)["notes"]}
+    assert LOST_PLACE_NOTE_KIND in {note["kind"] for note in json.loads(done.out)["notes"]}
     monkeypatch.setattr(verdicts, "judge", original)
     Path(CONFIG).write_bytes(before)
     assert lint("--format", "json") == lint("--format", "json", "--no-cache")
@@ -285,11 +285,11 @@ def test_a_line_of_a_file_that_has_changed_since_is_not_shown(tmp_path: Path) ->
     (inputs,) = find(["site"]).fabrics()
     store = Store(tmp_path / "cache/nodrop", b"", b"a secret")
     settings = Settings(store=store)
-    outcome_cache.outcome_of(inputs, settings)
-    found = outcome_cache.outcome_of(inputs, settings)
+    outcome_cache.check_or_recall_outcome(inputs, settings)
+    found = outcome_cache.check_or_recall_outcome(inputs, settings)
     place = next(one.located for one in found.findings if one.located and one.located.file == CONFIG)
     assert place.span is not None
-    again = outcome_cache.outcome_of(inputs, settings)
+    again = outcome_cache.check_or_recall_outcome(inputs, settings)
     assert found.line(CONFIG, place.span.line) == Path(CONFIG).read_text().splitlines()[place.span.line - 1]
     Path(CONFIG).write_text("{}")
     assert again.line(CONFIG, place.span.line) is None
@@ -298,7 +298,11 @@ def test_a_line_of_a_file_that_has_changed_since_is_not_shown(tmp_path: Path) ->
 
 def test_standard_input_intents_and_counts_are_worked_out_each_time(work: list[str]) -> None:
     raw = Path(CONFIG).read_bytes()
-    for args in (("lint", "-"), ("lint", str(home("intents") / "two-by-two.yaml")), ("lint", "site", "--statistics")):
+    for args in (
+        ("lint", "-"),
+        ("lint", str(resource_folder("intents") / "two-by-two.yaml")),
+        ("lint", "site", "--statistics"),
+    ):
         nodrop(*args, stdin=raw)
         work.clear()
         nodrop(*args, stdin=raw)
@@ -309,8 +313,11 @@ def test_everything_that_an_outcome_holds_can_be_kept() -> None:
     """A new part of a finding without a form would have every fabric judged each time, and nobody would notice."""
     (inputs,) = find(["site"]).fabrics()
     made = judging.run_rules(judging.read_source(inputs, Settings()), judging.chosen_rules(Settings()), Settings())
-    values = outcome_cache._Kept(*(getattr(made, name) for name in outcome_cache._KEPT))
-    assert outcome_cache._TABLE.unpack(outcome_cache._TABLE.pack(values), outcome_cache._Kept) == values
+    values = outcome_cache._StoredOutcome(*(getattr(made, name) for name in outcome_cache._STORED_FIELDS))
+    assert (
+        outcome_cache._PACKING_TABLE.unpack(outcome_cache._PACKING_TABLE.pack(values), outcome_cache._StoredOutcome)
+        == values
+    )
     assert isinstance(made, Outcome)
 
 

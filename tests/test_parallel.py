@@ -19,12 +19,12 @@ from nodrop import parallel
 from nodrop.engine.rules import shipped
 from nodrop.errors import InputProblems, Problem, ServiceUnavailable, Unsupported
 from nodrop.model.qos import QosProfile
-from nodrop.parallel import map_chunks, processes, processors
-from nodrop.resources import home
+from nodrop.parallel import count_processors, map_chunks, processes
+from nodrop.resources import resource_folder
 from support.command import SCRIPT, Done, nodrop
 from support.patience import END_S, within
 
-LARGE = (home("intents") / "reference-256.yaml").read_text()
+LARGE = (resource_folder("intents") / "reference-256.yaml").read_text()
 LATE_MARKS = ("min: 150kB, max: 1500kB", "min: 48MB, max: 52MB")
 UNKNOWN_MODEL = ("model: SN4700", "model: SN9999")
 OVER_ALL = sorted(rule.name for rule in shipped() if rule.beside)
@@ -163,9 +163,9 @@ class TestProcesses:
         monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(64)), raising=False)
         for text, count in (("max 100000\n", 64), ("150000 100000\n", 2), ("1000 100000\n", 1), ("", 64)):
             limit.write_text(text)
-            assert processors() == count
+            assert count_processors() == count
         limit.unlink()
-        assert processors() == 64
+        assert count_processors() == 64
 
 
 def write_pods(count: int, **faults: tuple[str, str]) -> list[str]:

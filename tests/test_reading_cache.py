@@ -18,11 +18,11 @@ from nodrop.cache import Store
 from nodrop.collect import read_inputs
 from nodrop.errors import Unsupported
 from nodrop.inputs import find
-from nodrop.model.declared import Declared
+from nodrop.model.declared import DeclaredFacts
 from nodrop.model.fabric import Fabric
 from nodrop.model.reading import DeviceReading, Reading
 from nodrop.opening import read_bundle
-from nodrop.reading_cache import Runs, runs_of
+from nodrop.reading_cache import DeviceReadings, split_into_runs
 from support.random_fabrics import fabrics
 
 CONFIG = {
@@ -65,7 +65,7 @@ def site(devices: int = 3) -> None:
 
 def read(store: Store | None, *paths: str) -> Reading:
     inputs = find(paths or ("site",))
-    return read_inputs(inputs, Declared(), cached_runs=Runs(inputs.bundles, None, store))
+    return read_inputs(inputs, DeclaredFacts(), cached_runs=DeviceReadings(inputs.bundles, None, store))
 
 
 @pytest.fixture
@@ -77,7 +77,12 @@ def parsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         reader = original(platform)
 
         class Counting:
-            FILES, BESIDE, BELOW, SUFFIXES = reader.FILES, reader.BESIDE, reader.BELOW, reader.SUFFIXES
+            CANONICAL_FILES, COMPANION_FILES, SUBFOLDER_ENDINGS, USUAL_SUFFIXES = (
+                reader.CANONICAL_FILES,
+                reader.COMPANION_FILES,
+                reader.SUBFOLDER_ENDINGS,
+                reader.USUAL_SUFFIXES,
+            )
             detect = staticmethod(reader.detect)
 
             @staticmethod
@@ -111,9 +116,9 @@ def test_everything_that_a_reading_holds_can_be_kept(store: Store) -> None:
     """A device whose reading has no form would be read each time, and nobody would notice."""
     site()
     for bundle in find(["site"]).bundles:
-        runs = Runs([bundle], None, store)
+        runs = DeviceReadings([bundle], None, store)
         assert runs.digests is not None, bundle.name
-        assert Runs([bundle], None, store).all_kept_before, bundle.name
+        assert DeviceReadings([bundle], None, store).all_kept_before, bundle.name
 
 
 def test_a_processes_pool_reads_and_keeps_the_same(store: Store) -> None:
@@ -122,10 +127,10 @@ def test_a_processes_pool_reads_and_keeps_the_same(store: Store) -> None:
     plain = list(map(read_bundle, bundles))
     with ProcessPoolExecutor(2) as pool:
         for kept_before in (False, True):
-            runs = Runs(bundles, pool, store)
+            runs = DeviceReadings(bundles, pool, store)
             assert runs.all_kept_before is kept_before
             assert list(runs.all()) == plain
-    assert list(Runs(bundles, None, store).all()) == plain
+    assert list(DeviceReadings(bundles, None, store).all()) == plain
 
 
 def test_one_changed_device_has_only_its_own_run_read(store: Store, parsed: list[str]) -> None:
@@ -136,7 +141,7 @@ def test_one_changed_device_has_only_its_own_run_read(store: Store, parsed: list
     Path("site/leaf150/config_db.json").write_text(json.dumps(config))
     parsed.clear()
     found = read(store)
-    (run,) = (run for run in runs_of(find(["site"]).bundles) if "leaf150" in {bundle.name for bundle in run})
+    (run,) = (run for run in split_into_runs(find(["site"]).bundles) if "leaf150" in {bundle.name for bundle in run})
     assert parsed == [bundle.name for bundle in run]
     assert len(run) < 300
     assert found == read(None)
@@ -145,11 +150,11 @@ def test_one_changed_device_has_only_its_own_run_read(store: Store, parsed: list
 def test_a_device_more_or_less_has_no_run_read_but_those_that_it_is_in(store: Store, parsed: list[str]) -> None:
     site(300)
     read(store)
-    before = set(runs_of(find(["site"]).bundles))
+    before = set(split_into_runs(find(["site"]).bundles))
     write("site/leaf1000", KINDS)
     Path("site/leaf7/frr.conf").unlink()
     Path("site/leaf7/config_db.json").unlink()
-    new = [run for run in runs_of(find(["site"]).bundles) if run not in before]
+    new = [run for run in split_into_runs(find(["site"]).bundles) if run not in before]
     assert 1 <= len(new) <= 3
     parsed.clear()
     found = read(store)
@@ -180,9 +185,9 @@ def test_what_a_reading_depends_on_makes_it_another(store: Store, parsed: list[s
         platform = "nvue"
     parsed.clear()
     inputs = find(["site"], platform)
-    found = read_inputs(inputs, Declared(), cached_runs=Runs(inputs.bundles, None, store))
+    found = read_inputs(inputs, DeclaredFacts(), cached_runs=DeviceReadings(inputs.bundles, None, store))
     assert len(parsed) == 1
-    assert found == read_inputs(inputs, Declared())
+    assert found == read_inputs(inputs, DeclaredFacts())
 
 
 def test_the_same_bytes_elsewhere_show_where_they_are(store: Store) -> None:
@@ -208,14 +213,14 @@ def test_no_secret_and_no_text_of_a_file_is_kept(store: Store, monkeypatch: pyte
 def test_standard_input_and_what_cannot_be_read_are_read_each_time(store: Store, parsed: list[str]) -> None:
     for _ in range(2):
         inputs = find(["-"], stdin=KINDS["config_db.json"].encode())
-        runs = Runs(inputs.bundles, None, store)
+        runs = DeviceReadings(inputs.bundles, None, store)
         assert runs.digests is None
         assert len(list(runs.all())) == 1
     site(1)
     inputs = find(["site"])
     Path("site/leaf0/frr.conf").unlink()
     for _ in range(2):
-        runs = Runs(inputs.bundles, None, store)
+        runs = DeviceReadings(inputs.bundles, None, store)
         assert runs.digests is None
         assert [one.problems[:1] for one in runs.all() if one.problems]
     assert list(store.folder.iterdir()) == []
@@ -231,7 +236,7 @@ def test_a_file_that_changes_while_it_is_read_is_kept_as_neither(store: Store, m
         return original(*given)
 
     monkeypatch.setattr(reading_cache, "read_open_files", changing)
-    assert Runs(find(["site"]).bundles, None, store).digests is None
+    assert DeviceReadings(find(["site"]).bundles, None, store).digests is None
     assert list(store.folder.iterdir()) == []
 
 
@@ -275,7 +280,7 @@ def test_an_entry_that_is_gone_by_the_time_it_is_needed_is_read_anew(store: Stor
     site()
     read(store)
     plain = list(map(read_bundle, find(["site"]).bundles))
-    runs = Runs(find(["site"]).bundles, None, store)
+    runs = DeviceReadings(find(["site"]).bundles, None, store)
     assert runs.all_kept_before
     store.prune(0)
     assert list(runs.all()) == plain
@@ -299,7 +304,7 @@ def test_random_fabrics_are_read_alike_with_and_without_and_again(shared: Path, 
         return
     plain = read(None, str(folder))
     assert repr(read(store, str(folder))) == repr(plain)
-    again = Runs(find([str(folder)]).bundles, None, store)
+    again = DeviceReadings(find([str(folder)]).bundles, None, store)
     assert again.all_kept_before
     with mock.patch.object(reading_cache, "read_bundle", side_effect=AssertionError("read anew")):
         assert len(list(again.all())) == len(plain.fabric.devices)

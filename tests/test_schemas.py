@@ -15,14 +15,14 @@ from nodrop.context.profile import loads_profile
 from nodrop.engine.rules import load_rules
 from nodrop.errors import InputProblems
 from nodrop.intent.load import loads
-from nodrop.resources import home
-from nodrop.schemas import KINDS, WRITTEN, schema
+from nodrop.resources import resource_folder
+from nodrop.schemas import SCHEMA_KINDS, USER_FILE_KINDS, json_schema
 from support.command import nodrop
 
 SHIPPED = {
-    "intent": sorted(home("intents").rglob("*.yaml")),
-    "profile": sorted(home("profiles").glob("*.yaml")),
-    "rule": sorted(home("rules").rglob("*.yaml")),
+    "intent": sorted(resource_folder("intents").rglob("*.yaml")),
+    "profile": sorted(resource_folder("profiles").glob("*.yaml")),
+    "rule": sorted(resource_folder("rules").rglob("*.yaml")),
 }
 
 
@@ -32,7 +32,7 @@ def document(text: str) -> Any:
 
 
 def fits(kind: str, text: str) -> bool:
-    return Draft7Validator(schema(kind)).is_valid(document(text))
+    return Draft7Validator(json_schema(kind)).is_valid(document(text))
 
 
 def file_of(kind: str) -> str:
@@ -40,19 +40,19 @@ def file_of(kind: str) -> str:
     return f"{kind}.schema.json"
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", SCHEMA_KINDS)
 def test_a_file_is_what_the_command_prints(kind: str, update_golden: bool) -> None:
     printed = nodrop("schema", kind).out
-    path = home("schemas") / file_of(kind)
+    path = resource_folder("schemas") / file_of(kind)
     if update_golden:
         path.write_text(printed)
     assert path.read_text() == printed, "make golden"
-    validator_for(schema(kind), default=None).check_schema(schema(kind))
+    validator_for(json_schema(kind), default=None).check_schema(json_schema(kind))
 
 
-@pytest.mark.parametrize("kind", WRITTEN)
+@pytest.mark.parametrize("kind", USER_FILE_KINDS)
 def test_schemas_of_files_are_of_the_draft_that_editors_read(kind: str) -> None:
-    made = schema(kind)
+    made = json_schema(kind)
     assert list(made)[:4] == ["$schema", "$id", "title", "description"]
     assert made["$schema"] == Draft7Validator.META_SCHEMA["$schema"]
     parts = list(parts_of(made))
@@ -72,19 +72,19 @@ def parts_of(part: Any) -> Iterator[dict[str, Any]]:
 
 
 def test_there_are_no_other_files() -> None:
-    assert {path.name for path in home("schemas").iterdir()} == {file_of(kind) for kind in KINDS}
+    assert {path.name for path in resource_folder("schemas").iterdir()} == {file_of(kind) for kind in SCHEMA_KINDS}
 
 
 @pytest.mark.parametrize(("kind", "path"), [(kind, path) for kind, paths in SHIPPED.items() for path in paths])
 def test_what_is_shipped_fits(kind: str, path: Path) -> None:
-    Draft7Validator(schema(kind)).validate(document(path.read_text()))
+    Draft7Validator(json_schema(kind)).validate(document(path.read_text()))
 
 
 @pytest.mark.parametrize("path", SHIPPED["intent"], ids=lambda path: path.stem)
 def test_an_intent_says_where_its_schema_lies(path: Path) -> None:
     found = re.match(r"# yaml-language-server: \$schema=(\S+)\n", path.read_text())
     assert found is not None
-    assert (path.parent / found[1]).resolve() == (home("schemas") / file_of("intent")).resolve()
+    assert (path.parent / found[1]).resolve() == (resource_folder("schemas") / file_of("intent")).resolve()
 
 
 CONFIG = """
@@ -116,8 +116,8 @@ ecn: [{speeds: [100G, 400G], min: 150kB, max: 1MB to 2MB, probability: 5%, sourc
 watchdog: [{side: hosts, detection: 200ms to 400ms, actions: [drop], source: us}]
 shares: [{purpose: rdma, share: 50% to 95%, source: us}]
 """
-INTENT = (home("intents") / "two-by-two.yaml").read_text()
-RULE = (home("rules") / "pfc" / "link-pause-with-pfc.yaml").read_text()
+INTENT = (resource_folder("intents") / "two-by-two.yaml").read_text()
+RULE = (resource_folder("rules") / "pfc" / "link-pause-with-pfc.yaml").read_text()
 BASES = {"config": CONFIG, "fabric": FABRIC, "profile": PROFILE, "intent": INTENT, "rule": RULE}
 
 

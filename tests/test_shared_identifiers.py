@@ -9,11 +9,11 @@ import pytest
 
 from nodrop import shared_identifiers
 from nodrop.engine.rules import shipped
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 from support.command import Done, nodrop
 from support.gitops import committed, git
 
-BASE = (home("intents") / "two-by-two.yaml").read_text()
+BASE = (resource_folder("intents") / "two-by-two.yaml").read_text()
 OTHER = {
     "two-by-two": "pod2",
     "spines: {ids: 1-2": "spines: {ids: 3-4",
@@ -72,7 +72,7 @@ def findings(done: Done) -> Any:
 
 
 def test_fabrics_with_nothing_in_common_are_never_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shared_identifiers._Shelf, "reading", lambda *_: pytest.fail("a fabric is read again"))
+    monkeypatch.setattr(shared_identifiers._ReadingShelf, "reading", lambda *_: pytest.fail("a fabric is read again"))
     Path("nodrop.yaml").write_text(SITE)
     assert found("lint", "pod1.yaml", "pod2.yaml") == []
     assert found("build", "pod1.yaml", "pod2.yaml", "-o", "out") == []

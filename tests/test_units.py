@@ -12,51 +12,55 @@ from nodrop import units
 from nodrop.units import Misread
 
 READ = [
-    (units.speed_mbps, "400G", 400_000),
-    (units.speed_mbps, "1.6T", 1_600_000),
-    (units.speed_mbps, "2.5G", 2_500),
-    (units.speed_mbps, "100M", 100),
-    (units.speed_mbps, "0.001G", 1),
-    (units.size_bytes, "9216B", 9_216),
-    (units.size_bytes, "150kB", 150_000),
-    (units.size_bytes, "1.5MB", 1_500_000),
-    (units.size_bytes, "128KiB", 131_072),
-    (units.size_bytes, "0.5KiB", 512),
-    (units.size_bytes, "2MiB", 2_097_152),
-    (units.size_bytes, "0B", 0),
-    (units.time_ms, "200ms", 200),
-    (units.time_ms, "60s", 60_000),
-    (units.time_us, "500us", 500),
-    (units.time_us, "12.75ms", 12_750),
-    (units.time_us, "1s", 1_000_000),
-    (units.length_m, "30m", 30),
-    (units.length_m, "007m", 7),
-    (units.percent, "0%", 0),
-    (units.percent, "100%", 100),
-    (units.integer, "4096", 4096),
-    (units.number, "1", 1.0),
-    (units.number, "3.5", 3.5),
+    (units.parse_speed_mbps, "400G", 400_000),
+    (units.parse_speed_mbps, "1.6T", 1_600_000),
+    (units.parse_speed_mbps, "2.5G", 2_500),
+    (units.parse_speed_mbps, "100M", 100),
+    (units.parse_speed_mbps, "0.001G", 1),
+    (units.parse_size_bytes, "9216B", 9_216),
+    (units.parse_size_bytes, "150kB", 150_000),
+    (units.parse_size_bytes, "1.5MB", 1_500_000),
+    (units.parse_size_bytes, "128KiB", 131_072),
+    (units.parse_size_bytes, "0.5KiB", 512),
+    (units.parse_size_bytes, "2MiB", 2_097_152),
+    (units.parse_size_bytes, "0B", 0),
+    (units.parse_time_ms, "200ms", 200),
+    (units.parse_time_ms, "60s", 60_000),
+    (units.parse_time_us, "500us", 500),
+    (units.parse_time_us, "12.75ms", 12_750),
+    (units.parse_time_us, "1s", 1_000_000),
+    (units.parse_length_m, "30m", 30),
+    (units.parse_length_m, "007m", 7),
+    (units.parse_percent, "0%", 0),
+    (units.parse_percent, "100%", 100),
+    (units.parse_integer, "4096", 4096),
+    (units.parse_number, "1", 1.0),
+    (units.parse_number, "3.5", 3.5),
 ]
 
 REFUSED = [
     (
-        units.speed_mbps,
+        units.parse_speed_mbps,
         "a speed such as 400G",
         ["400", "400 G", "400g", "G", "-1G", "1e3G", "0G", "400.G", ""],
     ),
-    (units.speed_mbps, "a speed such as 400G", ["٤٠٠G", "400G\n", " 400G", "1,5G", "0.0001G", ".5G", "1000000G"]),
+    (units.parse_speed_mbps, "a speed such as 400G", ["٤٠٠G", "400G\n", " 400G", "1,5G", "0.0001G", ".5G", "1000000G"]),
     (
-        units.size_bytes,
+        units.parse_size_bytes,
         "bytes as 150kB, 1.5MB, 128KiB or 1MiB (kB is 1000 bytes, KiB is 1024)",
         ["150", "150KB", "150kb", "150 kB", "1.5B", "0.0001kB", "1GB", "1kiB", "150000000000000B"],
     ),
-    (units.time_us, "a time such as 10ms or 500us", ["10", "0.5us", "10 ms", "1m", "0.0001ms", "-1us"]),
-    (units.time_ms, "a time such as 200ms or 1s", ["200", "0.2s", "200 ms", "1m", "200us", "2000000000s", "-1s"]),
-    (units.length_m, "a length in whole metres such as 30m", ["30", "30 m", "1.5m", "3 meters", "3km", "3ft", "m"]),
-    (units.percent, "a percentage such as 60%", ["60", "60 %", "0.6", "1.5%", "%", "1000%", "٦٠%"]),
-    (units.percent, "at most 100%", ["101%", "999%"]),
-    (units.integer, "a whole number", ["", "1.0", "+1", "-1", "1_000", "0x1", "²", "٣", "1" * 19]),
-    (units.number, "a number such as 1 or 3.5", ["", "1.", ".5", "1e3", "nan", "inf", "-1", "1,5", "1" * 7]),
+    (units.parse_time_us, "a time such as 10ms or 500us", ["10", "0.5us", "10 ms", "1m", "0.0001ms", "-1us"]),
+    (units.parse_time_ms, "a time such as 200ms or 1s", ["200", "0.2s", "200 ms", "1m", "200us", "2000000000s", "-1s"]),
+    (
+        units.parse_length_m,
+        "a length in whole metres such as 30m",
+        ["30", "30 m", "1.5m", "3 meters", "3km", "3ft", "m"],
+    ),
+    (units.parse_percent, "a percentage such as 60%", ["60", "60 %", "0.6", "1.5%", "%", "1000%", "٦٠%"]),
+    (units.parse_percent, "at most 100%", ["101%", "999%"]),
+    (units.parse_integer, "a whole number", ["", "1.0", "+1", "-1", "1_000", "0x1", "²", "٣", "1" * 19]),
+    (units.parse_number, "a number such as 1 or 3.5", ["", "1.", ".5", "1e3", "nan", "inf", "-1", "1,5", "1" * 7]),
 ]
 
 
@@ -90,7 +94,7 @@ def test_refused(read: Callable[[str], object], expected: str, text: str) -> Non
     ],
 )
 def test_ids(text: str, numbers: tuple[int, ...]) -> None:
-    assert units.ids(text) == numbers
+    assert units.parse_ids(text) == numbers
 
 
 @pytest.mark.parametrize(
@@ -109,11 +113,11 @@ def test_ids(text: str, numbers: tuple[int, ...]) -> None:
 )
 def test_ids_refused(text: str, said: str) -> None:
     with pytest.raises(Misread, match=f"^{re.escape(said)}$"):
-        units.ids(text)
+        units.parse_ids(text)
 
 
 def test_ids_up_to_the_limit() -> None:
-    assert units.ids("1-100000") == tuple(range(1, 100_001))
+    assert units.parse_ids("1-100000") == tuple(range(1, 100_001))
 
 
 @pytest.mark.parametrize(
@@ -161,24 +165,32 @@ def test_show_bytes(count: int, text: str) -> None:
 
 @given(st.sets(st.integers(0, 9_999_999), min_size=1, max_size=40))
 def test_ids_are_read_as_they_are_spelt(numbers: set[int]) -> None:
-    assert units.ids(units.show_ids(numbers)) == tuple(sorted(numbers))
+    assert units.parse_ids(units.show_ids(numbers)) == tuple(sorted(numbers))
 
 
 @given(st.integers(1, 999_999_999_999))
 def test_speeds_are_read_as_they_are_spelt(mbps: int) -> None:
-    assert units.speed_mbps(units.show_speed(mbps)) == mbps
+    assert units.parse_speed_mbps(units.show_speed(mbps)) == mbps
 
 
 @given(st.integers(0, 999_999_999))
 def test_a_short_time_that_is_shown_reads_the_same(us: int) -> None:
-    assert units.time_us(units.show_us(us)) == us
+    assert units.parse_time_us(units.show_us(us)) == us
 
 
 @given(
     st.sampled_from(
-        [units.speed_mbps, units.size_bytes, units.time_ms, units.time_us, units.length_m, units.percent, units.ids]
+        [
+            units.parse_speed_mbps,
+            units.parse_size_bytes,
+            units.parse_time_ms,
+            units.parse_time_us,
+            units.parse_length_m,
+            units.parse_percent,
+            units.parse_ids,
+        ]
     )
-    | st.sampled_from([units.integer, units.number]),
+    | st.sampled_from([units.parse_integer, units.parse_number]),
     st.text(st.sampled_from("0123456789.-, GMTkBimsé٣%²\n"), max_size=12) | st.text(max_size=12),
 )
 def test_anything_else_is_misread_and_nothing_worse(read: Callable[[str], object], text: str) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 import nodrop
 from nodrop.errors import InputProblems
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 
 PROGRAM = """
 import sys
@@ -26,7 +26,7 @@ for _ in range(2):
 
 def test_verbs_can_be_called_again_and_again() -> None:
     """`nodrop.lint` is a verb and a package; whatever is imported, it stays the verb."""
-    intent = str(home("intents") / "two-by-two.yaml")
+    intent = str(resource_folder("intents") / "two-by-two.yaml")
     done = subprocess.run([sys.executable, "-c", PROGRAM, intent], capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == ("13 0 True\n" * 4, "")
 
@@ -40,7 +40,7 @@ def test_every_verb_is_a_function_and_told_in_the_docstring() -> None:
 
 def test_a_change_of_files_can_be_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    text = (home("intents") / "two-by-two.yaml").read_text()
+    text = (resource_folder("intents") / "two-by-two.yaml").read_text()
     for folder, changed in (
         ("old", text),
         ("same", text.replace("150kB", "200kB")),

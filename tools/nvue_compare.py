@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from nodrop.platforms.nvue.schema import Node, Words, below
-from nodrop.platforms.nvue.schema_types import Leaf
+from nodrop.platforms.nvue.schema import PathWords, SchemaNode, node_below
+from nodrop.platforms.nvue.schema_types import SettingLeaf
 from nvue_merge import Merged, Release
 from nvue_tree import NO_LIMIT, Path, Place, Value, widest
 
@@ -44,7 +44,7 @@ class Difference:
         return f"{' '.join(self.path)}{spans}" + (f": {self.text}" if self.text else "")
 
 
-def differences(schema: Words, tree: Merged) -> list[Difference]:
+def differences(schema: PathWords, tree: Merged) -> list[Difference]:
     """Return all differences, in order; those of the same kind and text at one path are one."""
     found: dict[tuple[str, Path, str], set[Release]] = {}
     for one in _places(schema, tree, (), tree.releases):
@@ -64,13 +64,13 @@ def summary(found: Iterable[Difference]) -> Iterator[str]:
             yield from (f"  {one}" for one in those)
 
 
-def _places(place: Words, tree: Merged, path: Path, releases: Sequence[Release]) -> Iterator[Difference]:
+def _places(place: PathWords, tree: Merged, path: Path, releases: Sequence[Release]) -> Iterator[Difference]:
     chosen = next((word for word in tree.words if word.startswith("<")), None)
     seen = set()
     for word, one in tree.words.items():
         here = (*path, word)
         if word == chosen:
-            nodes: dict[str, Node] = {word: place.chosen.below} if place.chosen else {}
+            nodes: dict[str, SchemaNode] = {word: place.chosen.below} if place.chosen else {}
             fixed = {each: node for each, node in place.words.items() if each not in tree.words}
             if not nodes and not fixed:
                 yield _unknown(place, here, one)
@@ -78,7 +78,7 @@ def _places(place: Words, tree: Merged, path: Path, releases: Sequence[Release])
                 seen.add(each)
                 found = _nodes(node, one, (*path, each), releases)
                 yield from found if each == word else (diff for diff in found if diff.kind not in _OF_ANY_WORD)
-        elif (follows := below(place, word)) is not None:
+        elif (follows := node_below(place, word)) is not None:
             seen.add(word)
             yield from _nodes(follows, one, here, releases)
         else:
@@ -91,7 +91,7 @@ def _places(place: Words, tree: Merged, path: Path, releases: Sequence[Release])
             yield Difference("extra", (*path, word), "", has)
 
 
-def _unknown(place: Words, path: Path, one: Merged) -> Difference:
+def _unknown(place: PathWords, path: Path, one: Merged) -> Difference:
     if place.open:
         size = _size(one)
         return Difference(
@@ -104,7 +104,7 @@ def _size(one: Merged) -> int:
     return 1 + sum(map(_size, one.words.values()))
 
 
-def _nodes(node: Node, one: Merged, path: Path, releases: Sequence[Release]) -> Iterator[Difference]:
+def _nodes(node: SchemaNode, one: Merged, path: Path, releases: Sequence[Release]) -> Iterator[Difference]:
     stated = [each for each in releases if _has(node, each)]
     both = [each for each in stated if each in one.releases]
     if gone := tuple(each for each in stated if each not in both):
@@ -113,13 +113,13 @@ def _nodes(node: Node, one: Merged, path: Path, releases: Sequence[Release]) -> 
         yield Difference("releases", path, "only the source has it", come)
     for release in both:
         value = one.values.get(release) or _chosen_of(one.places.get(release))
-        if isinstance(node, Leaf) and value is not None:
+        if isinstance(node, SettingLeaf) and value is not None:
             yield from _values(node, value, path, release)
-        elif isinstance(node, Leaf) and not one.open:
+        elif isinstance(node, SettingLeaf) and not one.open:
             yield Difference("kind", path, "words follow in the source", (release,))
-        elif isinstance(node, Words) and release in one.values and not node.open:
+        elif isinstance(node, PathWords) and release in one.values and not node.open:
             yield Difference("kind", path, "a value in the source", (release,))
-    if isinstance(node, Words) and one.places:
+    if isinstance(node, PathWords) and one.places:
         yield from _places(node, one, path, both)
 
 
@@ -131,14 +131,14 @@ def _chosen_of(place: Place | None) -> Value | None:
     return Value(words=frozenset(place.words)) if ends else None
 
 
-def _has(node: Node, release: Release) -> bool:
+def _has(node: SchemaNode, release: Release) -> bool:
     """Whether a release has a path, and where all words that follow are known, one of them."""
-    if not node.span.has(release) or isinstance(node, Leaf) or node.open or node.chosen or not node.words:
+    if not node.span.has(release) or isinstance(node, SettingLeaf) or node.open or node.chosen or not node.words:
         return node.span.has(release)
     return any(_has(each, release) for each in node.words.values())
 
 
-def _values(leaf: Leaf, value: Value, path: Path, release: Release) -> Iterator[Difference]:
+def _values(leaf: SettingLeaf, value: Value, path: Path, release: Release) -> Iterator[Difference]:
     """Yield what one side alone takes; where the source takes any text, it does not say."""
     choices = [choice for choice in leaf.choices if choice.span.has(release)]
     if value.text:
@@ -159,7 +159,7 @@ def _values(leaf: Leaf, value: Value, path: Path, release: Release) -> Iterator[
         yield Difference("range", path, f"{_ranges(ours)} in schema.yaml, {_ranges(theirs)} in the source", (release,))
 
 
-def _takes(leaf: Leaf, text: str, release: Release) -> bool:
+def _takes(leaf: SettingLeaf, text: str, release: Release) -> bool:
     verdict = leaf.verdict(text)
     return verdict is None or (not isinstance(verdict, str) and any(span.has(release) for span in verdict))
 

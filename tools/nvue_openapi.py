@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
-from nodrop.syntax.yaml import parse
+from nodrop.syntax.yaml import parse_yaml
 from nvue_tree import ANY, NO_LIMIT, Path, Place, Source, Tree, Unusable, Value, chosen_name
 
 _ROOT = "cue-patch-schema-root-root"
@@ -26,7 +26,7 @@ Node = Mapping[str, Any]
 def read_openapi(raw: bytes, name: str, release: tuple[int, int]) -> Source:
     """Return the tree of an OpenAPI document; Unusable if it is not one of NVUE."""
     try:
-        data = json.loads(raw) if raw.lstrip().startswith(b"{") else parse(raw, name).data
+        data = json.loads(raw) if raw.lstrip().startswith(b"{") else parse_yaml(raw, name).data
     except json.JSONDecodeError as error:
         raise Unusable(f"{name}: {error}") from error
     if not isinstance(data, Mapping) or _ROOT not in data.get("x-defs", {}):

@@ -11,8 +11,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from nodrop.platforms.nvue.schema import without_published
-from nodrop.platforms.nvue.schema_types import release_of
+from nodrop.platforms.nvue.schema import schema_without_published_words
+from nodrop.platforms.nvue.schema_types import parse_release
 from nvue_compare import differences, summary
 from nvue_merge import Merged, Release, lines, merged, unsaid
 from nvue_models import read_module, texts_of
@@ -47,7 +47,7 @@ def _name(release: Release) -> str:
 def _release(text: str) -> Release:
     if not re.fullmatch(r"[0-9]+\.[0-9]+", text):
         raise Unusable(f"{text}: expected a release such as 5.16")
-    return release_of(text)
+    return parse_release(text)
 
 
 def _read(given: Sequence[str], first: Release) -> dict[Release, tuple[str, Source]]:
@@ -84,10 +84,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     tree = merged([source for _, source in sources.values()])
     if given.compare:
-        found = differences(without_published(), tree)
+        found = differences(schema_without_published_words(), tree)
         print("\n".join(summary(found)))
         return 1 if found else 0
-    rest = left_open(without_published(), tree) or Merged()
+    rest = left_open(schema_without_published_words(), tree) or Merged()
     given.write.write_text(text_of(rest, sources))
     print("\n".join([f"{_name(release)}: {one.version}" for release, (_, one) in sources.items()]))
     print("\n".join(unsaid(rest)))

@@ -12,8 +12,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from nodrop.resources import home
-from nodrop.schemas import WRITTEN, render_schema, schema
+from nodrop.resources import resource_folder
+from nodrop.schemas import USER_FILE_KINDS, json_schema, render_schema
 
 FILE_MATCH = {"config": ["nodrop.yaml"], "intent": ["*.nodrop.yaml"]}
 """Names by which editors know a file. Files without an entry have names that other tools use, too, such as
@@ -28,7 +28,7 @@ _EXAMPLES = {
 
 def catalog_entry(kind: str) -> dict[str, Any]:
     """Return the entry of the catalog about a schema."""
-    described = schema(kind)
+    described = json_schema(kind)
     entry = {"name": described["title"], "description": described["description"].rstrip("."), "url": described["$id"]}
     return entry | ({"fileMatch": FILE_MATCH[kind]} if kind in FILE_MATCH else {})
 
@@ -36,7 +36,7 @@ def catalog_entry(kind: str) -> dict[str, Any]:
 def write(clone: Path) -> list[Path]:
     """Write schemas, examples and entries into a clone of SchemaStore, and return the files."""
     written = []
-    for kind in WRITTEN:
+    for kind in USER_FILE_KINDS:
         path = clone / "src" / "schemas" / "json" / f"nodrop-{kind}.json"
         path.write_text(render_schema(kind), encoding="utf-8", newline="\n")
         written.append(path)
@@ -44,13 +44,15 @@ def write(clone: Path) -> list[Path]:
             folder, _, name = _EXAMPLES[kind].partition("/")
             example = clone / "src" / "test" / path.stem / Path(name).name
             example.parent.mkdir(parents=True, exist_ok=True)
-            text = re.sub(r"\A# yaml-language-server:.*\n", "", (home(folder) / name).read_text(encoding="utf-8"))
+            text = re.sub(
+                r"\A# yaml-language-server:.*\n", "", (resource_folder(folder) / name).read_text(encoding="utf-8")
+            )
             head = f"# yaml-language-server: $schema=../../schemas/json/{path.name}\n"
             example.write_text(head + text, encoding="utf-8", newline="\n")
             written.append(example)
     catalog = clone / "src" / "api" / "json" / "catalog.json"
     document = json.loads(catalog.read_text(encoding="utf-8"))
-    own = [catalog_entry(kind) for kind in WRITTEN]
+    own = [catalog_entry(kind) for kind in USER_FILE_KINDS]
     others = [entry for entry in document["schemas"] if entry["url"] not in {entry["url"] for entry in own}]
     document["schemas"] = _inserted(others, sorted(own, key=_order))
     catalog.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8", newline="\n")

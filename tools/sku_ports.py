@@ -84,7 +84,7 @@ def read_mode(text: str) -> Mode | None:
         return None
     speeds = [found[2], *filter(None, (found[4] or "").split(","))]
     try:
-        read = {int(one) if one.isdecimal() else units.speed_mbps(one) for one in speeds}
+        read = {int(one) if one.isdecimal() else units.parse_speed_mbps(one) for one in speeds}
     except ValueError:
         return None
     return Mode(text, int(found[1]), tuple(sorted(read, reverse=True)), int(found[3]) if found[3] else None)

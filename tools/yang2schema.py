@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from nodrop.syntax.yaml import parse
+from nodrop.syntax.yaml import parse_yaml
 from yang_compare import differences
 from yang_keys import with_newest_keys
 from yang_merge import lines
@@ -69,7 +69,7 @@ def report_of(models: Mapping[str, Model]) -> str:
 
 
 def _data(raw: bytes, name: str) -> Mapping[str, Any]:
-    return cast("Mapping[str, Any]", parse(raw, name).data)
+    return cast("Mapping[str, Any]", parse_yaml(raw, name).data)
 
 
 def _is_condition(what: str) -> bool:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from nodrop.engine.finding import Verdict
     from nodrop.engine.rule import Rule
     from nodrop.intent.schema import Intent
-    from nodrop.model.declared import Declared
+    from nodrop.model.declared import DeclaredFacts
     from nodrop.model.fabric import Fabric
     from nodrop.model.reading import Reading
     from nodrop.plan.model import Drift, Plan
@@ -76,28 +76,28 @@ def write(fabric: "Fabric") -> Iterator["Artifact"]:
 
     index = Index(fabric)
     for device in fabric.devices:
-        yield from platforms.writer(device.platform).write(device, index)
-    yield Artifact(device="", path=context.FILE, text=context.spell(fabric))
+        yield from platforms.writer_of_platform(device.platform).write(device, index)
+    yield Artifact(device="", path=context.FABRIC_FILE, text=context.format_fabric_file(fabric))
 
 
 def rack(fabric: "Fabric") -> Iterator["Artifact"]:
     """Yield the files that people carry to the rack: plan/cabling.csv, plan/addresses.csv, plan/hosts.csv."""
-    from nodrop.report.rack import files
+    from nodrop.report.rack import rack_files
 
-    return files(fabric)
+    return rack_files(fabric)
 
 
 def host_files(fabric: "Fabric") -> Iterator["Artifact"]:
     """Yield what sets the NICs of a fabric's hosts: scripts, templates and environments in hosts/, by NIC model."""
-    from nodrop.platforms.hosts.spelling import files
+    from nodrop.platforms.hosts.spelling import write_host_files
 
-    return files(fabric)
+    return write_host_files(fabric)
 
 
 def read(
     sources: Sequence[str],
     *,
-    declared: "Declared | None" = None,
+    declared: "DeclaredFacts | None" = None,
     platform: str | None = None,
     executor: "Executor | None" = None,
 ) -> "Reading":
@@ -107,21 +107,21 @@ def read(
     InputProblems where the sources are several fabrics, each with a fabric.yaml: those are read one by one.
     """
     from nodrop import collect, inputs
-    from nodrop.model.declared import Declared
+    from nodrop.model.declared import DeclaredFacts
 
-    return collect.read_inputs(inputs.find(sources, platform).only(), declared or Declared(), executor)
+    return collect.read_inputs(inputs.find(sources, platform).only(), declared or DeclaredFacts(), executor)
 
 
 def read_back(artifacts: Sequence["Artifact"], fabric: "Fabric", below: str = "") -> "Reading":
     """Read what `write` made, as it would be read from the folder `below`; nothing touches a disk."""
     from nodrop import collect, context
-    from nodrop.model.assemble import assemble
+    from nodrop.model.assemble import assemble_fabric
 
     platform_of = {device.name: device.platform for device in fabric.devices}
     devices = [artifact for artifact in artifacts if artifact.device]
     readings = list(collect.read_artifacts(devices, platform_of, below))
-    text = next(artifact.text for artifact in artifacts if artifact.path == context.FILE)
-    return assemble(readings, collect.read_own_facts(text), collect.host_artifacts(artifacts, below))
+    text = next(artifact.text for artifact in artifacts if artifact.path == context.FABRIC_FILE)
+    return assemble_fabric(readings, collect.parse_rendered_fabric_yaml(text), collect.host_artifacts(artifacts, below))
 
 
 def lint(reading: "Reading", *, rules: "Sequence[Rule] | None" = None) -> "Verdict":

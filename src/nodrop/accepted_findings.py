@@ -12,30 +12,30 @@ from nodrop.config import Config
 from nodrop.engine import baseline
 from nodrop.engine.baseline import Baseline, BaselineKey, Entry
 from nodrop.engine.declared_lines import find_declaration_faults
-from nodrop.engine.finding import Finding, Located, Verdict
+from nodrop.engine.finding import FileLocation, Finding, Verdict
 from nodrop.engine.rule import Rule, Strictness
 from nodrop.engine.suppressions import (
     SUPPRESSION_REMARK_KINDS,
-    Ran,
-    Settled,
+    CheckedScope,
+    SuppressionOutcome,
     find_suppression_faults,
     find_unchanged_period,
     inline_suppressions,
+    mark_suppressed_findings,
     reading_of_remarks,
-    settle,
     today,
 )
 from nodrop.engine.verdicts import applies_to_reading, judge
-from nodrop.locate import locate
+from nodrop.locate import add_finding_places
 from nodrop.model.reading import Note, Reading, Remark
-from nodrop.model.subject import parse, sort_key
+from nodrop.model.subject import parse_subject, subject_sort_key
 
 if TYPE_CHECKING:
-    from nodrop.results.outcome import LineOf, Outcome
+    from nodrop.results.outcome import Outcome, ReadLine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bench:
+class SuppressionContext:
     """Context for suppressions: the site's configuration, all existing rules, and the chosen rules."""
 
     config: Config
@@ -49,13 +49,13 @@ class Bench:
         """The present name of every rule, by that and by former names."""
         return {name: rule.name for rule in self.every for name in (rule.name, *rule.aliases)}
 
-    def ran(self, verdict: Verdict, reading: Reading) -> Ran:
+    def ran(self, verdict: Verdict, reading: Reading) -> CheckedScope:
         """Return the rules and parts that were checked: none if a file could not be read."""
         if reading.problems:
-            return Ran()
+            return CheckedScope()
         every = [rule for rule in self.chosen if not rule.beside]  # what they find depends on what the command names
         rules = [rule for rule in every if applies_to_reading(rule, reading, self.strictness, self.config.severity)]
-        return Ran.of(rules, verdict, reading)
+        return CheckedScope.of(rules, verdict, reading)
 
     def of_remarks(self, remarks: Iterable[Remark]) -> tuple[Finding, ...]:
         """Return the findings of the chosen rules about remarks on suppressions."""
@@ -67,7 +67,9 @@ class Bench:
         return verdict.findings
 
 
-def apply_suppressions(verdict: Verdict, reading: Reading, bench: Bench) -> tuple[tuple[Finding, ...], Settled]:
+def apply_suppressions(
+    verdict: Verdict, reading: Reading, bench: SuppressionContext
+) -> tuple[tuple[Finding, ...], SuppressionOutcome]:
     """Return the findings of one fabric, marked where they are suppressed, and how suppressions fared in it.
 
     Among the findings are those about suppressions in its files, and in its intent.
@@ -76,14 +78,16 @@ def apply_suppressions(verdict: Verdict, reading: Reading, bench: Bench) -> tupl
     ran = bench.ran(verdict, reading)
     findings: Sequence[Finding] = verdict.findings
     further_findings: tuple[Finding, ...] = ()
-    usage = Settled(ran=ran)
+    usage = SuppressionOutcome(ran=ran)
     if stated or written:
         day, names = today(), bench.names
-        findings, hits = settle(findings, (*stated, *written), names, day, partial(_places, reading))
+        findings, hits = mark_suppressed_findings(
+            findings, (*stated, *written), names, day, partial(_places_of_findings, reading)
+        )
         further_findings = bench.of_remarks(
             find_suppression_faults(written, (hits[suppression] for suppression in written), names, day, (ran,))
         )
-        usage = Settled(
+        usage = SuppressionOutcome(
             hits=tuple(hits[suppression] for suppression in stated), ran=ran, days=find_unchanged_period(written, day)
         )
     if bench.baseline is not None:
@@ -92,9 +96,9 @@ def apply_suppressions(verdict: Verdict, reading: Reading, bench: Bench) -> tupl
     return (*findings, *further_findings), usage
 
 
-def _places(reading: Reading, findings: Sequence[Finding]) -> list[tuple[Located, ...]]:
+def _places_of_findings(reading: Reading, findings: Sequence[Finding]) -> list[tuple[FileLocation, ...]]:
     """Where findings stand, and where the intent decided them, whose place is that of a part related to them."""
-    pointed = locate(findings, reading, platforms.where).findings
+    pointed = add_finding_places(findings, reading, platforms.make_place_finder).findings
     own_displays = {source.display for sources in reading.sources.values() for source in sources}
     return [
         tuple(
@@ -106,8 +110,8 @@ def _places(reading: Reading, findings: Sequence[Finding]) -> list[tuple[Located
     ]
 
 
-def concluded(
-    findings: Iterable[Finding], fabrics: Sequence[Settled], bench: Bench, *, whole: bool
+def conclude_suppressions(
+    findings: Iterable[Finding], fabrics: Sequence[SuppressionOutcome], bench: SuppressionContext, *, whole: bool
 ) -> tuple[Finding, ...]:
     """Return the faults in the suppressions and declarations of a configuration, once all fabrics are settled.
 
@@ -128,7 +132,7 @@ def concluded(
     return bench.of_remarks(remarks)
 
 
-def baseline_of(config: Config) -> Baseline | None:
+def load_configured_baseline(config: Config) -> Baseline | None:
     """Return the baseline of a configuration, read once as long as it stays as it is; None where it names none.
 
     Raise InputProblems with its faults.
@@ -155,7 +159,7 @@ def _load_baseline(path: Path, _state: tuple[int, ...] | None) -> Baseline:
     return baseline.load(path)
 
 
-def told_again(outcome: "Outcome", known_baseline: Baseline) -> "Outcome":
+def keep_unaccepted_findings(outcome: "Outcome", known_baseline: Baseline) -> "Outcome":
     """Return an outcome with the findings that occur more often than the baseline has them, over all fabrics."""
     back = baseline.find_surplus_findings(outcome.hidden, known_baseline, _count_finding_keys(outcome))
     if not back:
@@ -166,7 +170,9 @@ def told_again(outcome: "Outcome", known_baseline: Baseline) -> "Outcome":
     return replace(outcome, findings=findings, hidden=hidden, baseline=outcome.baseline - len(reported_findings))
 
 
-def gone(outcome: "Outcome", known_baseline: Baseline, rule_names: Mapping[str, str]) -> dict[BaselineKey, Entry]:
+def find_stale_baseline_entries(
+    outcome: "Outcome", known_baseline: Baseline, rule_names: Mapping[str, str]
+) -> dict[BaselineKey, Entry]:
     """Return the entries of a baseline that no finding of a command has any more, nothing where not all was read."""
     ran = [fabric.ran for fabric in outcome.settled]
     return (
@@ -183,30 +189,34 @@ def _count_finding_keys(outcome: "Outcome") -> Counter[BaselineKey]:
     return met
 
 
-def notes_of(ended_entries: Mapping[BaselineKey, Entry], path: str) -> tuple[Note, ...]:
+def notes_on_ended_entries(ended_entries: Mapping[BaselineKey, Entry], path: str) -> tuple[Note, ...]:
     """Return a note for each rule with entries that have ended."""
     subjects: dict[str, list[str]] = {}
     for entry in ended_entries.values():
         subjects.setdefault(entry.rule, []).append(entry.subject)
     return tuple(
-        Note(kind="baseline", message=f"{rule} is not found any more at {_list_some_subjects(at)}; {_PRUNE}", file=path)
+        Note(
+            kind="baseline",
+            message=f"{rule} is not found any more at {_list_some_subjects(at)}; {_PRUNE_HINT}",
+            file=path,
+        )
         for rule, at in sorted(subjects.items())
     )
 
 
-_PRUNE = "`nodrop baseline --prune` drops that"
-_NAMED = 5
+_PRUNE_HINT = "`nodrop baseline --prune` drops that"
+_MAX_LISTED = 5
 
 
 def _list_some_subjects(subjects: Sequence[str]) -> str:
     """Return the first few of the subjects, and how many more there are."""
-    named_subjects = sorted(dict.fromkeys(subjects), key=lambda subject: sort_key(parse(subject)))
-    count_suffix = f" and {len(named_subjects) - _NAMED} more" if len(named_subjects) > _NAMED else ""
-    return f"{', '.join(named_subjects[:_NAMED])}{count_suffix}"
+    named_subjects = sorted(dict.fromkeys(subjects), key=lambda subject: subject_sort_key(parse_subject(subject)))
+    count_suffix = f" and {len(named_subjects) - _MAX_LISTED} more" if len(named_subjects) > _MAX_LISTED else ""
+    return f"{', '.join(named_subjects[:_MAX_LISTED])}{count_suffix}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Updated:
+class BaselineUpdate:
     """A new baseline to write, and how it differs from the previous one."""
 
     baseline: Baseline
@@ -227,25 +237,27 @@ class Updated:
         return f"{counted} ({', '.join(change_counts)})" if change_counts else counted
 
 
-def updated(former_baseline: Baseline, outcome: "Outcome", rule_names: Mapping[str, str], *, prune: bool) -> Updated:
+def update_baseline(
+    former_baseline: Baseline, outcome: "Outcome", rule_names: Mapping[str, str], *, prune: bool
+) -> BaselineUpdate:
     """Return a baseline with the findings of an outcome or the old baseline, but no findings about suppressions."""
     known_findings = [
         finding
         for finding in (*outcome.findings, *outcome.hidden)
         if finding.suppressed is None and finding.rule not in SUPPRESSION_REMARK_KINDS
     ]
-    met = [key for finding in known_findings for key in baseline.keys(finding)]
+    met = [key for finding in known_findings for key in baseline.baseline_keys_of(finding)]
     ended = baseline.find_ended_entries(former_baseline, met, [fabric.ran for fabric in outcome.settled], rule_names)
     new_baseline, new, changed_count = baseline.update_baseline(former_baseline, known_findings, ended, prune=prune)
     fingerprints = {fingerprint for finding in known_findings for fingerprint in (finding.fingerprint, *finding.former)}
     ended_count = sum(fingerprint not in fingerprints for fingerprint, _ in ended)
-    return Updated(baseline=new_baseline, new=new, other=changed_count, ended=ended_count, pruned=prune)
+    return BaselineUpdate(baseline=new_baseline, new=new, other=changed_count, ended=ended_count, pruned=prune)
 
 
-def overlay_lines(lines_by_place: Mapping[tuple[str, int], str], line: "LineOf") -> "LineOf":
+def overlay_lines(lines_by_place: Mapping[tuple[str, int], str], line: "ReadLine") -> "ReadLine":
     """Return a function that knows, besides other lines, those that are given."""
-    return partial(_line_of_finding, lines_by_place, line) if lines_by_place else line
+    return partial(_find_overlaid_line, lines_by_place, line) if lines_by_place else line
 
 
-def _line_of_finding(written: Mapping[tuple[str, int], str], line: "LineOf", file: str, number: int) -> str | None:
+def _find_overlaid_line(written: Mapping[tuple[str, int], str], line: "ReadLine", file: str, number: int) -> str | None:
     return written.get((file, number)) or line(file, number)

@@ -10,39 +10,39 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from nodrop import platforms
-from nodrop.engine.finding import SEVERITIES, Commands, Finding
+from nodrop.engine.finding import SEVERITIES, Finding, FixCommands
 from nodrop.errors import InputProblems
 from nodrop.limits import MAX_ADVISED_EDITS
-from nodrop.locate import load
+from nodrop.locate import load_unchanged_source
 from nodrop.model.change import DISRUPTIONS, Change, Disruption, Edit
 from nodrop.model.fabric import Device
-from nodrop.model.fields import TABLE
+from nodrop.model.fields import FIELD_TABLE
 from nodrop.model.qos import QosProfile
 from nodrop.model.reading import Reading
-from nodrop.model.subject import FABRIC, Subject, cable_ends, natural
+from nodrop.model.subject import FABRIC_HEAD, Subject, cable_ends, natural_sort_key
 from nodrop.platforms.hosts import edit as hosts
-from nodrop.platforms.hosts.command_lines import fit_file
-from nodrop.platforms.kit.change_effects import effect
+from nodrop.platforms.hosts.command_lines import format_job_file_lines
+from nodrop.platforms.kit.change_effects import effect_of_change
 from nodrop.platforms.kit.command_lines import (
     disruptions_of_lines,
-    fill_slots,
-    has_slot,
+    fill_port_slots,
+    has_port_slot,
     has_typable_ports,
-    merge_ports,
+    ports_by_command,
 )
-from nodrop.platforms.kit.editing import Budget
+from nodrop.platforms.kit.editing import RetryBudget
 from nodrop.results.outcome import first_shown_findings
 
 _Group = tuple[str, str, str | None]
-_FOLLOWING = {
+_PREREQUISITES_BY_SETTING = {
     ("qos", *path.split("/")): {("qos", name) for name in row.follows}
-    for path, row in TABLE[QosProfile].items()
+    for path, row in FIELD_TABLE[QosProfile].items()
     if row.follows
 }
 """Settings of a port whose right value follows from other settings of it, by their paths."""
 
 
-def with_commands(
+def add_fix_commands(
     findings: tuple[Finding, ...], reading: Reading, advised: bool = True, *, whole: bool = True
 ) -> tuple[Finding, ...]:
     """Return findings with the commands that end them and those of their group on the same switch.
@@ -55,11 +55,11 @@ def with_commands(
         return findings
     shown = findings if whole else first_shown_findings(finding for finding in findings if not finding.hidden)
     chosen = {id(finding) for finding in shown if finding.fix is not None}
-    wanted = {_group_of(finding) for finding in findings if id(finding) in chosen}
+    wanted = {_group_key_of_finding(finding) for finding in findings if id(finding) in chosen}
     first = _find_first_corrections(findings)
     groups: dict[_Group, list[Finding]] = {}
     for finding in findings:
-        if not finding.hidden and finding.fix is not None and (group := _group_of(finding)) in wanted:
+        if not finding.hidden and finding.fix is not None and (group := _group_key_of_finding(finding)) in wanted:
             members = groups.setdefault(group, [])
             if id(finding) not in first:
                 members.append(finding)
@@ -70,10 +70,10 @@ def with_commands(
         unfolded = tuple(
             replace(finding, explained_by="") if finding.explained_by in unmade else finding for finding in findings
         )
-        return with_commands(unfolded, reading, advised, whole=whole)
+        return add_fix_commands(unfolded, reading, advised, whole=whole)
 
     def advise(finding: Finding) -> Finding:
-        commands = advice.get(_group_of(finding), ()) if id(finding) in chosen else ()
+        commands = advice.get(_group_key_of_finding(finding), ()) if id(finding) in chosen else ()
         rule = first.get(id(finding), "") if id(finding) in chosen else ""
         if finding.fix is None or not (commands or rule):
             return finding
@@ -83,7 +83,7 @@ def with_commands(
     return tuple(map(advise, findings))
 
 
-def _group_of(finding: Finding) -> _Group:
+def _group_key_of_finding(finding: Finding) -> _Group:
     return finding.rule, finding.group, finding.device
 
 
@@ -95,7 +95,7 @@ def _find_first_corrections(findings: Iterable[Finding]) -> dict[int, str]:
             continue
         changes: dict[Subject, dict[Subject, object]] = {}
         for change in finding.fix.changes:
-            if _is_of_port(change):
+            if _is_port_change(change):
                 changes.setdefault(change.subject[:2], {})[change.subject[2:]] = change.new
         for port, new_values in changes.items():
             by_port.setdefault(port, []).append((finding, new_values))
@@ -108,22 +108,22 @@ def _find_first_corrections(findings: Iterable[Finding]) -> dict[int, str]:
             for other_position, (other, other_values) in enumerate(fixes):
                 if other.rule == finding.rule or other.explained_by == finding.group:
                     continue
-                differs = other_position < position and _differ(new_values, other_values)
-                if differs or _follows(new_values, other_values):
+                differs = other_position < position and _do_changes_conflict(new_values, other_values)
+                if differs or _depends_on_other_change(new_values, other_values):
                     first.setdefault(id(finding), other.rule)
     return first
 
 
-def _differ(new_values: Mapping[Subject, object], other_values: Mapping[Subject, object]) -> bool:
+def _do_changes_conflict(new_values: Mapping[Subject, object], other_values: Mapping[Subject, object]) -> bool:
     """Whether two changes set one part of a port to different values."""
     return any(repr(new_values[field]) != repr(other_values[field]) for field in new_values.keys() & other_values)
 
 
-def _follows(new_values: Mapping[Subject, object], other_values: Mapping[Subject, object]) -> bool:
+def _depends_on_other_change(new_values: Mapping[Subject, object], other_values: Mapping[Subject, object]) -> bool:
     """Whether a change sets what follows from settings that only the other change sets."""
     return any(
         not causes & new_values.keys() and bool(causes & other_values.keys())
-        for field, causes in _FOLLOWING.items()
+        for field, causes in _PREREQUISITES_BY_SETTING.items()
         if field in new_values
     )
 
@@ -138,7 +138,7 @@ class _Adviser:
         self.made: set[_Group] = set()
         """Groups whose commands make the changes of their fixes."""
 
-    def commands(self, group: Sequence[Finding]) -> Iterator[Commands]:
+    def commands(self, group: Sequence[Finding]) -> Iterator[FixCommands]:
         """Yield the commands for a group, by device: derived from the changes, else those that the rule has.
 
         Where only some have changes, all get those of the rule if it has any.
@@ -152,13 +152,13 @@ class _Adviser:
         condition = next((finding.fix.condition for finding in group if finding.fix), "")
         yield from self._of_choices(group, shows_only=True)
         if derived and all(derived) and not partial:
-            self.made.add(_group_of(group[0]))
+            self.made.add(_group_key_of_finding(group[0]))
             yield from (replace(commands, condition=condition) for commands in derived if commands is not None)
         else:
             yield from (replace(commands, condition=condition) for commands in self._of_rule(group))
         yield from self._of_choices(group, shows_only=False)
 
-    def _of_choices(self, group: Sequence[Finding], *, shows_only: bool) -> Iterator[Commands]:
+    def _of_choices(self, group: Sequence[Finding], *, shows_only: bool) -> Iterator[FixCommands]:
         """Yield the commands for the cases that only the owner can tell apart, or those that show which it is.
 
         The lines of a choice stay together, in their order.
@@ -170,17 +170,17 @@ class _Adviser:
                 if choice.shows_only == shows_only:
                     where = finding.device or _host_of(finding), choice.language, choice.condition
                     in_order = "\n".join(choice.lines)
-                    if port or not has_slot(in_order):
-                        spelled.setdefault(where, []).append((in_order, port if has_slot(in_order) else ""))
+                    if port or not has_port_slot(in_order):
+                        spelled.setdefault(where, []).append((in_order, port if has_port_slot(in_order) else ""))
         for (device, language, condition), commands in spelled.items():
             if not commands or self._would_refuse_commands(device, language, commands):
                 continue
-            lines = _with_ports(language, commands, saved=not shows_only)
+            lines = _fold_port_commands(language, commands, saved=not shows_only)
             if lines := self._fit_device(device, language, lines):
                 impact = _format_impact(disruptions_of_lines(lines))
-                yield Commands(device=device, language=language, lines=lines, condition=condition, impact=impact)
+                yield FixCommands(device=device, language=language, lines=lines, condition=condition, impact=impact)
 
-    def _of_rule(self, group: Sequence[Finding]) -> Iterator[Commands]:
+    def _of_rule(self, group: Sequence[Finding]) -> Iterator[FixCommands]:
         """Yield the commands of the rule of a group, filled with its ports."""
         spelled: dict[tuple[str, str, str], list[tuple[str, str]]] = {}
         for finding in group:
@@ -188,22 +188,22 @@ class _Adviser:
             where = finding.device or _host_of(finding), finding.fix.language, self._file_of(finding)
             port = _port_of(finding)
             spelled.setdefault(where, []).extend(
-                (command, port if has_slot(command) else "")
+                (command, port if has_port_slot(command) else "")
                 for command in finding.fix.spelled
-                if port or not has_slot(command)
+                if port or not has_port_slot(command)
             )
         for (device, language, file), commands in spelled.items():
             if not commands or self._would_refuse_commands(device, language, commands):
                 continue
-            lines = self._fit_device(device, language, _with_ports(language, commands))
+            lines = self._fit_device(device, language, _fold_port_commands(language, commands))
             if lines := self._fit_file(device, file, lines):
                 impact = _format_impact(disruptions_of_lines(lines))
-                yield Commands(device=device, language=language, lines=lines, impact=impact)
+                yield FixCommands(device=device, language=language, lines=lines, impact=impact)
 
     def _file_of(self, finding: Finding) -> str:
         """Return the file of a host that a finding is about; "" for a switch, or where it is about no file."""
         names = [source.name for source in self._reading.sources.get(finding.subject[0], ())]
-        is_host = finding.fix is not None and finding.fix.language == platforms.HOSTS
+        is_host = finding.fix is not None and finding.fix.language == platforms.HOSTS_PLATFORM
         return finding.subject[1] if is_host and finding.subject[1:2] and finding.subject[1] in names else ""
 
     def _fit_file(self, device: str, file: str, lines: tuple[str, ...]) -> tuple[str, ...]:
@@ -212,7 +212,7 @@ class _Adviser:
         if source is None or not lines:
             return lines
         try:
-            fitted = fit_file(file, load(source), lines)
+            fitted = format_job_file_lines(file, load_unchanged_source(source), lines)
         except InputProblems:
             return lines
         return fitted
@@ -227,50 +227,50 @@ class _Adviser:
             return lines
 
     def _load_files(self, device: str) -> Mapping[str, bytes]:
-        return {source.name: load(source) for source in self._reading.sources.get(device, ())}
+        return {source.name: load_unchanged_source(source) for source in self._reading.sources.get(device, ())}
 
     def _would_refuse_commands(self, name: str, language: str, commands: Iterable[tuple[str, str]]) -> bool:
         """Whether commands, given with a port each, name what the device does not have; it is not known of all."""
-        filled = (fill_slots(*command) for command in commands)
+        filled = (fill_port_slots(*command) for command in commands)
         try:
             return platforms.would_refuse_commands(language, filled, lambda: self._load_files(name))
         except InputProblems:
             return True
 
-    def _of_changes(self, name: str, changes: Sequence[Change]) -> Commands | None:
+    def _of_changes(self, name: str, changes: Sequence[Change]) -> FixCommands | None:
         """Return the commands that make changes on a switch, all of them; None where they are not known."""
         device = self._devices.get(name)
         if device is None and name in self._reading.sources:
             self._edits_left -= 1
             return self._edit_host(name, changes) if self._edits_left >= 0 else None
-        if device is None or name not in self._reading.sources or device.platform not in platforms.languages():
+        if device is None or name not in self._reading.sources or device.platform not in platforms.command_languages():
             return None
         self._edits_left -= 1
         return self._edit_changes(device, changes) if self._edits_left >= 0 else None
 
-    def _edit_host(self, name: str, changes: Sequence[Change]) -> Commands | None:
+    def _edit_host(self, name: str, changes: Sequence[Change]) -> FixCommands | None:
         """Return the lines that make changes in the files of a host; None where no number in them does."""
         try:
-            bundle = {source.name: load(source) for source in self._reading.sources[name]}
+            bundle = {source.name: load_unchanged_source(source) for source in self._reading.sources[name]}
             edit = hosts.edit(bundle, changes, name=name)
         except InputProblems:
             return None
-        lines = () if edit.by_hand else platforms.command_lines(platforms.HOSTS).of_edit(bundle, edit)
-        return Commands(device=name, language=platforms.HOSTS, lines=lines) if lines else None
+        lines = () if edit.by_hand else platforms.command_lines(platforms.HOSTS_PLATFORM).of_edit(bundle, edit)
+        return FixCommands(device=name, language=platforms.HOSTS_PLATFORM, lines=lines) if lines else None
 
-    def _edit_changes(self, device: Device, changes: Sequence[Change]) -> Commands | None:
-        editor = platforms.editor(device.platform)
+    def _edit_changes(self, device: Device, changes: Sequence[Change]) -> FixCommands | None:
+        editor = platforms.find_editor(device.platform)
         if editor is None:
             return None
         try:
-            bundle = {source.name: load(source) for source in self._reading.sources[device.name]}
-            edit = editor.edit(bundle, changes, name=device.name, budget=Budget(bundle, most=0))
+            bundle = {source.name: load_unchanged_source(source) for source in self._reading.sources[device.name]}
+            edit = editor.edit(bundle, changes, name=device.name, budget=RetryBudget(bundle, most=0))
         except InputProblems:
             return None
-        lines = _lines_of_edit(device.platform, bundle, edit)
+        lines = _commands_of_edit(device.platform, bundle, edit)
         if not lines:
             return None
-        return Commands(
+        return FixCommands(
             device=device.name,
             language=device.platform,
             lines=lines,
@@ -282,7 +282,13 @@ class _Adviser:
 def _describe_impact(platform: str, changes: Iterable[Change], edit: Edit, lines: Iterable[str]) -> str:
     """Return the worst disruption of changes on a running switch, with its reason; "" where none is known."""
     of_fields = (
-        effect(platform, change.subject[2 if _is_of_port(change) else 1 :], _is_of_port(change), change.old, change.new)
+        effect_of_change(
+            platform,
+            change.subject[2 if _is_port_change(change) else 1 :],
+            _is_port_change(change),
+            change.old,
+            change.new,
+        )
         for change in changes
     )
     disruptions = [(impact.disruption, impact.reason) for impact in of_fields if impact is not None]
@@ -299,29 +305,31 @@ def _format_impact(disruptions: Iterable[tuple[Disruption, str]]) -> str:
 def _find_unnamed_ports(changes: Iterable[Change], edit: Edit, lines: Iterable[str]) -> tuple[str, ...]:
     """Return the ports that an edit for changes is about, if no command names a port: a shared object has them."""
     of_groups = {port for hand in edit.by_hand for port in hand.ports}
-    ports = sorted({*of_groups, *(change.subject[1] for change in changes if _is_of_port(change))}, key=natural)
+    ports = sorted(
+        {*of_groups, *(change.subject[1] for change in changes if _is_port_change(change))}, key=natural_sort_key
+    )
     kinds = {port.rstrip("0123456789/").lower() for port in ports}
     return () if any(kind in line.lower() for kind in kinds for line in lines) else tuple(ports)
 
 
-def _is_of_port(change: Change) -> bool:
+def _is_port_change(change: Change) -> bool:
     return len(change.subject) > 2 and not change.subject[1].startswith("@")
 
 
-def _lines_of_edit(platform: str, bundle: Mapping[str, bytes], edit: Edit) -> tuple[str, ...]:
+def _commands_of_edit(platform: str, bundle: Mapping[str, bytes], edit: Edit) -> tuple[str, ...]:
     """Return the commands of an edit and of its manual steps; none where some are not known."""
     if not all(hand.commands for hand in edit.by_hand):
         return ()
     by_hand = [
-        (command, hand.change.subject[1] if has_slot(command) else "")
+        (command, hand.change.subject[1] if has_port_slot(command) else "")
         for hand in edit.by_hand
         for command in hand.commands
     ]
     made = platforms.command_lines(platform).of_edit(bundle, edit)
-    return _with_ports(platform, [*((line, "") for line in made), *by_hand]) if made or by_hand else ()
+    return _fold_port_commands(platform, [*((line, "") for line in made), *by_hand]) if made or by_hand else ()
 
 
-def _with_ports(language: str, commands: Iterable[tuple[str, str]], *, saved: bool = True) -> tuple[str, ...]:
+def _fold_port_commands(language: str, commands: Iterable[tuple[str, str]], *, saved: bool = True) -> tuple[str, ...]:
     """Return commands, given with a port each, in as few lines as a language allows, and what goes around them.
 
     What changes nothing is not `saved`.
@@ -334,13 +342,13 @@ def _with_ports(language: str, commands: Iterable[tuple[str, str]], *, saved: bo
     spelling = platforms.command_lines(language)
     lines = [
         line
-        for command, ports in merge_ports(commands).items()
+        for command, ports in ports_by_command(commands).items()
         for block in spelling.for_ports(command, ports)
         for line in block.split("\n")
     ]
     if not saved:
         return tuple(lines)
-    return (*spelling.BEFORE, *lines, *(line for line in spelling.AFTER if line not in lines))
+    return (*spelling.LINES_BEFORE, *lines, *(line for line in spelling.LINES_AFTER if line not in lines))
 
 
 def _host_of(finding: Finding) -> str:
@@ -353,6 +361,6 @@ def _port_of(finding: Finding) -> str:
     for subject in (finding.at, finding.subject):
         if subject[0] == finding.device and len(subject) > 1 and not subject[1].startswith("@"):
             return subject[1]
-        if subject[:2] == (FABRIC, "links"):
+        if subject[:2] == (FABRIC_HEAD, "links"):
             return next((end.port for end in cable_ends(subject[2]) if end.node == finding.device), "")
     return ""

@@ -24,7 +24,7 @@ from importlib import metadata
 from pathlib import Path
 
 from nodrop.errors import describe_failure
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 
 MAX_BYTES = 256 << 20
 """How much all entries together may hold; the oldest go first. Readings of 10,000 switches are 8 MB (measured)."""
@@ -32,16 +32,16 @@ MAX_BYTES = 256 << 20
 MAX_ENTRY_BYTES = 64 << 20
 """How much one entry may hold, compressed, and eight times as much when it is not."""
 
-_FORM = b"nodrop 2"
+_CACHE_FORMAT_HEADER = b"nodrop 2"
 _DIGEST_BYTES = 32
 _KEY_FILE = "cache.key"
 _SECRET_BYTES = 32
-_UNFINISHED = ".new-"
-_UNFINISHED_S = 3600.0
+_UNFINISHED_FILE_START = ".new-"
+_UNFINISHED_FILE_AGE_S = 3600.0
 """After how long a file that a process began and did not finish is taken away."""
-_USED_S = 3600.0
+_USE_MARK_INTERVAL_S = 3600.0
 """How often an entry is marked as used, at most, so that the oldest are those of which nobody makes use."""
-_LIBRARIES = ("jinja2", "netaddr", "orjson", "pydantic", "ruamel.yaml")
+_VERSIONED_LIBRARIES = ("jinja2", "netaddr", "orjson", "pydantic", "ruamel.yaml")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Store:
 
     def key(self, kind: str, *chunks: bytes) -> str:
         """Return the name of the entry of a kind that depends on these parts, in this order, and on the code."""
-        return digest_of(_FORM, self.code, kind.encode(), *chunks).hex()
+        return digest_of(_CACHE_FORMAT_HEADER, self.code, kind.encode(), *chunks).hex()
 
     def sealed(self, key: str, data: bytes) -> bytes:
         """Return the code that proves that the user wrote an entry, whole, under this key."""
@@ -63,10 +63,10 @@ class Store:
     def get(self, key: str) -> bytes | None:
         """Return the data kept under a key; None if there is none, or none that can be trusted."""
         raw = _read_cache_entry(self.folder, key)
-        if raw is None or not raw.startswith(_FORM):
+        if raw is None or not raw.startswith(_CACHE_FORMAT_HEADER):
             return None
-        head = len(_FORM) + _DIGEST_BYTES
-        if not hmac.compare_digest(raw[len(_FORM) : head], self.sealed(key, raw[head:])):
+        head = len(_CACHE_FORMAT_HEADER) + _DIGEST_BYTES
+        if not hmac.compare_digest(raw[len(_CACHE_FORMAT_HEADER) : head], self.sealed(key, raw[head:])):
             return None
         unpacking = zlib.decompressobj()
         try:
@@ -77,7 +77,7 @@ class Store:
 
     def has(self, key: str) -> bool:
         """Whether there is an entry under a key, trusted or not."""
-        descriptor = _descriptor(self.folder)
+        descriptor = _open_cache_folder(self.folder)
         try:
             return descriptor is not None and stat.S_ISREG(
                 os.stat(key, dir_fd=descriptor, follow_symlinks=False).st_mode
@@ -88,15 +88,15 @@ class Store:
     def put(self, key: str, data: bytes) -> None:
         """Keep bytes under a key; where that is not to be had, nothing is kept."""
         squeezed = zlib.compress(data, 1)
-        descriptor = _descriptor(self.folder)
+        descriptor = _open_cache_folder(self.folder)
         if descriptor is None or len(squeezed) > MAX_ENTRY_BYTES or len(data) > 8 * MAX_ENTRY_BYTES:
             return
-        new = f"{_UNFINISHED}{secrets.token_hex(8)}"
+        new = f"{_UNFINISHED_FILE_START}{secrets.token_hex(8)}"
         try:
             file = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600, dir_fd=descriptor)
             try:
                 with os.fdopen(file, "wb") as writing:
-                    writing.write(_FORM + self.sealed(key, squeezed) + squeezed)
+                    writing.write(_CACHE_FORMAT_HEADER + self.sealed(key, squeezed) + squeezed)
                 os.rename(new, key, src_dir_fd=descriptor, dst_dir_fd=descriptor)
             except OSError:
                 os.unlink(new, dir_fd=descriptor)
@@ -105,7 +105,7 @@ class Store:
 
     def drop(self, key: str) -> None:
         """Remove the data kept under a key to have it computed again."""
-        descriptor = _descriptor(self.folder)
+        descriptor = _open_cache_folder(self.folder)
         try:
             if descriptor is not None:
                 os.unlink(key, dir_fd=descriptor)
@@ -115,9 +115,9 @@ class Store:
     def prune(self, max_bytes: int = MAX_BYTES) -> None:
         """Take away the entries that were used longest ago until no more than `max_bytes` bytes are left."""
         entries = sorted(_entries(self.folder), key=lambda entry: (-entry[0], entry[2]))
-        begun_before, total_bytes = time.time() - _UNFINISHED_S, 0
+        begun_before, total_bytes = time.time() - _UNFINISHED_FILE_AGE_S, 0
         for used, size, name in entries:
-            unfinished = name.startswith(_UNFINISHED)
+            unfinished = name.startswith(_UNFINISHED_FILE_START)
             total_bytes += size
             if total_bytes > max_bytes or (unfinished and used < begun_before):
                 self.drop(name)
@@ -136,7 +136,7 @@ def _hash_chunks(begun: hashlib.blake2b, chunks: Iterable[bytes]) -> bytes:
 
 
 def open_user_store(checked_paths: Iterable[str | Path]) -> Store | None:
-    """Return the user's own store; None where there can be none, which `why_not` explains.
+    """Return the user's own store; None where there can be none, which `why_no_user_store` explains.
 
     `checked_paths` are the paths that the command reads.
     """
@@ -144,7 +144,7 @@ def open_user_store(checked_paths: Iterable[str | Path]) -> Store | None:
     return store if isinstance(store, Store) else None
 
 
-def why_not(checked_paths: Iterable[str | Path]) -> str:
+def why_no_user_store(checked_paths: Iterable[str | Path]) -> str:
     """Return why nothing is kept, in words for the user."""
     return f"nothing is kept for the next run: {_find_store_or_fault(checked_paths)}"
 
@@ -158,10 +158,10 @@ def _find_store_or_fault(checked: Iterable[str | Path]) -> Store | str:
     for place in (folder, home_of_secret):
         if why := _why_folder_exposed(place, paths):
             return f"{place} {why}"
-    if _descriptor(folder) is None:
+    if _open_cache_folder(folder) is None:
         return _describe_folder_fault(folder)
-    seal = _secret(home_of_secret)
-    return Store(folder, code(), seal) if isinstance(seal, bytes) else seal
+    seal = _load_or_create_secret(home_of_secret)
+    return Store(folder, code_digest(), seal) if isinstance(seal, bytes) else seal
 
 
 def _why_folder_exposed(folder: Path, checked: Iterable[str | Path]) -> str | None:
@@ -180,9 +180,9 @@ def _why_folder_exposed(folder: Path, checked: Iterable[str | Path]) -> str | No
 
 
 @cache
-def _secret(folder: Path) -> bytes | str:
+def _load_or_create_secret(folder: Path) -> bytes | str:
     """Return the user's secret, created if there was none; else its fault, in words."""
-    descriptor, file = _descriptor(folder), folder / _KEY_FILE
+    descriptor, file = _open_cache_folder(folder), folder / _KEY_FILE
     if descriptor is None:
         return _describe_folder_fault(folder)
     try:
@@ -214,7 +214,7 @@ def _read_secret(descriptor: int, file: Path) -> bytes | str:
 
 def _create_secret_file(descriptor: int) -> None:
     """Make a secret, unless another process has made one in between: it appears whole under its name, once."""
-    new = f"{_UNFINISHED}{secrets.token_hex(8)}"
+    new = f"{_UNFINISHED_FILE_START}{secrets.token_hex(8)}"
     file = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600, dir_fd=descriptor)
     try:
         with os.fdopen(file, "wb") as writing:
@@ -237,7 +237,7 @@ def _xdg_folder(variable: str, otherwise: str) -> Path | None:
 
 
 @cache
-def _descriptor(folder: Path) -> int | None:
+def _open_cache_folder(folder: Path) -> int | None:
     """Return the folder, open, created if there was none; None if it is not safe, or not available.
 
     All work in it uses this descriptor, so putting another folder in its place gains nothing.
@@ -273,7 +273,7 @@ def _why_folder_unsafe(status: os.stat_result) -> str | None:
 
 def _read_cache_entry(folder: Path, name: str) -> bytes | None:
     """Return the bytes of an entry; None where it is no file of the user's own of a possible size."""
-    descriptor = _descriptor(folder)
+    descriptor = _open_cache_folder(folder)
     if descriptor is None:
         return None
     try:
@@ -282,7 +282,7 @@ def _read_cache_entry(folder: Path, name: str) -> bytes | None:
             status = os.fstat(file)
             if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid() or status.st_size > MAX_ENTRY_BYTES:
                 return None
-            if time.time() - status.st_mtime > _USED_S:
+            if time.time() - status.st_mtime > _USE_MARK_INTERVAL_S:
                 os.utime(file)
             return reading.read(MAX_ENTRY_BYTES)
     except (OSError, MemoryError):
@@ -304,19 +304,19 @@ def _entries(folder: Path) -> Iterator[tuple[float, int, str]]:
 
 
 @cache
-def code() -> bytes:
+def code_digest() -> bytes:
     """Return a digest of everything that decides what comes of an input: nodrop's code and data, Python, libraries."""
     package = Path(__file__).parent
     chunks = [repr((sys.implementation.name, sys.version_info[:2])).encode()]
-    chunks += [f"{name} {metadata.version(name)}".encode() for name in _LIBRARIES]
-    for top in map(str, (package, home("rules"), home("profiles"))):
-        for path in sorted(_files(top)):
+    chunks += [f"{name} {metadata.version(name)}".encode() for name in _VERSIONED_LIBRARIES]
+    for top in map(str, (package, resource_folder("rules"), resource_folder("profiles"))):
+        for path in sorted(_find_code_files(top)):
             with open(path, "rb") as file:  # noqa: PTH123 -- seven hundred files, at every start
                 chunks += [path[len(top) :].encode(), file.read()]
     return digest_of(*chunks)
 
 
-def _files(top: str) -> Iterator[str]:
+def _find_code_files(top: str) -> Iterator[str]:
     """Yield the files of code and data below a folder, not what Python makes of them."""
     for folder, folders, names in os.walk(top):
         folders[:] = [name for name in folders if name != "__pycache__"]

@@ -10,30 +10,30 @@ from pathlib import Path
 from nodrop import context, platforms
 from nodrop.cache import Store
 from nodrop.errors import InputProblems, Problem
-from nodrop.inputs import Bundle, Inputs, Text
-from nodrop.inputs.contents import DEVICE_NOT_READ, is_blank
+from nodrop.inputs import DeviceFiles, Inputs, Text
+from nodrop.inputs.contents import DEVICE_NOT_READ_NOTE_KIND, is_blank
 from nodrop.limits import MAX_TEXT_BYTES
-from nodrop.model.assemble import Shared, assemble
-from nodrop.model.declared import Declared
+from nodrop.model.assemble import SharedObjects, assemble_fabric
+from nodrop.model.declared import DeclaredFacts
 from nodrop.model.reading import DeviceReading, HostReading, Note, Reading, Source
-from nodrop.opening import cut_short, heard, open_files
+from nodrop.opening import apply_allow_comments, open_files, truncation_notes
 from nodrop.platforms import hosts
 from nodrop.platforms.kit.artifact import Artifact
-from nodrop.reading_cache import Runs
+from nodrop.reading_cache import DeviceReadings
 
 
 def read_inputs(
     inputs: Inputs,
-    declared_context: Declared,
+    declared_context: DeclaredFacts,
     executor: Executor | None = None,
     *,
-    default_context: Declared | None = None,
-    cached_runs: Runs | None = None,
+    default_context: DeclaredFacts | None = None,
+    cached_runs: DeviceReadings | None = None,
     cached_readings: Sequence[DeviceReading] | None = None,
     progress: Callable[[str], None] | None = None,
     store: Store | None = None,
-    shared: Shared | None = None,
-    beside: Declared | None = None,
+    shared: SharedObjects | None = None,
+    beside: DeclaredFacts | None = None,
 ) -> Reading:
     """Read the bundles of one fabric, with an executor in its processes, unless they are in `cached_runs` or a store.
 
@@ -47,7 +47,9 @@ def read_inputs(
         declared_context = declared_context.over(beside)
     for text in inputs.stated if beside is None else ():
         try:
-            declared_context = declared_context.over(context.loads(text.read_bytes(context.MAX_BYTES), text.display))
+            declared_context = declared_context.over(
+                context.loads(text.read_bytes(context.MAX_FABRIC_FILE_BYTES), text.display)
+            )
         except InputProblems as error:
             problems.extend(error.problems)
     if default_context is not None:
@@ -55,7 +57,7 @@ def read_inputs(
     readings = []
     notes = list(inputs.notes)
     devices = (
-        (cached_runs or Runs(inputs.bundles, executor, store, progress)).all()
+        (cached_runs or DeviceReadings(inputs.bundles, executor, store, progress)).all()
         if cached_readings is None
         else cached_readings
     )
@@ -68,7 +70,7 @@ def read_inputs(
             notes += _notes_on_missing_ports(bundle)
     hosts_read = read_hosts(inputs.hosts)
     notes += [note for host in hosts_read for note in host.notes]
-    found_reading = assemble(readings, declared_context, hosts_read, shared)
+    found_reading = assemble_fabric(readings, declared_context, hosts_read, shared)
     return replace(
         found_reading,
         notes=(*notes, *found_reading.notes),
@@ -77,11 +79,11 @@ def read_inputs(
     )
 
 
-def stages_unlike(inputs: Inputs) -> list[Problem]:
+def find_stage_differences(inputs: Inputs) -> list[Problem]:
     """Return why stages next to devices result in settings that differ from the devices' files."""
     problems: list[Problem] = []
     for stage in inputs.stages:
-        staged = platforms.staged(stage.platform)
+        staged = platforms.find_staged(stage.platform)
         try:
             state = stage.state.read_bytes(MAX_TEXT_BYTES)
             texts = {text.display: text.read_bytes(MAX_TEXT_BYTES) for text in stage.texts}
@@ -92,22 +94,24 @@ def stages_unlike(inputs: Inputs) -> list[Problem]:
     return problems
 
 
-def _notes_on_missing_ports(bundle: Bundle) -> list[Note]:
+def _notes_on_missing_ports(bundle: DeviceFiles) -> list[Note]:
     """Return the notes on a device that names no port: its files are not read where they state nothing at all."""
     opened_files, _ = open_files(bundle.files)
     if all(is_blank(raw) for _, raw in opened_files):
         message = "empty: contains no configuration"
-        return [Note(kind=DEVICE_NOT_READ, message=message, file=source.display) for source, _ in opened_files]
+        return [
+            Note(kind=DEVICE_NOT_READ_NOTE_KIND, message=message, file=source.display) for source, _ in opened_files
+        ]
     file = bundle.files[0][1].display
     return [Note(kind="no-ports", message="names no port, so nothing about ports is checked", file=file)]
 
 
-def read_hosts(bundles: Iterable[Bundle]) -> list[HostReading]:
+def read_hosts(bundles: Iterable[DeviceFiles]) -> list[HostReading]:
     """Read the NIC facts in files, grouped by name."""
     return [_read_host(bundle.name, dict(bundle.files)) for bundle in group_host_files(bundles)]
 
 
-def group_host_files(bundles: Iterable[Bundle]) -> list[Bundle]:
+def group_host_files(bundles: Iterable[DeviceFiles]) -> list[DeviceFiles]:
     """Return the files of hosts, one bundle for each name; of files with the same name a later one gets a number."""
     files: dict[str, dict[str, Text]] = {}
     for bundle in bundles:
@@ -116,7 +120,7 @@ def group_host_files(bundles: Iterable[Bundle]) -> list[Bundle]:
             number = next(number for number in count(1) if _append_number(name, number) not in texts)
             texts[_append_number(name, number)] = text
     return [
-        Bundle(name=name, platform=platforms.HOSTS, files=tuple(host_texts.items()))
+        DeviceFiles(name=name, platform=platforms.HOSTS_PLATFORM, files=tuple(host_texts.items()))
         for name, host_texts in files.items()
     ]
 
@@ -126,14 +130,14 @@ def _append_number(name: str, number: int) -> str:
 
 
 def _read_host(host: str, files: Mapping[str, Text]) -> HostReading:
-    read, problems = open_files(files.items(), hosts.MAX_BYTES)
-    reading = heard(hosts.read_host(host, read), platforms.HOSTS, read)
-    return replace(reading, problems=(*problems, *reading.problems), notes=tuple(cut_short(read)))
+    read, problems = open_files(files.items(), hosts.MAX_HOST_FILE_BYTES)
+    reading = apply_allow_comments(hosts.read_host(host, read), platforms.HOSTS_PLATFORM, read)
+    return replace(reading, problems=(*problems, *reading.problems), notes=tuple(truncation_notes(read)))
 
 
 def host_artifacts(artifacts: Iterable[Artifact], parent_folder: str) -> tuple[HostReading, ...]:
     """Read the rendered files of hosts as `read_hosts` reads them from a disk."""
-    own_files = (file for file in artifacts if not file.device and file.path.startswith(f"{hosts.FOLDER}/"))
+    own_files = (file for file in artifacts if not file.device and file.path.startswith(f"{hosts.HOSTS_FOLDER}/"))
     return _read_host_artifacts(tuple(own_files), parent_folder)
 
 
@@ -142,10 +146,12 @@ def _read_host_artifacts(artifacts: tuple[Artifact, ...], parent_folder: str) ->
     bundles = []
     for artifact in artifacts:
         path, raw = Path(artifact.path), artifact.text.encode()
-        if hosts.may_be(path.suffix) and hosts.detect(raw):
+        if hosts.may_be_host_file(path.suffix) and hosts.has_nic_settings(raw):
             text = Text(display=f"{parent_folder}/{path}" if parent_folder else str(path), held=raw)
             files = ((path.name, text),)
-            bundles.append(Bundle(name=hosts.name_of(path), platform=platforms.HOSTS, files=files))
+            bundles.append(
+                DeviceFiles(name=hosts.host_name_of_path(path), platform=platforms.HOSTS_PLATFORM, files=files)
+            )
     return tuple(read_hosts(bundles))
 
 
@@ -167,13 +173,13 @@ def _read_artifacts(platform: str, device: str, folder: str, own_artifacts: tupl
     reader = platforms.reader(platform)
     opened: list[tuple[Source, bytes]] = []
     for artifact in own_artifacts:
-        if artifact.path in (*reader.FILES, *reader.BESIDE):
+        if artifact.path in (*reader.CANONICAL_FILES, *reader.COMPANION_FILES):
             raw, display = artifact.text.encode(), f"{folder}/{artifact.path}"
             opened.append((Source(name=artifact.path, display=display, held=raw), raw))
-    return heard(reader.read_device(device, opened), platform, opened)
+    return apply_allow_comments(reader.read_device(device, opened), platform, opened)
 
 
 @lru_cache(maxsize=32)
-def read_own_facts(text: str) -> Declared:
+def parse_rendered_fabric_yaml(text: str) -> DeclaredFacts:
     """Read the text of a fabric.yaml that was rendered; the result is shared, and nobody changes it."""
-    return context.loads(text.encode(), context.FILE)
+    return context.loads(text.encode(), context.FABRIC_FILE)

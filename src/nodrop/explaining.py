@@ -10,15 +10,15 @@ from nodrop.engine.rule import Rule
 from nodrop.engine.rules import select_file_rules
 from nodrop.engine.verdicts import rule_options, rule_severity
 from nodrop.judging import Settings, all_rules, reading_at, run_rules
-from nodrop.model.declared import Declared
+from nodrop.model.declared import DeclaredFacts
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
-from nodrop.model.subject import parse
+from nodrop.model.subject import parse_subject
 from nodrop.model.types import nearest
 from nodrop.syntax import yaml
 
 
-def rule_called(name: str, settings: Settings) -> Rule:
+def rule_of_name(name: str, settings: Settings) -> Rule:
     """Return the rule of a name or former name; ValueError names the nearest, or the rules of an area."""
     rules = all_rules(settings.config)
     known_rules = {word: rule for rule in rules for word in (*rule.aliases, rule.name)}
@@ -29,14 +29,14 @@ def rule_called(name: str, settings: Settings) -> Rule:
     raise ValueError(f"no rule {name!r} ({nearest(name, known_rules, listed_by='nodrop rules')})")
 
 
-def at_subject(name: str, at: str, path: str, settings: Settings, platform: str | None = None) -> str:
+def render_rule_at_subject(name: str, at: str, path: str, settings: Settings, platform: str | None = None) -> str:
     """Return as a page the view of the named rule at a subject of the fabric at a path.
 
     InputProblems where the files are wrong; ValueError where there is no such rule, or it checks nothing there.
     """
-    from nodrop.report.witnessed import Asked, render_witness_page
+    from nodrop.report.witnessed import ExplainRequest, render_witness_page
 
-    rule = rule_called(name, settings)
+    rule = rule_of_name(name, settings)
     if rule.observed:
         raise ValueError(
             f"{name} checks the results of a validator: `nodrop validate --batfish` or `--twin` shows them"
@@ -56,9 +56,9 @@ def at_subject(name: str, at: str, path: str, settings: Settings, platform: str 
         if rule.last
         else []
     )
-    asked = Asked(
+    asked = ExplainRequest(
         rule=rule,
-        at=parse(at),
+        at=parse_subject(at),
         reading=reading,
         index=index,
         outcome=run_rules(reading, [*before, rule], settings, index=index),
@@ -73,19 +73,19 @@ def at_subject(name: str, at: str, path: str, settings: Settings, platform: str 
 
 def _diff_intent_fix(path: str, reading: Reading, finding: Finding) -> list[str]:
     """Return a diff of the intent lines that end a finding and their new text; nothing where no key ends it."""
-    from nodrop.fixing.intents import edits_of
+    from nodrop.fixing.intents import intent_values_of_fix
     from nodrop.inputs import find
-    from nodrop.intent.load import MAX_BYTES
+    from nodrop.intent.load import MAX_INTENT_BYTES
     from nodrop.report.text_change import diff_file_texts
-    from nodrop.syntax.yaml_set import set_in
+    from nodrop.syntax.yaml_set import set_yaml_value
 
-    if reading.decided is None or not (edits := edits_of(finding, reading)):
+    if reading.decided is None or not (edits := intent_values_of_fix(finding, reading)):
         return []
     (text,) = find((path,)).all_intents()
-    old = new = text.read_bytes(MAX_BYTES)
+    old = new = text.read_bytes(MAX_INTENT_BYTES)
     for keys, value in edits:
         try:
-            new = set_in(new, keys, value)
+            new = set_yaml_value(new, keys, value)
         except ValueError as error:
             return [f"{'.'.join(keys)}: {error}"]
     return list(diff_file_texts(text.display, old, new))
@@ -108,10 +108,10 @@ def _make_source_lookup(path: str, settings: Settings) -> Callable[[str], str]:
     """
     from nodrop.inputs import find
 
-    sources: list[tuple[Declared, Callable[[str], str]]] = [(settings.declared, lambda _key: "--assume")]
+    sources: list[tuple[DeclaredFacts, Callable[[str], str]]] = [(settings.declared, lambda _key: "--assume")]
     inputs = find((path,), exclude=settings.config.excludes)
     for text in () if inputs.all_intents() else inputs.only().stated:
-        raw = text.read_bytes(context.MAX_BYTES)
+        raw = text.read_bytes(context.MAX_FABRIC_FILE_BYTES)
         sources.append((context.loads(raw, text.display), _make_key_locator(raw, text.display)))
     sources.append((settings.config.declared, lambda key: f"{settings.config.path}, fabric.{key}"))
 
@@ -122,7 +122,7 @@ def _make_source_lookup(path: str, settings: Settings) -> Callable[[str], str]:
 
 
 def _make_key_locator(raw: bytes, display: str) -> Callable[[str], str]:
-    document = yaml.parse(raw, display)
+    document = yaml.parse_yaml(raw, display)
 
     def locate_key(key: str) -> str:
         line, column = document.place(("fabric", key), of="key")

@@ -16,14 +16,14 @@ from functools import cached_property
 from nodrop.engine.finding import SEVERITIES, Finding, Verdict
 from nodrop.engine.rule import Rule
 from nodrop.limits import MAX_FOLDING_CHANGES, MAX_FOLDING_TRIALS
-from nodrop.model.change import DOCUMENT, Change
+from nodrop.model.change import DOCUMENT_AREA, Change
 from nodrop.model.edit import set_value
 from nodrop.model.fabric import Fabric, Link
 from nodrop.model.reading import Reading
-from nodrop.model.subject import FABRIC
+from nodrop.model.subject import FABRIC_HEAD
 from nodrop.results.outcome import group_findings
 
-Check = Callable[[Reading, Sequence[Rule]], Verdict]
+CheckReading = Callable[[Reading, Sequence[Rule]], Verdict]
 """The check of a fabric by rules, with the settings of the command."""
 _FIELDS = {"@neighbors": "bgp", "@vrf_bgp": "bgp"}
 """The fields of a switch that subjects name otherwise."""
@@ -32,7 +32,7 @@ _WHOLE_DEVICES = 16
 
 
 def fold_findings(
-    findings: tuple[Finding, ...], reading: Reading, rules: Iterable[Rule], check: Check
+    findings: tuple[Finding, ...], reading: Reading, rules: Iterable[Rule], check: CheckReading
 ) -> tuple[Finding, ...]:
     """Return findings, those that another one explains with its group as `explained_by`.
 
@@ -66,7 +66,7 @@ class _Trials:
     """Corrections of one switch of each group, and the findings that end with them."""
 
     def __init__(
-        self, groups: Sequence[tuple[Finding, ...]], reading: Reading, rules: Iterable[Rule], check: Check
+        self, groups: Sequence[tuple[Finding, ...]], reading: Reading, rules: Iterable[Rule], check: CheckReading
     ) -> None:
         self._groups, self._reading, self._check = groups, reading, check
         self._rules = {rule.name: rule for rule in rules}
@@ -142,9 +142,13 @@ class _Trials:
         changes = {
             change.subject: change for finding in here for change in (finding.fix.changes if finding.fix else ())
         }
-        if len(changes) > MAX_FOLDING_CHANGES or any(FABRIC in change.subject[:1] for change in changes.values()):
+        if len(changes) > MAX_FOLDING_CHANGES or any(FABRIC_HEAD in change.subject[:1] for change in changes.values()):
             return None
-        return None if any(DOCUMENT in change.subject[1:2] for change in changes.values()) else tuple(changes.values())
+        return (
+            None
+            if any(DOCUMENT_AREA in change.subject[1:2] for change in changes.values())
+            else tuple(changes.values())
+        )
 
     def _affected_groups(self, number: int) -> Iterator[int]:
         """Yield the groups on the switch of a group, and on no other than its switches, by rules that run again.

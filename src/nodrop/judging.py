@@ -11,23 +11,23 @@ from nodrop.cache import Store
 from nodrop.config import Config
 from nodrop.engine.rule import Rule, Strictness
 from nodrop.errors import InputProblems, Problem, Unsupported
-from nodrop.model.declared import Declared
-from nodrop.model.subject import FABRIC
+from nodrop.model.declared import DeclaredFacts
+from nodrop.model.subject import FABRIC_HEAD
 from nodrop.model.types import nearest
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from nodrop.accepted_findings import Bench, Updated
+    from nodrop.accepted_findings import BaselineUpdate, SuppressionContext
     from nodrop.engine.baseline import Baseline
-    from nodrop.engine.nearby import Part
+    from nodrop.engine.nearby import AffectedPart
     from nodrop.inputs import Inputs, Text
     from nodrop.intent.schema import Intent
-    from nodrop.model.assemble import Shared
+    from nodrop.model.assemble import SharedObjects
     from nodrop.model.index import Index
     from nodrop.model.reading import DeviceReading, Reading
     from nodrop.platforms.kit.artifact import Artifact
-    from nodrop.reading_cache import Runs
+    from nodrop.reading_cache import DeviceReadings
     from nodrop.report.rule_list import Listed
     from nodrop.results.outcome import Outcome
 
@@ -41,7 +41,7 @@ class Settings:
     ignore: tuple[str, ...] = ()
     strictness: Strictness = "regular"
     config: Config = field(default_factory=Config)
-    declared: Declared = field(default_factory=Declared)
+    declared: DeclaredFacts = field(default_factory=DeclaredFacts)
     """What the command line states, which counts more than what files do."""
     suppressing: bool = True
     """Whether suppressions hold."""
@@ -60,9 +60,9 @@ class Settings:
 def all_rules(config: Config) -> tuple[Rule, ...]:
     """Return the rules that are shipped and the site's own."""
     from nodrop.engine import rules
-    from nodrop.engine.site_rules import with_own
+    from nodrop.engine.site_rules import load_rules_with_shipped
 
-    return with_own(config.rules, config.held) if config.rules else rules.shipped()
+    return load_rules_with_shipped(config.rules, config.held) if config.rules else rules.shipped()
 
 
 def chosen_rules(
@@ -139,18 +139,18 @@ def run_rules(
     settings: Settings,
     *,
     index: "Index | None" = None,
-    rechecked_part: "Part | None" = None,
+    rechecked_part: "AffectedPart | None" = None,
     progress: Callable[[str], None] | None = None,
 ) -> "Outcome":
     """Return the verdict of the rules on a reading, or on its part `rechecked_part`, with the places for reports."""
     from nodrop import platforms
     from nodrop.accepted_findings import apply_suppressions, overlay_lines
-    from nodrop.advising import with_commands
+    from nodrop.advising import add_fix_commands
     from nodrop.engine.declared_lines import apply_declared_lines
-    from nodrop.engine.skipped import skipped
+    from nodrop.engine.skipped import find_skipped_rules
     from nodrop.engine.verdicts import judge
     from nodrop.folding import fold_findings
-    from nodrop.locate import locate
+    from nodrop.locate import add_finding_places
     from nodrop.results.outcome import Outcome, RuleWork, first_shown_findings
 
     reading, lines = apply_declared_lines(reading, settings.config.harmless if settings.suppressing else ())
@@ -168,7 +168,7 @@ def run_rules(
         progress=progress,
     )
     findings, fared = (
-        apply_suppressions(verdict, reading, bench(rules, settings))
+        apply_suppressions(verdict, reading, build_bench(rules, settings))
         if settings.suppressing
         else (verdict.findings, None)
     )
@@ -180,13 +180,13 @@ def run_rules(
             options=settings.config.options,
         )
         findings = fold_findings(tuple(findings), reading, rules, check)
-    findings = with_commands(tuple(findings), reading, settings.advised, whole=settings.whole)
+    findings = add_fix_commands(tuple(findings), reading, settings.advised, whole=settings.whole)
     only = None if settings.whole else first_shown_findings(finding for finding in findings if not finding.hidden)
-    pointed = locate(findings, reading, platforms.where, only=only)
+    pointed = add_finding_places(findings, reading, platforms.make_place_finder, only=only)
     line = overlay_lines(reading.written, pointed.line)
     outcome = Outcome.of(reading, verdict, findings=pointed.findings, notes=pointed.notes, line=line)
     config = settings.config
-    left_out = skipped(
+    left_out = find_skipped_rules(
         all_rules(config),
         rules,
         mode=reading.fabric.mode,
@@ -196,32 +196,40 @@ def run_rules(
         selection=(settings.select, settings.ignore),
     )
     outcome = replace(outcome, settled=() if fared is None else (replace(fared, lines=lines),), skipped=left_out)
-    outcome = with_own(outcome, settings, rules)
+    outcome = add_site_rules(outcome, settings, rules)
     if not settings.statistics:
         return outcome
     work = (RuleWork(rule=rule, evaluations=evaluations[rule], seconds=took) for rule, took in seconds.items())
     return replace(outcome, work=tuple(work))
 
 
-def with_own(outcome: "Outcome", settings: Settings, rules: Sequence[Rule] | None = None) -> "Outcome":
+def add_site_rules(outcome: "Outcome", settings: Settings, rules: Sequence[Rule] | None = None) -> "Outcome":
     """Return an outcome with the site's own rules among those that were chosen."""
-    from nodrop.engine.rules import is_shipped
+    from nodrop.engine.rules import is_shipped_rule_path
 
     if not settings.config.rules:
         return outcome
     chosen = chosen_rules(settings) if rules is None else rules
-    return replace(outcome, own=tuple(rule for rule in chosen if not is_shipped(rule.path)))
+    return replace(outcome, own=tuple(rule for rule in chosen if not is_shipped_rule_path(rule.path)))
 
 
-def bench(rules: Sequence[Rule], settings: Settings) -> "Bench":
+def build_bench(rules: Sequence[Rule], settings: Settings) -> "SuppressionContext":
     """Return the basis for settling findings."""
-    from nodrop.accepted_findings import Bench, baseline_of
+    from nodrop.accepted_findings import SuppressionContext, load_configured_baseline
 
     config, every = settings.config, all_rules(settings.config)
-    return Bench(config=config, every=every, chosen=rules, strictness=settings.strictness, baseline=baseline_of(config))
+    return SuppressionContext(
+        config=config,
+        every=every,
+        chosen=rules,
+        strictness=settings.strictness,
+        baseline=load_configured_baseline(config),
+    )
 
 
-def concluded(outcome: "Outcome", settings: Settings, *, failures: bool = False, observed: bool = False) -> "Outcome":
+def conclude_outcome(
+    outcome: "Outcome", settings: Settings, *, failures: bool = False, observed: bool = False
+) -> "Outcome":
     """Return the outcome of all fabrics of a command, with the faults of the suppressions in the configuration.
 
     Findings of the baseline that were not found any more are noted; those above its count are reported.
@@ -231,23 +239,29 @@ def concluded(outcome: "Outcome", settings: Settings, *, failures: bool = False,
     config = settings.config
     if not outcome.settled or not (config.suppress or config.harmless or config.baseline):
         return outcome
-    rules = bench(chosen_rules(settings, files=not failures, failures=failures, observed=observed), settings)
+    rules = build_bench(chosen_rules(settings, files=not failures, failures=failures, observed=observed), settings)
     if rules.baseline is not None:
-        outcome = accepted_findings.told_again(outcome, rules.baseline)
-        ended = accepted_findings.gone(outcome, rules.baseline, rules.names)
-        outcome = replace(outcome, notes=(*outcome.notes, *accepted_findings.notes_of(ended, str(config.baseline))))
-    further_findings = accepted_findings.concluded(outcome.findings, outcome.settled, rules, whole=not outcome.problems)
+        outcome = accepted_findings.keep_unaccepted_findings(outcome, rules.baseline)
+        ended = accepted_findings.find_stale_baseline_entries(outcome, rules.baseline, rules.names)
+        outcome = replace(
+            outcome, notes=(*outcome.notes, *accepted_findings.notes_on_ended_entries(ended, str(config.baseline)))
+        )
+    further_findings = accepted_findings.conclude_suppressions(
+        outcome.findings, outcome.settled, rules, whole=not outcome.problems
+    )
     written = {(suppression.file, suppression.line): suppression.text for suppression in config.suppress}
     written |= {(declared_line.file, declared_line.line): declared_line.text for declared_line in config.harmless}
     line = accepted_findings.overlay_lines(written, outcome.line)
     return replace(outcome, findings=(*outcome.findings, *further_findings), line=line) if further_findings else outcome
 
 
-def baselined(former_baseline: "Baseline", outcome: "Outcome", settings: Settings, *, prune: bool) -> "Updated":
+def update_baseline(
+    former_baseline: "Baseline", outcome: "Outcome", settings: Settings, *, prune: bool
+) -> "BaselineUpdate":
     """Return a baseline with a command's findings, and without those not found any more if `prune` is set."""
     from nodrop import accepted_findings
 
-    return accepted_findings.updated(former_baseline, outcome, bench((), settings).names, prune=prune)
+    return accepted_findings.update_baseline(former_baseline, outcome, build_bench((), settings).names, prune=prune)
 
 
 def read_source(
@@ -255,10 +269,10 @@ def read_source(
     settings: Settings,
     executor: "Executor | None" = None,
     *,
-    cached_runs: "Runs | None" = None,
+    cached_runs: "DeviceReadings | None" = None,
     cached_readings: "Sequence[DeviceReading] | None" = None,
-    shared: "Shared | None" = None,
-    declared_context: Declared | None = None,
+    shared: "SharedObjects | None" = None,
+    declared_context: DeclaredFacts | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> "Reading":
     """Read the files of a fabric, those in `cached_runs`, or `cached_readings`, as they are there; other states use
@@ -287,27 +301,27 @@ def read_source(
             store=settings.store,
             progress=progress,
         )
-    _, reading = built(intent_of(source)[1], source.display, source.display)
-    return profiled(reading, settings)
+    _, reading = build_and_read(read_intent(source)[1], source.display, source.display)
+    return apply_profile(reading, settings)
 
 
-def profiled(reading: "Reading", settings: Settings) -> "Reading":
+def apply_profile(reading: "Reading", settings: Settings) -> "Reading":
     """Return a reading to be held against the profile of the settings."""
     profile = settings.declared.profile or settings.config.declared.profile
     return replace(reading, fabric=replace(reading.fabric, profile=profile)) if profile else reading
 
 
-def intent_of(source_text: "Text") -> "tuple[bytes, Intent]":
+def read_intent(source_text: "Text") -> "tuple[bytes, Intent]":
     """Read an intent, and return its text too; a file that is no intent at all is reported in one line."""
     from nodrop.inputs import is_intent
-    from nodrop.intent.load import MAX_BYTES, loads
+    from nodrop.intent.load import MAX_INTENT_BYTES, loads
 
     if source_text.path is not None and source_text.path.is_dir():
         hint = "`nodrop import` derives one from configurations"
         raise InputProblems(
             [Problem(path=source_text.display, found="a folder", expected="an intent, which is a file", hint=hint)]
         )
-    raw = source_text.read_bytes(MAX_BYTES)
+    raw = source_text.read_bytes(MAX_INTENT_BYTES)
     if not is_intent(raw) and b"topology" not in raw and not raw.startswith((b"\xff\xfe", b"\xfe\xff")):
         hint = "`nodrop lint` checks configurations"
         expected = "an intent, YAML with the key `nodrop: 1`"
@@ -316,7 +330,7 @@ def intent_of(source_text: "Text") -> "tuple[bytes, Intent]":
 
 
 @contextmanager
-def collecting(outcomes: "list[Outcome]") -> Iterator[None]:
+def collect_input_problems(outcomes: "list[Outcome]") -> Iterator[None]:
     """Turn faults in the input into an outcome, to keep a fault from hiding the next."""
     from nodrop.results.outcome import Outcome
 
@@ -326,32 +340,32 @@ def collecting(outcomes: "list[Outcome]") -> Iterator[None]:
         outcomes.append(Outcome(problems=error.problems))
 
 
-def built(intent: "Intent", display: str, parent_folder: str) -> "tuple[tuple[Artifact, ...], Reading]":
+def build_and_read(intent: "Intent", display: str, parent_folder: str) -> "tuple[tuple[Artifact, ...], Reading]":
     """Return the files that an intent results in, and their content when they are read back as if from `parent_folder`.
 
     For every part of that, the reading gives the place where the intent decides it.
     """
     import nodrop
-    from nodrop.design.deciding import decision
+    from nodrop.design.deciding import find_decision
 
     fabric = nodrop.build(intent)
     try:
         artifacts = (*nodrop.write(fabric), *nodrop.host_files(fabric))
     except Unsupported as error:
         raise InputProblems([Problem(path=display, where=error.path, found=error.reason)]) from None
-    reading = replace(nodrop.read_back(artifacts, fabric, parent_folder), decided=partial(decision, intent))
+    reading = replace(nodrop.read_back(artifacts, fabric, parent_folder), decided=partial(find_decision, intent))
     return (*artifacts, *nodrop.rack(fabric)), _apply_allow_comments(reading, intent)
 
 
 def _apply_allow_comments(reading: "Reading", intent: "Intent") -> "Reading":
     """Return a reading of an intent's built files, with the exceptions that the intent's comments allow."""
-    from nodrop.model.allowing import allowing
-    from nodrop.syntax.comments import comments
+    from nodrop.model.allowing import parse_allow_comments
+    from nodrop.syntax.comments import find_nodrop_comments
 
-    found_comments = comments(intent.text.encode(), "yaml")
+    found_comments = find_nodrop_comments(intent.text.encode(), "yaml")
     if not found_comments or intent.entries is None:
         return reading
-    allows, remarks = allowing(found_comments, intent.path, (FABRIC, "suppressions"))
+    allows, remarks = parse_allow_comments(found_comments, intent.path, (FABRIC_HEAD, "suppressions"))
     return replace(
         reading,
         remarks=(*reading.remarks, *remarks),

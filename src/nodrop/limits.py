@@ -22,17 +22,17 @@ A note has the number of the others.
 """
 MAX_DETAILED = 50_000
 """Faults of a document by its schema that are looked at one by one, and values that are, where it has more of them."""
-MAX_ALLOWED = 2000
+MAX_ALLOW_COMMENT_RULES = 2000
 """Rules that the comments of one file allow; what is beyond allows nothing, which is said once."""
 MAX_PORTS = 8192
 """Ports of one switch: far more than a chassis has, each broken out."""
 MAX_COMMANDS = 100_000
 """Commands of one file (`net add`, `nv set`): ten times what a switch with 512 ports has."""
-MAX_PLACES = 200_000
+MAX_EXPANDED_NAMES = 200_000
 """Single names that lists and ranges of commands are written out to, to find the place of a setting."""
 MAX_COMPARED = 64
 """Names of a file that one without an object is compared with."""
-MAX_GUESSED = 100
+MAX_GUESSED_WORD_CHARACTERS = 100
 """Characters of a word for which the nearest known word is looked for."""
 MAX_LINE = 65_536
 """Characters of a line of a script once its variables have their values."""

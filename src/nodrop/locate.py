@@ -8,33 +8,33 @@ from functools import cached_property
 from hashlib import blake2b
 from itertools import islice
 
-from nodrop.design.deciding import IntentKeys, decision
-from nodrop.engine.finding import Finding, Located, Related
+from nodrop.design.deciding import IntentKeys, find_decision
+from nodrop.engine.finding import FileLocation, Finding, RelatedPart
 from nodrop.errors import InputProblems, Problem
 from nodrop.intent.schema import Intent
 from nodrop.model import subject
 from nodrop.model.edit import ABSENT, find_value
 from nodrop.model.fabric import Fabric
-from nodrop.model.reading import Decision, Note, Place, Reading, Source
-from nodrop.model.subject import Subject, natural
-from nodrop.platforms import HOSTS
-from nodrop.platforms.kit.secrets import suspicious
-from nodrop.syntax.places import BOM, has_lone_return, read_regular_file, split_lines
+from nodrop.model.reading import Decision, FilePlace, Note, Reading, Source
+from nodrop.model.subject import Subject, natural_sort_key
+from nodrop.platforms import HOSTS_PLATFORM
+from nodrop.platforms.kit.secrets import looks_like_secret
+from nodrop.syntax.places import BYTE_ORDER_MARK, has_lone_return, read_regular_file, split_lines
 
-PlaceOf = Callable[[Subject], Place | None]
+PlaceOf = Callable[[Subject], FilePlace | None]
 """Where a part of one device stands in its sources."""
 
-Where = Callable[[str, Mapping[str, bytes]], PlaceOf]
+PlaceFinderFactory = Callable[[str, Mapping[str, bytes]], PlaceOf]
 """Makes the `PlaceOf` of a device from its platform and its sources, by canonical name."""
 
-LOST_PLACE = "lost-place"
+LOST_PLACE_NOTE_KIND = "lost-place"
 """The kind of the note that a file has changed since it was read."""
 
-_MAX_BYTES = 1 << 30
+_MAX_SOURCE_BYTES = 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
-class Pointed:
+class LocatedFindings:
     """Findings with their places, the lines that stand there, and what could not be looked up."""
 
     findings: tuple[Finding, ...]
@@ -46,9 +46,13 @@ class Pointed:
         return self._lines.get((file, line))
 
 
-def locate(
-    findings: Iterable[Finding], reading: Reading, locations: Where, *, only: Collection[Finding] | None = None
-) -> Pointed:
+def add_finding_places(
+    findings: Iterable[Finding],
+    reading: Reading,
+    locations: PlaceFinderFactory,
+    *,
+    only: Collection[Finding] | None = None,
+) -> LocatedFindings:
     """Fill in the places of findings and of the parts related to them.
 
     The place of a finding is that of its `at`, else that of the nearest part around it, up to the device; for a finding
@@ -60,12 +64,12 @@ def locate(
     """
     findings = tuple(findings)
     chosen = {id(finding) for finding in (findings if only is None else only)}
-    aim = _Aim(reading)
-    targets_of_device: dict[str, dict[_Target, None]] = {}
+    aim = _PlaceTarget(reading)
+    targets_of_device: dict[str, dict[_LookupTarget, None]] = {}
     for device, target in (aimed for finding in findings if id(finding) in chosen for aimed in aim.all_of(finding)):
         targets_of_device.setdefault(device, {})[target] = None
-    atlas = _Atlas(reading, locations, _RowUsers(findings, reading.fabric))
-    for device in sorted(targets_of_device, key=natural):
+    atlas = _PlaceIndex(reading, locations, _RowUsers(findings, reading.fabric))
+    for device in sorted(targets_of_device, key=natural_sort_key):
         atlas.chart(device, reading.sources[device], targets_of_device[device])
     lines = dict(atlas.lines)
 
@@ -75,24 +79,24 @@ def locate(
         if decision is None:
             return location
         lines[decision.file, decision.span.line] = decision.line
-        located = Located(file=decision.file, span=decision.span)
-        origin = Related(subject=finding.at, message=decision.message, located=located, decides=True)
+        located = FileLocation(file=decision.file, span=decision.span)
+        origin = RelatedPart(subject=finding.at, message=decision.message, located=located, decides=True)
         return dataclasses.replace(location, related=(origin, *location.related))
 
     reported_findings = tuple(locate_finding(finding) if id(finding) in chosen else finding for finding in findings)
-    return Pointed(reported_findings, tuple(atlas.notes), lines)
+    return LocatedFindings(reported_findings, tuple(atlas.notes), lines)
 
 
-def decided(intent: Intent, fabric_part: Subject) -> tuple[IntentKeys, Located] | None:
+def find_deciding_keys(intent: Intent, fabric_part: Subject) -> tuple[IntentKeys, FileLocation] | None:
     """Return the keys of the intent that decide a part of the fabric built from it, and their place.
 
     None where no key decides the part, or where the text of the intent is not known.
     """
-    found_decision = decision(intent, fabric_part)
+    found_decision = find_decision(intent, fabric_part)
     return (
         None
         if found_decision is None
-        else (found_decision.keys, Located(file=found_decision.file, span=found_decision.span))
+        else (found_decision.keys, FileLocation(file=found_decision.file, span=found_decision.span))
     )
 
 
@@ -107,64 +111,66 @@ def decision_of(finding: Finding, reading: Reading) -> Decision | None:
     return reading.decided(changes[0].subject if changes else finding.at)
 
 
-def _platforms(reading: Reading) -> Mapping[str, str]:
+def _platforms_by_name(reading: Reading) -> Mapping[str, str]:
     """Return by name how the places in files are found; a file that is not a switch's is read as a host's."""
-    return dict.fromkeys(reading.sources, HOSTS) | {device.name: device.platform for device in reading.fabric.devices}
+    return dict.fromkeys(reading.sources, HOSTS_PLATFORM) | {
+        device.name: device.platform for device in reading.fabric.devices
+    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stands:
+class LocatedPart:
     """Where a part stands, or the nearest part around it that has a place, and the line there."""
 
     part: Subject
-    located: Located
+    located: FileLocation
     line: str | None
 
 
-def place_of(fabric_part: Subject, reading: Reading, locations: Where) -> Stands | None:
+def place_of(fabric_part: Subject, reading: Reading, locations: PlaceFinderFactory) -> LocatedPart | None:
     """Return where a part of a fabric stands, a link at the end that was read; None where no file was read for it.
 
     InputProblems where a file has changed since it was read.
     """
-    aimed = _Aim(reading).at_part(fabric_part[:3] if fabric_part[0] == subject.FABRIC else fabric_part)
+    aimed = _PlaceTarget(reading).at_part(fabric_part[:3] if fabric_part[0] == subject.FABRIC_HEAD else fabric_part)
     if aimed is None:
         return None
     device, fabric_part = aimed
-    platform = _platforms(reading)[device]
-    loaded = [(source, load(source)) for source in reading.sources[device]]
+    platform = _platforms_by_name(reading)[device]
+    loaded = [(source, load_unchanged_source(source)) for source in reading.sources[device]]
     find = locations(platform, {source.name: raw for source, raw in loaded})
     displays = {source.name: source.display for source, _ in loaded}
     lines = _visible_lines_of_device(reading.secret_lines, device, loaded)
     for length in range(len(fabric_part), 0, -1):
         if (place := find(fabric_part[:length])) is not None:
             file = displays[place.file]
-            return Stands(
+            return LocatedPart(
                 part=fabric_part[:length],
-                located=Located(file=file, span=place.span),
+                located=FileLocation(file=file, span=place.span),
                 line=lines.get(file, place.span.line) if place.span else None,
             )
     return None
 
 
-_Target = Subject | Located
+_LookupTarget = Subject | FileLocation
 """What to look up: a part of a device, or a place that is known already and lacks only its line."""
 
 
-_MOST_OF_ROW = 2
+_MAX_SHARED_ROW_CHANGES = 2
 """Changes of a fix that alter a shared row; more replace it by another row."""
 
 
-_ROWS = ("queues", "priority_groups")
-_ROW_DEPTH = 6
+_QOS_ROW_FIELDS = ("queues", "priority_groups")
+_ROW_SUBJECT_LENGTH = 6
 """How long the subject of a scheduler, of marks or of a buffer is: port, queue and field."""
-_INDEXES = 8
-_FEW_PORTS = 4
+_ROW_COUNT = 8
+_MAX_INDIVIDUAL_PORTS = 4
 """Ports with one fault, up to which each may be bound to a wrong row; of more the row itself is at fault."""
-_MOST_ASKED = 64
+_MAX_ROW_USER_LOOKUPS = 64
 """Parts of a switch, up to which users of their rows are looked for."""
 
 
-_POOL = "pool"
+_POOL_FIELD = "pool"
 """The field in which buffer profiles differ: a change of it together with others gives a port another profile."""
 
 
@@ -176,27 +182,31 @@ def _part_to_change(finding: Finding) -> Subject:
     around the part that the finding points at says less than that.
     """
     changes = finding.fix.changes if finding.fix is not None else ()
-    if finding.subject[:2] == (subject.FABRIC, "links") and len({change.subject[:2] for change in changes}) == 1:
+    if finding.subject[:2] == (subject.FABRIC_HEAD, "links") and len({change.subject[:2] for change in changes}) == 1:
         return next(change.subject for change in changes)
     own = [change.subject for change in changes if change.subject[:2] == finding.at[:2]]
     if len(finding.at) < 2 or not own or len(own) < len(changes):
         return finding.at
-    rebinds = len(own) > 1 and any(path[-1] == _POOL for path in own)
-    if len(own) <= _MOST_OF_ROW and not rebinds:
+    rebinds = len(own) > 1 and any(path[-1] == _POOL_FIELD for path in own)
+    if len(own) <= _MAX_SHARED_ROW_CHANGES and not rebinds:
         return own[0]
     shared = (at for at, steps in enumerate(zip(*own, strict=False)) if len(set(steps)) > 1)
     around = own[0][: next(shared, min(map(len, own)))]
     return finding.at if finding.at[: len(around)] == around else around
 
 
-def _depth_of_row(part: Subject) -> int:
+def _subject_length_of_row(part: Subject) -> int:
     """Return how long the subject of a scheduler, of marks, of a buffer or of a cable's length is; 0 for others."""
     if part[2:] == ("cable_length_m",):
         return len(part)
-    return _ROW_DEPTH if len(part) > _ROW_DEPTH and part[2] == "qos" and part[3] in _ROWS else 0
+    return (
+        _ROW_SUBJECT_LENGTH
+        if len(part) > _ROW_SUBJECT_LENGTH and part[2] == "qos" and part[3] in _QOS_ROW_FIELDS
+        else 0
+    )
 
 
-def _outwards(part: Subject) -> tuple[Subject, ...]:
+def _enclosing_parts(part: Subject) -> tuple[Subject, ...]:
     """Return a part and those around it up to its port, the inner first; around a length is what binds its profile."""
     if part[2] == "qos":
         return tuple(part[:length] for length in range(len(part), 1, -1))
@@ -217,7 +227,7 @@ class _RowUsers:
         self._rules: dict[Subject, list[str]] = {}
         for finding in findings:
             part = _part_to_change(finding)
-            if part[0] in self._devices and _depth_of_row(part):
+            if part[0] in self._devices and _subject_length_of_row(part):
                 self._sick.setdefault((finding.rule, part[0], part[2:]), set()).add(part[1])
                 self._rules.setdefault(part, []).append(finding.rule)
         self._asked = Counter(device for _, device, _ in self._sick)
@@ -228,16 +238,16 @@ class _RowUsers:
         None where no sibling is sound, or so many ports or parts of the switch have findings that none is the odd one.
         """
         sick = {port for rule in self._rules.get(part, ()) for port in self._sick[rule, part[0], part[2:]]}
-        if not sick or len(sick) > _FEW_PORTS or self._asked[part[0]] > _MOST_ASKED:
+        if not sick or len(sick) > _MAX_INDIVIDUAL_PORTS or self._asked[part[0]] > _MAX_ROW_USER_LOOKUPS:
             return None
-        ports, depth = self._devices[part[0]].interfaces, _depth_of_row(part)
+        ports, depth = self._devices[part[0]].interfaces, _subject_length_of_row(part)
         own = next((port for port in ports if port.name == part[1]), None)
         sound = [port for port in ports if port.name not in sick]
         alike = [port for port in sound if own is not None and port.side is own.side]
         siblings = [(part[0], port.name, *part[2:]) for port in alike]
         siblings = [sibling for sibling in siblings if self._value(sibling[:depth]) is not ABSENT][:2]
         value = self._value(part[:depth])
-        indexes = [(*part[:4], str(index), *part[5:]) for index in range(_INDEXES) if len(part) > _ROW_DEPTH]
+        indexes = [(*part[:4], str(index), *part[5:]) for index in range(_ROW_COUNT) if len(part) > _ROW_SUBJECT_LENGTH]
         rest = [(part[0], port.name, *part[2:]) for port in sound if port not in alike]
         others = (other for other in (*indexes, *rest) if other != part)
         equal = (other for other in others if self._value(other[:depth]) == value)
@@ -249,31 +259,33 @@ class _RowUsers:
         return ABSENT if value is ABSENT or value is None else repr(value)
 
 
-class _Aim:
+class _PlaceTarget:
     """On which device to look, and for what."""
 
     def __init__(self, reading: Reading) -> None:
         self._reading = reading
 
-    def all_of(self, finding: Finding) -> list[tuple[str, _Target]]:
+    def all_of(self, finding: Finding) -> list[tuple[str, _LookupTarget]]:
         """Everything to look up for one finding."""
         aimed = [self.at_finding(finding), *map(self.at_related, finding.related)]
         return [device_target for device_target in aimed if device_target is not None]
 
-    def at_finding(self, finding: Finding) -> tuple[str, _Target] | None:
+    def at_finding(self, finding: Finding) -> tuple[str, _LookupTarget] | None:
         """Return the target of the finding; without a device in it, the finding's whole device."""
         return self._resolve_target(_part_to_change(finding), finding.located, finding.device)
 
-    def at_related(self, related: Related) -> tuple[str, _Target] | None:
+    def at_related(self, related: RelatedPart) -> tuple[str, _LookupTarget] | None:
         """Return the related places of the finding."""
         return self._resolve_target(related.subject, related.located, None)
 
     def at_part(self, fabric_part: Subject) -> tuple[str, Subject] | None:
         """Return the device to search for a part, and the target to find there."""
         aimed = self._resolve_target(fabric_part, None, None)
-        return None if aimed is None or isinstance(aimed[1], Located) else (aimed[0], aimed[1])
+        return None if aimed is None or isinstance(aimed[1], FileLocation) else (aimed[0], aimed[1])
 
-    def _resolve_target(self, ends: Subject, located: Located | None, device: str | None) -> tuple[str, _Target] | None:
+    def _resolve_target(
+        self, ends: Subject, located: FileLocation | None, device: str | None
+    ) -> tuple[str, _LookupTarget] | None:
         sources = self._reading.sources
         if ends[0] not in sources:
             ends = self._known_end_by_link.get(ends) or (device or ends[0],)
@@ -288,35 +300,35 @@ class _Aim:
         """For each link the end that was read, the first where both were."""
         ends = ((link, end) for link in self._reading.fabric.links for end in (link.b, link.a))
         return {
-            subject.link(link.a, link.b): (end.node, end.port)
+            subject.link_subject(link.a, link.b): (end.node, end.port)
             for link, end in ends
             if end.node in self._reading.sources
         }
 
 
-class _Atlas:
+class _PlaceIndex:
     """The places found, device by device."""
 
-    def __init__(self, reading: Reading, where: Where, users: _RowUsers) -> None:
-        self._platforms, self._where, self._secret = _platforms(reading), where, reading.secret_lines
+    def __init__(self, reading: Reading, where: PlaceFinderFactory, users: _RowUsers) -> None:
+        self._platforms, self._where, self._secret = _platforms_by_name(reading), where, reading.secret_lines
         self._users = users
-        self.places: dict[tuple[str, _Target], Located] = {}
+        self.places: dict[tuple[str, _LookupTarget], FileLocation] = {}
         self.lines: dict[tuple[str, int], str] = {}
         self.notes: list[Note] = []
 
-    def chart(self, device: str, sources: tuple[Source, ...], targets: Iterable[_Target]) -> None:
+    def chart(self, device: str, sources: tuple[Source, ...], targets: Iterable[_LookupTarget]) -> None:
         """Look up the targets on one device, then let go of its texts."""
         loaded = [(source, raw) for source in sources if (raw := self._load_source(device, source)) is not None]
         if not loaded:
             return
-        file_location = Located(file=sources[0].display, span=None) if len(sources) == 1 else None
+        file_location = FileLocation(file=sources[0].display, span=None) if len(sources) == 1 else None
         displays = {source.name: source.display for source, _ in loaded}
         place_of = self._where(self._platforms[device], {source.name: raw for source, raw in loaded})
         lines = _visible_lines_of_device(self._secret, device, loaded)
         for target in targets:
             located = (
                 target
-                if isinstance(target, Located)
+                if isinstance(target, FileLocation)
                 else _locate_nearest_part(place_of, self._own_part(target, place_of), displays) or file_location
             )
             if located is not None and located.file in lines.texts:
@@ -329,35 +341,35 @@ class _Atlas:
         if others is None:
             return part
         siblings, equal = others
-        for own, *rest in zip(*map(_outwards, (part, *siblings, *equal)), strict=True):
+        for own, *rest in zip(*map(_enclosing_parts, (part, *siblings, *equal)), strict=True):
             place = place_of(own)
             if place not in [place_of(other) for other in rest if other != own]:
                 return tuple(own)
         return part
 
-    def _keep_line(self, located: Located, lines: "_LinesOf") -> None:
+    def _keep_line(self, located: FileLocation, lines: "_VisibleLines") -> None:
         if located.span is not None and (text := lines.get(located.file, located.span.line)) is not None:
             self.lines[located.file, located.span.line] = text
 
     def _load_source(self, device: str, source: Source) -> bytes | None:
         try:
-            return load(source)
+            return load_unchanged_source(source)
         except InputProblems as lost:
             message = f"{lost.problems[0].found}; what was found in it has no place"
-            self.notes.append(Note(kind=LOST_PLACE, message=message, device=device, file=source.display))
+            self.notes.append(Note(kind=LOST_PLACE_NOTE_KIND, message=message, device=device, file=source.display))
             return None
 
 
-def lines_of(file_content: bytes) -> list[str]:
+def split_text_lines(file_content: bytes) -> list[str]:
     """Return the lines of a text as `syntax.places` counts them, regardless of its content."""
-    return split_lines(_text(file_content))
+    return split_lines(_decode_text(file_content))
 
 
-def _text(file_content: bytes) -> str:
-    return file_content.decode("utf-8", "surrogateescape").removeprefix(BOM)
+def _decode_text(file_content: bytes) -> str:
+    return file_content.decode("utf-8", "surrogateescape").removeprefix(BYTE_ORDER_MARK)
 
 
-class _LinesOf:
+class _VisibleLines:
     """The lines of texts but those `hidden` and those that look like a secret's, as `syntax.places` counts lines.
 
     A text with a carriage return that ends no line has none: readers of lines count them differently there.
@@ -377,42 +389,46 @@ class _LinesOf:
 
     def _read_visible_line(self, file: str, line: int) -> str | None:
         if file not in self._lines:
-            text = _text(self.texts[file])
+            text = _decode_text(self.texts[file])
             self._lines[file] = [] if has_lone_return(text) else split_lines(text)
         lines = self._lines[file]
-        if line > len(lines) or (file, line) in self._hidden or suspicious(lines[line - 1]):
+        if line > len(lines) or (file, line) in self._hidden or looks_like_secret(lines[line - 1]):
             return None
         return lines[line - 1]
 
 
 def _visible_lines_of_device(
     secret: Collection[tuple[str, str, int]], device: str, loaded: Sequence[tuple[Source, bytes]]
-) -> _LinesOf:
+) -> _VisibleLines:
     """Return the lines of a device's files, except those that hold a secret."""
     displays = {source.name: source.display for source, _ in loaded}
     hidden = {(displays[file], line) for name, file, line in secret if name == device and file in displays}
-    return _LinesOf({source.display: raw for source, raw in loaded}, hidden)
+    return _VisibleLines({source.display: raw for source, raw in loaded}, hidden)
 
 
-def load(source: Source) -> bytes:
+def load_unchanged_source(source: Source) -> bytes:
     """Return the text as it was read; InputProblems if it has changed or is gone."""
     if source.held is not None:
         return source.held
     if source.path is None:
         raise InputProblems([Problem(path=source.display, found="not kept since it was read")])
-    raw = read_regular_file(source.path, source.display, _MAX_BYTES, source.root)
+    raw = read_regular_file(source.path, source.display, _MAX_SOURCE_BYTES, source.root)
     if blake2b(raw, digest_size=16).hexdigest() != source.digest:
         raise InputProblems([Problem(path=source.display, found="changed since it was read")])
     return raw
 
 
-def _locate_nearest_part(place_of: PlaceOf, fabric_part: Subject, displays: Mapping[str, str]) -> Located | None:
+def _locate_nearest_part(place_of: PlaceOf, fabric_part: Subject, displays: Mapping[str, str]) -> FileLocation | None:
     places = (place_of(fabric_part[:length]) for length in range(len(fabric_part), 0, -1))
-    return next((Located(file=displays[place.file], span=place.span) for place in places if place is not None), None)
+    return next(
+        (FileLocation(file=displays[place.file], span=place.span) for place in places if place is not None), None
+    )
 
 
-def _fill_locations(finding: Finding, aim: _Aim, places: Mapping[tuple[str, _Target], Located]) -> Finding:
-    def located(aimed: tuple[str, _Target] | None, prior_location: Located | None) -> Located | None:
+def _fill_locations(
+    finding: Finding, aim: _PlaceTarget, places: Mapping[tuple[str, _LookupTarget], FileLocation]
+) -> Finding:
+    def located(aimed: tuple[str, _LookupTarget] | None, prior_location: FileLocation | None) -> FileLocation | None:
         return prior_location if aimed is None else places.get(aimed)
 
     related = tuple(

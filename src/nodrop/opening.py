@@ -7,23 +7,23 @@ from typing import TypeVar
 
 from nodrop import platforms
 from nodrop.errors import InputProblems, Problem
-from nodrop.inputs import Bundle, Text
-from nodrop.inputs.contents import CUT_SHORT, is_json
+from nodrop.inputs import DeviceFiles, Text
+from nodrop.inputs.contents import CUT_SHORT_NOTE_KIND, is_json
 from nodrop.limits import MAX_REMARKS, MAX_TEXT_BYTES
-from nodrop.model.allowing import allowing
-from nodrop.model.reading import NOT_LISTED, Allow, DeviceReading, HostReading, Note, Remark, Source
-from nodrop.syntax.json import MAX_BYTES
+from nodrop.model.allowing import parse_allow_comments
+from nodrop.model.reading import NOT_LISTED_NOTE_KIND, AllowComment, DeviceReading, HostReading, Note, Remark, Source
+from nodrop.syntax.json import MAX_JSON_BYTES
 
-Opened = tuple[list[tuple[Source, bytes]], list[Problem]]
+OpenedFiles = tuple[list[tuple[Source, bytes]], list[Problem]]
 """Sources with their bytes, and why there are no more of them."""
 
 
-def digest(file_content: bytes) -> str:
+def content_digest(file_content: bytes) -> str:
     """Return the digest that detects a changed file."""
     return hashlib.blake2b(file_content, digest_size=16).hexdigest()
 
 
-def open_files(files: Iterable[tuple[str, Text]], max_bytes: int = MAX_BYTES) -> Opened:
+def open_files(files: Iterable[tuple[str, Text]], max_bytes: int = MAX_JSON_BYTES) -> OpenedFiles:
     """Open files; a file that cannot be opened, or has more than `max_bytes`, is a problem.
 
     Files other than JSON are read in Python, line by line, and may have `MAX_TEXT_BYTES` at most.
@@ -38,39 +38,44 @@ def open_files(files: Iterable[tuple[str, Text]], max_bytes: int = MAX_BYTES) ->
             continue
         inline_bytes = raw if text.path is None else None
         source = Source(
-            name=name, display=text.display, path=text.path, held=inline_bytes, digest=digest(raw), root=text.root
+            name=name,
+            display=text.display,
+            path=text.path,
+            held=inline_bytes,
+            digest=content_digest(raw),
+            root=text.root,
         )
         opened_files.append((source, raw))
     return opened_files, problems
 
 
-def read_bundle(bundle: Bundle) -> DeviceReading:
+def read_bundle(bundle: DeviceFiles) -> DeviceReading:
     """Read one device; a file that cannot be opened is a problem of the reading."""
     return read_open_files(bundle, *open_files(bundle.files))
 
 
 def read_open_files(
-    bundle: Bundle, bundles: Sequence[tuple[Source, bytes]], problems: Sequence[Problem]
+    bundle: DeviceFiles, bundles: Sequence[tuple[Source, bytes]], problems: Sequence[Problem]
 ) -> DeviceReading:
     """Read one device whose files are open."""
-    reading = heard(
+    reading = apply_allow_comments(
         _note_remark_limit(platforms.reader(bundle.platform).read_device(bundle.name, bundles)),
         bundle.platform,
         bundles,
     )
-    if cut := cut_short(bundles):
+    if cut := truncation_notes(bundles):
         reading = replace(reading, notes=(*reading.notes, *cut))
     return replace(reading, problems=(*problems, *reading.problems)) if problems else reading
 
 
-def cut_short(opened_files: Iterable[tuple[Source, bytes]]) -> list[Note]:
+def truncation_notes(opened_files: Iterable[tuple[Source, bytes]]) -> list[Note]:
     """Return a note for each text of lines whose last line has no end: what comes after it may be lost.
 
     Every program that prints a configuration ends its last line; JSON that is cut short cannot be parsed.
     """
     message = "its end: the last line has no line end, so the file may be cut short"
     return [
-        Note(kind=CUT_SHORT, message=message, file=source.display)
+        Note(kind=CUT_SHORT_NOTE_KIND, message=message, file=source.display)
         for source, raw in opened_files
         if raw and raw[-1:] not in (b"\n", b"\r") and not source.name.endswith(".json") and not is_json(raw)
     ]
@@ -81,21 +86,23 @@ def _note_remark_limit(reading: DeviceReading) -> DeviceReading:
     if len(reading.remarks) < MAX_REMARKS:
         return reading
     message = f"its files have {MAX_REMARKS:,} faults or more: further ones are not listed"
-    note = Note(kind=NOT_LISTED, message=message, device=reading.device.name)
+    note = Note(kind=NOT_LISTED_NOTE_KIND, message=message, device=reading.device.name)
     return replace(reading, notes=(*reading.notes, note))
 
 
 _AnyReading = TypeVar("_AnyReading", DeviceReading, HostReading)
 
 
-def heard(reading: _AnyReading, platform: str, opened_files: Iterable[tuple[Source, bytes]]) -> _AnyReading:
+def apply_allow_comments(
+    reading: _AnyReading, platform: str, opened_files: Iterable[tuple[Source, bytes]]
+) -> _AnyReading:
     """Return a reading with what comments in its files allow, and remarks about those that only seem to."""
     name = reading.device.name if isinstance(reading, DeviceReading) else reading.name
-    allows: list[Allow] = []
+    allows: list[AllowComment] = []
     remarks: list[Remark] = []
     for source, raw in opened_files:
-        if comments := platforms.comments(platform, source.name, raw):
-            allowed, wrong = allowing(comments, source.name, (name,))
+        if comments := platforms.nodrop_comments(platform, source.name, raw):
+            allowed, wrong = parse_allow_comments(comments, source.name, (name,))
             allows += allowed
             remarks += wrong
     if not allows and not remarks:

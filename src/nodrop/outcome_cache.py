@@ -19,28 +19,32 @@ from nodrop.engine.suppressions import today
 from nodrop.errors import InputProblems
 from nodrop.inputs import Inputs, Text
 from nodrop.judging import Settings
-from nodrop.locate import LOST_PLACE, lines_of
+from nodrop.locate import LOST_PLACE_NOTE_KIND, split_text_lines
 from nodrop.model.identifiers import identifiers_of
 from nodrop.model.reading import Reading
 from nodrop.model.states import UNKNOWN
-from nodrop.opening import digest
-from nodrop.reading_cache import MODEL, Runs
+from nodrop.opening import content_digest
+from nodrop.reading_cache import MODEL_CLASSES, DeviceReadings
 from nodrop.results.outcome import Outcome
-from nodrop.syntax.json import MAX_BYTES
-from nodrop.syntax.packed import Table, Unpackable, Unreadable, classes_of
+from nodrop.syntax.json import MAX_JSON_BYTES
+from nodrop.syntax.packed import PackableClasses, Unpackable, Unreadable, classes_of
 from nodrop.syntax.places import read_regular_file
 
-_KEPT = tuple(attr.name for attr in fields(Outcome) if attr.name not in ("files", "in_order", "line", "own", "work"))
-_KINDS = get_type_hints(Outcome)
-_Kept: Any = make_dataclass("_Kept", [(name, _KINDS[name]) for name in _KEPT], frozen=True, slots=True)
+_STORED_FIELDS = tuple(
+    attr.name for attr in fields(Outcome) if attr.name not in ("files", "in_order", "line", "own", "work")
+)
+_TYPE_BY_FIELD = get_type_hints(Outcome)
+_StoredOutcome: Any = make_dataclass(
+    "_Kept", [(name, _TYPE_BY_FIELD[name]) for name in _STORED_FIELDS], frozen=True, slots=True
+)
 """What is kept of an outcome."""
-_CLASSES = classes_of([_Kept])
-_TABLE = Table(dict.fromkeys((*MODEL, *_CLASSES)), (UNKNOWN,))
-_FORM = GenericAlias(tuple, (_Kept, tuple[tuple[str, int], ...]))
+_STORED_CLASSES = classes_of([_StoredOutcome])
+_PACKING_TABLE = PackableClasses(dict.fromkeys((*MODEL_CLASSES, *_STORED_CLASSES)), (UNKNOWN,))
+_STORED_TYPE = GenericAlias(tuple, (_StoredOutcome, tuple[tuple[str, int], ...]))
 """What is kept, and the lines that were at hand."""
 
 
-def outcome_of(
+def check_or_recall_outcome(
     source: Inputs | Text,
     settings: Settings,
     executor: Executor | None = None,
@@ -53,15 +57,17 @@ def outcome_of(
     if not isinstance(source, Inputs) or settings.store is None or settings.statistics:
         reading = judging.read_source(source, settings, executor, progress=progress)
         return _check_reading(reading, source, settings, progress)
-    runs = Runs(source.bundles, executor, settings.store, progress)
-    key = _key(source, settings, settings.store, runs)
+    runs = DeviceReadings(source.bundles, executor, settings.store, progress)
+    key = _outcome_key(source, settings, settings.store, runs)
     if key is not None and runs.all_kept_before:
         outcome = _load_outcome(settings.store, key, source, runs)
         if outcome is not None:
-            return judging.with_own(outcome, settings)
+            return judging.add_site_rules(outcome, settings)
     reading = judging.read_source(source, settings, cached_runs=runs)
     new_outcome = _check_reading(reading, source, settings, progress)
-    if key is not None and key == _key(source, settings, settings.store, runs):  # nothing has changed in between
+    if key is not None and key == _outcome_key(
+        source, settings, settings.store, runs
+    ):  # nothing has changed in between
         _keep(settings.store, key, new_outcome)
     return new_outcome
 
@@ -74,7 +80,7 @@ def _check_reading(
     return replace(outcome, identifiers=identifiers_of(reading.fabric), an_intent=isinstance(source, Text))
 
 
-def check(settings: Settings) -> None:
+def check_settings(settings: Settings) -> None:
     """Raise InputProblems where the settings name missing rules, unless they were found good before."""
     key_parts = None if settings.store is None else _settings_key_parts(settings)
     key = None if key_parts is None or settings.store is None else settings.store.key("settings", *key_parts)
@@ -85,15 +91,15 @@ def check(settings: Settings) -> None:
         settings.store.put(key, b"good")
 
 
-def _load_outcome(store: Store, key: str, inputs: Inputs, cached_runs: Runs) -> Outcome | None:
+def _load_outcome(store: Store, key: str, inputs: Inputs, cached_runs: DeviceReadings) -> Outcome | None:
     """Return the outcome kept under a key; None where nothing was kept, or it cannot be decoded."""
     packed = store.get(key)
     if packed is None:
         return None
     try:
-        stored_outcome, shown = _TABLE.unpack(packed, _FORM)
-        field_values = {name: getattr(stored_outcome, name) for name in _KEPT}
-        outcome = Outcome(**field_values, line=_Lines(_files(inputs, cached_runs), frozenset(shown)))
+        stored_outcome, shown = _PACKING_TABLE.unpack(packed, _STORED_TYPE)
+        field_values = {name: getattr(stored_outcome, name) for name in _STORED_FIELDS}
+        outcome = Outcome(**field_values, line=_Lines(_files_by_name(inputs, cached_runs), frozenset(shown)))
     except (Unreadable, TypeError, ValueError, AttributeError):
         store.drop(key)
         return None
@@ -107,11 +113,14 @@ def _load_outcome(store: Store, key: str, inputs: Inputs, cached_runs: Runs) -> 
 
 def _keep(store: Store, key: str, outcome: Outcome) -> None:
     """Keep an outcome, unless it contains something that will not recur."""
-    if outcome.crashed or any(note.kind == LOST_PLACE for note in outcome.notes):
+    if outcome.crashed or any(note.kind == LOST_PLACE_NOTE_KIND for note in outcome.notes):
         return
     try:
-        packed = _TABLE.pack(
-            (_Kept(*(getattr(outcome, name) for name in _KEPT)), tuple(sorted(_available_lines(outcome))))
+        packed = _PACKING_TABLE.pack(
+            (
+                _StoredOutcome(*(getattr(outcome, name) for name in _STORED_FIELDS)),
+                tuple(sorted(_available_lines(outcome))),
+            )
         )
     except Unpackable:
         return
@@ -131,7 +140,7 @@ def _available_lines(outcome: Outcome) -> set[tuple[str, int]]:
     return {place for place in places if outcome.line(*place) is not None}
 
 
-def _files(inputs: Inputs, cached_runs: Runs) -> dict[str, tuple[Path, str | None]]:
+def _files_by_name(inputs: Inputs, cached_runs: DeviceReadings) -> dict[str, tuple[Path, str | None]]:
     """Return where each file of a fabric lies, and its digest, by the name under which it is shown."""
     digests = iter([one for bundle_digests in cached_runs.digests or () for one in bundle_digests])
     switches = [(text, next(digests)) for bundle in inputs.bundles for _, text in bundle.files]
@@ -160,13 +169,13 @@ class _Lines:
     def _read_unchanged_lines(self, file: str) -> Sequence[str]:
         path, stored_digest = self.files.get(file, (None, None))
         try:
-            raw = Text(display=file, path=path).read_bytes(MAX_BYTES)
+            raw = Text(display=file, path=path).read_bytes(MAX_JSON_BYTES)
         except InputProblems:
             return ()
-        return lines_of(raw) if digest(raw) == stored_digest else ()
+        return split_text_lines(raw) if content_digest(raw) == stored_digest else ()
 
 
-def _key(inputs: Inputs, settings: Settings, store: Store, cached_runs: Runs) -> str | None:
+def _outcome_key(inputs: Inputs, settings: Settings, store: Store, cached_runs: DeviceReadings) -> str | None:
     """Return the key of a fabric's outcome; None where something that it depends on has no bytes to compare."""
     texts = [*inputs.stated, *(text for bundle in inputs.hosts for _, text in bundle.files)]
     digests = [_digest_text(text) for text in texts]
@@ -202,7 +211,7 @@ def _day_for_cache_key(settings: Settings) -> str:
 
 def _digest_text(text: Text) -> str | None:
     try:
-        return digest(text.read_bytes(MAX_BYTES)) if text.path is not None else None
+        return content_digest(text.read_bytes(MAX_JSON_BYTES)) if text.path is not None else None
     except InputProblems:
         return None
 
@@ -210,13 +219,13 @@ def _digest_text(text: Text) -> str | None:
 def _pickle_collecting_paths(value: object, paths: set[Path]) -> bytes:
     """Return bytes that differ where a value does, and note all paths in it; they are never read back."""
     written = BytesIO()
-    pickler = _Telling(written, paths)
+    pickler = _PathNotingPickler(written, paths)
     pickler.fast = True  # by content, not by which parts are one object
     pickler.dump(value)
     return written.getvalue()
 
 
-class _Telling(pickle.Pickler):
+class _PathNotingPickler(pickle.Pickler):
     """Notes the paths in its output."""
 
     def __init__(self, into: BytesIO, paths: set[Path]) -> None:
@@ -233,7 +242,7 @@ def _digest_paths(paths: Iterable[Path]) -> bytes | None:
     """Return the contents of the paths in settings: files, and rules in folders; None where they cannot be read."""
     try:
         file_digests = [
-            (str(path), digest(read_regular_file(path, str(path), MAX_BYTES)))
+            (str(path), content_digest(read_regular_file(path, str(path), MAX_JSON_BYTES)))
             for path in sorted(_expand_rule_folders(paths))
         ]
     except (InputProblems, OSError):

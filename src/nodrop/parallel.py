@@ -81,7 +81,7 @@ def processes(
     first. Processes end with the block, in the middle of their work if it ends by an exception, and with this process,
     however that ends.
     """
-    workers = jobs or processors()
+    workers = jobs or count_processors()
     if workers < 2 or devices < MIN_DEVICES:
         yield None
         return
@@ -89,7 +89,7 @@ def processes(
     context.set_forkserver_preload([__name__, *preload])
     alive, connection = context.Pipe(duplex=False)
     with alive, connection:
-        pool = _pool(workers, context, alive, begin)
+        pool = _open_process_pool(workers, context, alive, begin)
         if pool is None:
             yield None
             return
@@ -102,7 +102,7 @@ def processes(
             pool.shutdown(cancel_futures=True)
 
 
-def _pool(
+def _open_process_pool(
     workers: int, context: ForkServerContext, alive: Connection, start_worker: Callable[[], None] | None
 ) -> ProcessPoolExecutor | None:
     """Return a pool whose processes begin with `_begin_worker_process`; None in a sandbox without shared semaphores."""
@@ -141,7 +141,7 @@ def _exit_with_parent(alive: Connection) -> None:
         os._exit(1)
 
 
-def processors() -> int:
+def count_processors() -> int:
     """Return how many processors this process may use."""
     count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     try:

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from nodrop.errors import Problem, describe_failure
-from nodrop.publish import interrupted
-from nodrop.syntax.places import leads_out
+from nodrop.publish import interrupted_build_hint
+from nodrop.syntax.places import link_leads_out_problem
 from nodrop.syntax.root import LeadsOut, Root, find_root
 
 
-def fault(text: str, root: Root | None = None) -> Problem | None:
+def find_path_fault(text: str, root: Root | None = None) -> Problem | None:
     """Return why a path leads nowhere, or out of its root; that a build of it was interrupted is such a reason."""
     if not text:
         return Problem(path='""', found="an empty path", hint="`.` is the working directory")
@@ -21,9 +21,9 @@ def fault(text: str, root: Root | None = None) -> Problem | None:
     try:
         (root or find_root(text)).status(text)
     except LeadsOut as error:
-        return leads_out(text, error)
+        return link_leads_out_problem(text, error)
     except FileNotFoundError:
-        hint = next(filter(None, map(interrupted, (path, path.parent))), None)
+        hint = next(filter(None, map(interrupted_build_hint, (path, path.parent))), None)
         return Problem(path=text, found="no such file or folder", hint=hint or _suggest_similar_path(path))
     except (OSError, ValueError) as error:
         return Problem(path=text, found=describe_failure(error))
@@ -45,7 +45,7 @@ def _strip_digits(name: str) -> str:
     return re.sub(r"[0-9]+", "", name)
 
 
-def lasting(paths: Sequence[str]) -> list[str]:
+def stable_path_names(paths: Sequence[str]) -> list[str]:
     """Return what files are called wherever a command runs: the path below their repository (.git), else the name.
 
     Where two would be called alike, folders above go before it until they are not. None is absolute.

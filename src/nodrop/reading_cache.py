@@ -12,41 +12,51 @@ from dataclasses import dataclass, replace
 from nodrop import platforms
 from nodrop.cache import Store
 from nodrop.errors import Problem
-from nodrop.inputs import Bundle
+from nodrop.inputs import DeviceFiles
 from nodrop.model.fabric import End, Port
-from nodrop.model.reading import Allow, Cable, Correction, DeviceReading, Note, Place, Remark, Remedy, Source
+from nodrop.model.reading import (
+    AllowComment,
+    CableEvidence,
+    Correction,
+    DeviceReading,
+    FilePlace,
+    Note,
+    Remark,
+    Remedy,
+    Source,
+)
 from nodrop.model.states import UNKNOWN
-from nodrop.model.values import classes
-from nodrop.opening import Opened, open_files, read_bundle, read_open_files
+from nodrop.model.values import value_classes
+from nodrop.opening import OpenedFiles, open_files, read_bundle, read_open_files
 from nodrop.parallel import map_chunks
-from nodrop.syntax.packed import Table, Unpackable, Unreadable
+from nodrop.syntax.packed import PackableClasses, Unpackable, Unreadable
 from nodrop.syntax.places import Span
 
-RUN = 40
+MEAN_DEVICES_PER_RUN = 40
 """How many devices a run has, on average; one in a thousand has more than 280."""
 
 _HELD_BYTES = 64 << 20
 """How much of a run's files is held until it is known whether they have to be read; the others are opened again."""
 
-MODEL = (*classes(), End, Port)
+MODEL_CLASSES = (*value_classes(), End, Port)
 """The classes of the model."""
-NOTICED = (Allow, Correction, Note, Place, Problem, Remark, Remedy, Span)
+NOTICE_CLASSES = (AllowComment, Correction, Note, FilePlace, Problem, Remark, Remedy, Span)
 """Those of what readers notice."""
-_TABLE = Table((*MODEL, *NOTICED, Cable, DeviceReading), (UNKNOWN,))
-_FORM = tuple[tuple[DeviceReading, ...] | tuple[tuple[int, ...], ...], ...]
+_PACKING_TABLE = PackableClasses((*MODEL_CLASSES, *NOTICE_CLASSES, CableEvidence, DeviceReading), (UNKNOWN,))
+_STORED_TYPE = tuple[tuple[DeviceReading, ...] | tuple[tuple[int, ...], ...], ...]
 """What a run is kept as: its readings, and which of its files each of them used."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Run:
+class _ReadingRun:
     """Devices that are read, and kept, together."""
 
-    bundles: tuple[Bundle, ...]
+    bundles: tuple[DeviceFiles, ...]
     store: Store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Answer:
+class _RunResult:
     """The result of a run: the digests of its files by device, and the key that it is kept under, if it can be kept.
 
     New readings are `packed`, or if that is not possible, in `readings`; for a run that was kept before both are None.
@@ -63,12 +73,12 @@ class _Answer:
         return self.packed is None and self.readings is None
 
 
-class Runs:
+class DeviceReadings:
     """The readings of devices, in their order: those that a store has, and the others as they are read now."""
 
     def __init__(
         self,
-        bundles: Sequence[Bundle],
+        bundles: Sequence[DeviceFiles],
         executor: Executor | None = None,
         store: Store | None = None,
         progress: Callable[[str], None] | None = None,
@@ -78,8 +88,8 @@ class Runs:
         `progress` receives the progress.
         """
         self._bundles, self._executor, self._store, self._progress = bundles, executor, store, progress
-        self._runs = [_Run(bundles=run, store=store) for run in runs_of(bundles)] if store else []
-        self._answers: list[_Answer] = []
+        self._runs = [_ReadingRun(bundles=run, store=store) for run in split_into_runs(bundles)] if store else []
+        self._answers: list[_RunResult] = []
         self._readings: list[tuple[DeviceReading, ...] | None] = []
         self.all_kept_before = True
         """Whether nothing has to be read."""
@@ -90,7 +100,7 @@ class Runs:
             self._answers.append(answer)
             self.all_kept_before = self.all_kept_before and answer.kept_before
             # As soon as one run is new, all will be asked for; until then, it may be that none is.
-            self._readings.append(None if self.all_kept_before else _readings(run, answer))
+            self._readings.append(None if self.all_kept_before else _readings_of_run(run, answer))
 
     @property
     def digests(self) -> tuple[tuple[str, ...], ...] | None:
@@ -107,30 +117,30 @@ class Runs:
                 self._tell(number)
                 yield reading
         for run, answer, readings in zip(self._runs, self._answers, self._readings, strict=True):
-            yield from _readings(run, answer) if readings is None else readings
+            yield from _readings_of_run(run, answer) if readings is None else readings
 
     def _tell(self, done: int) -> None:
         if self._progress is not None:
             self._progress(f"reading: {done} of {len(self._bundles)} devices")
 
 
-def runs_of(bundles: Sequence[Bundle]) -> Iterator[tuple[Bundle, ...]]:
+def split_into_runs(bundles: Sequence[DeviceFiles]) -> Iterator[tuple[DeviceFiles, ...]]:
     """Yield the bundles in runs, each ending with a name that ends a run."""
-    run: list[Bundle] = []
+    run: list[DeviceFiles] = []
     for bundle in bundles:
         run.append(bundle)
         name = bundle.files[0][1].display.encode("utf-8", "surrogateescape")
         drawn = int.from_bytes(hashlib.blake2b(name, digest_size=4).digest())
-        if drawn % RUN == 0:
+        if drawn % MEAN_DEVICES_PER_RUN == 0:
             yield tuple(run)
             run.clear()
     if run:
         yield tuple(run)
 
 
-def _read_uncached_run(run: _Run) -> _Answer:
-    """Look at the files of a run, and read them unless they are kept."""
-    opened_bundles: list[Opened | None] = []
+def _read_uncached_run(run: _ReadingRun) -> _RunResult:
+    """Check the files of a run, and read them unless they are kept."""
+    opened_bundles: list[OpenedFiles | None] = []
     digests: list[tuple[str, ...]] = []
     keepable, size = True, 0
     for bundle in run.bundles:
@@ -139,9 +149,9 @@ def _read_uncached_run(run: _Run) -> _Answer:
         digests.append(tuple(source.digest for source, _ in opened_files))
         size += sum(len(raw) for _, raw in opened_files)
         opened_bundles.append((opened_files, problems) if size <= _HELD_BYTES else None)
-    key = _key(run, digests) if keepable else None
+    key = _key_of_run(run, digests) if keepable else None
     if key is not None and run.store.has(key):
-        return _Answer(key=key, digests=tuple(digests))
+        return _RunResult(key=key, digests=tuple(digests))
     readings, used = [], []
     for bundle, looked_at, file_digests in zip(run.bundles, opened_bundles, digests, strict=True):
         opened_files, problems = looked_at or open_files(bundle.files)
@@ -152,18 +162,18 @@ def _read_uncached_run(run: _Run) -> _Answer:
             key = None
     if key is not None:
         try:
-            packed = _TABLE.pack(
+            packed = _PACKING_TABLE.pack(
                 (tuple(replace(device_reading, sources=()) for device_reading in readings), tuple(used))
             )
         except Unpackable:
             key = None
         else:
             run.store.put(key, packed)
-            return _Answer(key=key, digests=tuple(digests), packed=packed)
-    return _Answer(readings=tuple(readings))
+            return _RunResult(key=key, digests=tuple(digests), packed=packed)
+    return _RunResult(readings=tuple(readings))
 
 
-def _key(cached_run: _Run, digests: Sequence[tuple[str, ...]]) -> str:
+def _key_of_run(cached_run: _ReadingRun, digests: Sequence[tuple[str, ...]]) -> str:
     """Return the key of a run: the names and display names of its devices and files, and the content of the files."""
     bundle_keys = [
         (bundle.name, bundle.platform, *((name, text.display) for name, text in bundle.files), *file_digests)
@@ -172,21 +182,24 @@ def _key(cached_run: _Run, digests: Sequence[tuple[str, ...]]) -> str:
     return cached_run.store.key("readings", *(ascii(bundle_key).encode() for bundle_key in bundle_keys))
 
 
-def _readings(cached_run: _Run, answer: _Answer) -> tuple[DeviceReading, ...]:
+def _readings_of_run(cached_run: _ReadingRun, answer: _RunResult) -> tuple[DeviceReading, ...]:
     """Return the readings of a run; stored readings that cannot be decoded are read again."""
     if answer.readings is not None:
         return answer.readings
     packed = cached_run.store.get(answer.key or "") if answer.packed is None else answer.packed
     try:
         if packed is not None:
-            return tuple(_attach_sources(cached_run, answer.digests, *_TABLE.unpack(packed, _FORM)))
+            return tuple(_attach_sources(cached_run, answer.digests, *_PACKING_TABLE.unpack(packed, _STORED_TYPE)))
     except (Unreadable, TypeError, ValueError, LookupError):
         cached_run.store.drop(answer.key or "")
     return tuple(map(read_bundle, cached_run.bundles))
 
 
 def _attach_sources(
-    run: _Run, digests: tuple[tuple[str, ...], ...], readings: Sequence[DeviceReading], used: Sequence[tuple[int, ...]]
+    run: _ReadingRun,
+    digests: tuple[tuple[str, ...], ...],
+    readings: Sequence[DeviceReading],
+    used: Sequence[tuple[int, ...]],
 ) -> Iterator[DeviceReading]:
     for bundle, file_digests, reading, indices in zip(run.bundles, digests, readings, used, strict=True):
         platforms.reader(reading.device.platform)  # KeyError where there is none

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-_PACKAGE = Path(__file__).parent
+_PACKAGE_FOLDER = Path(__file__).parent
 
 
-def home(name: str) -> Path:
+def resource_folder(name: str) -> Path:
     """Return the folder of shipped data called `name`: `templates`, `rules`, `intents`, `profiles` or `schemas`."""
-    inside = _PACKAGE / "data" / name
-    return inside if inside.is_dir() else _PACKAGE.parents[1] / name
+    inside = _PACKAGE_FOLDER / "data" / name
+    return inside if inside.is_dir() else _PACKAGE_FOLDER.parents[1] / name

@@ -4,16 +4,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from nodrop import platforms
-from nodrop.engine.example_setup import Setting, UnsupportedExample
+from nodrop.engine.example_setup import PlatformExamples, UnsupportedExample
 from nodrop.engine.examples import run_example
 from nodrop.engine.finding import Finding
 from nodrop.engine.mutants import Mutant, find_surviving_mutants
-from nodrop.engine.mutants import mutants as mutants_of
+from nodrop.engine.mutants import mutants_of as mutants_of
 from nodrop.engine.rule import Example, Rule
 from nodrop.engine.rules import locate_rule_key
-from nodrop.locate import locate
+from nodrop.locate import add_finding_places
 from nodrop.model.reading import Reading
-from nodrop.platforms.kit.examples import TIERS
+from nodrop.platforms.kit.examples import TIER_CHANGES_BY_PLATFORM
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +29,7 @@ class Fault:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tested:
+class RuleTestResult:
     """What came of a rule's examples; it passes where there are no faults."""
 
     rule: Rule
@@ -44,7 +44,7 @@ class Tested:
     """How many changes of its conditions were tried."""
 
 
-def try_rules(rules: Sequence[Rule], *, mutants: bool = False) -> Iterator[Tested]:
+def try_rules(rules: Sequence[Rule], *, mutants: bool = False) -> Iterator[RuleTestResult]:
     """Try the rules one after the other; with `mutants`, also whether an example fails for every change of a condition.
 
     ValueError is never raised for an example that does not fit the fabric: that is a fault of the rule.
@@ -52,23 +52,23 @@ def try_rules(rules: Sequence[Rule], *, mutants: bool = False) -> Iterator[Teste
     return (_test_rule(rule, mutants=mutants) for rule in rules)
 
 
-def _test_rule(rule: Rule, *, mutants: bool) -> Tested:
+def _test_rule(rule: Rule, *, mutants: bool) -> RuleTestResult:
     faults: list[Fault] = []
     unsaid: list[tuple[str, str, str]] = []
-    kinds_by_platform: dict[str, set[str]] = {platform: set() for platform in TIERS}
+    kinds_by_platform: dict[str, set[str]] = {platform: set() for platform in TIER_CHANGES_BY_PLATFORM}
     for example in rule.examples:
         platforms_by_message: dict[str, list[str]] = {}
         reasons: dict[str, str] = {}
-        for platform in TIERS:
+        for platform in TIER_CHANGES_BY_PLATFORM:
             try:
-                messages = _example_failures(rule, example, Setting(platform))
+                messages = _example_failures(rule, example, PlatformExamples(platform))
             except UnsupportedExample as reason:
                 reasons[platform] = str(reason)
                 continue
             kinds_by_platform[platform].add(example.kind)
             for message in messages:
                 platforms_by_message.setdefault(message, []).append(platform)
-        if len(reasons) == len(TIERS):
+        if len(reasons) == len(TIER_CHANGES_BY_PLATFORM):
             platforms_by_message = {
                 f"no platform can say it: {'; '.join(f'{name}: {why}' for name, why in reasons.items())}": []
             }
@@ -80,10 +80,12 @@ def _test_rule(rule: Rule, *, mutants: bool) -> Tested:
     remaining_mutants = (
         []
         if faults or not tries
-        else find_surviving_mutants(rule, TIERS, lambda example, platform: Setting(platform).render_example(example))
+        else find_surviving_mutants(
+            rule, TIER_CHANGES_BY_PLATFORM, lambda example, platform: PlatformExamples(platform).render_example(example)
+        )
     )
     faults += [_unnoticed_change_fault(rule, mutant) for mutant in remaining_mutants]
-    return Tested(
+    return RuleTestResult(
         rule=rule,
         bad=sum(example.kind == "bad" for example in rule.examples),
         good=sum(example.kind == "good" for example in rule.examples),
@@ -94,7 +96,7 @@ def _test_rule(rule: Rule, *, mutants: bool) -> Tested:
     )
 
 
-def _example_failures(rule: Rule, example: Example, setting: Setting) -> list[str]:
+def _example_failures(rule: Rule, example: Example, setting: PlatformExamples) -> list[str]:
     """Return the fault of an example on a platform; CannotSay where the platform cannot express it."""
     setting.check_support(example)
     failures = run_example(rule, example, setting.base, setting.views, setting.artifact, _locate_findings)
@@ -102,7 +104,7 @@ def _example_failures(rule: Rule, example: Example, setting: Setting) -> list[st
 
 
 def _locate_findings(findings: Iterable[Finding], reading: Reading) -> Iterable[Finding]:
-    return locate(findings, reading, platforms.where).findings
+    return add_finding_places(findings, reading, platforms.make_place_finder).findings
 
 
 def _unseen_platform_faults(rule: Rule, kinds_by_platform: dict[str, set[str]]) -> Iterator[Fault]:

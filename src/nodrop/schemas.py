@@ -6,37 +6,37 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-DRAFT = "https://json-schema.org/draft/2020-12/schema"
+JSON_SCHEMA_DRAFT = "https://json-schema.org/draft/2020-12/schema"
 EDITOR_DRAFT = "http://json-schema.org/draft-07/schema#"
 """The draft that all editors and SchemaStore read; SchemaStore recommends no later one."""
-_TITLES = {
+_TITLE_BY_FILE_KIND = {
     "intent": "nodrop intent",
     "fabric": "nodrop fabric.yaml",
     "config": "nodrop.yaml",
     "profile": "nodrop profile",
     "rule": "nodrop rule",
 }
-WRITTEN = tuple(_TITLES)
-REPORTED = ("findings", "plan", "check", "drift", "proof", "storm", "certificate")
-KINDS = (*WRITTEN, *REPORTED)
+USER_FILE_KINDS = tuple(_TITLE_BY_FILE_KIND)
+REPORT_SCHEMA_KINDS = ("findings", "plan", "check", "drift", "proof", "storm", "certificate")
+SCHEMA_KINDS = (*USER_FILE_KINDS, *REPORT_SCHEMA_KINDS)
 """What there is a schema of: intents, fabric.yaml, nodrop.yaml, profiles and rule files, which users write; and what
 commands print as JSON."""
 
 
-def schema(kind: str) -> dict[str, Any]:
+def json_schema(kind: str) -> dict[str, Any]:
     """Return a new copy of a schema: draft-07 of what users write, draft 2020-12 of what commands print.
 
     KeyError where there is none of that kind.
     """
-    if kind in REPORTED:
+    if kind in REPORT_SCHEMA_KINDS:
         from nodrop.report.schema import REPORT_SCHEMAS
 
-        return {"$schema": DRAFT} | REPORT_SCHEMAS[kind]()
-    written = model(kind).model_json_schema()
+        return {"$schema": JSON_SCHEMA_DRAFT} | REPORT_SCHEMAS[kind]()
+    written = file_model(kind).model_json_schema()
     head = {
         "$schema": EDITOR_DRAFT,
         "$id": f"https://www.schemastore.org/nodrop-{kind}.json",
-        "title": _TITLES[kind],
+        "title": _TITLE_BY_FILE_KIND[kind],
         "description": written["description"],
     }
     return head | {key: _as_draft_07(value) for key, value in written.items() if key not in head}
@@ -44,7 +44,7 @@ def schema(kind: str) -> dict[str, Any]:
 
 def render_schema(kind: str) -> str:
     """Return the text of a schema, as it is printed and as its file holds it."""
-    return json.dumps(schema(kind), indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(json_schema(kind), indent=2, ensure_ascii=False) + "\n"
 
 
 def _as_draft_07(part: object) -> object:
@@ -54,16 +54,16 @@ def _as_draft_07(part: object) -> object:
     return [_as_draft_07(each) for each in part] if isinstance(part, list) else part
 
 
-def model(kind: str) -> "type[BaseModel]":
+def file_model(kind: str) -> "type[BaseModel]":
     """Return the model that reads a file of a kind that users write. KeyError where there is none."""
     if kind == "intent":
         from nodrop.intent.schema import Intent
 
         return Intent
     if kind == "fabric":
-        from nodrop.context import Stated
+        from nodrop.context import FabricFile
 
-        return Stated
+        return FabricFile
     if kind == "config":
         from nodrop.config import ConfigFile
 

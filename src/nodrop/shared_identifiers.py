@@ -11,25 +11,25 @@ from dataclasses import dataclass, field, replace
 
 from nodrop import platforms
 from nodrop.accepted_findings import overlay_lines
-from nodrop.analyses._beside import OTHER_FABRICS, OTHER_FABRICS_SUBJECT, Beside
-from nodrop.engine.finding import Finding, Located, Related
+from nodrop.analyses._beside import OTHER_FABRICS, OTHER_FABRICS_SUBJECT, OtherFabric
+from nodrop.engine.finding import FileLocation, Finding, RelatedPart
 from nodrop.engine.rule import Rule
 from nodrop.engine.verdicts import rule_severity
 from nodrop.judging import Settings, run_rules
-from nodrop.locate import locate
-from nodrop.model.identifiers import Identifiers, Sharing, same_fabric, sharing
+from nodrop.locate import add_finding_places
+from nodrop.model.identifiers import Identifiers, SharedIdentifiers, find_shared_identifiers, is_same_fabric
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
 from nodrop.model.subject import Subject
 from nodrop.results.merged import merge_rule_work
 from nodrop.results.outcome import Outcome, first_shown_findings, fix_location
 
-_HELD = 4
+_MAX_HELD_FABRICS = 4
 """How many fabrics are held in memory at a time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Member:
+class FabricMember:
     """One fabric of a command: the place of its files, the identifiers that it may not share, and its reader."""
 
     name: str
@@ -38,7 +38,7 @@ class Member:
     an_intent: bool = False
 
 
-def with_others(
+def add_shared_identifier_findings(
     outcomes: Sequence[Outcome],
     reads: Sequence[Callable[[], Reading]],
     rules: Callable[[], Sequence[Rule]],
@@ -54,7 +54,7 @@ def with_others(
     """
     new_outcomes = list(outcomes)
     members = {
-        at: Member(name=outcome.name, identifiers=outcome.identifiers, read=read, an_intent=outcome.an_intent)
+        at: FabricMember(name=outcome.name, identifiers=outcome.identifiers, read=read, an_intent=outcome.an_intent)
         for at, (outcome, read) in enumerate(zip(outcomes, reads, strict=True))
         if outcome.identifiers is not None
     }
@@ -66,21 +66,21 @@ def with_others(
 
 
 def compare_fabrics(
-    members: Sequence[Member], rules: Callable[[], Sequence[Rule]], settings: Settings, *, one_site: bool
+    members: Sequence[FabricMember], rules: Callable[[], Sequence[Rule]], settings: Settings, *, one_site: bool
 ) -> list[Outcome | None]:
     """Return for each fabric the findings of the rules that compare fabrics; None if there is nothing to compare."""
     outcomes: list[Outcome | None] = [None] * len(members)
     chosen = list(_distinct_fabrics(members))
     if len(chosen) < 2:
         return outcomes
-    shared = sharing([members[at].identifiers for at in chosen], one_site=one_site)
+    shared = find_shared_identifiers([members[at].identifiers for at in chosen], one_site=one_site)
     if not shared.pairs:
         return outcomes
     severity = settings.config.severity
     comparing = [rule for rule in rules() if rule.beside and rule_severity(rule, severity) != "off"]
     if not comparing:
         return outcomes
-    shelf = _Shelf([members[at] for at in chosen])
+    shelf = _ReadingShelf([members[at] for at in chosen])
     for later in shared.pairs:
         reading = shelf.reading(later)
         index = Index(reading.fabric)
@@ -90,13 +90,13 @@ def compare_fabrics(
     return outcomes
 
 
-def _distinct_fabrics(members: Sequence[Member]) -> Iterable[int]:
+def _distinct_fabrics(members: Sequence[FabricMember]) -> Iterable[int]:
     """Return the position of each fabric that is not another state of an earlier fabric."""
     distinct_indices: list[int] = []
     for at, member in enumerate(members):
         of_name = (members[earlier_index] for earlier_index in distinct_indices)
         states = (
-            same_fabric(
+            is_same_fabric(
                 member.identifiers, other_member.identifiers, an_intent=member.an_intent != other_member.an_intent
             )
             for other_member in of_name
@@ -107,25 +107,25 @@ def _distinct_fabrics(members: Sequence[Member]) -> Iterable[int]:
 
 
 @dataclass(slots=True)
-class _Shelf:
+class _ReadingShelf:
     """Fabrics that are read again; a few of them are kept."""
 
-    members: Sequence[Member]
+    members: Sequence[FabricMember]
     _held: dict[int, Reading] = field(default_factory=dict)
 
     def reading(self, at: int) -> Reading:
         """Return a fabric, read again unless it is still held."""
         reading = self._held.pop(at, None) or self.members[at].read()
         self._held[at] = reading
-        if len(self._held) > _HELD:
+        if len(self._held) > _MAX_HELD_FABRICS:
             del self._held[next(iter(self._held))]
         return reading
 
-    def earlier_fabrics(self, later: int, shared: Sharing, *, one_site: bool) -> Iterable[Beside]:
+    def earlier_fabrics(self, later: int, shared: SharedIdentifiers, *, one_site: bool) -> Iterable[OtherFabric]:
         """Yield the earlier fabrics that have something in common with a later one."""
         names = self.names
         for earlier in shared.pairs[later]:
-            yield Beside(
+            yield OtherFabric(
                 name=names[earlier],
                 index=Index(self.reading(earlier).fabric),
                 one_site=one_site,
@@ -144,7 +144,7 @@ class _Shelf:
         ]
 
 
-def _locate_related_parts(outcomes: list[Outcome | None], shelf: _Shelf, settings: Settings) -> None:
+def _locate_related_parts(outcomes: list[Outcome | None], shelf: _ReadingShelf, settings: Settings) -> None:
     """Fill in where the parts of other fabrics stand: of all findings, or of those that a short report shows."""
     every = [candidate for new_outcome in outcomes if new_outcome is not None for candidate in new_outcome.every]
     shown = every if settings.whole else first_shown_findings(candidate for candidate in every if not candidate.hidden)
@@ -153,7 +153,7 @@ def _locate_related_parts(outcomes: list[Outcome | None], shelf: _Shelf, setting
         for related in finding.related:
             if related.subject[0] == OTHER_FABRICS_SUBJECT:
                 findings_by_fabric.setdefault(related.subject[1], {})[related.subject] = finding
-    places: dict[Subject, Located] = {}
+    places: dict[Subject, FileLocation] = {}
     lines: dict[tuple[str, int], str] = {}
     for name, findings in findings_by_fabric.items():
         reading = shelf.reading(shelf.names.index(name))
@@ -161,7 +161,7 @@ def _locate_related_parts(outcomes: list[Outcome | None], shelf: _Shelf, setting
             replace(origin, subject=subject[2:], at=subject[2:], device=subject[2], related=(), located=None, fix=None)
             for subject, origin in findings.items()
         ]
-        pointed = locate(aimed, reading, platforms.where)
+        pointed = add_finding_places(aimed, reading, platforms.make_place_finder)
         for related_subject, located_finding in zip(findings, pointed.findings, strict=True):
             if (place := fix_location(located_finding)) is None:
                 continue
@@ -186,7 +186,7 @@ def _locate_related_parts(outcomes: list[Outcome | None], shelf: _Shelf, setting
             )
 
 
-def _with_related_location(related: Related, places: dict[Subject, Located]) -> Related:
+def _with_related_location(related: RelatedPart, places: dict[Subject, FileLocation]) -> RelatedPart:
     return replace(related, located=places.get(related.subject, related.located))
 
 

@@ -10,20 +10,20 @@ from itertools import pairwise
 
 from nodrop.limits import MAX_DIGITS
 
-NUMBER = r"[0-9]{1,6}(\.[0-9]{1,6})?"
-INTEGER = r"[0-9]{1,18}"
-SPEED = r"[0-9]{1,6}(\.[0-9]{1,6})?[MGT]"
-SIZE = r"[0-9]{1,12}(\.[0-9]{1,6})?(B|kB|MB|KiB|MiB)"
-TIME = r"[0-9]{1,9}(ms|s)"
-SHORT_TIME = r"[0-9]{1,6}(\.[0-9]{1,6})?(us|ms|s)"
-LENGTH = r"[0-9]{1,6}m"
-PERCENT = r"[0-9]{1,3}%"
-IDS = r"[0-9]{1,7}(-[0-9]{1,7})?( *, *[0-9]{1,7}(-[0-9]{1,7})?)*"
+NUMBER_REGEX = r"[0-9]{1,6}(\.[0-9]{1,6})?"
+INTEGER_REGEX = r"[0-9]{1,18}"
+SPEED_REGEX = r"[0-9]{1,6}(\.[0-9]{1,6})?[MGT]"
+SIZE_REGEX = r"[0-9]{1,12}(\.[0-9]{1,6})?(B|kB|MB|KiB|MiB)"
+TIME_REGEX = r"[0-9]{1,9}(ms|s)"
+SHORT_TIME_REGEX = r"[0-9]{1,6}(\.[0-9]{1,6})?(us|ms|s)"
+LENGTH_REGEX = r"[0-9]{1,6}m"
+PERCENT_REGEX = r"[0-9]{1,3}%"
+ID_LIST_REGEX = r"[0-9]{1,7}(-[0-9]{1,7})?( *, *[0-9]{1,7}(-[0-9]{1,7})?)*"
 
-_MBPS = {"M": 1, "G": 10**3, "T": 10**6}
-_BYTES = {"B": 1, "kB": 10**3, "MB": 10**6, "KiB": 2**10, "MiB": 2**20}
-_MS = {"ms": 1, "s": 10**3}
-_US = {"us": 1, "ms": 10**3, "s": 10**6}
+_MBPS_BY_UNIT = {"M": 1, "G": 10**3, "T": 10**6}
+_BYTES_BY_UNIT = {"B": 1, "kB": 10**3, "MB": 10**6, "KiB": 2**10, "MiB": 2**20}
+_MS_BY_UNIT = {"ms": 1, "s": 10**3}
+_US_BY_UNIT = {"us": 1, "ms": 10**3, "s": 10**6}
 MAX_IDS = 100_000
 
 
@@ -35,7 +35,7 @@ class Misread(ValueError):
         super().__init__(f"{actual_text}; expected {expected}" if actual_text else f"expected {expected}")
 
 
-def whole_number(quantity_text: str, most: int | None = None) -> int | None:
+def parse_whole_number(quantity_text: str, most: int | None = None) -> int | None:
     """Return the number that ASCII digits form; None for other text, more than MAX_DIGITS digits, or above `most`."""
     if not quantity_text.isdecimal() or len(quantity_text) > MAX_DIGITS or not quantity_text.isascii():
         return None
@@ -43,52 +43,55 @@ def whole_number(quantity_text: str, most: int | None = None) -> int | None:
     return None if most is not None and number > most else number
 
 
-def integer(quantity_text: str) -> int:
+def parse_integer(quantity_text: str) -> int:
     """Read `4096`."""
-    return _parse_whole_quantity(INTEGER, quantity_text, {"": 1}, "a whole number")
+    return _parse_whole_quantity(INTEGER_REGEX, quantity_text, {"": 1}, "a whole number")
 
 
-def number(quantity_text: str) -> float:
+def parse_number(quantity_text: str) -> float:
     """Read `1` or `3.5`."""
-    if not re.fullmatch(NUMBER, quantity_text):
+    if not re.fullmatch(NUMBER_REGEX, quantity_text):
         raise Misread("a number such as 1 or 3.5")
     return float(quantity_text)
 
 
-def speed_mbps(quantity_text: str) -> int:
+def parse_speed_mbps(quantity_text: str) -> int:
     """Read `400G`, `1.6T` or `1000M` as Mb/s."""
     expected = "a speed such as 400G"
-    speed = _parse_whole_quantity(SPEED, quantity_text, _MBPS, expected)
+    speed = _parse_whole_quantity(SPEED_REGEX, quantity_text, _MBPS_BY_UNIT, expected)
     if not speed:
         raise Misread(expected)
     return speed
 
 
-def size_bytes(quantity_text: str) -> int:
+def parse_size_bytes(quantity_text: str) -> int:
     """Read `150kB` (10³ bytes), `1.5MB` (10⁶), `128KiB` (2¹⁰) or `1MiB` (2²⁰) as bytes."""
     return _parse_whole_quantity(
-        SIZE, quantity_text, _BYTES, "bytes as 150kB, 1.5MB, 128KiB or 1MiB (kB is 1000 bytes, KiB is 1024)"
+        SIZE_REGEX,
+        quantity_text,
+        _BYTES_BY_UNIT,
+        "bytes as 150kB, 1.5MB, 128KiB or 1MiB (kB is 1000 bytes, KiB is 1024)",
     )
 
 
-def time_ms(quantity_text: str) -> int:
+def parse_time_ms(quantity_text: str) -> int:
     """Read `200ms` or `1s` as milliseconds."""
-    return _parse_whole_quantity(TIME, quantity_text, _MS, "a time such as 200ms or 1s")
+    return _parse_whole_quantity(TIME_REGEX, quantity_text, _MS_BY_UNIT, "a time such as 200ms or 1s")
 
 
-def time_us(quantity_text: str) -> int:
+def parse_time_us(quantity_text: str) -> int:
     """Read `500us`, `12.75ms` or `1s` as microseconds."""
-    return _parse_whole_quantity(SHORT_TIME, quantity_text, _US, "a time such as 10ms or 500us")
+    return _parse_whole_quantity(SHORT_TIME_REGEX, quantity_text, _US_BY_UNIT, "a time such as 10ms or 500us")
 
 
-def length_m(quantity_text: str) -> int:
+def parse_length_m(quantity_text: str) -> int:
     """Read `30m` as metres."""
-    return _parse_whole_quantity(LENGTH, quantity_text, {"m": 1}, "a length in whole metres such as 30m")
+    return _parse_whole_quantity(LENGTH_REGEX, quantity_text, {"m": 1}, "a length in whole metres such as 30m")
 
 
-def percent(quantity_text: str) -> int:
+def parse_percent(quantity_text: str) -> int:
     """Read `60%` as 60; no more than 100%."""
-    value = _parse_whole_quantity(PERCENT, quantity_text, {"%": 1}, "a percentage such as 60%")
+    value = _parse_whole_quantity(PERCENT_REGEX, quantity_text, {"%": 1}, "a percentage such as 60%")
     if value > 100:
         raise Misread("at most 100%")
     return value
@@ -104,9 +107,9 @@ def _parse_whole_quantity(pattern: str, text: str, factors: Mapping[str, int], e
     raise Misread(expected)
 
 
-def ids(quantity_text: str) -> tuple[int, ...]:
+def parse_ids(quantity_text: str) -> tuple[int, ...]:
     """Read `1-16, 20` as the numbers meant, sorted; reversed, repeated and absurdly long ranges are refused."""
-    if not re.fullmatch(IDS, quantity_text.strip()):
+    if not re.fullmatch(ID_LIST_REGEX, quantity_text.strip()):
         raise Misread("numbers such as 1-16 or 1-4, 7")
     numbers: list[int] = []
     for range_text in quantity_text.split(","):
@@ -136,15 +139,15 @@ def show_ids(numbers: Iterable[int]) -> str:
 
 
 def show_speed(mbps: int) -> str:
-    """Write Mb/s in the form that `speed_mbps` reads back: 400000 is `400G`, 25600000 is `25.6T`."""
-    unit = next((unit for unit in "TG" if mbps >= _MBPS[unit]), "M")
-    return f"{mbps / _MBPS[unit]:.12g}{unit}"
+    """Write Mb/s in the form that `parse_speed_mbps` reads back: 400000 is `400G`, 25600000 is `25.6T`."""
+    unit = next((unit for unit in "TG" if mbps >= _MBPS_BY_UNIT[unit]), "M")
+    return f"{mbps / _MBPS_BY_UNIT[unit]:.12g}{unit}"
 
 
 def show_us(us: int) -> str:
-    """Write microseconds in the form that `time_us` reads back: 12750 is `12.75ms`, 500 is `500us`."""
-    unit = next((unit for unit in ("s", "ms") if us >= _US[unit]), "us")
-    return f"{us / _US[unit]:.12g}{unit}"
+    """Write microseconds in the form that `parse_time_us` reads back: 12750 is `12.75ms`, 500 is `500us`."""
+    unit = next((unit for unit in ("s", "ms") if us >= _US_BY_UNIT[unit]), "us")
+    return f"{us / _US_BY_UNIT[unit]:.12g}{unit}"
 
 
 def show_bytes(count: int) -> str:

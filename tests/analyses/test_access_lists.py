@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from nodrop.analyses import Hit, Unsettled
+from nodrop.analyses import AnalysisHit, UndecidedSubject
 from nodrop.analyses.access_lists import find
 from nodrop.model.access import AccessEntry, AccessList, Binding, Bits, PortRange, Stage
 from nodrop.model.fabric import Fabric
@@ -31,12 +31,12 @@ def having(lists: Any, changes: dict[str, object] | None = None, device: str = "
 
 
 def found(fabric: Fabric, what: str, does: str = "drop") -> dict[str, Any]:
-    hits = [one for one in find(Index(fabric), what=what, does=does) if isinstance(one, Hit)]
+    hits = [one for one in find(Index(fabric), what=what, does=does) if isinstance(one, AnalysisHit)]
     return {"/".join(one.subject[2:]): one.facts["ports"] for one in hits}
 
 
 def missing(fabric: Fabric, what: str = "rdma") -> list[str]:
-    return [one.missing for one in find(Index(fabric), what=what, does="drop") if isinstance(one, Unsettled)]
+    return [one.missing for one in find(Index(fabric), what=what, does="drop") if isinstance(one, UndecidedSubject)]
 
 
 def test_a_drop_at_ports_of_hosts_and_towards_spines() -> None:
@@ -84,7 +84,7 @@ def test_answers_from_port_179_are_missed_only_if_both_ends_drop_them() -> None:
     hits = [
         one
         for one in find(Index(replace_fields(fabric, devices=devices)), what="bgp", does="drop")
-        if isinstance(one, Hit)
+        if isinstance(one, AnalysisHit)
     ]
     assert [one.subject[0] for one in hits] == ["leaf1", "spine1"]
 
@@ -147,7 +147,7 @@ def test_opcodes_tell_data_from_cnps(opcode: Bits, drops: tuple[bool, bool]) -> 
 def test_a_finding_names_the_opcodes_and_ecn_bits_that_are_dropped() -> None:
     entry = AccessEntry(name="x", action="deny", opcode=Bits(0x10, 0xFE), ecns=(3,))
     (hit,) = find(Index(having((site(entry),))), what="rdma", does="drop")
-    assert isinstance(hit, Hit)
+    assert isinstance(hit, AnalysisHit)
     assert hit.facts["part"] == ", opcode 0x10-0x11, ECN 3"
 
 
@@ -156,7 +156,7 @@ def test_cnps_without_a_stated_dscp_are_surely_dropped_by_their_opcode() -> None
     classes = having((site(drop),)).classes
     unstated = {"@fabric/classes": [one for one in classes if one.purpose != "cnp"]}
     (hit,) = find(Index(having((site(drop),), unstated)), what="cnp", does="drop")
-    assert isinstance(hit, Hit)
+    assert isinstance(hit, AnalysisHit)
     assert hit.facts["dscps"] == "any"
     by_dscp = replace_fields(drop, dscps=(48,))
     assert found(having((site(by_dscp),), unstated), "cnp") == {}

@@ -5,7 +5,7 @@ from functools import cache
 
 from nodrop.model.edit import set_value
 from nodrop.model.fabric import Fabric
-from nodrop.model.subject import parse
+from nodrop.model.subject import parse_subject
 from support.analysis_results import look, say
 from support.designs import build, shipped
 
@@ -26,7 +26,7 @@ def _four_leaves() -> Fabric:
 def _changed(changes: Mapping[str, object]) -> Fabric:
     fabric = _four_leaves()
     for subject, value in changes.items():
-        fabric = set_value(fabric, parse(subject), value)
+        fabric = set_value(fabric, parse_subject(subject), value)
     return fabric
 
 

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from clos import three_tier, two_tier
-from nodrop.analyses._drops import reaches
+from nodrop.analyses._drops import route_reaches_of
 from nodrop.analyses._failed import FailureCase, build_failure_case, failure_cases
 from nodrop.model.fabric import Device, Fabric
 from nodrop.model.index import Index
@@ -53,7 +53,7 @@ def _of(one: FailureCase) -> Hit:
 
 def _all(index: Index) -> list[Hit]:
     found = []
-    for reach in reaches(index):
+    for reach in route_reaches_of(index):
         failures = FailureAnalysis(reach.plane, reach.routes)
         for link in failures.links:
             found += [_of(one) for one in build_failure_case(reach, failures.of_link(link), link)]
@@ -67,7 +67,7 @@ def _all(index: Index) -> list[Hit]:
 def test_what_is_left_out_of_leaves_and_spines_hits_nobody(seed: int, *, shared: bool) -> None:
     fabric = _with_hosts(two_tier(5, 2 + seed % 2, parallel=1 + seed % 3 // 2, shared=shared, filtered=False))
     index = Index(_without_cables(fabric, seed % 4, seed))
-    assert reaches(index)[0].hosts
+    assert route_reaches_of(index)[0].hosts
     assert {_of(one) for one in failure_cases(index)} == set(_all(index))
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from nodrop.analyses import Hit, Unsettled
+from nodrop.analyses import AnalysisHit, UndecidedSubject
 from nodrop.analyses.host_subnets import find
 from nodrop.model.bridging import Vlan, VlanMember
 from nodrop.model.fabric import Fabric
@@ -15,7 +15,7 @@ BARE = {"leaf1/Ethernet16/addresses": []}
 
 
 def outside(fabric: Fabric) -> dict[tuple[str, ...], Any]:
-    hits = [one for one in find(Index(fabric), what="subnet") if isinstance(one, Hit)]
+    hits = [one for one in find(Index(fabric), what="subnet") if isinstance(one, AnalysisHit)]
     return {one.subject: (one.facts["address"], one.facts["has"]) for one in hits}
 
 
@@ -77,5 +77,7 @@ def test_a_vrf_is_reported_where_the_switch_runs_bgp_in_another() -> None:
 
 def test_what_may_be_an_address_is_unknown_once_for_each_switch() -> None:
     found = list(find(Index(with_changes({"leaf1/@vlans": UNKNOWN})), what="subnet"))
-    assert [(one.subject, one.missing) for one in found if isinstance(one, Unsettled)] == [(("leaf1",), "device.vlans")]
+    assert [(one.subject, one.missing) for one in found if isinstance(one, UndecidedSubject)] == [
+        (("leaf1",), "device.vlans")
+    ]
     assert len(found) == 1

@@ -7,7 +7,7 @@ from types import FrameType
 
 import pytest
 
-from nodrop.analyses import Hit, infiniband_jobs, nic_persistence, unmarked_jobs
+from nodrop.analyses import AnalysisHit, infiniband_jobs, nic_persistence, unmarked_jobs
 from nodrop.model.fabric import Fabric, Host, TrafficClass
 from nodrop.model.index import Index
 from nodrop.model.nics import Nic
@@ -80,6 +80,6 @@ def test_all_files_that_give_a_default_are_named() -> None:
     job = Nic(host="h", file="job.env", unmarked=("NCCL",), gid_index=3)
     fabric = Index(Fabric(name="f", mode="lossless", devices=(), nics=(job, *files), classes=(RDMA,)))
     (hit,) = unmarked_jobs.find(fabric, by="kernel")
-    assert isinstance(hit, Hit)
+    assert isinstance(hit, AnalysisHit)
     assert hit.facts["file"] == "a.sh and b.sh"
     assert hit.facts["settings"] == "NCCL_IB_TC=106", "which releases before 2.30.7 read, too"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from nodrop.analyses import Unsettled, nic_settings, unmarked_jobs
-from nodrop.analyses._link_layers import LINK_LAYER, is_roce
+from nodrop.analyses import UndecidedSubject, nic_settings, unmarked_jobs
+from nodrop.analyses._link_layers import LINK_LAYER_FACT, is_roce
 from nodrop.model.fabric import Device, Fabric, TrafficClass
 from nodrop.model.index import Index
 from nodrop.model.nics import Nic
@@ -38,7 +38,7 @@ def test_switches_that_are_read_are_of_ethernet() -> None:
 
 
 def test_a_job_of_an_unknown_link_layer_is_not_judged() -> None:
-    unknown = [Unsettled(subject=JOB.subject, missing=LINK_LAYER)]
+    unknown = [UndecidedSubject(subject=JOB.subject, missing=LINK_LAYER_FACT)]
     assert list(nic_settings.find(index(JOB), setting="gid_index")) == unknown
     assert list(unmarked_jobs.find(index(JOB), by="cpu")) == unknown
     through_nics = Nic(host="h", file="job.sh", loopback=True)

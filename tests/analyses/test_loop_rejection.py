@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from nodrop.analyses import Hit
+from nodrop.analyses import AnalysisHit
 from nodrop.analyses.loop_rejection import find
 from nodrop.model.fabric import Fabric, Interface
 from nodrop.model.index import Index
@@ -147,7 +147,7 @@ def test_another_leaf_with_several_vrfs_of_the_number_is_one() -> None:
 
 def test_the_fix_removes_allowas_in_of_every_session_and_address_family() -> None:
     fabric = with_changes(SPINES | {"spine1/@neighbors/10.1.2.*/ipv6": {"active": True, "allowas_in": 2}})
-    (hit,) = (hit for hit in find(Index(fabric)) if isinstance(hit, Hit))
+    (hit,) = (hit for hit in find(Index(fabric)) if isinstance(hit, AnalysisHit))
     assert {("/".join(subject), new) for subject, new in hit.changes} == {
         ("spine1/@neighbors/10.1.1.224/allowas_in", None),
         ("spine1/@neighbors/10.1.1.232/allowas_in", None),

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from nodrop.analyses._aims import find_required_aims
+from nodrop.analyses._aims import find_required_destinations
 from nodrop.analyses._plane import control_plane_of
 from nodrop.model.fabric import Fabric
 from nodrop.model.index import Index
@@ -126,7 +126,8 @@ def test_spines_with_one_number_are_not_expected_to_reach_one_another() -> None:
     index = Index(without_roles({}))
     plane = control_plane_of(index)
     expected = {
-        (router.name, plane.routers[aim.router].name, aim.hosts) for router, aim in find_required_aims(index, plane)
+        (router.name, plane.routers[aim.router].name, aim.hosts)
+        for router, aim in find_required_destinations(index, plane)
     }
     assert {pair for pair in expected if {pair[0], pair[1]} == {"spine1", "spine2"}} == set()
     assert {("leaf1", "leaf2", True), ("leaf1", "leaf2", False), ("spine1", "leaf2", True)} <= expected

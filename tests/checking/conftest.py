@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 from support.check_repositories import INTENT, Git, built_pods, commit, written
 
 
@@ -66,7 +66,7 @@ def pods(intent: Git) -> Git:
 def intents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder `old` with an intent, and the working directory with RDMA in another DSCP."""
     monkeypatch.chdir(tmp_path)
-    text = (home("intents") / "two-by-two.yaml").read_text()
+    text = (resource_folder("intents") / "two-by-two.yaml").read_text()
     Path("old").mkdir()
     Path("old/fabric.yaml").write_text(text)
     moved = text.replace("rdma:    {dscp: 26", "rdma:    {dscp: 24").replace("storage: {dscp: 10", "storage: {dscp: 26")

@@ -2,14 +2,14 @@
 
 import pytest
 
-from nodrop.limits import MAX_ALLOWED
-from nodrop.model.allowing import allowing
-from nodrop.syntax.comments import Comment, Syntax, comments
+from nodrop.limits import MAX_ALLOW_COMMENT_RULES
+from nodrop.model.allowing import parse_allow_comments
+from nodrop.syntax.comments import Comment, CommentSyntax, find_nodrop_comments
 
 
-def around(text: str, syntax: Syntax) -> str:
+def around(text: str, syntax: CommentSyntax) -> str:
     """What the only comment of a text is about."""
-    (one,) = comments(text.encode(), syntax)
+    (one,) = find_nodrop_comments(text.encode(), syntax)
     return one.around
 
 
@@ -41,27 +41,32 @@ def test_a_comment_in_brackets_allows_nothing() -> None:
     text = (
         "a:\n  {\n  b:  # nodrop: allow[x] y\n    {c: 1}, d: 2}\n# nodrop: allow[z] y\ne: [1]  # nodrop: allow[v] y\n"
     )
-    allows, remarks = allowing(comments(text.encode(), "yaml"), "startup.yaml", ("leaf1",))
+    allows, remarks = parse_allow_comments(find_nodrop_comments(text.encode(), "yaml"), "startup.yaml", ("leaf1",))
     assert [(one.rule, one.lines) for one in allows] == [("z", (6, 6)), ("v", (6, 6))]
     assert [one.facts["found"] for one in remarks] == ["a comment in brackets"]
 
 
 @pytest.mark.parametrize(("syntax", "mark"), [("frr", "!"), ("lines", "!"), ("shell", "#")])
-def test_a_comment_allows_nothing_where_readers_and_comments_count_other_lines(syntax: Syntax, mark: str) -> None:
+def test_a_comment_allows_nothing_where_readers_and_comments_count_other_lines(
+    syntax: CommentSyntax, mark: str
+) -> None:
     text = f"{mark} nodrop: allow[x] y\n{mark}\r neighbor a shutdown\nneighbor b shutdown\n"
-    allows, remarks = allowing(comments(text.encode(), syntax), "frr.conf", ("leaf1",))
+    allows, remarks = parse_allow_comments(find_nodrop_comments(text.encode(), syntax), "frr.conf", ("leaf1",))
     assert allows == []
     assert [one.facts["found"] for one in remarks] == ["a comment in a file with a carriage return that ends no line"]
-    assert allowing(comments(text.replace("\r", "").encode(), syntax), "frr.conf", ("leaf1",))[0] != []
+    assert (
+        parse_allow_comments(find_nodrop_comments(text.replace("\r", "").encode(), syntax), "frr.conf", ("leaf1",))[0]
+        != []
+    )
 
 
 def test_a_file_allows_so_many_rules_and_no_more() -> None:
     every = [
         Comment(line=line, column=1, text=f"nodrop: allow[pfc-{line}] x", lines=(line, line), around="")
-        for line in range(1, MAX_ALLOWED + 4)
+        for line in range(1, MAX_ALLOW_COMMENT_RULES + 4)
     ]
-    allows, remarks = allowing(every, "frr.conf", ("leaf1",))
-    assert [one.rule for one in allows] == [f"pfc-{line}" for line in range(1, MAX_ALLOWED + 1)]
+    allows, remarks = parse_allow_comments(every, "frr.conf", ("leaf1",))
+    assert [one.rule for one in allows] == [f"pfc-{line}" for line in range(1, MAX_ALLOW_COMMENT_RULES + 1)]
     assert [(one.place.span.line, one.facts["found"]) for one in remarks if one.place and one.place.span] == [
-        (MAX_ALLOWED + 1, "more than 2,000 allowed rules in one file, those from here on")
+        (MAX_ALLOW_COMMENT_RULES + 1, "more than 2,000 allowed rules in one file, those from here on")
     ]

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from nodrop import judging
-from nodrop.inputs import Bundle, Inputs, Text
+from nodrop.inputs import DeviceFiles, Inputs, Text
 from nodrop.model.reading import DeviceReading, Reading
 from nodrop.opening import read_bundle
-from nodrop.routing.observation import Flow
-from nodrop.validating.batfish.comparing import Difference
+from nodrop.routing.observation import DifferingFlow
+from nodrop.validating.batfish.comparing import PacketDifference
 from support.check_repositories import Git, built_pods, commit, of_json, written
 from support.command import built, nodrop, unwatched
 
@@ -71,7 +71,7 @@ def test_of_a_large_fabric_no_more_is_read_and_judged_than_the_change_can_matter
     whole = of_json("--base", "main")
     read: list[str] = []
 
-    def watched(bundle: Bundle) -> DeviceReading:
+    def watched(bundle: DeviceFiles) -> DeviceReading:
         read.append(bundle.name)
         return read_bundle(bundle)
 
@@ -397,10 +397,10 @@ def test_nothing_to_look_at(git: Git) -> None:
 def test_batfish_says_which_packets_fare_differently(configurations: Git, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
-    def difference(old: Reading, new: Reading, service: str, *, progress: object) -> Difference:
+    def difference(old: Reading, new: Reading, service: str, *, progress: object) -> PacketDifference:
         del progress
         asked.append((len(old.fabric.devices), len(new.fabric.devices), service))
-        flow = Flow(
+        flow = DifferingFlow(
             source="leaf1",
             port="",
             prefix="10.0.0.3/32",
@@ -409,9 +409,9 @@ def test_batfish_says_which_packets_fare_differently(configurations: Git, monkey
             new="NO_ROUTE",
             lost=True,
         )
-        return Difference(flows=(flow,), notes=("as Batfish has it",))
+        return PacketDifference(flows=(flow,), notes=("as Batfish has it",))
 
-    monkeypatch.setattr("nodrop.validating.batfish.difference", difference)
+    monkeypatch.setattr("nodrop.validating.batfish.compare_builds", difference)
     shutil.rmtree("build/spine2")
     done = nodrop("check", "--base", "main", "--batfish", "127.0.0.1")
     assert asked == [(4, 3, "127.0.0.1")]

@@ -9,9 +9,9 @@ import pytest
 
 from nodrop.inputs import Disk
 from nodrop.revisions import tree
-from nodrop.revisions.folder import of_folder
+from nodrop.revisions.folder import former_state_of_folder
 from nodrop.revisions.git import open_repository
-from nodrop.revisions.tree import of_revision
+from nodrop.revisions.tree import former_state_of_revision
 from support.check_repositories import Git, commit, of_json, written, written_before
 from support.command import nodrop, unwatched
 
@@ -209,15 +209,15 @@ def test_a_repository_of_sha_256(git: Git, two_by_two: Path, tmp_path: Path, mon
 def looked_into(monkeypatch: pytest.MonkeyPatch) -> set[str]:
     """Return which files have to be read to know whether they have changed since the revision."""
     found: set[str] = set()
-    oid = tree._oid
+    oid = tree._object_id_of_file
 
     def watched(path: Path, digits: int) -> str:
         found.add(path.name)
         return oid(path, digits)
 
     repository = open_repository([])
-    with monkeypatch.context() as patched, of_revision(repository, repository.commit("main")) as former:
-        patched.setattr(tree, "_oid", watched)
+    with monkeypatch.context() as patched, former_state_of_revision(repository, repository.commit("main")) as former:
+        patched.setattr(tree, "_object_id_of_file", watched)
         for path in sorted(path for path in Path("build/leaf1").iterdir() if path.is_file()):
             here = former.is_now(former.text(path))
             assert here == (path.read_bytes() == repository.ask("show", f"main:{path}"))
@@ -290,7 +290,7 @@ def test_links_to_folders_are_followed_in_a_folder_as_they_are_now(configuration
         shutil.copytree("build/leaf1", top / "real" / "leaf1")
         (top / "led").symlink_to("real")
     written("real/leaf1/config_db.json", '"mtu": "9216"', '"mtu": "9100"')
-    former, now = of_folder(before, ["led"]), Disk()
+    former, now = former_state_of_folder(before, ["led"]), Disk()
     for path in (Path(), Path("led"), Path("led/leaf1")):
         own = [one for one in now.entries(path) if one.name not in ("build", ".git", ".gitignore")]
         assert former.entries(path) == own
@@ -307,7 +307,7 @@ def test_equal_bytes_in_a_folder_have_not_changed(
     shutil.copy("nodrop.yaml", tmp_path / "before")
     unwatched("Ethernet224")
     assert of_json("--base", "../before")["notes"] == []
-    former = of_folder(Path("../before"), ["."])
+    former = former_state_of_folder(Path("../before"), ["."])
     for device, here in (("leaf1", False), ("leaf2", True)):
         path = Path(f"build/{device}/config_db.json")
         assert former.is_now(former.text(path)) is here

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from nodrop.engine.example_setup import Setting
+from nodrop.engine.example_setup import PlatformExamples
 from nodrop.engine.finding import Finding
 from nodrop.engine.nearby import find_parts_to_recheck
 from nodrop.engine.rule import Example, Rule
@@ -18,7 +18,7 @@ from nodrop.model.edit import set_value
 from nodrop.model.fabric import Device, End, Fabric, Link
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
-from nodrop.model.subject import parse
+from nodrop.model.subject import parse_subject
 from nodrop.model.values import replace_fields
 
 RULES = select_file_rules(shipped())
@@ -28,14 +28,14 @@ CASES = [
     for example in rule.examples
     if example.kind == "bad" and example.model and not example.intent
 ]
-BASE = Setting("sonic").base({})
+BASE = PlatformExamples("sonic").base({})
 
 
 def faulty(example: Example) -> Fabric:
     """Return the fabric of the examples with the fault of one."""
     fabric = BASE
     for subject, value in (example.model or {}).items():
-        fabric = set_value(fabric, parse(subject), value)
+        fabric = set_value(fabric, parse_subject(subject), value)
     return fabric
 
 
@@ -139,5 +139,5 @@ def altered(fabric: Fabric, changes: Iterable[tuple[str, Any]]) -> Fabric:
     for subject, value in changes:
         if not subject.startswith("@"):
             with suppress(ValueError):
-                fabric = set_value(fabric, parse(subject), value)
+                fabric = set_value(fabric, parse_subject(subject), value)
     return fabric

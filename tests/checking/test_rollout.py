@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import nodrop
 from nodrop.checking import rollout
 from nodrop.checking.rollout import order_rollout, should_compute_routing
-from nodrop.cli.check import RISKS
+from nodrop.cli.check import RISK_LEVELS
 from nodrop.config import Config
 from nodrop.engine.finding import Verdict
 from nodrop.errors import InputProblems, Problem, Unsupported
@@ -26,18 +26,18 @@ from nodrop.model.edit import set_value
 from nodrop.model.fabric import Loopback
 from nodrop.model.reading import Reading
 from nodrop.model.states import UNKNOWN
-from nodrop.model.subject import parse
+from nodrop.model.subject import parse_subject
 from nodrop.plan import model
 from nodrop.plan.effects import stated_changes, unchanged_files
 from nodrop.plan.model import ChangeScope, Plan, Stage
-from nodrop.plan.order import number_stages, orders
+from nodrop.plan.order import number_stages, possible_orders
 from nodrop.plan.patches import make_patches
 from nodrop.plan.shares import ChangeShares
-from nodrop.plan.states import RolloutStates, done_after, rollout_moments
+from nodrop.plan.states import RolloutStates, rollout_moments, scopes_done_after
 from nodrop.platforms.sonic import applying
 from nodrop.platforms.sonic import edit as sonic_edit
 from nodrop.report import plan_json, plan_text
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 from support.broken_fabrics import broken, said
 from support.command import nodrop as command
 from support.plan_pairs import KNOBS, as_read, device_in, reading, reading_of
@@ -56,7 +56,7 @@ def edited(of: Reading, *changes: tuple[str, Any]) -> Reading:
     """Return what the same switches say with some facts changed."""
     fabric = of.fabric
     for path, value in changes:
-        fabric = set_value(fabric, parse(path), value)
+        fabric = set_value(fabric, parse_subject(path), value)
     return replace(of, fabric=fabric)
 
 
@@ -286,7 +286,7 @@ def test_states_are_tried_as_long_as_there_is_time_and_the_others_told(monkeypat
     plan = made(old, new)
     assert plan.rollout is not None
     assert (plan.rollout.states_checked, plan.rollout.states_not_checked) == (2, 1)
-    assert "  2 of 3 intermediate states checked\n" in plan_text.page(plan)
+    assert "  2 of 3 intermediate states checked\n" in plan_text.format_plan(plan)
     assert devices(plan) == USUAL
 
 
@@ -331,11 +331,11 @@ def test_every_order_is_the_whole_plan_and_ends_in_the_new_fabric(data: st.DataO
     shares = ChangeShares(plan.devices, old.fabric, new.fabric)
     states = RolloutStates(plan.devices, old, new, shares)
     assert states.at({}, "old").fabric == old.fabric
-    for order in orders(plan.devices, shares, new.fabric, restated=False):
+    for order in possible_orders(plan.devices, shares, new.fabric, restated=False):
         assert {name for stage in order.stages for name in stage.devices} == {one.name for one in plan.devices}
-        assert states.at(done_after(order.stages), "new").fabric == new.fabric
+        assert states.at(scopes_done_after(order.stages), "new").fabric == new.fabric
         for one, other in pairwise(range(len(order.stages) + 1)):
-            assert done_after(order.stages[:one]) != done_after(order.stages[:other])
+            assert scopes_done_after(order.stages[:one]) != scopes_done_after(order.stages[:other])
     taken, usual = made(old, new), rollout._Search(plan, old, new, Settings(), routing=False, progress=str)
     first = usual.check_order(next(iter(usual.orders()))) if plan.order else None
     assert taken.rollout is None or first is None or len(taken.rollout.hazards) <= len(first.hazards)
@@ -377,7 +377,7 @@ def test_a_risk_stops_a_pipeline(intents: Path, risk: str, code: int) -> None:
 
 
 def test_the_risks_of_the_command_are_those_of_a_plan() -> None:
-    assert ("none", *RISKS) == model.CHANGE_RISKS
+    assert ("none", *RISK_LEVELS) == model.CHANGE_RISKS
 
 
 def changed_files(change: Callable[[dict[str, Any]], None], *names: str) -> tuple[Reading, Reading]:
@@ -501,7 +501,7 @@ def test_the_patches_of_each_stage_make_what_was_judged(platform: str, changes: 
 
 def test_patches_of_passes_lie_in_folders_by_stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    text = (home("intents") / "two-by-two.yaml").read_text()
+    text = (resource_folder("intents") / "two-by-two.yaml").read_text()
     Path("old.yaml").write_text(text)
     Path("new.yaml").write_text(text.replace("spines: 4200000000", "spines: 4200000001"))
     done = command("plan", "old.yaml", "new.yaml", "--patch", "patch", "--format", "json")

@@ -3,14 +3,14 @@
 import shutil
 from pathlib import Path
 
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 from support.check_repositories import Git, commit, of_json, written
 from support.command import nodrop
 
 
 def sheet_beside_intent() -> None:
     """Write the shipped intent with its cables in cables.csv."""
-    text = (home("intents") / "cabling-sheet.yaml").read_text()
+    text = (resource_folder("intents") / "cabling-sheet.yaml").read_text()
     head, rest = text.split("  cables: |\n")
     rows, rest = rest.split("endpoints:\n")
     Path("cables.csv").write_text("".join(f"{line.strip()}\n" for line in rows.splitlines()))

@@ -20,7 +20,7 @@ from nodrop.engine import rules as rule_files
 from nodrop.engine import verdicts
 from nodrop.engine.rule_loader import parse_rule
 from nodrop.engine.rules import select_file_rules, select_routing_rules, shipped
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 from support.command import SCRIPT, Done, built, nodrop, on_terminal, process
 from support.gitops import committed, git
 from support.places import GOLDEN, ROOT, TESTS
@@ -50,7 +50,7 @@ COMMANDS = (
 )
 INSIDE = tuple(f"export {name}" for name in group.list_commands(click.Context(group)))
 """The commands of groups."""
-INTENT = home("intents") / "two-by-two.yaml"
+INTENT = resource_folder("intents") / "two-by-two.yaml"
 CRASHES = """\
 severity: error
 scope: interface
@@ -91,7 +91,9 @@ def without_watchdogs(device: Path) -> None:
 
 @pytest.fixture
 def crashing_rule(monkeypatch: pytest.MonkeyPatch) -> None:
-    rule = parse_rule(CRASHES.encode(), str(home("rules") / "pfc" / "crashes.yaml"), name="crashes", area="pfc")
+    rule = parse_rule(
+        CRASHES.encode(), str(resource_folder("rules") / "pfc" / "crashes.yaml"), name="crashes", area="pfc"
+    )
     rules = (*shipped(), rule)
     monkeypatch.setattr(rule_files, "shipped", lambda: rules)
 
@@ -416,10 +418,10 @@ def test_formats_that_cannot_be_written(formats: list[str], said: str) -> None:
 def test_schemas_fit_what_they_describe() -> None:
     yaml = YAML(typ="safe", pure=True)
     described = {
-        "intent": [path.read_text() for path in home("intents").glob("*.yaml")],
+        "intent": [path.read_text() for path in resource_folder("intents").glob("*.yaml")],
         "fabric": [Path("good/fabric.yaml").read_text()],
-        "profile": [path.read_text() for path in home("profiles").glob("*.yaml")],
-        "rule": [path.read_text() for path in home("rules").rglob("*.yaml")],
+        "profile": [path.read_text() for path in resource_folder("profiles").glob("*.yaml")],
+        "rule": [path.read_text() for path in resource_folder("rules").rglob("*.yaml")],
     }
     for kind, texts in described.items():
         schema = json.loads(nodrop("schema", kind).out)
@@ -549,7 +551,7 @@ def test_output_names_neither_this_machine_nor_the_time(args: list[str], site: P
     done = nodrop(*args)
     said = re.sub(r"https?://\S+", "", done.out + done.err)
     assert str(site) not in said
-    assert str(home("rules")) not in said
+    assert str(resource_folder("rules")) not in said
     assert not re.search(r"(?<!\S)/(?!(?:etc|sys)/)[a-z]+/", said), (
         "an absolute path, other than those of hosts' settings"
     )
@@ -703,7 +705,7 @@ def test_a_switch_alone_is_not_told_that_its_neighbors_are_nobody(tmp_path: Path
 
 
 def test_validate_says_what_it_has_computed(tmp_path: Path) -> None:
-    built(home("intents") / "dual-stack.yaml", tmp_path / "build")
+    built(resource_folder("intents") / "dual-stack.yaml", tmp_path / "build")
     done = nodrop("validate", tmp_path / "build")
     rules = [rule for rule in select_routing_rules(shipped()) if rule.strictness == "regular"]
     shared = len(

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from nodrop.publish import MANIFEST, digest
-from nodrop.resources import home
+from nodrop.publish import MANIFEST_FILE, content_digest
+from nodrop.resources import resource_folder
 from support.command import Done, built, nodrop, process
 
-SMALL = (home("intents") / "two-by-two.yaml").read_text()
-LARGE = (home("intents") / "reference-256.yaml").read_text()
+SMALL = (resource_folder("intents") / "two-by-two.yaml").read_text()
+LARGE = (resource_folder("intents") / "reference-256.yaml").read_text()
 LATE_MARKS = {"min: 150kB, max: 1500kB": "min: 48MB, max: 52MB"}
 """A fault that an intent can have: marking begins only after senders have been paused."""
 
@@ -53,7 +53,7 @@ def test_the_first_build_writes_all_and_says_what() -> None:
     assert skipped.endswith(" 4 for nodrop validate, 1 for another mode")
     devices = ("leaf1", "leaf2", "spine1", "spine2")
     assert tree("out").keys() == {
-        MANIFEST,
+        MANIFEST_FILE,
         "fabric.yaml",
         *(f"plan/{name}.csv" for name in ("addresses", "cabling", "hosts")),
         *(f"hosts/ConnectX-7.{kind}" for kind in ("nccl.env", "service", "sh", "yaml")),
@@ -82,16 +82,18 @@ def test_the_manifest_names_the_intent_and_nothing_of_this_machine(repository: s
     write_intent("site/intent.yaml")
     for given in (Path("site/intent.yaml"), Path("site/intent.yaml").absolute(), Path("site/../site/intent.yaml")):
         built(given, "out")
-        manifest = json.loads(Path("out", MANIFEST).read_text())
-        assert manifest["inputs"] == {name: digest(SMALL.encode())}
-        assert manifest["files"] == {path: digest(data) for path, data in tree("out").items() if path != MANIFEST}
+        manifest = json.loads(Path("out", MANIFEST_FILE).read_text())
+        assert manifest["inputs"] == {name: content_digest(SMALL.encode())}
+        assert manifest["files"] == {
+            path: content_digest(data) for path, data in tree("out").items() if path != MANIFEST_FILE
+        }
 
 
 def test_the_manifest_names_intents_of_one_name_by_their_folders() -> None:
     for hall in ("east", "west"):
         write_intent(f"{hall}/intent.yaml", SMALL.replace("fabric: ", f"fabric: {hall}-"))
     built(Path("east/intent.yaml").absolute(), "out", "west/intent.yaml", "--ignore", "topology")
-    manifest = json.loads(Path("out", MANIFEST).read_text())
+    manifest = json.loads(Path("out", MANIFEST_FILE).read_text())
     assert list(manifest["inputs"]) == ["east/intent.yaml", "west/intent.yaml"]
 
 
@@ -219,8 +221,8 @@ def test_a_threshold_that_is_not_reached_lets_a_build_pass() -> None:
             "out/leaf1/frr.conf.orig: was not written by nodrop",
         ),
         (lambda: edit("out/leaf1/frr.conf", str.upper), "out/leaf1/frr.conf: was changed since nodrop wrote it"),
-        (lambda: Path("out", MANIFEST).unlink(), f"out: is not empty and has no {MANIFEST}"),
-        (lambda: Path("out", MANIFEST).write_text("{"), f"out/{MANIFEST}: is damaged: not JSON"),
+        (lambda: Path("out", MANIFEST_FILE).unlink(), f"out: is not empty and has no {MANIFEST_FILE}"),
+        (lambda: Path("out", MANIFEST_FILE).write_text("{"), f"out/{MANIFEST_FILE}: is damaged: not JSON"),
     ],
 )
 def test_what_a_person_put_there_is_never_lost(prepare: Callable[[], object], said: str) -> None:
@@ -262,7 +264,7 @@ def test_several_intents_get_a_folder_each_and_are_linted_each_for_itself() -> N
     assert "no findings in 10 devices, 320 interfaces" in done.out
     for intent, fabric in (("one.yaml", "two-by-two"), ("two.yaml", "reference-256")):
         built(intent, "single")
-        assert {name: data for name, data in tree("single").items() if name != MANIFEST} == tree(f"out/{fabric}")
+        assert {name: data for name, data in tree("single").items() if name != MANIFEST_FILE} == tree(f"out/{fabric}")
         shutil.rmtree("single")
     for paths in (["out"], ["out/two-by-two", "out/reference-256"], sorted(map(str, Path("out").glob("[!.]*")))):
         assert nodrop("lint", *paths, "--ignore", "topology") == Done(0, done.out, "")
@@ -323,7 +325,7 @@ def test_an_interrupted_build_leaves_what_was_there(monkeypatch: pytest.MonkeyPa
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("nodrop.publish.draft.swap", interrupted)
+    monkeypatch.setattr("nodrop.publish.draft.swap_trees", interrupted)
     write_intent("intent.yaml", LARGE)
     assert nodrop("build", "intent.yaml", "-o", "out").code == 130
     write_intent()

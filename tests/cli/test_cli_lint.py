@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 from support.command import Done, built, nodrop
 
 CLEAN = "no findings in 4 devices, 128 interfaces"
@@ -27,9 +27,9 @@ APART = ("--ignore", "management-address-in-two-fabrics,numbers-repeat-in-separa
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Builds of both shipped intents; nobody writes into them."""
     here = tmp_path_factory.mktemp("site")
-    built(home("intents") / "reference-256.yaml", here / "large")
-    built(home("intents") / "two-by-two.yaml", here / "small")
-    shutil.copy(home("intents") / "two-by-two.yaml", here)
+    built(resource_folder("intents") / "reference-256.yaml", here / "large")
+    built(resource_folder("intents") / "two-by-two.yaml", here / "small")
+    shutil.copy(resource_folder("intents") / "two-by-two.yaml", here)
     return here
 
 
@@ -221,7 +221,7 @@ def test_assume(assume: list[str], findings: set[str]) -> None:
 
 def test_standard_input_stands_for_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    built(home("intents") / "two-by-two.yaml", "build")
+    built(resource_folder("intents") / "two-by-two.yaml", "build")
     file = Path("build/leaf1/config_db.json")
     config = json.loads(file.read_text())
     del config["PFC_WD"]["Ethernet0"]

@@ -18,8 +18,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from nodrop.publish.landing import Landing
-from nodrop.resources import home
+from nodrop.publish.landing import OutputPlace
+from nodrop.resources import resource_folder
 from support.command import SCRIPT, Done, built, nodrop
 from support.patience import END_S
 
@@ -29,7 +29,7 @@ FORMATS = ("text", "concise", "json", "sarif", "junit", "github", "gitlab")
 @pytest.fixture(autouse=True)
 def faulty(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.chdir(tmp_path)
-    intent = (home("intents") / "two-by-two.yaml").read_text()
+    intent = (resource_folder("intents") / "two-by-two.yaml").read_text()
     Path("pod.yaml").write_text(intent.replace("min: 150kB, max: 1500kB", "min: 1kB, max: 2kB"))
     return tmp_path
 
@@ -60,7 +60,7 @@ def test_a_target_that_cannot_be_written_keeps_no_other_from_it() -> None:
 
 
 def test_a_build_whose_report_cannot_be_written_writes_nothing_but_its_other_reports() -> None:
-    Path("sound.yaml").write_text((home("intents") / "two-by-two.yaml").read_text())
+    Path("sound.yaml").write_text((resource_folder("intents") / "two-by-two.yaml").read_text())
     done = nodrop("build", "sound.yaml", "-o", "out", *formats("json=missing/x", "junit=out.xml"))
     assert (done.code, Path("out").exists()) == (2, False)
     assert ElementTree.fromstring(Path("out.xml").read_text()).tag == "testsuites"
@@ -245,7 +245,7 @@ def test_a_file_in_a_folder_that_takes_no_new_one_is_written(monkeypatch: pytest
     def refused(*_: object) -> None:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
-    monkeypatch.setattr(Landing, "draft", refused)
+    monkeypatch.setattr(OutputPlace, "draft", refused)
     done = nodrop("lint", "pod.yaml", *formats("json=old.json", "sarif=new.sarif"))
     assert (done.code, done.err) == (2, "Error: cannot write new.sarif: permission denied\n")
     assert json.loads(Path("old.json").read_text())["findings"]

@@ -19,11 +19,11 @@ from jsonschema import Draft202012Validator
 import nodrop as verbs
 from nodrop.inputs.disk import HEAD_BYTES
 from nodrop.report.schema import findings_schema
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 from support.command import Done, built, nodrop
 from support.marked import mostly_nightly, nightly
 
-INTENT = (home("intents") / "two-by-two.yaml").read_text()
+INTENT = (resource_folder("intents") / "two-by-two.yaml").read_text()
 FINDINGS = Draft202012Validator(findings_schema())
 STEERS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]")
 NASTY = {
@@ -56,7 +56,7 @@ TEXTS = mostly_nightly(NASTY, quick=("escape", "newline", "command", "markup", "
 @pytest.fixture(scope="session")
 def configs() -> dict[str, str]:
     """Real files of a real leaf, by name."""
-    fabric = verbs.build(verbs.load(home("intents") / "two-by-two.yaml"))
+    fabric = verbs.build(verbs.load(resource_folder("intents") / "two-by-two.yaml"))
     return {one.path: one.text for one in verbs.write(fabric) if one.device == "leaf1" or one.path == "fabric.yaml"}
 
 
@@ -352,9 +352,9 @@ def spelt(value: Any) -> str:
 @given(data=st.data())
 @pytest.mark.parametrize("name", ["intent.yaml", "fabric.yaml"])
 def test_wrong_values_anywhere_in_yaml(name: str, data: st.DataObject, configs: dict[str, str]) -> None:
-    from nodrop.syntax.yaml import parse
+    from nodrop.syntax.yaml import parse_yaml
 
-    document = parse(configs.get(name, INTENT), name).data
+    document = parse_yaml(configs.get(name, INTENT), name).data
     everywhere = list(places(document))
     for _ in range(data.draw(st.integers(1, 3))):
         put(document, data.draw(st.sampled_from(everywhere)), copy.deepcopy(data.draw(jsons)))

@@ -10,14 +10,14 @@ import nodrop
 from nodrop import platforms
 from nodrop.engine.rules import select_file_rules, shipped
 from nodrop.engine.verdicts import judge
-from nodrop.hardware import asic, buildable, switch
+from nodrop.hardware import asic, buildable_models, switch
 from nodrop.intent.load import loads
 from nodrop.model.fabric import Device
 from nodrop.model.states import Unknown
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 from nodrop.schemas import render_schema
 from nodrop.sizing.first_intent import write_first_intent
-from nodrop.syntax.yaml import parse
+from nodrop.syntax.yaml import parse_yaml
 from support.command import nodrop as run
 
 WORTH_KNOWING = {
@@ -40,9 +40,9 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _models_by_asic() -> Iterator[Any]:
     """Yield each platform with its models; those of an ASIC seen before are for the longer tests."""
-    for platform in platforms.writable_names():
+    for platform in platforms.writable_platforms():
         asics: set[str] = set()
-        for model in buildable(platform):
+        for model in buildable_models(platform):
             marks = [pytest.mark.slow] if switch(model).asic in asics else []
             asics.add(switch(model).asic)
             yield pytest.param(platform, model, marks=marks)
@@ -75,7 +75,7 @@ def _has_rows(device: Device) -> bool:
     return {port.speed_mbps for port in device.interfaces if port.side} <= rows
 
 
-@pytest.mark.parametrize("model", buildable("sonic"))
+@pytest.mark.parametrize("model", buildable_models("sonic"))
 def test_servers_fill_the_leaves_at_one_to_one(model: str) -> None:
     fabric = nodrop.build(loads(write_first_intent("sonic", model, file="x").text.encode(), "x"))
     for device in fabric.devices:
@@ -108,7 +108,7 @@ def test_a_file_gets_its_name_and_the_switches_that_are_asked_for() -> None:
     assert run("init", "pod2.yml", "--model", "SN5600").code == 0
     text = Path("pod2.yml").read_text()
     assert "`nodrop build pod2.yml -o build`" in text
-    tier = parse(text.encode(), "pod2.yml").data["topology"]["leaves"]
+    tier = parse_yaml(text.encode(), "pod2.yml").data["topology"]["leaves"]
     assert (tier["model"], tier["platform"], tier["version"]) == ("SN5600", "sonic", "202505")
 
 
@@ -184,7 +184,7 @@ def test_rails_that_share_a_leaf_build_and_have_no_finding() -> None:
 def test_a_shipped_intent_is_copied_with_its_schema(name: str) -> None:
     assert run("init", "here", "--from", name).code == 0
     first, *rest = Path("here/intent.yaml").read_text().splitlines()
-    assert rest == (home("intents") / f"{name}.yaml").read_text().splitlines()[1:]
+    assert rest == (resource_folder("intents") / f"{name}.yaml").read_text().splitlines()[1:]
     assert first == "# yaml-language-server: $schema=.nodrop/intent.schema.json"
     assert Path("here/.nodrop/intent.schema.json").is_file()
 
@@ -192,7 +192,7 @@ def test_a_shipped_intent_is_copied_with_its_schema(name: str) -> None:
 def test_the_list_has_every_shipped_intent_but_those_that_are_refused() -> None:
     done = run("init", "--list")
     rows = dict(line.split("  ", 1) for line in done.out.splitlines())
-    shipped_intents = {path.stem for path in home("intents").glob("*.yaml")}
+    shipped_intents = {path.stem for path in resource_folder("intents").glob("*.yaml")}
     assert (done.code, rows.keys()) == (0, shipped_intents | {"large/three-tier"})
     assert all(words.strip()[:1].isupper() or words.strip()[:1].isdigit() for words in rows.values())
     assert list(Path().iterdir()) == []

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 from support.command import built, nodrop
 
 Config = dict[str, Any]
@@ -61,7 +61,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         if number:
             shutil.copytree(here / "sound", pod)
         else:
-            built(home("intents") / "two-by-two.yaml", pod)
+            built(resource_folder("intents") / "two-by-two.yaml", pod)
             shutil.copytree(pod, here / "sound")
         for at, fault in enumerate(FAULTS):
             edit(pod / f"leaf{1 + (number + at) % 2}/config_db.json", fault)

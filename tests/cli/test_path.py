@@ -5,21 +5,21 @@ from pathlib import Path
 
 import pytest
 
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 from support.access_sites import site
 from support.command import nodrop
 from support.places import TESTS
 
-TWO = str(home("intents") / "two-by-two.yaml")
-REFERENCE = str(home("intents") / "reference-256.yaml")
-DUAL = str(home("intents") / "dual-stack.yaml")
+TWO = str(resource_folder("intents") / "two-by-two.yaml")
+REFERENCE = str(resource_folder("intents") / "reference-256.yaml")
+DUAL = str(resource_folder("intents") / "dual-stack.yaml")
 PAGES = {
     "one-leaf": ("gpu1", "gpu2", TWO),
     "over-spines": ("gpu1", "gpu20", REFERENCE),
     "storage-class": ("gpu1", "storage2", TWO, "--dscp", "10"),
     "from-a-switch": ("leaf1", "spine2", TWO),
     "ipv6": ("fd00:2:0:1::9", "fd00:2:0:2::9", DUAL),
-    "nvue": ("gpu1", "gpu20", str(home("intents") / "reference-256-nvue-leaves.yaml")),
+    "nvue": ("gpu1", "gpu20", str(resource_folder("intents") / "reference-256-nvue-leaves.yaml")),
     "half-gone": ("gpu1", "storage2", TWO, "--without", "spine1", "--without", "leaf1:Ethernet240"),
 }
 
@@ -76,7 +76,7 @@ def test_a_cable_that_is_taken_away_is_not_gone_over() -> None:
 
 def test_hosts_on_isolated_rails_reach_each_other_rail_by_rail() -> None:
     """The design wants no way between rails, so pairs of ports of two rails are no failure."""
-    rails = str(home("intents") / "rail-only.yaml")
+    rails = str(resource_folder("intents") / "rail-only.yaml")
     code, found = shown("gpu1", "gpu2", rails)
     pairs = [(pair["source"], pair["destination"], pair["outcome"]) for pair in found["pairs"]]  # type: ignore[attr-defined]
     assert (code, pairs) == (0, [(f"gpu1:nic{n}", f"gpu2:nic{n}", "delivered") for n in range(1, 9)])

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 from support.command import SCRIPT, built
 
 PATIENCE = "import nodrop.cli.output as output; output._PATIENCE_S = {seconds}; output._PAUSE_S = 0.0; "
@@ -18,7 +18,7 @@ PATIENCE = "import nodrop.cli.output as output; output._PATIENCE_S = {seconds}; 
 @pytest.fixture(scope="module")
 def build(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("progress") / "build"
-    built(home("intents") / "two-by-two.yaml", out)
+    built(resource_folder("intents") / "two-by-two.yaml", out)
     return out
 
 

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from nodrop.resources import home
-from nodrop.schemas import schema
+from nodrop.resources import resource_folder
+from nodrop.schemas import json_schema
 from support.command import Done, nodrop
 from support.places import TESTS
 
-INTENTS = sorted(home("intents").glob("*.yaml"))
+INTENTS = sorted(resource_folder("intents").glob("*.yaml"))
 
 
 def ring_files(folder: Path, count: int = 5) -> Path:
@@ -59,7 +59,7 @@ def ring_files(folder: Path, count: int = 5) -> Path:
 
 def facts(done: Done) -> Any:
     found = json.loads(done.out)
-    Draft202012Validator(schema("proof")).validate(found)
+    Draft202012Validator(json_schema("proof")).validate(found)
     return found
 
 
@@ -72,7 +72,7 @@ def test_shipped_intents_are_free_of_deadlock_whatever_fails(path: Path) -> None
 
 
 def test_the_page_of_an_intent(update_golden: bool) -> None:
-    page(nodrop("prove", home("intents") / "two-by-two.yaml"), 0, "free", update_golden=update_golden)
+    page(nodrop("prove", resource_folder("intents") / "two-by-two.yaml"), 0, "free", update_golden=update_golden)
 
 
 def test_a_ring_without_names_and_roles(tmp_path: Path, update_golden: bool) -> None:
@@ -107,21 +107,23 @@ def test_routes_that_are_not_read_prove_nothing(tmp_path: Path) -> None:
 
 def test_a_certificate_fits_its_schema(tmp_path: Path) -> None:
     file = tmp_path / "proof.json"
-    done = nodrop("prove", home("intents") / "two-by-two.yaml", "--certificate", file)
+    done = nodrop("prove", resource_folder("intents") / "two-by-two.yaml", "--certificate", file)
     assert done.code == 0
     found = json.loads(file.read_text())
-    Draft202012Validator(schema("certificate")).validate(found)
+    Draft202012Validator(json_schema("certificate")).validate(found)
     assert {row["path"].rpartition("/")[2] for row in found["files"]} >= {"config_db.json", "frr.conf"}
 
 
 def test_storms_have_no_certificate(tmp_path: Path) -> None:
-    done = nodrop("prove", home("intents") / "two-by-two.yaml", "--claim", "storm", "--certificate", tmp_path / "c")
+    done = nodrop(
+        "prove", resource_folder("intents") / "two-by-two.yaml", "--claim", "storm", "--certificate", tmp_path / "c"
+    )
     assert done.code == 2
     assert "are for --claim deadlock" in done.err
 
 
 def test_the_page_of_storms(update_golden: bool) -> None:
-    done = nodrop("prove", home("intents") / "two-by-two.yaml", "--claim", "storm")
+    done = nodrop("prove", resource_folder("intents") / "two-by-two.yaml", "--claim", "storm")
     page(done, 0, "storm", update_golden=update_golden)
 
 

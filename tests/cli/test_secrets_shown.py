@@ -12,7 +12,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from nodrop.cli.options import FORMATS
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 from support.command import nodrop
 from support.places import TESTS
 
@@ -195,7 +195,7 @@ def test_check_shows_no_secret(sites: dict[str, Site], tmp_path: Path, monkeypat
 
 
 def test_settings_of_ones_own_in_an_intent_are_not_shown(tmp_path: Path) -> None:
-    text = (home("intents") / "two-by-two.yaml").read_text()
+    text = (resource_folder("intents") / "two-by-two.yaml").read_text()
     extra = f"extra:\n  leaf1:\n    config_db: {{TACPLUS: {{global: {{passkey: {SECRET}001}}}}}}\n"
     file = tmp_path / "i.yaml"
     file.write_text(f"{text}\n{extra}")

@@ -17,8 +17,8 @@ from nodrop.design.defaults import applied_defaults
 from nodrop.intent.schema import Intent
 from nodrop.model.fabric import Device, End, Fabric, Host, HostPort, Interface, Link
 from nodrop.report.bandwidth import FabricBandwidth
-from nodrop.report.fabric import facts
-from nodrop.report.page import text
+from nodrop.report.fabric import fabric_facts
+from nodrop.report.page import format_fabric_page
 from nodrop.report.table import format_table_section
 from support.command import nodrop
 from support.designs import build, changed, load, shipped
@@ -30,12 +30,12 @@ Data = dict[str, Any]
 @cache
 def shown(name: str) -> Data:
     data = shipped(name)
-    return facts(build(data), applied_defaults(load(data)), groups=groups_by_switch(load(data)))
+    return fabric_facts(build(data), applied_defaults(load(data)), groups=groups_by_switch(load(data)))
 
 
 def changed_facts(changes: Data) -> Data:
     data = shipped("two-by-two", changes)
-    return facts(build(data), applied_defaults(load(data)))
+    return fabric_facts(build(data), applied_defaults(load(data)))
 
 
 def test_pods_below_a_third_tier_have_figures_of_their_own() -> None:
@@ -59,7 +59,7 @@ def test_three_tiers_have_a_bisection_at_each() -> None:
     tiers = shown("uneven-pods")["bandwidth"]["tiers"]
     assert [(tier["bisection_mbps"] or 0) * 2 for tier in tiers] == [tier["up_mbps"] for tier in tiers]
     assert tiers[1]["bisection_mbps"] == 4 * 2 * 4 * 400 * G // 2
-    lines = text(shown("uneven-pods")).splitlines()
+    lines = format_fabric_page(shown("uneven-pods")).splitlines()
     assert [line.partition(" one way")[2].lstrip(", ") for line in lines if line.startswith("  bisection")] == [
         "over the uplinks of leaf",
         "over the uplinks of spine",
@@ -204,7 +204,7 @@ def test_marking_is_shown_for_each_lossless_class() -> None:
     ecn = {"min": "300kB", "max": "2MB", "probability": "20%"}
     nvme = {"dscp": "28", "priority": "4", "lossless": True, "share": "20%", "ecn": ecn}
     changes = {"classes.storage": None, "classes.nvme": nvme, "hosts.pfc": ["3", "4"]}
-    rows = facts(build(shipped("two-by-two", changes)), [])["marking"]
+    rows = fabric_facts(build(shipped("two-by-two", changes)), [])["marking"]
     assert [(row["role"], row["queue"], row["ecn"]["max"]) for row in rows] == [
         ("leaf", 3, 1_500_000),
         ("leaf", 4, 2_000_000),
@@ -215,7 +215,7 @@ def test_marking_is_shown_for_each_lossless_class() -> None:
 
 def test_equal_watchdogs_of_ports_of_several_speeds_are_shown_once() -> None:
     changes = {"endpoints.storage.speed": "200G", "endpoints.storage.media": "AOC"}
-    rows = facts(build(shipped("two-by-two", changes)), [])["watchdogs"]
+    rows = fabric_facts(build(shipped("two-by-two", changes)), [])["watchdogs"]
     assert [(row["role"], row["side"]) for row in rows] == [("leaf", "host"), ("leaf", "fabric"), ("spine", "fabric")]
 
 
@@ -243,8 +243,8 @@ def test_a_side_that_is_not_watched_is_off() -> None:
 def test_drained_switches_stand_at_the_top() -> None:
     of = changed_facts({"devices": {"leaf2": {"drained": True}}})
     assert [row["name"] for row in of["devices"] if row["drained"]] == ["leaf2"]
-    assert text(of).splitlines()[1] == "drained, routed around by all others: leaf2"
-    assert "drained" not in text(shown("two-by-two"))
+    assert format_fabric_page(of).splitlines()[1] == "drained, routed around by all others: leaf2"
+    assert "drained" not in format_fabric_page(shown("two-by-two"))
 
 
 def test_every_default_is_told_with_its_source() -> None:
@@ -256,13 +256,13 @@ def test_every_default_is_told_with_its_source() -> None:
 
 @pytest.mark.parametrize("name", ["rail-256", "reference-256", "two-by-two"])
 def test_the_page_fits_100_columns(name: str) -> None:
-    lines = text(shown(name)).splitlines()
+    lines = format_fabric_page(shown(name)).splitlines()
     assert max(map(len, lines)) <= 100
     assert not any(line != line.rstrip() for line in lines)
 
 
 def test_the_page_says_the_numbers() -> None:
-    page = text(shown("reference-256"))
+    page = format_fabric_page(shown("reference-256"))
     for said in (
         "injection         25.6Tb/s, the sum of 64 host ports",
         "per GPU           100Gb/s for 256 GPUs of gpu",
@@ -276,7 +276,7 @@ def test_the_page_says_the_numbers() -> None:
 def test_the_page_says_what_is_not_known_of_links() -> None:
     of = shown("two-by-two")
     stated, other = of["links"][:2]
-    page = text({**of, "links": [stated, other | {"speed_mbps": None, "media": None, "length_m": None}]})
+    page = format_fabric_page({**of, "links": [stated, other | {"speed_mbps": None, "media": None, "length_m": None}]})
     head, first, second = page.partition("\nLinks\n")[2].splitlines()[:3]
     assert head.split() == ["from", "to", "count", "speed", "medium", "length"]
     assert first.split() == ["gpu", "leaf", "4", "400G", "DR4", "3", "m"]
@@ -285,7 +285,7 @@ def test_the_page_says_what_is_not_known_of_links() -> None:
 
 def test_what_a_platform_has_otherwise_is_told() -> None:
     adapted = [("leaf*/@watchdog_polling_ms", "100", "50", "its watchdog counts pollings")]
-    of = facts(build(shipped("two-by-two")), (), adapted)
+    of = fabric_facts(build(shipped("two-by-two")), (), adapted)
     (row,) = of["deviations"]
     assert row == {
         "path": "leaf*/@watchdog_polling_ms",
@@ -293,7 +293,9 @@ def test_what_a_platform_has_otherwise_is_told() -> None:
         "actual": "50",
         "reason": "its watchdog counts pollings",
     }
-    assert "  leaf*/@watchdog_polling_ms: 50 instead of 100\n    its watchdog counts pollings\n" in text(of)
+    assert "  leaf*/@watchdog_polling_ms: 50 instead of 100\n    its watchdog counts pollings\n" in format_fabric_page(
+        of
+    )
 
 
 def test_json_and_page_are_of_the_same_facts(tmp_path: Any) -> None:
@@ -302,7 +304,7 @@ def test_json_and_page_are_of_the_same_facts(tmp_path: Any) -> None:
     done = nodrop("show", str(path), "--format", "json")
     assert (done.code, done.err) == (0, "")
     assert json.loads(done.out) == json.loads(json.dumps(shown("two-by-two")))
-    assert nodrop("show", str(path)).out == text(shown("two-by-two"))
+    assert nodrop("show", str(path)).out == format_fabric_page(shown("two-by-two"))
 
 
 def _switch(name: str, role: str, *ports: int) -> Device:
@@ -452,7 +454,7 @@ def _models(annotation: Any) -> list[Any]:
 def test_what_restarts_at_the_first_apply_is_named_with_its_source() -> None:
     def on(release: str) -> list[Data]:
         tiers: Data = {f"topology.{tier}.version": release for tier in ("leaves", "spines")}
-        found: list[Data] = facts(build(shipped("adaptive", tiers)), ())["first_apply"]
+        found: list[Data] = fabric_facts(build(shipped("adaptive", tiers)), ())["first_apply"]
         return found
 
     every = ["leaf1", "leaf2", "spine1", "spine2"]
@@ -464,5 +466,5 @@ def test_what_restarts_at_the_first_apply_is_named_with_its_source() -> None:
     assert on("5.13") == []
     (row,) = shown("two-by-two")["first_apply"]
     assert (row["devices"], row["setting"]) == (every, "config reload")
-    page = text(shown("two-by-two"))
+    page = format_fabric_page(shown("two-by-two"))
     assert "  leaf1, leaf2, spine1, spine2 (sonic 202505): config reload: all services restart, traffic stops\n" in page

@@ -9,11 +9,11 @@ import pytest
 
 from nodrop import config
 from nodrop.errors import InputProblems
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 from support.command import nodrop as called
 from support.command import unwatched
 
-INTENT = home("intents") / "two-by-two.yaml"
+INTENT = resource_folder("intents") / "two-by-two.yaml"
 
 
 @pytest.fixture
@@ -235,7 +235,7 @@ def test_quiet_prints_findings_and_nothing_else(site: Path) -> None:
 def test_a_site_states_its_own_rules(site: Path) -> None:
     folder = site / "ours" / "hygiene"
     folder.mkdir(parents=True)
-    shipped = (home("rules") / "watchdog" / "pfc-without-watchdog.yaml").read_text()
+    shipped = (resource_folder("rules") / "watchdog" / "pfc-without-watchdog.yaml").read_text()
     (folder / "our-watchdog.yaml").write_text(shipped)
     (site / "nodrop.yaml").write_text("rules: [ours]\n")
     assert rules_found("build") == {"pfc-without-watchdog": "error", "our-watchdog": "error"}

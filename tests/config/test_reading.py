@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from nodrop.config import find, load, loads
-from nodrop.config.toml import table
+from nodrop.config.toml import parse_nodrop_table
 from nodrop.engine.rules import shipped
 from nodrop.errors import InputProblems
 
@@ -58,7 +58,7 @@ def test_yaml_and_toml_say_the_same(site: Path) -> None:
 
 
 def test_places_of_toml_are_those_of_keys() -> None:
-    found = table(TOML.encode(), "pyproject.toml")
+    found = parse_nodrop_table(TOML.encode(), "pyproject.toml")
     assert found is not None
     assert found.place(("strictness",)) == (5, 1)
     assert found.place(("severity", "path-mtu-below-hosts"))[0] == 6
@@ -68,12 +68,12 @@ def test_places_of_toml_are_those_of_keys() -> None:
 
 @pytest.mark.parametrize("text", ["[tool]\nother = 1\n", "[project]\nname = 'x'\n", ""])
 def test_a_pyproject_without_the_table_is_no_configuration(text: str) -> None:
-    assert table(text.encode(), "pyproject.toml") is None
+    assert parse_nodrop_table(text.encode(), "pyproject.toml") is None
 
 
 def test_toml_with_a_fault_is_refused_at_its_place() -> None:
     with pytest.raises(InputProblems) as caught:
-        table(b"[tool.nodrop]\nstrictness = \n", "pyproject.toml")
+        parse_nodrop_table(b"[tool.nodrop]\nstrictness = \n", "pyproject.toml")
     (problem,) = caught.value.problems
     assert (problem.path, problem.line, problem.expected) == ("pyproject.toml", 2, "TOML")
 

@@ -12,7 +12,7 @@ from nodrop.errors import InputProblems
 from nodrop.model.profile import Band, EcnBand, Profile, ShareBand, WatchdogBand
 from nodrop.model.qos import PfcWatchdog, Queue, WredColor, WredProfile
 from nodrop.model.states import UNKNOWN, UnknownFact
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 from support.command import built, nodrop
 from support.recommended import put, said
 
@@ -62,7 +62,7 @@ def test_each_row_of_a_profile_names_its_source_and_bounds_something(name: str) 
 @pytest.mark.parametrize("name", ["sonic", "dell"])
 def test_the_watchdog_that_a_vendor_starts_passes(name: str, tmp_path: Path) -> None:
     here = tmp_path / "build"
-    built(home("intents") / "two-by-two.yaml", here)
+    built(resource_folder("intents") / "two-by-two.yaml", here)
     path = here / "leaf1/config_db.json"
     config = json.loads(path.read_text())
     timers = {"sonic": ("200", "200", "200"), "dell": ("200", "400", "100")}[name]
@@ -118,7 +118,7 @@ shares:
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     Path("site.yaml").write_text(SITE)
-    built(home("intents") / "two-by-two.yaml", tmp_path / "build")
+    built(resource_folder("intents") / "two-by-two.yaml", tmp_path / "build")
     return tmp_path
 
 
@@ -138,7 +138,7 @@ def test_a_site_has_its_own_bands_and_findings_name_number_band_and_source(site:
 
 
 def test_an_intent_is_held_against_a_profile_too(site: Path) -> None:
-    intent = home("intents") / "two-by-two.yaml"
+    intent = resource_folder("intents") / "two-by-two.yaml"
     assert outside(str(intent), "--profile", "site.yaml") == outside("build", "--profile", "site.yaml")
 
 

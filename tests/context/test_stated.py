@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import nodrop
-from nodrop.context import FILE, loads, spell
+from nodrop.context import FABRIC_FILE, format_fabric_file, loads
 from nodrop.errors import InputProblems, Unsupported
 from nodrop.intent.types import NAME_PATTERN
-from nodrop.model.declared import Declared
+from nodrop.model.declared import DeclaredFacts
 from nodrop.model.fabric import (
     MODES,
     PURPOSES,
@@ -25,7 +25,7 @@ from nodrop.model.fabric import (
 )
 from nodrop.model.qos import PfcWatchdog
 from nodrop.model.states import UNKNOWN
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 
 ODD_NAMES = ["null", "true", "false", "no", "0x1f", "1e3", "1_000", "007", "a--b", "a--", "x.-_", "NULL", "2024-01-01"]
 ODD_TEXTS = [
@@ -49,9 +49,9 @@ ODD_TEXTS = [
 ]
 
 
-def declared(fabric: Fabric) -> Declared:
+def declared(fabric: Fabric) -> DeclaredFacts:
     """What the fabric.yaml of a fabric states."""
-    return Declared(
+    return DeclaredFacts(
         name=fabric.name,
         mode=fabric.mode,
         classes=fabric.classes,
@@ -63,8 +63,8 @@ def declared(fabric: Fabric) -> Declared:
     )
 
 
-def read(text: str) -> Declared:
-    return loads(text.encode(), FILE)
+def read(text: str) -> DeclaredFacts:
+    return loads(text.encode(), FABRIC_FILE)
 
 
 def unknown_or(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
@@ -176,20 +176,20 @@ def fabrics(draw: st.DrawFn) -> Fabric:
     )
 
 
-@pytest.mark.parametrize("intent", sorted(home("intents").glob("*.yaml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("intent", sorted(resource_folder("intents").glob("*.yaml")), ids=lambda path: path.stem)
 def test_shipped_intents(intent: Any) -> None:
     fabric = nodrop.build(nodrop.load(intent))
-    assert read(spell(fabric)) == declared(fabric)
+    assert read(format_fabric_file(fabric)) == declared(fabric)
 
 
 @given(fabrics())
 def test_any_fabric(fabric: Fabric) -> None:
-    assert read(spell(fabric)) == declared(fabric)
+    assert read(format_fabric_file(fabric)) == declared(fabric)
 
 
 def test_a_fabric_of_nothing() -> None:
     fabric = Fabric(name="none", mode="lossy", devices=())
-    assert spell(fabric).splitlines()[1:] == [
+    assert format_fabric_file(fabric).splitlines()[1:] == [
         "name: none",
         "mode: lossy",
         "classes: {}",
@@ -199,7 +199,7 @@ def test_a_fabric_of_nothing() -> None:
         "hosts: {}",
         "policy: {}",
     ]
-    assert read(spell(fabric)) == declared(fabric)
+    assert read(format_fabric_file(fabric)) == declared(fabric)
 
 
 def test_it_reads_as_a_person_would_write_it() -> None:
@@ -233,7 +233,7 @@ def test_it_reads_as_a_person_would_write_it() -> None:
             drained=("leaf1", "spine2"),
         ),
     )
-    assert spell(fabric) == (
+    assert format_fabric_file(fabric) == (
         "# What no switch file can say; `nodrop lint` reads it beside the devices.\n"
         "name: pod\n"
         "mode: lossless\n"
@@ -258,7 +258,7 @@ def test_it_reads_as_a_person_would_write_it() -> None:
         "  lossless_pool: 80%\n"
         "  drained: [leaf1, spine2]\n"
     )
-    assert read(spell(fabric)) == declared(fabric)
+    assert read(format_fabric_file(fabric)) == declared(fabric)
 
 
 @pytest.mark.parametrize(
@@ -267,7 +267,7 @@ def test_it_reads_as_a_person_would_write_it() -> None:
 def test_ends_that_no_cable_can_name_are_refused(end: End) -> None:
     fabric = Fabric(name="pod", mode="lossy", devices=(), links=(Link(a=end, b=End("z", "p")),))
     with pytest.raises(Unsupported, match="cannot be written"):
-        spell(fabric)
+        format_fabric_file(fabric)
 
 
 @pytest.mark.parametrize("end", [End("b--b", "p"), End("-b", "p"), End("b", "--"), End("b", "x--y:z"), End("b", "-")])
@@ -277,19 +277,19 @@ def test_ends_that_no_cable_can_name_are_refused(end: End) -> None:
 def test_dashes_in_names_leave_no_doubt(end: End, other: End) -> None:
     a, b = sorted((end, other))
     fabric = Fabric(name="pod", mode="lossy", devices=(), links=(Link(a=a, b=b),))
-    assert read(spell(fabric)) == declared(fabric)
+    assert read(format_fabric_file(fabric)) == declared(fabric)
 
 
 @pytest.mark.parametrize("media", ["", "30m", "100G DR", "DR4\n", "\u0661"])
 def test_media_that_no_cable_can_have_are_refused(media: str) -> None:
     link = Link(a=End("a", "p"), b=End("b", "p"), media=media)
     with pytest.raises(Unsupported, match="cannot be written"):
-        spell(Fabric(name="pod", mode="lossy", devices=(), links=(link,)))
+        format_fabric_file(Fabric(name="pod", mode="lossy", devices=(), links=(link,)))
 
 
 @pytest.mark.parametrize("text", ["", "\n", "# nothing\n", "{}", "roles: {}\n"])
 def test_all_may_be_left_out(text: str) -> None:
-    assert read(text) == Declared()
+    assert read(text) == DeclaredFacts()
 
 
 def test_what_is_left_out_of_a_class() -> None:
@@ -378,7 +378,7 @@ EXAMPLE = "expected leaf1:Ethernet0--spine1:Ethernet8 30m DR4"
 def test_what_means_nothing_is_refused(text: str, said: list[str]) -> None:
     with pytest.raises(InputProblems) as refused:
         read(text)
-    assert [str(problem) for problem in refused.value.problems] == [f"{FILE}:{each}" for each in said]
+    assert [str(problem) for problem in refused.value.problems] == [f"{FABRIC_FILE}:{each}" for each in said]
 
 
 @pytest.mark.parametrize(
@@ -408,5 +408,5 @@ def test_what_the_schema_refuses_has_its_place(text: str, where: str) -> None:
     with pytest.raises(InputProblems) as refused:
         read(text)
     said = [str(problem) for problem in refused.value.problems]
-    assert any(each.startswith(f"{FILE}:{where}") for each in said), said
-    assert all(each.startswith(f"{FILE}:{where.split(':')[0]}:") for each in said), said
+    assert any(each.startswith(f"{FABRIC_FILE}:{where}") for each in said), said
+    assert all(each.startswith(f"{FABRIC_FILE}:{where.split(':')[0]}:") for each in said), said

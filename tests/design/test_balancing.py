@@ -3,13 +3,13 @@
 import pytest
 
 import nodrop
-from nodrop.design.balancing import supports_adaptive_speed
+from nodrop.design.balancing import supports_adaptive_routing_at
 from nodrop.engine.rules import shipped as rules
 from nodrop.engine.verdicts import judge
 from nodrop.errors import InputProblems
-from nodrop.hardware import asic, buildable, switch
+from nodrop.hardware import asic, buildable_models, switch
 from nodrop.model.fabric import Fabric
-from nodrop.model.policy_values import computable
+from nodrop.model.policy_values import is_computable
 from support.designs import Data, build, load, shipped
 
 TIERS = ("leaves", "spines")
@@ -63,7 +63,7 @@ def refused(data: Data) -> list[tuple[str, str, str, str]]:
     return [(one.where, one.found, one.expected, one.hint) for one in raised.value.problems]
 
 
-ABLE = sorted({chip for model in buildable("nvue") if asic(chip := switch(model).asic).adaptive_routing})
+ABLE = sorted({chip for model in buildable_models("nvue") if asic(chip := switch(model).asic).adaptive_routing})
 OR_ECMP = "or routing.balancing: ecmp"
 
 
@@ -130,7 +130,7 @@ def test_what_has_none_is_refused_with_its_line(data: Data, expected: list[tuple
 )
 def test_the_speeds_of_a_chip(chip: str, able: set[int]) -> None:
     assert {
-        speed for speed in (100_000, 200_000, 400_000, 800_000) if supports_adaptive_speed(asic(chip), speed)
+        speed for speed in (100_000, 200_000, 400_000, 800_000) if supports_adaptive_routing_at(asic(chip), speed)
     } == able
 
 
@@ -210,4 +210,4 @@ def test_what_cannot_weigh_paths_is_refused(changes: Data, problems: list[tuple[
     ],
 )  # fmt: skip
 def test_values_of_link_bandwidth_are_those_of_frr(value: str, taken: bool) -> None:
-    assert computable("set", WEIGHT[0], value) is taken
+    assert is_computable("set", WEIGHT[0], value) is taken

@@ -9,13 +9,13 @@ from nodrop.intent.load import loads
 from nodrop.model.fabric import Fabric
 from nodrop.model.states import require_fact
 from nodrop.platforms.sonic.traits import TRAITS
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 
 FLAG = "frr_mgmt_framework_config"
 
 
 def built(bfd: str, platform: str, version: str) -> Fabric:
-    text = (home("intents") / "two-by-two.yaml").read_text()
+    text = (resource_folder("intents") / "two-by-two.yaml").read_text()
     text = text.replace('platform: sonic, version: "202505"', f'platform: {platform}, version: "{version}"')
     assert "routing: {asn" in text
     return nodrop.build(loads(text.replace("routing: {asn", f"routing: {{bfd: {bfd}, asn").encode(), "x.yaml"))

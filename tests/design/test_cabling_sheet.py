@@ -10,8 +10,8 @@ import nodrop
 from nodrop.errors import InputProblems
 from nodrop.intent.load import loads
 from nodrop.model.compare import differences
-from nodrop.platforms.kit.panel_names import PanelPart, find_parts
-from nodrop.resources import home
+from nodrop.platforms.kit.panel_names import PanelPart, find_panel_parts
+from nodrop.resources import resource_folder
 from support.designs import Data, build, changed, shipped
 
 KEPT = ("tier", "ids", "model", "platform", "version", "offset", "per_pod", "ports", "max_oversubscription")
@@ -57,7 +57,7 @@ def test_devices_are_named_by_name_or_identity() -> None:
 
 @pytest.mark.parametrize("name", ["swp3", "Ethernet16", "etp3", "Eth1/3", "Ethernet1/3", "3", "ETP3"])
 def test_a_port_has_all_names_that_people_use(name: str) -> None:
-    assert find_parts("SN4700", name)[0] == PanelPart(3)
+    assert find_panel_parts("SN4700", name)[0] == PanelPart(3)
 
 
 @pytest.mark.parametrize(
@@ -74,12 +74,12 @@ def test_a_port_has_all_names_that_people_use(name: str) -> None:
     ],
 )
 def test_the_name_of_a_part_is_one_of_each_split_that_has_it(name: str, parts: list[tuple[int, int, int]]) -> None:
-    assert list(find_parts("SN4700", name)) == parts
+    assert list(find_panel_parts("SN4700", name)) == parts
 
 
 def with_row(row: str) -> tuple[str, int]:
     """The text of the shipped sheet with two more columns and one more row, and the line of that."""
-    lines = (home("intents") / "cabling-sheet.yaml").read_text().splitlines()
+    lines = (resource_folder("intents") / "cabling-sheet.yaml").read_text().splitlines()
     first = next(number for number, line in enumerate(lines) if line.startswith("    device,"))
     last = max(number for number, line in enumerate(lines) if line.startswith("    leaf3,"))
     wider = [lines[first] + ",media,speed", *(f"{line},," for line in lines[first + 1 : last + 1]), f"    {row}"]

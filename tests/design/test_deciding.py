@@ -5,27 +5,27 @@ from collections.abc import Iterator
 
 import pytest
 
-from nodrop.design.deciding import decision
-from nodrop.design.decisions import FabricPart, groups
+from nodrop.design.deciding import find_decision
+from nodrop.design.decisions import FabricPart, deciding_key_groups
 from nodrop.engine.rules import select_file_rules, shipped
 from nodrop.engine.verdicts import judge
 from nodrop.intent.load import loads
 from nodrop.intent.schema import Intent
-from nodrop.judging import built
-from nodrop.locate import decided, locate
+from nodrop.judging import build_and_read
+from nodrop.locate import add_finding_places, find_deciding_keys
 from nodrop.model.fabric import Device, Fabric, Interface
-from nodrop.model.fields import TABLE, nearest
+from nodrop.model.fields import FIELD_TABLE, nearest_field
 from nodrop.model.nics import Nic
-from nodrop.model.subject import parse
-from nodrop.model.types import Type, fields
-from nodrop.platforms import where
-from nodrop.resources import home
-from nodrop.syntax.yaml import parse as parse_yaml
+from nodrop.model.subject import parse_subject
+from nodrop.model.types import Type, fields_of
+from nodrop.platforms import make_place_finder
+from nodrop.resources import resource_folder
+from nodrop.syntax.yaml import parse_yaml as parse_yaml
 
 
 def paths(owner: type, before: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
     """Every field of a part of the model, and those of what it holds."""
-    for name, kind in fields(owner).items():
+    for name, kind in fields_of(owner).items():
         yield from _below(kind, (*before, name))
 
 
@@ -43,7 +43,7 @@ def _below(kind: Type, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
 def every() -> Iterator[tuple[str, tuple[str, ...]]]:
     """The kind and the path of every field that a subject can name."""
     of_fabric = {"links", "hosts", "classes", "policy", "name", "mode", "profile"}
-    assert {*fields(Fabric)} == of_fabric | {"devices", "nics"}
+    assert {*fields_of(Fabric)} == of_fabric | {"devices", "nics"}
     yield from (("fabric", path) for path in paths(Fabric) if path[0] in of_fabric)
     for path in paths(Device):
         if path[0] == "interfaces":
@@ -59,21 +59,21 @@ BELOW = {"device": ("devices", "x"), "port": ("devices", "x", "interfaces", "y")
 
 def test_every_field_is_decided_by_a_key_or_has_a_reason() -> None:
     """A field without either has the keys of its switch, port or fabric, which decide only these."""
-    whole = {nearest(BELOW[kind], "key", "no_key") for kind in BELOW}
-    bare = {(kind, *path) for kind, path in every() if nearest((*BELOW[kind], *path), "key", "no_key") in whole}
+    whole = {nearest_field(BELOW[kind], "key", "no_key") for kind in BELOW}
+    bare = {(kind, *path) for kind, path in every() if nearest_field((*BELOW[kind], *path), "key", "no_key") in whole}
     assert bare == {("device", "name"), ("device", "role"), ("fabric", "name")}
 
 
 def test_a_row_of_a_place_wins_over_that_of_the_class() -> None:
-    assert groups(FabricPart("port", ("qos", "priority_groups", "3", "buffer", "discard"))) == (("mode",),)
-    assert groups(FabricPart("port", ("qos", "ingress_buffers", "0", "discard"))) == (
+    assert deciding_key_groups(FabricPart("port", ("qos", "priority_groups", "3", "buffer", "discard"))) == (("mode",),)
+    assert deciding_key_groups(FabricPart("port", ("qos", "ingress_buffers", "0", "discard"))) == (
         ("buffers",),
         ("topology.{tier}.model",),
     )
-    assert groups(FabricPart("device", ("bgp", "asn"))) == (("routing.asn.{asn}",),)
-    assert groups(FabricPart("device", ("vrf_bgp", "red", "asn"))) == ()
-    assert groups(FabricPart("device", ("bgp", "neighbors", "10.0.0.1", "bfd"))) == (("routing.bfd",),)
-    assert groups(FabricPart("device", ("neighbors", "10.0.0.1", "bfd"))) == (("routing.bfd",),)
+    assert deciding_key_groups(FabricPart("device", ("bgp", "asn"))) == (("routing.asn.{asn}",),)
+    assert deciding_key_groups(FabricPart("device", ("vrf_bgp", "red", "asn"))) == ()
+    assert deciding_key_groups(FabricPart("device", ("bgp", "neighbors", "10.0.0.1", "bfd"))) == (("routing.bfd",),)
+    assert deciding_key_groups(FabricPart("device", ("neighbors", "10.0.0.1", "bfd"))) == (("routing.bfd",),)
 
 
 def test_keys_of_rows_are_keys_of_the_schema() -> None:
@@ -104,7 +104,7 @@ def test_keys_of_rows_are_keys_of_the_schema() -> None:
         "pool": [["addressing", "links"], ["addressing", "endpoints"]],
     }
     wrong = []
-    for rows in TABLE.values():
+    for rows in FIELD_TABLE.values():
         for row in rows.values():
             for template in row.key.replace(";", " ").replace("!", "").split():
                 made = [[]]
@@ -218,7 +218,7 @@ _SAID = {
 
 @pytest.mark.parametrize(("part", "said", "key", "marked"), [line.split(" | ") for line in CASES.split("\n") if line])
 def test_a_part_leads_to_the_key_that_decides_it(part: str, said: str, key: str, marked: str) -> None:
-    found = decision(loads(BLOCK, "pod.yaml"), parse(part))
+    found = find_decision(loads(BLOCK, "pod.yaml"), parse_subject(part))
     assert found is not None
     assert found.message == _SAID[said].format(key)
     assert found.file == "pod.yaml"
@@ -241,24 +241,24 @@ NOWHERE = (
 @pytest.mark.parametrize("part", NOWHERE)
 def test_what_no_stated_key_decides_has_no_place(part: str) -> None:
     """The intent states neither an MTU nor anything of hosts, and mode is left to its default too."""
-    assert decision(loads(BLOCK, "pod.yaml"), parse(part)) is None
+    assert find_decision(loads(BLOCK, "pod.yaml"), parse_subject(part)) is None
 
 
 def test_without_a_text_there_is_no_place() -> None:
     intent = Intent.model_validate(parse_yaml(BLOCK, "pod.yaml").data)
-    assert decision(intent, ("leaf1",)) is None
+    assert find_decision(intent, ("leaf1",)) is None
 
 
 def test_what_an_alias_stands_for_has_the_place_of_the_alias() -> None:
     text = BLOCK.replace(b"gpu: {ids", b"gpu: &hosts {ids").replace(b"ecn: {min", b"ecn: &marks {min")
     text = text.replace(b"strict: true, max_rate: 5%", b"share: 5%, ecn: *marks").replace(b"share: 40%", b"share: 35%")
-    found = decision(loads(text, "pod.yaml"), parse("leaf1/Ethernet0/qos/queues/6/wred/green/min_bytes"))
+    found = find_decision(loads(text, "pod.yaml"), parse_subject("leaf1/Ethernet0/qos/queues/6/wred/green/min_bytes"))
     assert found is not None
     assert found.line[found.span.column - 1 : found.span.end_column - 1] == "ecn: *marks"
 
 
 def test_the_answer_is_a_path_and_a_place() -> None:
-    found = decided(loads(BLOCK, "pod.yaml"), ("leaf1", "@ntp_servers"))
+    found = find_deciding_keys(loads(BLOCK, "pod.yaml"), ("leaf1", "@ntp_servers"))
     assert found is not None
     keys, located = found
     assert keys == ("services", "ntp")
@@ -267,14 +267,14 @@ def test_the_answer_is_a_path_and_a_place() -> None:
 
 def test_findings_of_what_is_built_speak_of_the_intent() -> None:
     raw = (
-        (home("intents") / "two-by-two.yaml")
+        (resource_folder("intents") / "two-by-two.yaml")
         .read_bytes()
         .replace(b"max: 1500kB", b"max: 2kB")
         .replace(b"min: 150kB", b"min: 1kB")
     )
-    _, reading = built(loads(raw, "pod.yaml"), "pod.yaml", "out")
+    _, reading = build_and_read(loads(raw, "pod.yaml"), "pod.yaml", "out")
     verdict = judge(reading, select_file_rules(shipped()))
-    pointed = locate(verdict.findings, reading, where)
+    pointed = add_finding_places(verdict.findings, reading, make_place_finder)
     told = {one.related[0].message for one in pointed.findings if one.rule == "ecn-below-one-packet"}
     assert told == {"decided here: classes.rdma.ecn.max"}
     place = next(one.related[0].located for one in pointed.findings if one.rule == "ecn-below-one-packet")
@@ -284,16 +284,16 @@ def test_findings_of_what_is_built_speak_of_the_intent() -> None:
 
 
 def test_line_ends_and_a_byte_order_mark_move_no_place() -> None:
-    part = parse("leaf1/Ethernet0/qos/queues/3/wred/green/max_bytes")
-    plain = decision(loads(BLOCK, "pod.yaml"), part)
+    part = parse_subject("leaf1/Ethernet0/qos/queues/3/wred/green/max_bytes")
+    plain = find_decision(loads(BLOCK, "pod.yaml"), part)
     for raw in (b"\xef\xbb\xbf" + BLOCK, BLOCK.replace(b"\n", b"\r\n"), BLOCK.replace(b"\n", b"\r")):
-        assert decision(loads(raw, "pod.yaml"), part) == plain
+        assert find_decision(loads(raw, "pod.yaml"), part) == plain
 
 
 def test_a_value_over_several_lines_is_marked_by_its_key() -> None:
     text = BLOCK.replace(b"ecn: {min: 150kB, max", b"ecn: {min: 150kB,\n          max")
     found = [
-        decision(loads(text, "pod.yaml"), parse(f"leaf1/Ethernet0/qos/queues/3/wred{rest}"))
+        find_decision(loads(text, "pod.yaml"), parse_subject(f"leaf1/Ethernet0/qos/queues/3/wred{rest}"))
         for rest in ("", "/green/max_bytes")
     ]
     marked = [one.line[one.span.column - 1 : one.span.end_column - 1] for one in found if one]

@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 
 import nodrop
-from nodrop.design import adaptations
+from nodrop.design import find_adaptations
 from nodrop.errors import InputProblems
 from nodrop.intent.schema import Intent
 from nodrop.model.fabric import Fabric
 from nodrop.model.routing import Bgp, PrefixRule
 from nodrop.model.states import require_fact
-from nodrop.platforms.kit.traits import traits
+from nodrop.platforms.kit.traits import traits_of_platform
 from support.designs import build, changed, load, shipped
 from support.platform_mixes import on
 
@@ -82,7 +82,7 @@ def test_a_least_length_that_the_template_drops_is_left_out() -> None:
 
 
 def test_notes_name_all_that_tables_hold_in_another_way() -> None:
-    found = {one.path.partition("/")[2] for one in adaptations(intent("two-by-two")) if "@bgp" in one.path}
+    found = {one.path.partition("/")[2] for one in find_adaptations(intent("two-by-two")) if "@bgp" in one.path}
     assert found == {
         "@bgp",
         "@bgp/suppress_fib_pending",
@@ -101,7 +101,7 @@ def refused(changes: dict[str, Any], data: Any = None) -> list[tuple[str, str, s
     return [(one.where, one.found, one.expected, one.hint) for one in raised.value.problems]
 
 
-@pytest.mark.parametrize("release", [one for one in traits("sonic").releases if one < "202511"])
+@pytest.mark.parametrize("release", [one for one in traits_of_platform("sonic").releases if one < "202511"])
 def test_a_release_that_cannot_have_tables_is_refused(release: str) -> None:
     changes = {"routing.delivery": "tables"} | {f"topology.{tier}.version": release for tier in ("leaves", "spines")}
     found = f"tables, which SONiC {release} cannot have of this design"

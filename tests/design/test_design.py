@@ -10,7 +10,7 @@ from nodrop.design.blocks import halving_position
 from nodrop.design.defaults import applied_defaults
 from nodrop.design.endpoints import host_port_places
 from nodrop.design.topology import topology_of
-from nodrop.design.watchdog import derive_timers
+from nodrop.design.watchdog import derive_watchdog_timers
 from nodrop.engine.vocabulary.watchdog import outlasted_timeout
 from nodrop.errors import InputProblems
 from nodrop.model.buffers import BufferPool, DynamicBuffers, Headroom
@@ -370,7 +370,7 @@ def test_ports_with_headroom_of_their_own_where_a_platform_shares_none() -> None
     changes = {"buffers.shared_headroom": "2", "topology.leaves.platform": "nvue", "topology.leaves.version": "5.14"}
     intent = load(shipped("two-by-two", changes))
     fabric = design.build(intent)
-    notes = {(note.path, note.wanted, note.made) for note in design.adaptations(intent)}
+    notes = {(note.path, note.wanted, note.made) for note in design.find_adaptations(intent)}
     assert fabric.device("leaf1").dynamic_buffers.over_subscribe_ratio is None  # type: ignore[union-attr]
     assert fabric.device("spine1").dynamic_buffers.over_subscribe_ratio == 2  # type: ignore[union-attr]
     assert ("leaf*/@dynamic_buffers/over_subscribe_ratio", "2", "none") in notes
@@ -427,7 +427,7 @@ def test_derived_watchdogs_are_in_order_and_act_before_queue_pairs_time_out(stat
     intent = load(shipped("two-by-two", stated))
     detections: dict[int, tuple[int, int | None]] = {}
     for ports in range(1, 2049):
-        timers = derive_timers(intent, ports)
+        timers = derive_watchdog_timers(intent, ports)
         assert timers
         detections[ports] = (timers.hosts.detection_ms, timers.fabric.detection_ms if timers.fabric else None)
         lower, upper = topology_of(intent).groups

@@ -11,8 +11,8 @@ from nodrop.model.compare import differences
 from nodrop.model.fabric import Extra, Fabric
 from nodrop.model.index import Index
 from nodrop.model.values import replace_fields
-from nodrop.platforms import writer
-from nodrop.syntax.yaml import parse
+from nodrop.platforms import writer_of_platform
+from nodrop.syntax.yaml import parse_yaml
 from support.designs import Data, build, shipped
 
 PLACE = {"BANNER_MESSAGE": {"global": {"motd": "row 7"}}}
@@ -172,7 +172,7 @@ def test_every_fault_is_told_once_however_many_switches_have_it() -> None:
 )  # fmt: skip
 def test_a_writer_refuses_what_it_cannot_add(change: dict[str, Any], path: str) -> None:
     with pytest.raises(Unsupported) as caught:
-        writer("sonic").write(replace_fields(PLAIN.devices[0], **change), Index(PLAIN))
+        writer_of_platform("sonic").write(replace_fields(PLAIN.devices[0], **change), Index(PLAIN))
     assert caught.value.path == path
 
 
@@ -195,7 +195,7 @@ def test_paths_reach_the_switches_that_have_paths() -> None:
     with_own, without = files(fabric, "startup.yaml"), files(plain, "startup.yaml")
     assert with_own.keys() == {"spine1", "spine2"}
     for device, text in with_own.items():
-        tree, before = (parse(one.encode(), "startup.yaml").data[1]["set"] for one in (text, without[device]))
+        tree, before = (parse_yaml(one.encode(), "startup.yaml").data[1]["set"] for one in (text, without[device]))
         assert tree["system"].pop("wjh") == {"state": "enabled"}
         assert tree == before
     assert tables(fabric) == tables(plain)

@@ -7,9 +7,9 @@ import pytest
 from nodrop.engine.rules import select_file_rules, shipped
 from nodrop.engine.verdicts import judge
 from nodrop.intent.load import loads
-from nodrop.judging import built
-from nodrop.locate import locate
-from nodrop.platforms import where
+from nodrop.judging import build_and_read
+from nodrop.locate import add_finding_places
+from nodrop.platforms import make_place_finder
 from support.extra_lists import OWNERS, PORTS, Entry, intent_with
 
 DROPS: dict[str, tuple[Entry, str]] = {
@@ -23,9 +23,11 @@ DROPS: dict[str, tuple[Entry, str]] = {
 def told(platform: str, entries: tuple[Entry, ...], port: str) -> dict[str, set[str]]:
     """The places of findings about access lists, by rule: the key that decides, and the line of the intent."""
     text = json.dumps(intent_with(platform, ("SITE", entries, (port,)), bfd=True), indent=1)
-    _, reading = built(loads(text.encode(), "pod.yaml"), "pod.yaml", "out")
+    _, reading = build_and_read(loads(text.encode(), "pod.yaml"), "pod.yaml", "out")
     found: dict[str, set[str]] = {}
-    for one in locate(judge(reading, select_file_rules(shipped())).findings, reading, where).findings:
+    for one in add_finding_places(
+        judge(reading, select_file_rules(shipped())).findings, reading, make_place_finder
+    ).findings:
         if one.rule.startswith("access-list"):
             place = next(each for each in one.related if each.message.startswith("decided here: "))
             assert place.located is not None

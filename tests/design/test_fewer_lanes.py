@@ -75,10 +75,10 @@ def test_every_mode_that_is_written_is_one_of_the_port_and_has_its_lanes(model: 
                     for part in range(way.into)
                 )
                 device = Device(name="leaf1", platform="sonic", model=model, interfaces=parts)
-                ways = writer._ways(facts, device)
+                ways = writer._split_by_port(facts, device)
                 assert set(ways.values()) == {way}
-                modes = [mode for _, mode in writer._breakouts(facts, device, ways)]
-                rows = [writer._port(facts, one, ways[one.name]) for one in parts]
+                modes = [mode for _, mode in writer._breakout_modes(facts, device, ways)]
+                rows = [writer._port_row(facts, one, ways[one.name]) for one in parts]
                 lanes = ",".join(row.lanes for row in rows)
                 assert lanes == ",".join(map(str, facts.sonic_ports[panel].lanes[: way.into * way.lanes]))
                 assert [row.subport for row in rows] == ([0] if way.into == 1 else list(range(1, way.into + 1)))

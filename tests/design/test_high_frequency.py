@@ -7,18 +7,18 @@ from typing import Any, get_args
 import pytest
 
 import nodrop
-from nodrop.design import adaptations
-from nodrop.design.high_frequency import COUNTERS
+from nodrop.design import find_adaptations
+from nodrop.design.high_frequency import COUNTERS_BY_KIND
 from nodrop.errors import InputProblems, Unsupported
 from nodrop.hardware import asic, asics
 from nodrop.model.fabric import CounterStream, Fabric, SampledCounters, SampledKind
 from nodrop.model.index import Index
 from nodrop.model.values import replace_fields
-from nodrop.platforms import writer
-from nodrop.platforms.kit.traits import traits
+from nodrop.platforms import writer_of_platform
+from nodrop.platforms.kit.traits import traits_of_platform
 from nodrop.report import page
-from nodrop.report.fabric import facts
-from nodrop.report.streams import streams
+from nodrop.report.fabric import fabric_facts
+from nodrop.report.streams import stream_facts
 from support.designs import Data, build, data_of, load, shipped
 from support.places import TESTS
 
@@ -61,7 +61,7 @@ def test_a_tier_without_streams_has_a_note(case: Data) -> None:
     data = intent(case)
     streams = {device.name: str(len(known_streams(device))) for device in build(data).devices}
     assert streams == case["streams"]
-    told = {one.path: (one.wanted, one.made) for one in adaptations(load(data))}
+    told = {one.path: (one.wanted, one.made) for one in find_adaptations(load(data))}
     assert told[case["path"]] == ("queues", "none")
 
 
@@ -101,13 +101,13 @@ def test_every_counter_that_is_wanted_is_sampled_by_an_asic_but_for_drops_of_pri
         (kind, one) for name in asics() if (facts := asic(name).sampling) for kind in facts.counters
         for one in facts.counters[kind]
     }  # fmt: skip
-    wanted = {(kind, one) for kind in get_args(SampledKind) for one in COUNTERS[kind]}
+    wanted = {(kind, one) for kind in get_args(SampledKind) for one in COUNTERS_BY_KIND[kind]}
     assert wanted - sampled == {("priority-groups", "DROPPED_PACKETS")}
 
 
 @pytest.mark.parametrize(("counters", "interval", "mbps"), [(96, 100, 1536), (96, 150, 1024), (1, 12750, 1)])
 def test_bandwidth_is_counters_by_size_by_rate_rounded_up(counters: int, interval: int, mbps: int) -> None:
-    held = traits("sonic", "202511").streams
+    held = traits_of_platform("sonic", "202511").streams
     assert held is not None
     assert held.mbps(counters, interval) == mbps
 
@@ -134,7 +134,7 @@ OF_QUEUES = "high_frequency/a/samples/queues"
 def test_sonic_refuses_streams_that_it_cannot_say(stream: CounterStream, path: str) -> None:
     fabric = build(shipped("two-by-two", BASE))
     with pytest.raises(Unsupported) as caught:
-        writer("sonic").write(replace_fields(fabric.devices[0], high_frequency=(stream,)), Index(fabric))
+        writer_of_platform("sonic").write(replace_fields(fabric.devices[0], high_frequency=(stream,)), Index(fabric))
     assert caught.value.path == path
 
 
@@ -143,17 +143,17 @@ def test_nvue_refuses_streams() -> None:
             (("platform", "nvue"), ("version", "5.16"))}  # fmt: skip
     fabric = build(shipped("two-by-two", nvue))
     with pytest.raises(Unsupported) as caught:
-        writer("nvue").write(replace_fields(fabric.devices[0], high_frequency=(STREAM,)), Index(fabric))
+        writer_of_platform("nvue").write(replace_fields(fabric.devices[0], high_frequency=(STREAM,)), Index(fabric))
     assert caught.value.path == "high_frequency"
 
 
 def test_show_has_the_bandwidth_of_the_switch_that_samples_most() -> None:
     fabric = build(intent({"wanted": {"interval": "500us"}}))
     keys = ("role", "objects", "interval_us", "counters", "mbps")
-    assert [tuple(one[key] for key in keys) for one in streams(fabric)] == [
+    assert [tuple(one[key] for key in keys) for one in stream_facts(fabric)] == [
         ("leaf", ["queues"], 500, 21, 68),
         ("spine", ["queues"], 500, 12, 39),
     ]
-    printed = page.text(facts(fabric, []))
+    printed = page.format_fabric_page(fabric_facts(fabric, []))
     assert re.search(r"leaf \(sonic\) +SN5600 +queues +500us +21 of 200 B +68Mb/s +1Gb/s\n", printed)
-    assert "High-frequency" not in page.text(facts(build(shipped("two-by-two")), []))
+    assert "High-frequency" not in page.format_fabric_page(fabric_facts(build(shipped("two-by-two")), []))

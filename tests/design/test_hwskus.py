@@ -7,13 +7,13 @@ import pytest
 import nodrop
 from nodrop import design
 from nodrop.design.hwskus import hwsku_of
-from nodrop.design.static_buffers import is_static
+from nodrop.design.static_buffers import has_static_headroom
 from nodrop.design.topology import topology_of
-from nodrop.hardware import obstacle, switch, switches
+from nodrop.hardware import find_design_obstacle, switch, switches
 from nodrop.intent.schema import Intent
-from nodrop.judging import built
-from nodrop.platforms.kit.traits import traits
-from nodrop.report.plan_words import lines
+from nodrop.judging import build_and_read
+from nodrop.platforms.kit.traits import traits_of_platform
+from nodrop.report.plan_words import format_fact_lines
 from support.designs import build, load, shipped
 
 ARISTA = "7060X6-64PE-B"
@@ -113,7 +113,7 @@ def test_ports_that_no_hwsku_has_are_noted() -> None:
     """P32O64 has 800G on ports 1-32: the note says so, and what is written instead."""
     data = th5(HALVES | {"ports": "1-32"}, WHOLE | {"ports": "33-64"})
     assert hwskus(data) == (None, f"{TH5}-P64")
-    notes = design.adaptations(load(data))
+    notes = design.find_adaptations(load(data))
     (note,) = [one for one in notes if one.path == "leaf*/hwsku"]
     assert (note.wanted, note.made) == ("2x400G on ports 1-32, 1x800G on ports 33-64", f"{TH5}-O128")
     assert note.reason == (
@@ -133,13 +133,13 @@ def test_a_plan_says_that_another_hwsku_needs_a_reboot() -> None:
     """Uplinks at 800G in place of 2 x 400G: the ports and the HWSKU of all switches change."""
     halves = th5(HALVES | {"ports": "33-64"}, HALVES | {"ports": "1-32"})
     whole = th5(HALVES | {"ports": "33-64"}, WHOLE | {"ports": "1-32"})
-    before, after = (built(load(data), "intent.yaml", "build")[1] for data in (halves, whole))
+    before, after = (build_and_read(load(data), "intent.yaml", "build")[1] for data in (halves, whole))
     made = nodrop.plan(before, after)
     found = {
         (block.devices, line, fact.effect.risk, fact.effect.method)
         for block in made.changes
         for fact in block.facts
-        for line in lines(fact)
+        for line in format_fact_lines(fact)
         if "HWSKU" in line
     }
     assert found == {
@@ -158,10 +158,10 @@ def test_layouts_are_of_the_model(model: str) -> None:
     layouts = box.sonic.layouts
     named = [hwsku for layout in layouts for hwsku in layout.hwskus]
     assert len(named) == len(set(named))
-    needed = is_static(box) and obstacle(box, "sonic") is None and len(box.sonic.hwskus) > 1
+    needed = has_static_headroom(box) and find_design_obstacle(box, "sonic") is None and len(box.sonic.hwskus) > 1
     assert set(named) == (set(box.sonic.hwskus) if named or needed else set())
     for layout in layouts:
-        assert layout.since is None or layout.since in traits("sonic").releases
+        assert layout.since is None or layout.since in traits_of_platform("sonic").releases
         for panel, (into, speed) in layout.ports.items():
             group = box.group(panel)
             way = group.find_breakout(into) if group else None

@@ -7,11 +7,11 @@ import pytest
 import nodrop
 from nodrop import platforms
 from nodrop.collect import read_artifacts
-from nodrop.model.assemble import assemble
-from nodrop.model.declared import Declared
+from nodrop.model.assemble import assemble_fabric
+from nodrop.model.declared import DeclaredFacts
 from nodrop.model.fabric import Device, End, Fabric, Interface
 from nodrop.model.index import Index
-from nodrop.model.reading import Cable, DeviceReading
+from nodrop.model.reading import CableEvidence, DeviceReading
 from nodrop.model.routing import BgpNeighbor, Ipv6Unicast
 from nodrop.model.subject import Subject
 from nodrop.platforms.kit.artifact import Artifact
@@ -88,7 +88,7 @@ def test_without_ipv4_the_router_id_is_that_of_the_out_of_band_port() -> None:
 @cache
 def files(name: str) -> dict[str, str]:
     device = fabric(name).device("leaf1")
-    return {one.path: one.text for one in platforms.writer("sonic").write(device, Index(fabric(name)))}
+    return {one.path: one.text for one in platforms.writer_of_platform("sonic").write(device, Index(fabric(name)))}
 
 
 def read(texts: dict[str, str]) -> Device:
@@ -118,7 +118,9 @@ NEW, OVER = ("@neighbors", "fd00:1:0:1::e9"), ("@neighbors", "Ethernet224")
 )
 def test_where_it_stands(name: str, subject: Subject, said: str) -> None:
     texts = files(name)
-    place = platforms.where("sonic", {path: text.encode() for path, text in texts.items()})(("leaf1", *subject))
+    place = platforms.make_place_finder("sonic", {path: text.encode() for path, text in texts.items()})(
+        ("leaf1", *subject)
+    )
     assert place is not None
     lines = texts[place.file].split("\n")
     line = lines[place.span.line - 1]
@@ -130,7 +132,7 @@ def test_where_it_stands(name: str, subject: Subject, said: str) -> None:
 
 def test_the_families_equal_paths_stand_each_in_its_own() -> None:
     texts = files("unnumbered")
-    find = platforms.where("sonic", {path: text.encode() for path, text in texts.items()})
+    find = platforms.make_place_finder("sonic", {path: text.encode() for path, text in texts.items()})
     old, new = (find(("leaf1", "@bgp", field)) for field in ("maximum_paths", "maximum_paths_ipv6"))
     assert old is not None
     assert new is not None
@@ -140,7 +142,7 @@ def test_the_families_equal_paths_stand_each_in_its_own() -> None:
 # --- links of foreign switches
 
 
-def two(one: tuple[str, ...], other: tuple[str, ...], *cables: Cable) -> tuple[tuple[str, str], ...]:
+def two(one: tuple[str, ...], other: tuple[str, ...], *cables: CableEvidence) -> tuple[tuple[str, str], ...]:
     """The links between two switches whose only ports have these addresses, the first with a table of neighbors."""
     readings = [
         DeviceReading(
@@ -149,7 +151,7 @@ def two(one: tuple[str, ...], other: tuple[str, ...], *cables: Cable) -> tuple[t
         )
         for name, addresses in (("a", one), ("b", other))
     ]
-    links = assemble(readings, Declared()).fabric.links
+    links = assemble_fabric(readings, DeclaredFacts()).fabric.links
     return tuple((str(link.a), str(link.b)) for link in links)
 
 
@@ -174,7 +176,7 @@ def test_links_are_found_by_their_subnets(one: tuple[str, ...], other: tuple[str
 
 
 def test_links_without_addresses_are_found_by_the_table_of_neighbors() -> None:
-    cable = Cable(local_port="Ethernet0", remote=End("b", "Ethernet0"), evidence="DEVICE_NEIGHBOR")
+    cable = CableEvidence(local_port="Ethernet0", remote=End("b", "Ethernet0"), evidence="DEVICE_NEIGHBOR")
     assert two((), (), cable) == JOINED
     assert two((), ()) == ()
 
@@ -182,5 +184,5 @@ def test_links_without_addresses_are_found_by_the_table_of_neighbors() -> None:
 def test_an_unnumbered_fabric_is_read_with_its_cables_where_nobody_states_them() -> None:
     artifacts = [one for one in nodrop.write(fabric("unnumbered")) if one.device]
     readings = list(read_artifacts(artifacts, dict.fromkeys(("leaf1", "leaf2", "spine1", "spine2"), "sonic"), ""))
-    found = {(link.a, link.b) for link in assemble(readings, Declared()).fabric.links}
+    found = {(link.a, link.b) for link in assemble_fabric(readings, DeclaredFacts()).fabric.links}
     assert {(link.a, link.b) for link in fabric("unnumbered").links} <= found

@@ -5,10 +5,10 @@ from collections import Counter
 import pytest
 
 import nodrop
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 from support.designs import build, shipped, tiers_of
 
-INTENTS = sorted(f"large/{path.stem}" for path in (home("intents") / "large").glob("*.yaml"))
+INTENTS = sorted(f"large/{path.stem}" for path in (resource_folder("intents") / "large").glob("*.yaml"))
 PLATFORMS = [("sonic", "202505"), ("nvue", "5.16")]
 
 

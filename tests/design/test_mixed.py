@@ -9,19 +9,19 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import nodrop
-from nodrop.design import adaptations
+from nodrop.design import find_adaptations
 from nodrop.design.adapting import Adaptation, subject_below_device
 from nodrop.engine.rules import shipped as rules
 from nodrop.engine.verdicts import judge
 from nodrop.errors import InputProblems
 from nodrop.model.bridging import Vlan
-from nodrop.model.compare import differences, project
+from nodrop.model.compare import differences, mask_unsupported_fields
 from nodrop.model.fabric import Device, End, Fabric, Interface, Link, Port
 from nodrop.model.qos import QosProfile, Queue, Scheduler
 from nodrop.model.reading import Reading
 from nodrop.model.routing import Bgp, BgpNeighbor
 from nodrop.model.states import require_fact
-from nodrop.model.subject import Subject, matches, natural, parse, text
+from nodrop.model.subject import Subject, matches, natural_sort_key, parse_subject, subject_text
 from nodrop.model.values import replace_fields
 from nodrop.platforms import unsupported_paths
 from support.designs import Data, build, load
@@ -41,7 +41,7 @@ def read_back(name: str, leaves: str, spines: str, release: int = -1) -> Reading
 
 @cache
 def notes(name: str, leaves: str, spines: str) -> tuple[Adaptation, ...]:
-    return adaptations(load(on(name, leaves, spines)))
+    return find_adaptations(load(on(name, leaves, spines)))
 
 
 @pytest.mark.slow
@@ -101,7 +101,7 @@ def named_by_port(fabric: Fabric) -> Fabric:
 
 
 def session_key(session: BgpNeighbor) -> Any:
-    return natural(session.key)
+    return natural_sort_key(session.key)
 
 
 def _port(port: Any) -> str:
@@ -113,7 +113,7 @@ def comparable(device: Device) -> Device:
     """The device without what either platform cannot say, and without what the intent says of its platform."""
     unsaid = dict.fromkeys([*unsupported_paths("sonic"), *unsupported_paths("nvue")])
     whole = replace_fields(device, interfaces=tuple(map(_stated, device.interfaces)))
-    return replace_fields(project(whole, unsaid), platform="", version="", qos_style=None)
+    return replace_fields(mask_unsupported_fields(whole, unsaid), platform="", version="", qos_style=None)
 
 
 def _stated(port: Interface) -> Interface:
@@ -157,7 +157,7 @@ def subjects(name: str, mix: tuple[str, str]) -> Iterator[Subject]:
 
 
 def covers(note: Adaptation, subject: Subject) -> bool:
-    return matches((*parse(note.path), "**"), subject)
+    return matches((*parse_subject(note.path), "**"), subject)
 
 
 @pytest.mark.parametrize("mix", MIXES[1:], ids="-".join)
@@ -165,10 +165,10 @@ def covers(note: Adaptation, subject: Subject) -> bool:
 @pytest.mark.nightly
 def test_platforms_differ_in_what_is_noted_and_in_nothing_else(name: str, mix: tuple[str, str]) -> None:
     noted, found = notes(name, *mix), set(subjects(name, mix))
-    assert [text(one) for one in sorted(found) if not any(covers(note, one) for note in noted)] == []
+    assert [subject_text(one) for one in sorted(found) if not any(covers(note, one) for note in noted)] == []
     unsaid = [f"*/{'/'.join(subject_below_device(tuple(path.split('/'))))}" for path in unsupported_paths("nvue")]
     idle = [note.path for note in noted if not any(covers(note, one) for one in found)]
-    assert [path for path in idle if not any(matches(parse(one), parse(path)) for one in unsaid)] == []
+    assert [path for path in idle if not any(matches(parse_subject(one), parse_subject(path)) for one in unsaid)] == []
 
 
 @pytest.mark.parametrize("mix", MIXES[1:], ids="-".join)
@@ -204,7 +204,7 @@ def test_every_note_has_its_intent_and_sonic_needs_none() -> None:
 def test_notes_of_a_mix_are_those_of_its_tiers(mix: tuple[str, str]) -> None:
     roles = {f"{role}*" for role, platform in zip(("leaf", "spine"), mix, strict=True) if platform == "nvue"}
     both = notes("reference-256", "nvue", "nvue")
-    assert notes("reference-256", *mix) == tuple(one for one in both if parse(one.path)[0] in roles)
+    assert notes("reference-256", *mix) == tuple(one for one in both if parse_subject(one.path)[0] in roles)
 
 
 # --- random intents
@@ -258,7 +258,7 @@ def test_random_intents_come_back_whole_from_any_mix(data: Data, drawn: st.DataO
             "role",
             "interfaces/*/side",
         }  # the plan beside the files says
-        assert list(differences(project(device, unsaid), its)) == []
+        assert list(differences(mask_unsupported_fields(device, unsaid), its)) == []
 
 
 @given(intents(), st.data())

@@ -8,8 +8,8 @@ import pytest
 
 import nodrop
 from nodrop import context
-from nodrop.design.deciding import decision
-from nodrop.design.naming import BUILD_FOLDERS
+from nodrop.design.deciding import find_decision
+from nodrop.design.naming import NON_SWITCH_FOLDERS
 from nodrop.errors import InputProblems
 from nodrop.export import batfish, containerlab
 from support.designs import Data, build, load, shipped
@@ -52,14 +52,14 @@ def everything(data: Data, identity: dict[str, str]) -> dict[tuple[str, str], ob
     fabric = build(data)
     files = [*nodrop.write(fabric), *nodrop.rack(fabric), *nodrop.host_files(fabric)]
     reading = nodrop.read_back(files, fabric)
-    exports = batfish.snapshot(reading).files | containerlab.lab(reading).files
+    exports = batfish.build_snapshot(reading).files | containerlab.export_lab(reading).files
     pattern = re.compile("|".join(sorted(map(re.escape, identity), key=len, reverse=True)) or "(?!)")
 
     def named_back(text: str) -> str:
         return pattern.sub(lambda match: identity[match[0]], text)
 
     def content(device: str, path: str, text: str) -> object:
-        if path == context.FILE:
+        if path == context.FABRIC_FILE:
             declared = context.loads(text.encode(), path)
             cables = frozenset((frozenset((one.a, one.b)), one.length_m, one.media) for one in declared.cables or ())
             hosts = frozenset(declared.hosts or ())
@@ -123,7 +123,7 @@ def test_a_name_counts_before_the_identity_of_another_switch() -> None:
 def test_a_place_in_the_intent_is_the_key_as_it_is_written() -> None:
     for key in ("leaf2", "tor2"):
         data = shipped("two-by-two", {"names.devices.leaf2": "tor2", f"devices.{key}.drained": True})
-        found = decision(load(data), ("tor2", "@bgp", "graceful_shutdown"))
+        found = find_decision(load(data), ("tor2", "@bgp", "graceful_shutdown"))
         assert found is not None
         assert found.keys == ("devices", key, "drained")
 
@@ -241,4 +241,4 @@ def test_a_switch_that_is_stated_twice_is_an_error() -> None:
 def test_folders_of_a_build_are_no_names() -> None:
     fabric = build(shipped("two-by-two"))
     files = [*nodrop.rack(fabric), *nodrop.host_files(fabric)]
-    assert {one.path.partition("/")[0] for one in files} == BUILD_FOLDERS
+    assert {one.path.partition("/")[0] for one in files} == NON_SWITCH_FOLDERS

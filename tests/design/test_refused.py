@@ -11,11 +11,11 @@ import pytest
 from nodrop.cli.main import WRONG, run
 from nodrop.design import build as design
 from nodrop.errors import InputProblems
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 from support.designs import Data, build, changed, data_of, links_between, load
 from support.places import TESTS
 
-NAMES = sorted(path.stem for path in (home("intents") / "refused").glob("*.yaml"))
+NAMES = sorted(path.stem for path in (resource_folder("intents") / "refused").glob("*.yaml"))
 
 LITERAL = "reference-256-literal"
 FIX: dict[str, Any] = {
@@ -30,7 +30,7 @@ FIX: dict[str, Any] = {
 
 
 def text_of(name: str) -> str:
-    return (home("intents") / "refused" / f"{name}.yaml").read_text()
+    return (resource_folder("intents") / "refused" / f"{name}.yaml").read_text()
 
 
 def refusal(data: Data) -> dict[str, str]:
@@ -48,7 +48,7 @@ def test_every_refused_intent_has_its_words() -> None:
 def test_words(
     name: str, update_golden: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(home("intents"))
+    monkeypatch.chdir(resource_folder("intents"))
     assert run(["show", f"refused/{name}.yaml"]) == WRONG
     captured = capsys.readouterr()
     assert captured.out == ""
@@ -60,7 +60,7 @@ def test_words(
 
 @pytest.mark.parametrize("name", NAMES)
 def test_nothing_is_built(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    intent = home("intents") / "refused" / f"{name}.yaml"
+    intent = resource_folder("intents") / "refused" / f"{name}.yaml"
     assert run(["build", str(intent), "--output", str(tmp_path / "out")]) == WRONG
     assert not (tmp_path / "out").exists()
     assert capsys.readouterr().out.count("error: ") == 3

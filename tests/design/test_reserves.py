@@ -5,10 +5,10 @@ import json
 import pytest
 
 import nodrop
-from nodrop.design import adaptations
+from nodrop.design import find_adaptations
 from nodrop.design.defaults import applied_defaults
 from nodrop.design.reserves import queue_reserve
-from nodrop.design.static_buffers import is_static
+from nodrop.design.static_buffers import has_static_headroom
 from nodrop.hardware import asic, switch, switches
 from nodrop.model.buffers import BufferProfile
 from nodrop.model.fabric import Device, Fabric
@@ -98,7 +98,7 @@ def test_show_has_the_number_and_its_source() -> None:
 
 def test_nvue_has_none_and_that_is_noted() -> None:
     intent = load(shipped("two-by-two", NVUE))
-    (note,) = [one for one in adaptations(intent) if one.path == "spine*/*/qos/queues/*/buffer/size_bytes"]
+    (note,) = [one for one in find_adaptations(intent) if one.path == "spine*/*/qos/queues/*/buffer/size_bytes"]
     assert (note.wanted, note.made) == ("9216", "0")
     assert {one.key for one in applied_defaults(intent)} >= {"queue reserve at leaves"}
     assert "queue reserve at spines" not in {one.key for one in applied_defaults(intent)}
@@ -109,6 +109,6 @@ def test_nvue_has_none_and_that_is_noted() -> None:
 def test_every_switch_has_a_reserve_or_it_is_said_to_be_unknown(name: str) -> None:
     """No reserve is less than a packet of 1518 bytes."""
     model = switch(name)
-    found = queue_reserve(model, static=is_static(model))
+    found = queue_reserve(model, static=has_static_headroom(model))
     assert (found.size_bytes == 0) == found.source.startswith("not known for ")
     assert found.size_bytes == 0 or found.size_bytes >= 1518

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from nodrop import design
-from nodrop.design.static_buffers import static_buffers
+from nodrop.design.static_buffers import design_static_buffers
 from nodrop.design.topology import topology_of
 from nodrop.engine.vocabulary.admission import pause_threshold_bytes
 from nodrop.engine.vocabulary.egress import refused_threshold_limit_bytes
@@ -34,7 +34,7 @@ def with_changes(changes: Data) -> Fabric:
 
 
 def notes(changes: Data) -> set[tuple[str, str, str]]:
-    return {(note.path, note.wanted, note.made) for note in design.adaptations(load(changed(INTENT, changes)))}
+    return {(note.path, note.wanted, note.made) for note in design.find_adaptations(load(changed(INTENT, changes)))}
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ def test_headroom_within_a_table_s_sizes_is_each_port_s_own() -> None:
     speeds = {f"endpoints.{group}.speed": "100G" for group in ("gpu", "storage")}
     data = changed(INTENT, {**change, **speeds, "topology.uplinks.spine_split": None})
     intent = load(data)
-    made = static_buffers(intent, topology_of(intent).group("spine"), switch("DS3000"))
+    made = design_static_buffers(intent, topology_of(intent).group("spine"), switch("DS3000"))
     fit = made.fits[100_000, 30]
     assert (fit.reserved_bytes, fit.xoff_bytes, fit.shared_bytes) == (56368, 55120, 0)
     assert next(pool.shared_headroom_bytes for pool in made.pools if pool.name == "ingress_lossless") is None

@@ -5,12 +5,12 @@ import json
 import pytest
 
 import nodrop
-from nodrop.design import adaptations
+from nodrop.design import find_adaptations
 from nodrop.errors import InputProblems, Unsupported
 from nodrop.model.fabric import Collector, Fabric
 from nodrop.model.index import Index
 from nodrop.model.values import replace_fields
-from nodrop.platforms import writer
+from nodrop.platforms import writer_of_platform
 from support.designs import Data, build, load, shipped
 
 BOTH = {"gnmi": True, "otlp": ["192.0.2.31:4317", "192.0.2.30:4317", "[2001:DB8::30]:8443"]}
@@ -54,7 +54,7 @@ def test_every_switch_has_what_its_platform_can_do() -> None:
         "spine1": (None, COLLECTORS),
         "spine2": (None, COLLECTORS),
     }
-    told = {one.path: (one.wanted, one.made) for one in adaptations(load(data))}
+    told = {one.path: (one.wanted, one.made) for one in find_adaptations(load(data))}
     assert told["leaf*/@otlp_collectors"] == ("192.0.2.30:4317, 192.0.2.31:4317, [2001:db8::30]:8443", "none")
     assert told["spine*/@gnmi_port"] == ("9339", "none")
 
@@ -88,7 +88,7 @@ def test_sonic_refuses_what_it_cannot_say() -> None:
     fabric = build(shipped("two-by-two"))
     for change, path in (({"gnmi_port": 0}, "gnmi_port"), ({"otlp_collectors": COLLECTORS}, "otlp_collectors")):
         with pytest.raises(Unsupported) as caught:
-            writer("sonic").write(replace_fields(fabric.devices[0], **change), Index(fabric))
+            writer_of_platform("sonic").write(replace_fields(fabric.devices[0], **change), Index(fabric))
         assert caught.value.path == path
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import nodrop
 from nodrop.errors import InputProblems
-from nodrop.judging import built
+from nodrop.judging import build_and_read
 from nodrop.model.states import Unknown
 from nodrop.report.bandwidth import FabricBandwidth
 from support.designs import Data, build, changed, load, shipped
@@ -93,7 +93,7 @@ SHAPES: Mapping[str, Data] = {
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_every_shape_is_built_written_read_back_and_has_no_finding(shape: str) -> None:
-    _, reading = built(load(SHAPES[shape]), "intent.yaml", "build")
+    _, reading = build_and_read(load(SHAPES[shape]), "intent.yaml", "build")
     verdict = nodrop.lint(reading)
     assert [(finding.rule, finding.subject) for finding in verdict.findings] == []
     assert [(unknown.rule, unknown.missing) for unknown in verdict.unknown] == []

@@ -6,24 +6,24 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from nodrop.design.boxes import Boxes, resolve_switches
+from nodrop.design.boxes import PlannedSwitches, resolve_switches
 from nodrop.design.buffers import TableHeadroomFit
 from nodrop.design.hwskus import hwsku_of
-from nodrop.design.static_buffers import is_static, static_buffers, static_faults
+from nodrop.design.static_buffers import design_static_buffers, has_static_headroom, static_headroom_faults
 from nodrop.design.topology import topology_of
 from nodrop.errors import InputProblems
-from nodrop.hardware import asic, buildable, headroom_ways, switch, switches
+from nodrop.hardware import asic, breakouts_with_known_headroom, buildable_models, switch, switches
 from nodrop.hardware.schema import HeadroomTable, Switch
 from nodrop.intent.schema import Intent
 from nodrop.model.buffers import HeadroomRow
 from nodrop.model.qos import QosProfile
-from nodrop.platforms.kit.traits import traits
+from nodrop.platforms.kit.traits import traits_of_platform
 from support.designs import build, load, port, shipped
 
-RELEASES = traits("sonic").releases
+RELEASES = traits_of_platform("sonic").releases
 LENGTHS_M = (1, 5, 30, 31, 40, 41, 150, 300, 301, 500, 2000)
 EVERY_LENGTH_M = tuple(range(1, 2501, 7))
-MODELS = tuple(model for model in buildable("sonic") if is_static(switch(model)))
+MODELS = tuple(model for model in buildable_models("sonic") if has_static_headroom(switch(model)))
 
 LOWER_ROWS = {
     ("Arista-7060X6-64PE-B-P32O64", 400_000): "O128 has more at 5 and 30 m",
@@ -86,7 +86,7 @@ def fit_of(use: Ports, intent: Intent, length_m: int) -> tuple[str, TableHeadroo
     """Return the HWSKU of the spines and what their ports have."""
     model = switch(use.model)
     group = topology_of(intent).group("spine")
-    made = static_buffers(intent, group, model)
+    made = design_static_buffers(intent, group, model)
     return hwsku_of(intent, group, model) or str(model.sonic.hwsku), made.fits[use.speed_mbps, length_m]
 
 
@@ -99,8 +99,8 @@ def check(use: Ports, lengths_m: tuple[int, ...], releases: tuple[str, ...]) -> 
             intent = intent_of(use, length_m, release)
             if not has_rows:
                 group = topology_of(intent).group("spine")
-                spines = Boxes(groups={group: resolve_switches(intent, []).groups[group]})
-                found = [problem.found for problem in static_faults(intent, spines)]
+                spines = PlannedSwitches(groups={group: resolve_switches(intent, []).groups[group]})
+                found = [problem.found for problem in static_headroom_faults(intent, spines)]
                 assert any("no HWSKU" in one for one in found), (use, found)
                 break
             hwsku, fit = fit_of(use, intent, length_m)
@@ -134,7 +134,7 @@ def test_rows_below_others_of_their_model_are_known_by_name() -> None:
     found = {
         (table.hwskus[0], row.speed_mbps)
         for model in map(switch, switches())
-        if is_static(model)
+        if has_static_headroom(model)
         for table in model.sonic.headroom
         for row in table.rows
         if row.xoff_bytes < least_xoff(model, row.speed_mbps, row.cable_m)
@@ -191,7 +191,7 @@ def test_a_row_of_the_hwsku_stays_as_it_is_below_the_bound_of_the_standard() -> 
     rows = tuple(row._replace(xoff_bytes=1000) if row.cable_m == 40 else row for row in table.rows)
     sonic = facts.sonic.model_copy(update={"headroom": (table.model_copy(update={"rows": rows}),)})
     intent = load(shipped("broadcom"))
-    made = static_buffers(intent, topology_of(intent).group("leaf"), facts.model_copy(update={"sonic": sonic}))
+    made = design_static_buffers(intent, topology_of(intent).group("leaf"), facts.model_copy(update={"sonic": sonic}))
     assert made.fits[400_000, 30].xoff_bytes == 1000
 
 
@@ -213,4 +213,4 @@ def test_a_speed_without_a_row_of_the_model_is_refused() -> None:
 def test_a_first_intent_has_speeds_with_rows(model: str) -> None:
     rows = {row.speed_mbps for table in switch(model).sonic.headroom for row in table.rows}
     assert not asic(switch(model).asic).computes
-    assert {speed for _, speed in headroom_ways(switch(model))} <= rows
+    assert {speed for _, speed in breakouts_with_known_headroom(switch(model))} <= rows

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nodrop.engine import compiler
-from nodrop.engine.expression import parse
-from nodrop.engine.located_text import Written
+from nodrop.engine.expression import parse_expression
+from nodrop.engine.located_text import ExpressionText
 from nodrop.engine.rules import load_rules
 from nodrop.engine.scopes import SCOPES, typed_names
 from nodrop.errors import InputProblems
@@ -372,13 +372,13 @@ WORDS = st.sampled_from(
 @given(st.lists(WORDS, max_size=24).map("".join))
 def test_any_text_is_refused_or_means_something_harmless(words: str) -> None:
     """Nothing but InputProblems comes out of loading, and what was loaded runs without a builtin at hand."""
-    written = Written(text=words, path="x.yaml", where="assert", line=1, column=1)
+    written = ExpressionText(text=words, path="x.yaml", where="assert", line=1, column=1)
     names = ("device", "interface", "fabric")
     try:
-        node = parse(written, typed_names(SCOPES["interface"].parts))
+        node = parse_expression(written, typed_names(SCOPES["interface"].parts))
     except InputProblems:
         return
-    function = compiler.value(names, node)
+    function = compiler.compile_value(names, node)
     assert function.__globals__["__builtins__"] == {}
     owner = device("leaf1", port(0))
     try:

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from nodrop.engine.baseline import Baseline, Entry, digest_finding_facts, format_baseline, load, mark_known_findings
 from nodrop.engine.finding import Finding
 from nodrop.errors import InputProblems
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 from support.command import nodrop as called
 from support.command import unwatched
 from support.report_samples import finding
 
-INTENT = home("intents") / "two-by-two.yaml"
+INTENT = resource_folder("intents") / "two-by-two.yaml"
 RULE = "pfc-without-watchdog"
 FILE = "nodrop.baseline.yaml"
 

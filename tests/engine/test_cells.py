@@ -3,7 +3,7 @@
 import pytest
 
 from nodrop.engine.cells import EACH_ITEM_ALONE, GroupingColumn, ItemGroup, ItemGroups, grouping_columns
-from nodrop.engine.scopes import SCOPES, Gap
+from nodrop.engine.scopes import SCOPES, UnknownItems
 from nodrop.model.index import Index
 from nodrop.model.qos import QosProfile
 from support.small_fabrics import LOSSLESS, LOSSY, device, fabric, port, rule
@@ -56,7 +56,7 @@ def test_an_empty_fabric_has_nothing_to_judge() -> None:
     for scope in SCOPES.values():
         expected = [()] if scope.name == "fabric" else []
         assert [case.item for case in cells.cases(scope, ()) if isinstance(case, ItemGroup)] == expected
-        assert not [gap for gap in cells.cases(scope, ()) if isinstance(gap, Gap)]
+        assert not [gap for gap in cells.cases(scope, ()) if isinstance(gap, UnknownItems)]
 
 
 def test_rules_that_read_the_same_share_the_work() -> None:

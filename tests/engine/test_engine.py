@@ -12,20 +12,20 @@ import pytest
 import nodrop
 from nodrop import analyses
 from nodrop.engine import expression_types, vocabulary
-from nodrop.engine.finding import Change, Finding, Related, Verdict
+from nodrop.engine.finding import Change, Finding, RelatedPart, Verdict
 from nodrop.engine.rules import shipped
 from nodrop.engine.unknowns import advise_on_missing_fact
 from nodrop.engine.verdicts import judge
-from nodrop.engine.vocabulary import word
+from nodrop.engine.vocabulary import declare_word
 from nodrop.errors import InputProblems
 from nodrop.model.edit import set_value
 from nodrop.model.fabric import End, Fabric, Link, Policy
 from nodrop.model.index import Index
 from nodrop.model.qos import PfcWatchdog
-from nodrop.model.reading import Assumption, Note, Place, PossibleMode, Reading, Remark, Source
+from nodrop.model.reading import Assumption, FilePlace, Note, PossibleMode, Reading, Remark, Source
 from nodrop.model.states import UNKNOWN, Unknown, UnknownFact
-from nodrop.model.subject import parse, text
-from nodrop.resources import home
+from nodrop.model.subject import parse_subject, subject_text
+from nodrop.resources import resource_folder
 from nodrop.syntax.places import Span
 from support.small_fabrics import LOSSLESS, LOSSY, NO_WATCHDOG, WATCHDOG, device, fabric, port, read, rule, two_leaves
 
@@ -38,7 +38,7 @@ WITHOUT_WATCHDOG = {
 
 
 def subjects(verdict: Verdict) -> list[str]:
-    return [text(finding.subject) for finding in verdict.findings]
+    return [subject_text(finding.subject) for finding in verdict.findings]
 
 
 def found(keys: dict[str, Any], whole: Fabric, **more: Any) -> list[str]:
@@ -109,15 +109,15 @@ def test_each_scope_finds_its_subjects(scope: str, claim: str, expected: list[st
 def test_a_finding_points_at_a_part(scope: str, at: str | None, expected: str) -> None:
     verdict = judge(Reading(fabric=two_leaves()), [rule(scope=scope, claim="false", **({"at": at} if at else {}))])
     first = verdict.findings[0]
-    assert text(first.at) == expected
+    assert subject_text(first.at) == expected
     assert first.device == (None if expected.startswith("@fabric") else expected.split("/")[0])
 
 
 def test_a_finding_says_it_all() -> None:
     keys = WITHOUT_WATCHDOG | {"set": {"qos.pfc_watchdog": "fabric.policy.host_watchdog"}, "severity": "warning"}
-    whole = set_value(two_leaves(), parse("leaf1/Ethernet8/qos/pfc_watchdog"), None)
+    whole = set_value(two_leaves(), parse_subject("leaf1/Ethernet8/qos/pfc_watchdog"), None)
     finding = only(judge(Reading(fabric=whole), [rule("pfc-without-watchdog", **keys)]))
-    subject = parse("leaf1/Ethernet8")
+    subject = parse_subject("leaf1/Ethernet8")
     assert finding == Finding(
         rule="pfc-without-watchdog",
         severity="warning",
@@ -253,7 +253,7 @@ def test_findings_of_one_cause_share_a_group_across_ports_and_devices() -> None:
     findings = judge(Reading(fabric=whole), [rule(**WITHOUT_WATCHDOG), rule("other", **WITHOUT_WATCHDOG)]).findings
     groups: dict[str, list[str]] = {}
     for finding in findings:
-        groups.setdefault(finding.group, []).append(f"{finding.rule}:{text(finding.subject)}")
+        groups.setdefault(finding.group, []).append(f"{finding.rule}:{subject_text(finding.subject)}")
     assert sorted(groups.values()) == [
         ["fault:leaf1/Ethernet0", "fault:leaf2/Ethernet0"],
         ["fault:leaf1/Ethernet8", "fault:leaf2/Ethernet8"],
@@ -304,7 +304,7 @@ def test_names_do_not_part_groups(scope: str, named: str) -> None:
 
 
 def test_what_a_function_answers_is_no_name() -> None:
-    whole = set_value(two_leaves(), parse("spine1/Ethernet8/mtu_bytes"), "1500")
+    whole = set_value(two_leaves(), parse_subject("spine1/Ethernet8/mtu_bytes"), "1500")
     keys = {
         "when": "interface.side == 'fabric'",
         "claim": "false",
@@ -321,7 +321,7 @@ def test_a_rule_that_points_at_an_end_of_a_link_shows_the_other() -> None:
         (found,) = judge(Reading(fabric=two_leaves()), [rule(**keys)]).findings[:1]
         port_here, port_there = (found.at[1], found.related[0].subject[1])
         assert found.at == (here, port_here, "mtu_bytes")
-        assert found.related == (Related(subject=(there, port_there, "mtu_bytes"), message="the other end"),)
+        assert found.related == (RelatedPart(subject=(there, port_there, "mtu_bytes"), message="the other end"),)
         assert {f"{here}:{port_here}", f"{there}:{port_there}"} == set(found.subject[2].split("--"))
     for scope, at in (("link", "link.media"), ("interface", "mtu_bytes")):
         plain = judge(Reading(fabric=two_leaves()), [rule(scope=scope, claim="false", at=at, message="x")]).findings
@@ -354,7 +354,8 @@ def test_findings_go_by_device_then_rule_then_subject_in_natural_order() -> None
         classes=two_leaves().classes,
     )
     rules = [rule("b", claim="false"), rule("a", claim="false"), rule("z", scope="fabric", claim="false")]
-    assert [(finding.rule, text(finding.subject)) for finding in judge(Reading(fabric=whole), rules).findings] == [
+    findings = judge(Reading(fabric=whole), rules).findings
+    assert [(finding.rule, subject_text(finding.subject)) for finding in findings] == [
         ("z", "@fabric"),
         ("a", "leaf2/Ethernet16"), ("a", "leaf2/Ethernet80"), ("b", "leaf2/Ethernet16"), ("b", "leaf2/Ethernet80"),
         ("a", "leaf10/Ethernet16"), ("a", "leaf10/Ethernet80"), ("b", "leaf10/Ethernet16"), ("b", "leaf10/Ethernet80"),
@@ -437,8 +438,8 @@ def test_what_a_word_could_not_work_out_is_settled_by_what_it_is_given(missing: 
 
 
 def test_nobody_misses_facts_of_queues_where_nothing_carries_rdma() -> None:
-    whole = set_value(two_leaves(), parse("leaf1/Ethernet0/qos"), UNKNOWN)
-    whole = set_value(whole, parse("leaf1/@role"), UNKNOWN)
+    whole = set_value(two_leaves(), parse_subject("leaf1/Ethernet0/qos"), UNKNOWN)
+    whole = set_value(whole, parse_subject("leaf1/@role"), UNKNOWN)
     rules = [rule("of-qos", claim="interface.qos is none"), rule("of-role", claim="device.role == 'leaf'")]
     for mode, classes, missing in (
         ("lossless", (), ["interface.qos", "device.role"]),
@@ -455,7 +456,7 @@ def test_nobody_misses_facts_of_queues_where_nothing_carries_rdma() -> None:
 def test_what_is_missing_and_who_would_tell(
     scope: str, claim: str, subject: str, value: object, missing: str, settled_by: str, count: int
 ) -> None:
-    whole = set_value(two_leaves(), parse(subject), value)
+    whole = set_value(two_leaves(), parse_subject(subject), value)
     (unknown,) = judge(Reading(fabric=whole), [rule(scope=scope, claim=claim)]).unknown
     assert (unknown.missing, unknown.resolved_by, unknown.subjects_count) == (missing, settled_by, count)
     assert set(unknown.devices) == {
@@ -534,7 +535,7 @@ def test_a_rule_that_crashes_is_a_problem_and_the_others_are_judged() -> None:
         "(the other rules were checked)"
         for name in ("divides", "tells")
     ]
-    assert [(finding.rule, text(finding.subject)) for finding in verdict.findings] == [
+    assert [(finding.rule, subject_text(finding.subject)) for finding in verdict.findings] == [
         ("divides", "leaf1/Ethernet8"),
         ("goes-on", "leaf1/Ethernet8"),
     ]
@@ -610,7 +611,7 @@ def test_options_are_the_site_s_and_typed_by_their_defaults() -> None:
 )
 def test_what_rests_on_a_documented_default_is_likely(derived: str, claim: str, confidence: str) -> None:
     whole = fabric(device("leaf1", port(0), watchdog_polling_ms=100, role="leaf"))
-    reading = Reading(fabric=whole, derived={parse(derived): "the platform's default"})
+    reading = Reading(fabric=whole, derived={parse_subject(derived): "the platform's default"})
     keys = {"claim": claim} | ({"at": "description"} if "description" in derived else {})
     assert only(judge(reading, [rule(**keys)])).confidence == confidence
     assert only(judge(replace(reading, derived={}), [rule(**keys)])).confidence == "certain"
@@ -641,25 +642,25 @@ def test_a_confidence_is_lowered_and_never_raised() -> None:
     assert only(judge(reading, [rule(**keys)], strictness="pedantic")).confidence == "possible"
 
 
-@word("function")
+@declare_word("function")
 def mode_of(word: str, *, index: Index) -> str:
     """Something that looks at the fabric by the index."""
     return index.fabric.mode if word else ""
 
 
-@word("function")
+@declare_word("function")
 def known_port(interface: Any) -> bool:
     """Something that looks at a port as a whole."""
     return interface is not None
 
 
-@word("function", rests_on=("classes",))
+@declare_word("function", rests_on=("classes",))
 def class_words(name: str) -> bool:
     """Something that takes the classes for true."""
     return not name
 
 
-@word("function")
+@declare_word("function")
 def far_mtu(device: str, port: str, *, index: Index) -> int | None:
     """The MTU at the other end, by the index."""
     far = index.far(device, port)
@@ -668,19 +669,19 @@ def far_mtu(device: str, port: str, *, index: Index) -> int | None:
     return far.mtu_bytes
 
 
-@word("function")
+@declare_word("function")
 def wanted_watchdog(fabric: Fabric) -> PfcWatchdog | None | Unknown:
     """What the owner wants, or UNKNOWN."""
     return fabric.policy.host_watchdog
 
 
-@word("function")
+@declare_word("function")
 def silent(fabric: Fabric) -> int:
     """Something that does not say what it misses."""
     raise UnknownFact
 
 
-@word("filter")
+@declare_word("filter")
 def bracketed(name: str | None) -> str:
     """A name in brackets."""
     return f"[{name}]"
@@ -694,7 +695,7 @@ def words_of_this_test(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_words_are_given_the_index_and_say_what_they_miss() -> None:
-    whole = set_value(two_leaves(), parse("leaf1/Ethernet8/mtu_bytes"), "1500")
+    whole = set_value(two_leaves(), parse_subject("leaf1/Ethernet8/mtu_bytes"), "1500")
     verdict = judge(
         Reading(fabric=whole),
         [
@@ -785,9 +786,9 @@ def test_a_name_that_another_happens_to_share_counts_in_a_group() -> None:
 def test_names_of_ends_do_not_part_what_an_analysis_finds() -> None:
     """The words of the rule are `gpu1 sends …; leaf1 Ethernet0 has MTU 1500`: only the numbers tell causes apart."""
     (too_small,) = (one for one in shipped() if one.name == "rdma-mtu-above-port-mtu")
-    whole = nodrop.build(nodrop.load(home("intents") / "two-by-two.yaml"))
+    whole = nodrop.build(nodrop.load(resource_folder("intents") / "two-by-two.yaml"))
     for where, mtu in (("leaf1/Ethernet0", "1500"), ("leaf2/Ethernet8", "1500"), ("leaf2/Ethernet0", "2000")):
-        whole = set_value(whole, parse(f"{where}/mtu_bytes"), mtu)
+        whole = set_value(whole, parse_subject(f"{where}/mtu_bytes"), mtu)
     found = {one.at[:2]: one.group for one in judge(Reading(fabric=whole), [too_small]).findings}
     assert len(found) == 3
     assert found["leaf1", "Ethernet0"] == found["leaf2", "Ethernet8"] != found["leaf2", "Ethernet0"]
@@ -802,12 +803,12 @@ def test_an_analysis_finds_and_the_rule_has_the_words() -> None:
         "leaf1 has 2 ports, more than 1 in test",
         "leaf2 has 2 ports, more than 1 in test",
     )
-    assert (text(first.subject), text(first.at), first.device) == ("leaf1", "leaf1/Ethernet0", "leaf1")
-    assert (text(second.at), second.device) == ("leaf2", "leaf2")
+    assert (subject_text(first.subject), subject_text(first.at), first.device) == ("leaf1", "leaf1/Ethernet0", "leaf1")
+    assert (subject_text(second.at), second.device) == ("leaf2", "leaf2")
     assert first.facts == {"name": "leaf1", "ports": 2, "limit": 1, "other": "leaf1"}
-    assert first.related == (Related(subject=("spine1",), message="its spine"),)
+    assert first.related == (RelatedPart(subject=("spine1",), message="its spine"),)
     assert first.group == second.group
-    wider = set_value(leaves(), parse("leaf2/Ethernet16"), {})
+    wider = set_value(leaves(), parse_subject("leaf2/Ethernet16"), {})
     groups = [finding.group for finding in judge(Reading(fabric=wider), [rule(**HITS)]).findings]
     assert groups[0] != groups[1]
     assert first.fingerprint != second.fingerprint
@@ -850,12 +851,12 @@ def test_an_analysis_that_crashes_keeps_what_it_found() -> None:
 def test_an_analysis_rests_on_what_it_says() -> None:
     reading = Reading(fabric=leaves(), assumed=(Assumption(fact="RDMA", value="x", reason="y"),))
     assert {finding.confidence for finding in judge(reading, [rule(**HITS)]).findings} == {"likely"}
-    derived = Reading(fabric=leaves(), derived={parse("leaf1/Ethernet0"): "x"})
+    derived = Reading(fabric=leaves(), derived={parse_subject("leaf1/Ethernet0"): "x"})
     assert [finding.confidence for finding in judge(derived, [rule(**HITS)]).findings] == ["likely", "certain"]
 
 
 def remark(kind: str = "duplicate-key", **changes: Any) -> Remark:
-    place = Place("config_db.json", Span(4, 5, 4, 12))
+    place = FilePlace("config_db.json", Span(4, 5, 4, 12))
     known = {"subject": ("leaf1", "@text"), "place": place, "facts": {"key": "PORT", "first": "2"}}
     return Remark(kind=kind, **known | changes)
 

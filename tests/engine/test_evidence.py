@@ -9,14 +9,14 @@ from nodrop.engine.evidence import ReadingEvidence
 from nodrop.model.fabric import Fabric
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
-from nodrop.model.subject import parse
+from nodrop.model.subject import parse_subject
 
 PORTS = tuple(f"swp{number}" for number in range(1, 65))
 FABRIC = Fabric(name="f", mode="lossless", devices=())
 
 
 def evidence_of(derived: Mapping[str, str]) -> ReadingEvidence:
-    reading = Reading(fabric=FABRIC, derived={parse(subject): reason for subject, reason in derived.items()})
+    reading = Reading(fabric=FABRIC, derived={parse_subject(subject): reason for subject, reason in derived.items()})
     return ReadingEvidence(reading, Index(FABRIC))
 
 

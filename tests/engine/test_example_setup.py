@@ -8,14 +8,14 @@ import nodrop
 from nodrop.engine.example_setup import merge_overlay, write_changed_switches
 from nodrop.model.edit import set_value
 from nodrop.model.fabric import Fabric
-from nodrop.model.subject import parse
+from nodrop.model.subject import parse_subject
 from nodrop.model.values import replace_fields
-from nodrop.platforms.kit.examples import TIERS
+from nodrop.platforms.kit.examples import TIER_CHANGES_BY_PLATFORM
 from support.designs import build, shipped
 
 
 def setting(subject: str, value: object) -> Callable[[Fabric], Fabric]:
-    return lambda fabric: set_value(fabric, parse(subject), value)
+    return lambda fabric: set_value(fabric, parse_subject(subject), value)
 
 
 def promoted(fabric: Fabric) -> Fabric:
@@ -42,9 +42,9 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
-@pytest.mark.parametrize("platform", TIERS)
+@pytest.mark.parametrize("platform", TIER_CHANGES_BY_PLATFORM)
 def test_a_changed_fabric_is_written_as_if_nothing_were_kept(platform: str, change: Callable[[Fabric], Fabric]) -> None:
-    fabric = build(merge_overlay(shipped("two-by-two"), {"topology": TIERS[platform]}))
+    fabric = build(merge_overlay(shipped("two-by-two"), {"topology": TIER_CHANGES_BY_PLATFORM[platform]}))
     former, changed = list(write_changed_switches(fabric)), change(fabric)
     assert former == list(nodrop.write(fabric))
     assert list(write_changed_switches(changed)) == list(nodrop.write(changed)) != former

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from nodrop.engine.examples import PlatformView, run_example
-from nodrop.engine.finding import Finding, Located
+from nodrop.engine.finding import FileLocation, Finding
 from nodrop.model.edit import set_value
 from nodrop.model.fabric import Fabric
 from nodrop.model.reading import Reading, Remark
 from nodrop.model.states import UNKNOWN
-from nodrop.model.subject import parse
+from nodrop.model.subject import parse_subject
 from nodrop.syntax.places import Span
 from support.small_fabrics import rule, two_leaves
 
@@ -23,13 +23,13 @@ GOOD = {"model": {"leaf*/Ethernet0/qos/pfc_watchdog": None}}
 
 def base(intent: Mapping[str, Any]) -> Fabric:
     """The example fabric; an intent may state its mode."""
-    return set_value(two_leaves(), parse("@fabric/mode"), intent.get("mode", "lossless"))
+    return set_value(two_leaves(), parse_subject("@fabric/mode"), intent.get("mode", "lossless"))
 
 
 def views(fabric: Fabric) -> Iterable[PlatformView]:
     """As two platforms say it: one loses what is at the far end of a cable on spines."""
     yield PlatformView("sonic", Reading(fabric=fabric))
-    yield PlatformView("nvue", Reading(fabric=set_value(fabric, parse("spine1/*/side"), "host")))
+    yield PlatformView("nvue", Reading(fabric=set_value(fabric, parse_subject("spine1/*/side"), "host")))
 
 
 def told(bad: object = BAD, good: object = GOOD, **keys: Any) -> list[str]:
@@ -72,7 +72,9 @@ def test_a_platform_s_own_names_are_spelt_as_in_the_example() -> None:
     renamed = {"swp2": "Ethernet8"}
 
     def own(fabric: Fabric) -> Iterable[PlatformView]:
-        named = set_value(set_value(fabric, parse("leaf*/Ethernet8/name"), "swp2"), parse("spine1/*/side"), "host")
+        named = set_value(
+            set_value(fabric, parse_subject("leaf*/Ethernet8/name"), "swp2"), parse_subject("spine1/*/side"), "host"
+        )
         yield PlatformView(
             "nvue", Reading(fabric=named), lambda subject: tuple(renamed.get(part, part) for part in subject)
         )
@@ -87,7 +89,9 @@ def test_a_finding_without_a_line_is_told() -> None:
 
     def found(findings: Iterable[Finding], reading: Reading) -> Iterable[Finding]:
         spans = {"leaf1": Span(7, 1, 7, 9), "leaf2": None}
-        return [replace(one, located=Located(file="config_db.json", span=spans[str(one.device)])) for one in findings]
+        return [
+            replace(one, located=FileLocation(file="config_db.json", span=spans[str(one.device)])) for one in findings
+        ]
 
     failures = run_example(made, made.examples[0], base, views, locate=found)
     assert [failure.message for failure in failures] == ["no line for the finding at leaf2/Ethernet8"] * 2

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from nodrop.engine import compiler
-from nodrop.engine.expression import parse, parse_message, parse_path
-from nodrop.engine.located_text import Written
-from nodrop.engine.nodes import Node, leaves, nodes_not_none, path, reads
-from nodrop.engine.nodes import text as spelt
+from nodrop.engine.expression import parse_expression, parse_message, parse_path
+from nodrop.engine.located_text import ExpressionText
+from nodrop.engine.nodes import Node, facts_used_by, model_path_of, nodes_not_none, paths_read_by
+from nodrop.engine.nodes import format_node as spelt
 from nodrop.engine.scopes import SCOPES, typed_names
 from nodrop.errors import InputProblems
 from nodrop.model.fabric import Interface
@@ -28,20 +28,20 @@ OPTIONS = Record(
 OPTION_VALUES = {"minimum_ms": 200, "modes": ("lossless",), "class": "rdma"}
 
 
-def written(text: str, column: int = 11) -> Written:
-    return Written(text=text, path="rules/pfc/x.yaml", where="assert", line=7, column=column)
+def written(text: str, column: int = 11) -> ExpressionText:
+    return ExpressionText(text=text, path="rules/pfc/x.yaml", where="assert", line=7, column=column)
 
 
 def checked(text: str, *, scope: str = "interface", when: str = "") -> Node:
     names = typed_names(SCOPES[scope].parts, OPTIONS)
-    surely = nodes_not_none(parse(written(when), names), holds=True) if when else frozenset()
-    return parse(written(text), names, surely)
+    surely = nodes_not_none(parse_expression(written(when), names), holds=True) if when else frozenset()
+    return parse_expression(written(text), names, surely)
 
 
 def value(text: str, interface: Interface, **context: Any) -> Any:
     owner = device("leaf1", interface, **context)
     whole = fabric(owner)
-    function = compiler.value(("device", "interface", "fabric", "options"), checked(text))
+    function = compiler.compile_value(("device", "interface", "fabric", "options"), checked(text))
     return function(owner, interface, whole, OPTION_VALUES, index=Index(whole))
 
 
@@ -287,7 +287,7 @@ def test_mistakes_are_told_at_their_place_with_the_nearest_word(text: str, told:
 
 def test_what_reads_what() -> None:
     node = checked("interface.enabled and interface.qos.pfc_priorities == (3,) and interface.lane_mbps")
-    assert reads(node) == {
+    assert paths_read_by(node) == {
         ("interface", "enabled"),
         ("interface", "qos", "pfc_priorities"),
         ("interface", "qos", "pfc_rx_priorities"),
@@ -296,7 +296,7 @@ def test_what_reads_what() -> None:
         ("interface", "speed_mbps"),
     }
     told = checked("count(device.interfaces) == 2 and interface.mtu_bytes | bytes == '9 kB'")
-    assert [spelt(leaf) for leaf in leaves(told)] == ["count(device.interfaces)", "interface.mtu_bytes"]
+    assert [spelt(leaf) for leaf in facts_used_by(told)] == ["count(device.interfaces)", "interface.mtu_bytes"]
 
 
 def test_an_expression_can_be_written_again() -> None:
@@ -316,9 +316,9 @@ def test_an_expression_can_be_written_again() -> None:
 
 def test_a_path_begins_with_a_name_or_goes_on_from_the_scope() -> None:
     names = typed_names(SCOPES["link"].parts)
-    assert path(parse_path(written("length_m"), names, "link")) == ("link", "length_m")
-    assert path(parse_path(written("a.mtu_bytes"), names, "link")) == ("a", "mtu_bytes")
-    assert path(parse_path(written("device_b.role"), names, "link")) == ("device_b", "role")
+    assert model_path_of(parse_path(written("length_m"), names, "link")) == ("link", "length_m")
+    assert model_path_of(parse_path(written("a.mtu_bytes"), names, "link")) == ("a", "mtu_bytes")
+    assert model_path_of(parse_path(written("device_b.role"), names, "link")) == ("device_b", "role")
     with pytest.raises(InputProblems, match=r"^rules/pfc/x.yaml:7:11: assert: Link has no `lengt_m` \(did you mean"):
         parse_path(written("lengt_m"), names, "link")
     with pytest.raises(InputProblems, match="expected a path of the model"):
@@ -367,7 +367,7 @@ def test_limits_are_what_they_say() -> None:
 
 
 def test_what_is_emitted_has_no_builtins_and_only_its_own_names() -> None:
-    function = compiler.value(("device", "interface", "fabric", "options"), checked(f"{DETECTION} | ms"))
+    function = compiler.compile_value(("device", "interface", "fabric", "options"), checked(f"{DETECTION} | ms"))
     assert function.__globals__["__builtins__"] == {}
     assert set(function.__globals__) == {
         "__builtins__", "UNKNOWN", "Exception", "bool", "known", "property_of", "w6", "value",
@@ -404,12 +404,14 @@ def test_emitted_code_means_what_python_would_say(profile: Any) -> None:
     "deep", ["-" * 31 + "1", "(1 + " * 31 + "1" + ")" * 31, "(1, " * 30 + "1" + ",)" * 30, "not " * 31 + "1"]
 )
 def test_the_deepest_expression_still_is_python(deep: str) -> None:
-    function = compiler.value((), checked(deep))
+    function = compiler.compile_value((), checked(deep))
     assert function(index=None) is not None
 
 
 def test_wred_of_a_queue_is_reached_by_its_names() -> None:
     names = typed_names(SCOPES["queue"].parts)
-    function = compiler.value(("device", "interface", "queue"), parse(written("queue.wred.green.min_bytes"), names))
+    function = compiler.compile_value(
+        ("device", "interface", "queue"), parse_expression(written("queue.wred.green.min_bytes"), names)
+    )
     queue = LOSSLESS.queues[1]  # type: ignore[index]
     assert function(None, port(0), queue, index=None) == WRED.green.min_bytes

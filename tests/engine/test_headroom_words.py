@@ -15,7 +15,7 @@ from nodrop.engine.vocabulary.headroom import (
     model_of_peer,
     takes_table_row,
 )
-from nodrop.hardware.bounds import Bounds, bounds, row_xoff
+from nodrop.hardware.bounds import XoffBounds, find_xoff_bounds, sku_xoff_bytes
 from nodrop.model.buffers import BufferProfile, DynamicBuffers, Headroom
 from nodrop.model.fabric import Device
 from nodrop.model.index import Index
@@ -50,7 +50,7 @@ def test_other_hwskus_count_where_a_table_has_no_row(
     hwsku: str, speed_mbps: int, length_m: int, xoff: int | None
 ) -> None:
     """P32V128 has 830580 at 800G, P32O64 more; rows of 100G are in tables of HWSKUs without ports of 100G alone."""
-    assert row_xoff(th5(hwsku), speed_mbps, length_m) == xoff
+    assert sku_xoff_bytes(th5(hwsku), speed_mbps, length_m) == xoff
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_both_rules_compare_with_the_same_figures(
 ) -> None:
     """The tables are of sonic-buildimage 202511; the formula is of 202511, for 1024 bytes, half of all small."""
     far = replace_fields(PORT, speed_mbps=speed_mbps, mtu_bytes=9100, lanes=2)
-    found = bounds(_traditional(hwsku, model, "202511"), far, length_m=length_m)
+    found = find_xoff_bounds(_traditional(hwsku, model, "202511"), far, length_m=length_m)
     assert (found.row, found.formula, found.least, found.usual) == (row, formula, least, row)
     assert found.assumed_mtu_bytes == 1024
 
@@ -179,7 +179,7 @@ def test_a_headroom_is_told_beside_the_row_and_the_bound(xoff_bytes: int, stated
 
 
 def test_a_row_below_what_is_on_the_cable_decides_nothing() -> None:
-    of_row = Bounds(row=5000, formula=None, ieee=9000, tabled=True)
+    of_row = XoffBounds(row=5000, formula=None, ieee=9000, tabled=True)
     assert of_row._replace(in_flight=5000).usual == 5000
     assert of_row._replace(in_flight=5001).usual == 9000
     assert of_row._replace(in_flight=5001, formula=7000).usual == 7000
@@ -188,7 +188,7 @@ def test_a_row_below_what_is_on_the_cable_decides_nothing() -> None:
 def test_an_unknown_buffer_model_leaves_open_only_whether_the_row_decides() -> None:
     far = replace_fields(PORT, speed_mbps=100_000, mtu_bytes=9100, lanes=4)
     device = replace_fields(_traditional("Mellanox-SN2700-D48C8", "SN2700", "202511"), buffer_model=UNKNOWN)
-    found = bounds(device, far, length_m=40)
+    found = find_xoff_bounds(device, far, length_m=40)
     assert found.least == 29_696
     with pytest.raises(UnknownFact, match=r"device\.buffer_model"):
         _ = found.usual
@@ -198,5 +198,5 @@ def test_a_stated_traffic_pattern_replaces_that_of_sonic() -> None:
     settings = DynamicBuffers(dynamic_th=0, pattern_mtu_bytes=4096, small_packet_percent=50, over_subscribe_ratio=0)
     far = replace_fields(PORT, speed_mbps=50_000, mtu_bytes=9100, lanes=2)
     device = replace_fields(_traditional("ACS-MSN2700", "SN2700", "202511"), dynamic_buffers=settings)
-    found = bounds(device, far, length_m=40)
+    found = find_xoff_bounds(device, far, length_m=40)
     assert (found.formula, found.assumed_mtu_bytes) == (26_624, None)

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from nodrop.engine.fact_words import describe_fact
-from nodrop.engine.unknowns import platforms_without
-from nodrop.model.compare import differences, project
+from nodrop.engine.unknowns import platforms_without_fact
+from nodrop.model.compare import differences, mask_unsupported_fields
 from nodrop.model.reading import Source
 from nodrop.platforms import reader, unsupported_paths
 from support.command import nodrop
@@ -66,8 +66,8 @@ def test_nothing_is_unknown_that_a_platform_cannot_have() -> None:
     told = supplied("onyx1.txt", ONYX)
     assert [rule for rule in told if rule.startswith("adaptive-routing") or "utilization" in rule] == []
     assert "headroom-too-small" not in told
-    assert platforms_without("interface.adaptive_routing") == {"onyx"}
-    assert platforms_without("interface.side") == platforms_without("device.role") == set()
+    assert platforms_without_fact("interface.adaptive_routing") == {"onyx"}
+    assert platforms_without_fact("interface.side") == platforms_without_fact("device.role") == set()
 
 
 def test_a_computed_size_names_the_fact_that_lacks() -> None:
@@ -89,4 +89,4 @@ def test_readers_supply_nothing_that_files_cannot_express(platform: str, samples
         bundle = [(Source(name=name, display=name), file.read_bytes()) for name, file in zip(names, files, strict=True)]
         device = reader(platform).read_device("sw1", bundle).device
         assert device is not None
-        assert list(differences(project(device, unsupported_paths(platform)), device)) == []
+        assert list(differences(mask_unsupported_fields(device, unsupported_paths(platform)), device)) == []

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from nodrop.engine.areas import rule_area_names
-from nodrop.engine.mutants import mutants
+from nodrop.engine.mutants import mutants_of
 from nodrop.engine.rules import shipped
-from nodrop.engine.site_rules import load_site_rules, with_own
+from nodrop.engine.site_rules import load_rules_with_shipped, load_site_rules
 from nodrop.errors import InputProblems
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 from support.command import Done, built, nodrop
 
 RULE = """\
@@ -63,9 +63,9 @@ def test_own_rules_stand_among_the_shipped_ones() -> None:
     write("links/site-mtu")
     (own,) = load_site_rules([Path("ours"), Path("./ours")])
     assert (own.name, own.area, own.path) == ("site-mtu", "links", "ours/links/site-mtu.yaml")
-    every = [rule.name for rule in with_own([Path("ours")])]
+    every = [rule.name for rule in load_rules_with_shipped([Path("ours")])]
     assert every == sorted([*(rule.name for rule in shipped()), "site-mtu"])
-    assert with_own([]) is shipped()
+    assert load_rules_with_shipped([]) is shipped()
 
 
 ANALYSIS = (
@@ -274,7 +274,7 @@ def test_a_file_that_is_no_rule_is_reported(path: str, told: str, tmp_path: Path
 
 @pytest.mark.slow
 def test_shipped_rules_are_tested_in_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(home("rules").parent)
+    monkeypatch.chdir(resource_folder("rules").parent)
     name = "telemetry/counters-not-exported"
     (rule,) = (one for one in shipped() if f"{one.area}/{one.name}" == name)
     kinds = [example.kind for example in rule.examples]
@@ -282,7 +282,7 @@ def test_shipped_rules_are_tested_in_place(monkeypatch: pytest.MonkeyPatch) -> N
     ok = f"ok    {name}  {counts} on sonic and nvue\n1 rule: 1 ok, 0 failed\n"
     assert nodrop("test-rules", f"rules/{name}.yaml") == Done(0, ok, "")
     assert nodrop("test-rules", "rules", "--select", rule.name) == Done(0, ok, "")
-    with_changes = ok.replace(counts, f"{counts}, {len(mutants(rule))} changes")
+    with_changes = ok.replace(counts, f"{counts}, {len(mutants_of(rule))} changes")
     assert nodrop("test-rules", f"rules/{name}.yaml", "--mutants") == Done(0, with_changes, "")
     assert nodrop("lint", "--rules", "rules", "intents/two-by-two.yaml").code == 2, "they are shipped already"
 
@@ -461,7 +461,7 @@ def test_the_list_is_that_of_the_configuration() -> None:
 
 def test_own_rules_judge_beside_the_shipped_ones_in_every_report() -> None:
     write("links/site-mtu")
-    built(home("intents") / "two-by-two.yaml", "build")
+    built(resource_folder("intents") / "two-by-two.yaml", "build")
     path = Path("build/leaf1/config_db.json")
     config = json.loads(path.read_text())
     config["PORT"]["Ethernet0"]["mtu"] = "1500"
@@ -486,7 +486,7 @@ def rules_counted(report: str) -> int:
 
 def test_an_own_rule_that_crashes_is_its_author_s_fault() -> None:
     write("links/site-mtu", RULE, (">= options.mtu_bytes", "/ (options.mtu_bytes - 9100) > 1"))
-    done = nodrop("lint", home("intents") / "two-by-two.yaml", "--rules", "ours", "--select", "site-mtu")
+    done = nodrop("lint", resource_folder("intents") / "two-by-two.yaml", "--rules", "ours", "--select", "site-mtu")
     assert done.code == 2
     assert "rule site-mtu failed: ZeroDivisionError" in done.out
     assert "bug" not in done.err
@@ -533,7 +533,7 @@ def test_what_stands_in_an_own_rule_cannot_harm_a_reader() -> None:
         ("explain", "site-mtu", "--rules", "ours"),
         ("test-rules", "ours"),
         ("test-rules", "ours", "--format", "junit"),
-        ("lint", home("intents") / "two-by-two.yaml", "--rules", "ours", "--select", "site-mtu"),
+        ("lint", resource_folder("intents") / "two-by-two.yaml", "--rules", "ours", "--select", "site-mtu"),
     ):
         done = nodrop(*words)
         assert done.code in (0, 1)

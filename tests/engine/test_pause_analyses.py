@@ -3,12 +3,12 @@
 from dataclasses import replace
 from itertools import pairwise
 
-from nodrop.analyses import Hit, Unsettled, one_sided_pause, watchdog_order
+from nodrop.analyses import AnalysisHit, UndecidedSubject, one_sided_pause, watchdog_order
 from nodrop.model.fabric import Device, End, Fabric, Host, HostPort, Interface, Link
 from nodrop.model.index import Index
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import UNKNOWN
-from nodrop.model.subject import text
+from nodrop.model.subject import subject_text
 from support.small_fabrics import LOSSLESS, LOSSY, WATCHDOG, device, fabric, port, two_leaves
 
 
@@ -36,10 +36,10 @@ def order(fabric: Fabric) -> dict[str, tuple[object, object]]:
     """By port, when it acts and with what it was compared; by device, what is missing."""
     found: dict[str, tuple[object, object]] = {}
     for each in watchdog_order.find(Index(fabric)):
-        if isinstance(each, Hit):
-            found[text(each.subject)] = (each.facts["own_ms"], each.facts["other_ms"])
+        if isinstance(each, AnalysisHit):
+            found[subject_text(each.subject)] = (each.facts["own_ms"], each.facts["other_ms"])
         else:
-            found[text(each.subject)] = ("missing", each.missing)
+            found[subject_text(each.subject)] = ("missing", each.missing)
     return found
 
 
@@ -88,9 +88,11 @@ def test_what_is_not_known_is_told_once_per_device() -> None:
     }
     two = device("a", watched(0, UNKNOWN, 200), watched(1, UNKNOWN, 200))
     found = list(watchdog_order.find(Index(fabric(two))))
-    assert found == [Unsettled(subject=("a",), missing="interface.side")]
+    assert found == [UndecidedSubject(subject=("a",), missing="interface.side")]
     no_qos = device("a", port(0, qos=UNKNOWN), port(1, qos=replace(LOSSLESS, pfc_watchdog=UNKNOWN)), port(2, qos=None))
-    assert {each.missing for each in watchdog_order.find(Index(fabric(no_qos))) if isinstance(each, Unsettled)} == {
+    assert {
+        each.missing for each in watchdog_order.find(Index(fabric(no_qos))) if isinstance(each, UndecidedSubject)
+    } == {
         "interface.qos",
         "interface.qos.pfc_watchdog",
     }
@@ -117,7 +119,9 @@ SILENT = replace(MAPPED, pfc_tx_priorities=())
 def one_sided(fabric: Fabric) -> list[tuple[str, str]]:
     """Who sends what is ignored, and where that is seen."""
     return [
-        (hit.discriminator, text(hit.at or ())) for hit in one_sided_pause.find(Index(fabric)) if isinstance(hit, Hit)
+        (hit.discriminator, subject_text(hit.at or ()))
+        for hit in one_sided_pause.find(Index(fabric))
+        if isinstance(hit, AnalysisHit)
     ]
 
 
@@ -125,7 +129,7 @@ def test_pause_that_the_far_end_ignores() -> None:
     assert one_sided(pair(MAPPED, MAPPED)) == []
     assert one_sided(pair(MAPPED, DEAF)) == [("a:Ethernet0", "b/Ethernet0/qos/pfc_rx_priorities")]
     (hit,) = one_sided_pause.find(Index(pair(MAPPED, DEAF)))
-    assert isinstance(hit, Hit)
+    assert isinstance(hit, AnalysisHit)
     assert hit.related == ((("a", "Ethernet0", "qos", "pfc_tx_priorities"), "the other end"),)
     assert one_sided(pair(MAPPED, SILENT)) == []
     assert one_sided(pair(DEAF, DEAF)) == [
@@ -133,7 +137,7 @@ def test_pause_that_the_far_end_ignores() -> None:
         ("b:Ethernet0", "a/Ethernet0/qos/pfc_rx_priorities"),
     ]
     (hit,) = one_sided_pause.find(Index(pair(MAPPED, DEAF)))
-    assert text(hit.subject) == "@fabric/links/a:Ethernet0--b:Ethernet0"
+    assert subject_text(hit.subject) == "@fabric/links/a:Ethernet0--b:Ethernet0"
     assert hit.facts == {
         "sender": "a Ethernet0",
         "receiver": "b Ethernet0",
@@ -165,7 +169,7 @@ def test_nics_are_ends_too() -> None:
     assert one_sided(beside(DEAF, (3,))) == [("gpu1:nic1", "leaf1/Ethernet0/qos/pfc_rx_priorities")]
     assert one_sided(beside(replace(DEAF, pfc_tx_priorities=()), (3,))) == []
     (open_,) = one_sided_pause.find(Index(beside(MAPPED, UNKNOWN)))
-    assert open_ == Unsettled(subject=("leaf1",), missing="host.pfc_priorities")
+    assert open_ == UndecidedSubject(subject=("leaf1",), missing="host.pfc_priorities")
 
 
 def test_a_far_end_that_was_not_read() -> None:
@@ -173,6 +177,6 @@ def test_a_far_end_that_was_not_read() -> None:
     without = replace(whole, devices=whole.devices[:2], hosts=())
     found = list(one_sided_pause.find(Index(without)))
     assert found == [
-        Unsettled(subject=("leaf1",), missing="the other end of a link", others=frozenset({"gpu1", "spine1"})),
-        Unsettled(subject=("leaf2",), missing="the other end of a link", others=frozenset({"spine1"})),
+        UndecidedSubject(subject=("leaf1",), missing="the other end of a link", others=frozenset({"gpu1", "spine1"})),
+        UndecidedSubject(subject=("leaf2",), missing="the other end of a link", others=frozenset({"spine1"})),
     ]

@@ -16,7 +16,7 @@ from nodrop.model.index import Index
 from nodrop.model.qos import Scheduler, WredColor
 from nodrop.model.reading import Reading
 from nodrop.model.states import UNKNOWN
-from nodrop.model.subject import parse
+from nodrop.model.subject import parse_subject
 from support.single_faults import clean
 
 
@@ -24,7 +24,7 @@ def fabric(**changes: object) -> Fabric:
     """Two-by-two with changes, `/` in their names written as `__` and `@` as `AT`."""
     made = clean("two-by-two", "sonic", "202505", "{}")
     for subject, value in changes.items():
-        made = set_value(made, parse(subject.replace("__", "/").replace("AT", "@")), value)
+        made = set_value(made, parse_subject(subject.replace("__", "/").replace("AT", "@")), value)
     return made
 
 
@@ -104,7 +104,7 @@ def test_siblings_without_marking_do_not_take_it_from_a_queue_with_bad_threshold
     wred = fabric().device("leaf1").interfaces[0].qos.queues
     profile = next(one.wred for one in wred if one.index == 3)
     green = replace(profile.green, min_bytes=1500000, max_bytes=150000)
-    broken = set_value(bare, parse("leaf1/Ethernet0/qos/queues/3/wred"), replace(profile, green=green))
+    broken = set_value(bare, parse_subject("leaf1/Ethernet0/qos/queues/3/wred"), replace(profile, green=green))
     at = [("leaf1", "Ethernet0", "qos", "queues", "3")]
     assert [one.subject for one in found("ecn-thresholds-inverted", broken)] == at
     assert changes("ecn-thresholds-inverted", broken) == []

@@ -10,15 +10,15 @@ import jsonschema
 import pytest
 
 from nodrop import analyses
-from nodrop.engine.nodes import Node, path
-from nodrop.engine.nodes import text as spelt
-from nodrop.engine.rule import Example, FromOption, Rule
+from nodrop.engine.nodes import Node, model_path_of
+from nodrop.engine.nodes import format_node as spelt
+from nodrop.engine.rule import Example, OptionArgument, Rule
 from nodrop.engine.rule_file import RuleFile
 from nodrop.engine.rule_loader import parse_rule
 from nodrop.engine.rules import load_rules
 from nodrop.errors import InputProblems
 from nodrop.model.fabric import MODES
-from nodrop.syntax.yaml import parse as parse_yaml
+from nodrop.syntax.yaml import parse_yaml as parse_yaml
 from support.small_fabrics import rule, text
 
 WHOLE = """\
@@ -103,7 +103,7 @@ def test_a_rule_is_what_its_file_says() -> None:
         " waits ",
         "interface.qos.pfc_watchdog.detection_ms | ms",
     ]
-    assert [(path(target), path(new)) for target, new in loaded.changes] == [
+    assert [(model_path_of(target), model_path_of(new)) for target, new in loaded.changes] == [
         (("interface", "qos", "pfc_watchdog"), ("fabric", "policy", "host_watchdog"))
     ]
     assert loaded.intent_fix == {"pfc.watchdog.hosts.detection": "200ms"}
@@ -315,7 +315,7 @@ def test_an_analysis_is_named_with_its_arguments_and_facts(loops: str) -> None:
         message="{{ facts.cycle }} needs {{ facts.needed | bytes }}",
     )
     assert (loaded.analysis, loaded.rests_on, loaded.topics) == ("loops", {"classes"}, {"classes"})
-    assert loaded.arguments == {"tolerance_bytes": FromOption("slack"), "kinds": ("buffer", 2)}
+    assert loaded.arguments == {"tolerance_bytes": OptionArgument("slack"), "kinds": ("buffer", 2)}
     assert [(name, kind.describe()) for name, kind in loaded.facts] == [("cycle", "text"), ("needed", "a number")]
     assert isinstance(loaded.when, Node)
 

@@ -8,9 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nodrop.engine import suppressions
-from nodrop.engine.finding import Finding, Located
-from nodrop.engine.suppressions import Ran, Suppression, find_suppression_faults, find_unchanged_period, settle
-from nodrop.model.subject import matches, parse
+from nodrop.engine.finding import FileLocation, Finding
+from nodrop.engine.suppressions import (
+    CheckedScope,
+    Suppression,
+    find_suppression_faults,
+    find_unchanged_period,
+    mark_suppressed_findings,
+)
+from nodrop.model.subject import matches, parse_subject
 from nodrop.syntax.places import Span
 from support.report_samples import finding
 
@@ -41,20 +47,20 @@ SUPPRESSIONS = st.lists(
 )
 
 
-def nowhere(findings: Any) -> list[tuple[Located, ...]]:
+def nowhere(findings: Any) -> list[tuple[FileLocation, ...]]:
     return [() for _ in findings]
 
 
 @given(FINDINGS, SUPPRESSIONS)
 def test_settling_only_marks_and_marks_what_is_covered(findings: list[Finding], given: list[Suppression]) -> None:
-    settled, hits = settle(findings, given, NAMES, TODAY, nowhere)
+    settled, hits = mark_suppressed_findings(findings, given, NAMES, TODAY, nowhere)
     assert [(one.rule, one.subject) for one in settled] == [(one.rule, one.subject) for one in findings]
     for one in settled:
         covering = [
             each
             for each in given
             if NAMES.get(each.rule) == one.rule
-            and matches(parse(each.at), one.subject)
+            and matches(parse_subject(each.at), one.subject)
             and (each.until is None or each.until >= TODAY)
         ]
         assert (one.suppressed is not None) == bool(covering)
@@ -73,48 +79,50 @@ def test_subjects_are_looked_at_only_for_rules_that_are_suppressed(monkeypatch: 
     monkeypatch.setattr(suppressions, "matches", counted)
     findings = [finding(f"leaf{number}/swp1", rule="a-rule") for number in range(10_000)]
     others = [suppression("b-rule", f"leaf{number}/**", line=number + 1) for number in range(100)]
-    settled, _ = settle(findings, others, NAMES, TODAY, nowhere)
+    settled, _ = mark_suppressed_findings(findings, others, NAMES, TODAY, nowhere)
     assert (compared, settled) == ([], findings)
-    settle(findings[:10], [suppression("a-rule", "leaf1/**")], NAMES, TODAY, nowhere)
+    mark_suppressed_findings(findings[:10], [suppression("a-rule", "leaf1/**")], NAMES, TODAY, nowhere)
     assert len(compared) == 10 + 1, "each switch once, and what is on the one that fits"
 
 
 def test_places_are_asked_for_only_where_a_comment_names_the_rule() -> None:
     asked: list[str] = []
 
-    def places(findings: Any) -> list[tuple[Located, ...]]:
+    def places(findings: Any) -> list[tuple[FileLocation, ...]]:
         asked.extend(one.rule for one in findings)
-        return [(Located(file="x", span=Span(4, 1, 4, 2)),) for _ in findings]
+        return [(FileLocation(file="x", span=Span(4, 1, 4, 2)),) for _ in findings]
 
     findings = [finding("leaf1", rule="a-rule"), finding("leaf1", rule="b-rule")]
-    settle(findings, [suppression("a-rule", "leaf1")], NAMES, TODAY, places)
+    mark_suppressed_findings(findings, [suppression("a-rule", "leaf1")], NAMES, TODAY, places)
     assert asked == []
     comment = suppression("b-rule", "", file="x", lines=(3, 4), device="leaf1")
-    settled, _ = settle(findings, [comment], NAMES, TODAY, places)
+    settled, _ = mark_suppressed_findings(findings, [comment], NAMES, TODAY, places)
     assert asked == ["b-rule"]
     assert [one.suppressed for one in settled] == [None, comment.mark]
     for lines, file in (((5, 9), "x"), ((1, 3), "x"), ((4, 4), "y")):
-        settled, _ = settle(findings, [suppression("b-rule", "", file=file, lines=lines)], NAMES, TODAY, places)
+        settled, _ = mark_suppressed_findings(
+            findings, [suppression("b-rule", "", file=file, lines=lines)], NAMES, TODAY, places
+        )
         assert settled == findings
 
 
 @pytest.mark.parametrize(
     ("at", "ran", "told"),
     [
-        ("leaf1/**", Ran(rules=("a-rule",), devices=("leaf1",)), True),
-        ("leaf*/**", Ran(rules=("a-rule",), devices=("leaf1", "spine1")), True),
-        ("leaf1/**", Ran(rules=("b-rule",), devices=("leaf1",)), False),
-        ("leaf1/**", Ran(rules=("a-rule",), devices=("leaf2",)), False),
-        ("leaf1/**", Ran(rules=("a-rule",), devices=("leaf1",), open={"a-rule": ("leaf1",)}), False),
-        ("leaf1/**", Ran(rules=("a-rule",), devices=("leaf1",), open={"a-rule": ("leaf2",)}), True),
-        ("leaf1/**", Ran(rules=("a-rule",), devices=("leaf1",), open={"a-rule": ()}), False),
-        ("@fabric/**", Ran(rules=("a-rule",), devices=("leaf1",)), True),
-        ("@fabric/**", Ran(rules=("a-rule",)), False),
-        ("@fabric/links/leaf1:*--spine*:*", Ran(rules=("a-rule",), devices=("leaf1", "spine2")), True),
-        ("@fabric/links/leaf1:*--spine*:*", Ran(rules=("a-rule",), devices=("leaf1", "leaf2")), False),
+        ("leaf1/**", CheckedScope(rules=("a-rule",), devices=("leaf1",)), True),
+        ("leaf*/**", CheckedScope(rules=("a-rule",), devices=("leaf1", "spine1")), True),
+        ("leaf1/**", CheckedScope(rules=("b-rule",), devices=("leaf1",)), False),
+        ("leaf1/**", CheckedScope(rules=("a-rule",), devices=("leaf2",)), False),
+        ("leaf1/**", CheckedScope(rules=("a-rule",), devices=("leaf1",), open={"a-rule": ("leaf1",)}), False),
+        ("leaf1/**", CheckedScope(rules=("a-rule",), devices=("leaf1",), open={"a-rule": ("leaf2",)}), True),
+        ("leaf1/**", CheckedScope(rules=("a-rule",), devices=("leaf1",), open={"a-rule": ()}), False),
+        ("@fabric/**", CheckedScope(rules=("a-rule",), devices=("leaf1",)), True),
+        ("@fabric/**", CheckedScope(rules=("a-rule",)), False),
+        ("@fabric/links/leaf1:*--spine*:*", CheckedScope(rules=("a-rule",), devices=("leaf1", "spine2")), True),
+        ("@fabric/links/leaf1:*--spine*:*", CheckedScope(rules=("a-rule",), devices=("leaf1", "leaf2")), False),
     ],
 )
-def test_unused_is_told_only_where_that_is_known(at: str, ran: Ran, told: bool) -> None:
+def test_unused_is_told_only_where_that_is_known(at: str, ran: CheckedScope, told: bool) -> None:
     found = [remark.kind for remark in find_suppression_faults([suppression("a-rule", at)], [0], NAMES, TODAY, [ran])]
     assert found == (["unused-suppression"] if told else [])
     assert list(find_suppression_faults([suppression("a-rule", at)], [1], NAMES, TODAY, [ran])) == []

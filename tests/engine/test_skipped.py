@@ -14,12 +14,12 @@ from nodrop.engine.skipped import (
     REASON_OTHER_MODE,
     Skipped,
     find_never_run_rules,
-    skipped,
+    find_skipped_rules,
 )
 from nodrop.judging import Settings, chosen_rules, reading_at, run_rules
 from nodrop.report.json import render as json_of
 from nodrop.report.text import render
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 from nodrop.results.merged import merge_outcomes
 from nodrop.results.outcome import Outcome
 
@@ -33,7 +33,7 @@ FAILING = (
 
 def by_reason(settings: Settings | None = None, *, mode: str = "lossless") -> Mapping[str, tuple[str, ...]]:
     settings = settings or Settings()
-    made = skipped(
+    made = find_skipped_rules(
         shipped(),
         chosen_rules(settings),
         mode=mode,  # type: ignore[arg-type]
@@ -68,7 +68,9 @@ def test_each_reason_has_its_rules() -> None:
 
 def test_what_ran_and_what_did_not_are_all_rules_and_json_says_the_same() -> None:
     settings = Settings(select=("watchdog", "routing"))
-    outcome = run_rules(reading_at(str(home("intents") / "two-by-two.yaml")), chosen_rules(settings), settings)
+    outcome = run_rules(
+        reading_at(str(resource_folder("intents") / "two-by-two.yaml")), chosen_rules(settings), settings
+    )
     assert outcome.rules + sum(len(one.rules) for one in outcome.skipped) == len(shipped())
     document = json.loads(json_of(outcome))
     assert document["skipped"] == [{"reason": one.reason, "rules": [*one.rules]} for one in outcome.skipped]

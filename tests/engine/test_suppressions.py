@@ -8,11 +8,11 @@ from xml.etree import ElementTree
 
 import pytest
 
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 from support.command import nodrop as called
 from support.command import unwatched
 
-INTENT = home("intents") / "two-by-two.yaml"
+INTENT = resource_folder("intents") / "two-by-two.yaml"
 RULE = "pfc-without-watchdog"
 
 

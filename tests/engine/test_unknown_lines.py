@@ -8,9 +8,9 @@ import pytest
 from nodrop.engine.unknowns import unknown_line_verdicts
 from nodrop.model.reading import DeviceReading
 from nodrop.platforms.frr import harmless as frr_harmless
-from nodrop.platforms.frr.harmless import Harmless, harmless
-from nodrop.platforms.frr.words import without_no
-from nodrop.platforms.kit.unknown_lines import unknown_command
+from nodrop.platforms.frr.harmless import Harmless, find_harmless_row
+from nodrop.platforms.frr.words import strip_no_word
+from nodrop.platforms.kit.unknown_lines import note_unknown_command
 from nodrop.report import concise, github, sarif
 from nodrop.report.text import render
 from support.command import nodrop
@@ -105,24 +105,24 @@ def test_an_unknown_line_fails_a_gate_and_nothing_else(tmp_path: Path, line: str
     ],
 )
 def test_a_kind_has_no_names_no_values_and_no_secret(line: str, about: str) -> None:
-    note = unknown_command(line, "sw1", None, None)
+    note = note_unknown_command(line, "sw1", None, None)
     assert note.about == about
     assert "hunter" not in note.message
 
 
 def test_every_row_has_a_reason_and_a_source() -> None:
-    rows = frr_harmless.rows()
+    rows = frr_harmless.harmless_rows()
     assert len({(row.block, row.line) for row in rows}) == len(rows)
     for row in rows:
         assert row.because
         assert ".c" in row.source
 
 
-@pytest.mark.parametrize("row", frr_harmless.rows(), ids=lambda row: f"{row.block} {row.line}")
+@pytest.mark.parametrize("row", frr_harmless.harmless_rows(), ids=lambda row: f"{row.block} {row.line}")
 def test_a_row_covers_its_example_with_and_without_no_only_if_it_says_so(row: Harmless) -> None:
     words = tuple(row.command.removesuffix(" ...").split())
-    assert (harmless(row.block, words, True) is not None) == row.takes_line
-    assert (harmless(row.block, *without_no(("no", *words))) is not None) == row.takes_no
+    assert (find_harmless_row(row.block, words, True) is not None) == row.takes_line
+    assert (find_harmless_row(row.block, *strip_no_word(("no", *words))) is not None) == row.takes_no
 
 
 @pytest.mark.parametrize(
@@ -147,5 +147,5 @@ def test_a_row_covers_its_example_with_and_without_no_only_if_it_says_so(row: Ha
         ("vrf", "vni 100"),
     ],
 )
-def test_what_may_change_routes_is_on_no_list(block: frr_harmless.Block, line: str) -> None:
-    assert harmless(block, *without_no(tuple(line.split()))) is None
+def test_what_may_change_routes_is_on_no_list(block: frr_harmless.BlockKind, line: str) -> None:
+    assert find_harmless_row(block, *strip_no_word(tuple(line.split()))) is None

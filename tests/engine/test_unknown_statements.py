@@ -6,7 +6,7 @@ import pytest
 
 import nodrop
 from nodrop.engine.finding import UnknownVerdict
-from nodrop.engine.unknowns import UnknownFacts, advise_on_missing_fact, write_statement
+from nodrop.engine.unknowns import UnknownFacts, advise_on_missing_fact, format_owner_statement
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.states import UNKNOWN
 from nodrop.report.text import render
@@ -24,7 +24,7 @@ def verdict(missing: str, *devices: str, rule: str = "some-rule", resolved_by: s
     ["fabric.mode", "fabric.links", "device.role", "device.model", "traffic_class.tc", "policy.rdma_mtu", "host.nic"],
 )
 def test_a_statement_can_be_pasted_into_fabric_yaml(missing: str, tmp_path: Path) -> None:
-    found = write_statement(verdict(missing, "leaf1"))
+    found = format_owner_statement(verdict(missing, "leaf1"))
     assert found is not None
     (tmp_path / "fabric.yaml").write_text(found[1].replace("PORT", "Ethernet0") + "\n")
     folder = tmp_path / "leaf1"
@@ -36,8 +36,8 @@ def test_a_statement_can_be_pasted_into_fabric_yaml(missing: str, tmp_path: Path
 
 
 def test_what_a_file_has_to_say_is_no_statement() -> None:
-    assert write_statement(verdict("device.bgp", "leaf1")) is None
-    assert write_statement(verdict("interface.fec", "leaf1")) is None
+    assert format_owner_statement(verdict("device.bgp", "leaf1")) is None
+    assert format_owner_statement(verdict("interface.fec", "leaf1")) is None
 
 
 def test_each_thing_that_is_missing_takes_one_line() -> None:

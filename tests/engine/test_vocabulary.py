@@ -6,7 +6,7 @@ from types import ModuleType
 import pytest
 
 from nodrop.engine import vocabulary
-from nodrop.engine.vocabulary import general, word
+from nodrop.engine.vocabulary import declare_word, general
 from nodrop.model.index import Index
 from nodrop.model.states import UNKNOWN, Unknown
 
@@ -59,7 +59,7 @@ def test_tests_and_functions() -> None:
 
 
 def test_a_word_is_what_its_function_says() -> None:
-    @word("function", rests_on=("classes",))
+    @declare_word("function", rests_on=("classes",))
     def needed_bytes_(
         name: str, share: int | float = 1, fact: int | None | Unknown = None, *, index: Index
     ) -> int | None:

@@ -2,23 +2,23 @@
 
 import pytest
 
-from nodrop.engine.example_setup import Setting, UnsupportedExample
+from nodrop.engine.example_setup import PlatformExamples, UnsupportedExample
 from nodrop.engine.examples import PlatformView, build_example_views
 from nodrop.engine.nodes import Logic, Not
 from nodrop.engine.rule import Example, Rule
 from nodrop.engine.rules import select_file_rules, shipped
-from nodrop.engine.witness import AbsentValue, Step, Witness, meant
+from nodrop.engine.witness import AbsentValue, Step, Witness, items_at_subject
 from nodrop.model.index import Index
-from nodrop.model.subject import parse
-from nodrop.platforms.kit.examples import TIERS
+from nodrop.model.subject import parse_subject
+from nodrop.platforms.kit.examples import TIER_CHANGES_BY_PLATFORM
 
 RULES = [rule for rule in select_file_rules(shipped()) if rule.claim is not None and rule.scope.parts and not rule.last]
 
 
 def said(example: Example) -> PlatformView:
     """Return an example as the first platform that can say it has it."""
-    for platform in TIERS:
-        setting = Setting(platform)
+    for platform in TIER_CHANGES_BY_PLATFORM:
+        setting = PlatformExamples(platform)
         try:
             setting.check_support(example)
             return build_example_views(example, setting.base, setting.views, setting.artifact)[0]
@@ -54,9 +54,9 @@ def test_the_steps_come_to_what_the_rule_says_of_every_part(rule: Rule) -> None:
     index = Index(view.reading.fabric)
     options = {option.name: option.default for option in rule.options}
     at_fault = set()
-    devices = {parse(subject)[:1] for subject in example.at} - {("@fabric",)} or {("@fabric",)}
+    devices = {parse_subject(subject)[:1] for subject in example.at} - {("@fabric",)} or {("@fabric",)}
     for device in devices:
-        for item in meant(rule, device, index).items:
+        for item in items_at_subject(rule, device, index).items:
             witness = Witness(rule=rule, item=item, index=index, options=options)
             steps = [witness.step(node) for node in rule.conditions]
             for step in steps:
@@ -68,4 +68,4 @@ def test_the_steps_come_to_what_the_rule_says_of_every_part(rule: Rule) -> None:
             assert (None if isinstance(outcome, Exception) else outcome) == expected
             if expected:
                 at_fault.add(view.spell(rule.scope.subject(item)))
-    assert at_fault == {parse(subject) for subject in example.at}
+    assert at_fault == {parse_subject(subject) for subject in example.at}

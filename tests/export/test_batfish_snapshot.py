@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import nodrop
 from nodrop import collect, platforms
 from nodrop.errors import InputProblems, Unsupported
-from nodrop.export.batfish import LAYER1, Snapshot, report_omissions, snapshot
-from nodrop.export.batfish.unseen import NO_LISTS
+from nodrop.export.batfish import LAYER1_FILE, Snapshot, build_snapshot, report_omissions
+from nodrop.export.batfish.unseen import NO_ACCESS_LISTS_REASON
 from nodrop.model.access import AccessList, Binding
 from nodrop.model.bridging import PortChannel, Vlan, VlanMember
 from nodrop.model.fabric import Device, End, Fabric, Host, HostPort, Interface, Link, Loopback
@@ -23,11 +23,11 @@ from nodrop.model.index import Index
 from nodrop.model.reading import Reading
 from nodrop.model.routing import Bgp, BgpNeighbor
 from nodrop.model.states import UNKNOWN, known_rows
-from nodrop.model.subject import link as link_subject
+from nodrop.model.subject import link_subject as link_subject
 from nodrop.model.values import replace_fields
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 from nodrop.routing.legs import routed_interfaces
-from nodrop.routing.prefixes import prefix
+from nodrop.routing.prefixes import parse_prefix
 from support import random_fabrics, random_nvue
 from support.command import built
 from support.places import TESTS
@@ -92,14 +92,14 @@ def _names(tables: dict[str, Any], table: str) -> set[str]:
 
 def check(reading: Reading) -> Snapshot:
     """What holds of every snapshot."""
-    found = snapshot(reading)
+    found = build_snapshot(reading)
     ports = ports_of(found)
     fabric = reading.fabric
     assert set(ports) == set(found.names)
     assert all(node == node.lower() for node in ports)
     left_out = {part[0] for part, _ in found.unseen.items() if len(part) == 1}
     assert {*found.names.values()} >= {device.name for device in fabric.devices} - left_out
-    edges = json.loads(found.files[LAYER1])["edges"]
+    edges = json.loads(found.files[LAYER1_FILE])["edges"]
     ends = [(one["hostname"], one["interfaceName"]) for edge in edges for one in (edge["node1"], edge["node2"])]
     assert all(port in ports[node] for node, port in ends)
     assert found.links == len(edges) == len({frozenset(pair) for pair in zip(ends[::2], ends[1::2], strict=True)})
@@ -149,9 +149,9 @@ def check_places(found: Snapshot, reading: Reading) -> None:
                 assert re.sub(r"\bVlan", "vlan", there) == re.sub(r"\bVlan", "vlan", line)
 
 
-@pytest.mark.parametrize("intent", sorted(path.stem for path in home("intents").glob("*.yaml")))
+@pytest.mark.parametrize("intent", sorted(path.stem for path in resource_folder("intents").glob("*.yaml")))
 def test_shipped_intents_on_their_own_platforms(intent: str) -> None:
-    fabric = nodrop.build(nodrop.load(home("intents") / f"{intent}.yaml"))
+    fabric = nodrop.build(nodrop.load(resource_folder("intents") / f"{intent}.yaml"))
     reading = nodrop.read_back(list(nodrop.write(fabric)), fabric)
     found = check(reading)
     assert found.links == len(fabric.links)
@@ -178,7 +178,7 @@ def test_random_devices_of_sonic(fabric: Fabric) -> None:
 def test_random_devices_of_nvue(device: Device) -> None:
     within = random_nvue.alone(device)
     try:
-        made = list(platforms.writer("nvue").write(device, Index(within)))
+        made = list(platforms.writer_of_platform("nvue").write(device, Index(within)))
     except Unsupported:
         return
     (one,) = collect.read_artifacts(made, {device.name: "nvue"}, "")
@@ -195,7 +195,7 @@ def test_random_control_planes(seed: int) -> None:
 )
 def test_older_platforms(folder: str) -> None:
     found = check(nodrop.read([str(TESTS / "platforms" / folder)]))
-    assert list(found.files) == [LAYER1, f"configs/{next(iter(found.names))}.cfg"]
+    assert list(found.files) == [LAYER1_FILE, f"configs/{next(iter(found.names))}.cfg"]
 
 
 def leaf(**fields: Any) -> Device:
@@ -262,7 +262,7 @@ def test_cables_of_bonds_are_left_out() -> None:
     )
     links = tuple(Link(a=End("gpu1", f"n{n}"), b=End("leaf1", f"Ethernet{8 * n - 8}")) for n in (1, 2))
     found = check(reading_of(Fabric(name="f", mode="lossless", devices=(device,), hosts=(host,), links=links)))
-    assert json.loads(found.files[LAYER1]) == {"edges": []}
+    assert json.loads(found.files[LAYER1_FILE]) == {"edges": []}
     assert found.unseen.keys() == {link_subject(link.a, link.b) for link in links}
     interfaces = json.loads(found.files["hosts/gpu1.json"])["hostInterfaces"]
     assert interfaces == {"n1": {"name": "n1", "prefix": "10.5.0.9/24", "gateway": "10.5.0.1"}, "n2": {"name": "n2"}}
@@ -460,9 +460,9 @@ def test_lists_at_ports_that_batfish_is_given_as_stanzas_are_not_seen() -> None:
         replace_fields(bound, name="C", bindings=(Binding(interface=None, stage="services"),)),
     )
     devices = tuple(replace_fields(one, access_lists=(bound, free, services)) for one in fabric.devices[:1])
-    found = snapshot(reading_of(replace_fields(fabric, devices=devices + fabric.devices[1:])))
+    found = build_snapshot(reading_of(replace_fields(fabric, devices=devices + fabric.devices[1:])))
     lists = {key: why for key, why in found.unseen.items() if "@access_lists" in key}
-    assert lists == {(devices[0].name, "@access_lists", "A"): NO_LISTS}
+    assert lists == {(devices[0].name, "@access_lists", "A"): NO_ACCESS_LISTS_REASON}
 
 
 def test_a_line_at_which_batfish_gives_up_is_a_comment_and_told(two_by_two: Path, tmp_path: Path) -> None:
@@ -541,7 +541,7 @@ def test_a_frr_conf_of_comments_gets_a_statement(two_by_two: Path, tmp_path: Pat
 
 
 def test_what_is_not_seen_of_a_dual_stack() -> None:
-    fabric = nodrop.build(nodrop.load(home("intents") / "dual-stack.yaml"))
+    fabric = nodrop.build(nodrop.load(resource_folder("intents") / "dual-stack.yaml"))
     found = check(nodrop.read_back(list(nodrop.write(fabric)), fabric))
     expected = set()
     for device in fabric.devices:
@@ -552,7 +552,7 @@ def test_what_is_not_seen_of_a_dual_stack() -> None:
             (device.name, *part, "addresses", text)
             for part, own in texts.items()
             for text in own
-            if (read := prefix(text)) and read.family == "ipv6"
+            if (read := parse_prefix(text)) and read.family == "ipv6"
         }
         expected |= {(device.name, "@neighbors", one.key) for one in known_rows(device.neighbors) if ":" in one.key}
         expected |= {
@@ -562,18 +562,18 @@ def test_what_is_not_seen_of_a_dual_stack() -> None:
 
 
 def test_equal_fabrics_have_one_digest_and_a_changed_file_another(two_by_two: Path, tmp_path: Path) -> None:
-    plain = snapshot(nodrop.read([str(two_by_two)]))
-    built(home("intents") / "two-by-two.yaml", tmp_path / "again")
-    assert snapshot(nodrop.read([str(tmp_path / "again")])).digest == plain.digest
+    plain = build_snapshot(nodrop.read([str(two_by_two)]))
+    built(resource_folder("intents") / "two-by-two.yaml", tmp_path / "again")
+    assert build_snapshot(nodrop.read([str(tmp_path / "again")])).digest == plain.digest
     assert re.fullmatch("[0-9a-f]{64}", plain.digest)
     file = tmp_path / "again" / "leaf1" / "frr.conf"
     file.write_text(file.read_text() + "!\n")
-    assert snapshot(nodrop.read([str(tmp_path / "again")])).digest != plain.digest
+    assert build_snapshot(nodrop.read([str(tmp_path / "again")])).digest != plain.digest
 
 
 def test_a_file_that_has_changed_since_is_refused(tmp_path: Path) -> None:
-    built(home("intents") / "two-by-two.yaml", tmp_path / "build")
+    built(resource_folder("intents") / "two-by-two.yaml", tmp_path / "build")
     reading = nodrop.read([str(tmp_path / "build")])
     (tmp_path / "build" / "spine1" / "config_db.json").write_text("{}")
     with pytest.raises(InputProblems, match=r"spine1/config_db.json: changed since it was read"):
-        snapshot(reading)
+        build_snapshot(reading)

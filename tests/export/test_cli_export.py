@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 import nodrop as nodrop_package
-from nodrop.export.batfish import LAYER1, snapshot
-from nodrop.resources import home
+from nodrop.export.batfish import LAYER1_FILE, build_snapshot
+from nodrop.resources import resource_folder
 from support.command import nodrop
 
 
@@ -23,11 +23,11 @@ def in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_build_becomes_its_snapshot(two_by_two: Path) -> None:
     done = nodrop("export", "batfish", two_by_two, "-o", "out")
     assert (done.code, done.out, done.err) == (0, "", "out: 4 switches, 4 hosts, 14 cables, 13 files\n")
-    assert files(Path("out")) == snapshot(nodrop_package.read([str(two_by_two)])).files
+    assert files(Path("out")) == build_snapshot(nodrop_package.read([str(two_by_two)])).files
 
 
 def test_an_intent_is_built_first_and_what_is_not_seen_is_told() -> None:
-    done = nodrop("export", "batfish", home("intents") / "storage-vlan.yaml", "-o", "out/")
+    done = nodrop("export", "batfish", resource_folder("intents") / "storage-vlan.yaml", "-o", "out/")
     assert (done.code, done.out) == (0, "")
     reason = "Batfish gives VLANs of SONiC an MTU of 1500 bytes, whatever they have"
     assert done.err.splitlines() == [
@@ -37,7 +37,7 @@ def test_an_intent_is_built_first_and_what_is_not_seen_is_told() -> None:
 
 
 def test_many_parts_are_counted() -> None:
-    done = nodrop("export", "batfish", home("intents") / "dual-stack.yaml", "-o", "out")
+    done = nodrop("export", "batfish", resource_folder("intents") / "dual-stack.yaml", "-o", "out")
     first = "leaf1/@neighbors/fd00:1:0:1::101, leaf1/@neighbors/fd00:1:0:1::e9, leaf1/@neighbors/fd00:1:0:1::f1"
     assert f"not seen: {first} and 13 more: Batfish has no BGP of IPv6" in done.err.splitlines()
 
@@ -46,11 +46,11 @@ def test_a_snapshot_replaces_a_snapshot_and_nothing_else(two_by_two: Path) -> No
     assert nodrop("export", "batfish", two_by_two, "-o", "out").code == 0
     assert nodrop("export", "batfish", two_by_two / "leaf1", "-o", "out").code == 0
     switches = {name for name in files(Path("out")) if not name.startswith("hosts/")}
-    assert switches == {LAYER1, "sonic_configs/leaf1/config_db.json", "sonic_configs/leaf1/frr.conf"}
-    assert nodrop("build", home("intents") / "two-by-two.yaml", "-o", "build").code == 0
+    assert switches == {LAYER1_FILE, "sonic_configs/leaf1/config_db.json", "sonic_configs/leaf1/frr.conf"}
+    assert nodrop("build", resource_folder("intents") / "two-by-two.yaml", "-o", "build").code == 0
     before = files(Path("build"))
     done = nodrop("export", "batfish", "build", "-o", "build")
-    told = f"holds what another command of nodrop wrote, without {LAYER1}"
+    told = f"holds what another command of nodrop wrote, without {LAYER1_FILE}"
     hint = "give a new or an empty folder; nothing was touched"
     assert (done.code, done.err) == (2, f"error: build: {told} ({hint})\n")
     assert files(Path("build")) == before

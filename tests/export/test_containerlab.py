@@ -15,20 +15,20 @@ from hypothesis import strategies as st
 
 import nodrop
 from nodrop.errors import Unsupported
-from nodrop.export.containerlab import Lab, lab
+from nodrop.export.containerlab import Lab, export_lab
 from nodrop.model.fabric import Device, Fabric
 from nodrop.model.reading import Reading, Source
 from nodrop.model.values import replace_fields
 from nodrop.platforms import reader
-from nodrop.resources import home
-from nodrop.syntax.yaml import parse
+from nodrop.resources import resource_folder
+from nodrop.syntax.yaml import parse_yaml
 from support.command import nodrop as run
 from support.designs import Data, build, shipped
 from support.designs import changed as altered
 from support.places import TESTS
 from support.random_designs import intents
 
-INTENTS = sorted(path.stem for path in home("intents").glob("*.yaml"))
+INTENTS = sorted(path.stem for path in resource_folder("intents").glob("*.yaml"))
 
 INTERFACES = {"sonic-vs": r"eth[1-9][0-9]*", "nvidia_cumulusvx": r"(swp|eth)[1-9][0-9]*", "linux": r"eth[1-9][0-9]*"}
 """What each kind takes (containerlab nodes/<kind>; the virtual machine's swpN is its ethN)."""
@@ -39,17 +39,17 @@ NAME = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._-]*")
 
 @cache
 def fabric_of(intent: str) -> tuple[Fabric, Reading]:
-    fabric = nodrop.build(nodrop.load(home("intents") / f"{intent}.yaml"))
+    fabric = nodrop.build(nodrop.load(resource_folder("intents") / f"{intent}.yaml"))
     return fabric, nodrop.read_back(list(nodrop.write(fabric)), fabric)
 
 
 @cache
 def lab_of(intent: str) -> Lab:
-    return lab(fabric_of(intent)[1])
+    return export_lab(fabric_of(intent)[1])
 
 
 def topology(made: Lab) -> dict[str, Any]:
-    data: dict[str, Any] = parse(made.files[made.topology], made.topology).data
+    data: dict[str, Any] = parse_yaml(made.files[made.topology], made.topology).data
     return data
 
 
@@ -115,7 +115,7 @@ def test_so_has_and_is_that_of_any_fabric(data: Data, leaves: str, spines: str) 
     platforms = {f"topology.{tier}.platform": platform for tier, platform in tiers.items()}
     versions = {f"topology.{tier}.version": RELEASES[platform] for tier, platform in tiers.items()}
     fabric = build(altered(data, {**platforms, **versions}))
-    made = lab(nodrop.read_back(list(nodrop.write(fabric)), fabric))
+    made = export_lab(nodrop.read_back(list(nodrop.write(fabric)), fabric))
     require_cables(fabric, made)
     require_taken(made)
 
@@ -126,7 +126,7 @@ def test_sonic_starts_with_its_own_files_and_every_port_of_theirs_is_there(inten
     made = lab_of(intent)
     assert made.changed == ()
     for one in nodrop.write(fabric):
-        if one.device and one.path in reader("sonic").FILES:
+        if one.device and one.path in reader("sonic").CANONICAL_FILES:
             assert made.files[f"{one.device}/{one.path}"] == one.text
     there = {end for ends in cables(made) for end in ends} | set(dummies(made))
     for device in fabric.devices:
@@ -208,7 +208,7 @@ def test_hosts_have_their_addresses_and_the_switches_beside_them_as_gateways(
 def test_ports_of_a_bond_are_one_that_has_the_address() -> None:
     bonded = {"ports": 2, "bond": True, "leaf_ports": "3-6", "vlan": None}
     fabric = build(shipped("storage-vlan", {f"endpoints.storage.{key}": value for key, value in bonded.items()}))
-    made = lab(nodrop.read_back(list(nodrop.write(fabric)), fabric))
+    made = export_lab(nodrop.read_back(list(nodrop.write(fabric)), fabric))
     assert topology(made)["topology"]["nodes"]["storage1"]["exec"] == [
         "ip link add bond0 type bond mode 802.3ad miimon 100",
         "ip link set eth1 down",
@@ -243,7 +243,7 @@ def configured(folder: Path, name: str = "leaf1", **tables: Any) -> Path:
 )
 def test_a_port_that_the_virtual_switch_cannot_have_is_told(row: dict[str, str], told: str, tmp_path: Path) -> None:
     ports = {"Ethernet0": {"lanes": "0,1,2,3"}, "Ethernet8": row, "Ethernet12": {"lanes": "12"}}
-    made = lab(nodrop.read([str(configured(tmp_path, PORT=ports))]))
+    made = export_lab(nodrop.read([str(configured(tmp_path, PORT=ports))]))
     assert f"leaf1: {told}" in made.changed
     assert made.files["leaf1/lanemap.ini"] == "eth1:0,1,2,3\neth2:12\n"
     assert dummies(made) == ["leaf1:eth1", "leaf1:eth2"]
@@ -252,7 +252,7 @@ def test_a_port_that_the_virtual_switch_cannot_have_is_told(row: dict[str, str],
 def test_several_files_of_tables_are_one_and_that_is_told(tmp_path: Path) -> None:
     configured(tmp_path)
     (tmp_path / "leaf1" / "init_cfg.json").write_text(json.dumps({"SCHEDULER": {"one": {"type": "STRICT"}}}))
-    made = lab(nodrop.read([str(tmp_path)]))
+    made = export_lab(nodrop.read([str(tmp_path)]))
     tables = json.loads(made.files["leaf1/config_db.json"])
     assert (tables["SCHEDULER"], list(tables["PORT"])) == ({"one": {"type": "STRICT"}}, ["Ethernet0", "Ethernet4"])
     assert "leaf1: init_cfg.json, config_db.json are laid over each other as config_db.json" in made.changed
@@ -260,7 +260,7 @@ def test_several_files_of_tables_are_one_and_that_is_told(tmp_path: Path) -> Non
 
 def test_a_switch_of_which_only_frr_is_known_has_no_ports(tmp_path: Path) -> None:
     (tmp_path / "frr.conf").write_text("hostname leaf1\nrouter bgp 65001\n neighbor 10.0.0.1 remote-as 65002\n")
-    made = lab(nodrop.read([str(tmp_path / "frr.conf")]))
+    made = export_lab(nodrop.read([str(tmp_path / "frr.conf")]))
     assert made.changed == ("leaf1: no file of tables was read, and so no port is there",)
     assert (made.files["leaf1/config_db.json"], made.files["leaf1/lanemap.ini"]) == ("{}\n", "")
 
@@ -272,14 +272,14 @@ def test_files_beside_settings_are_none_of_them(tmp_path: Path) -> None:
     (tmp_path / "leaf1" / "qos_features.conf").write_text("traffic.cos_0.priority_source.dscp = [0]\n")
     reading = nodrop.read([str(tmp_path)])
     assert {source.name for source in reading.sources["leaf1"]} == {"startup.yaml", "qos_features.conf"}
-    assert lab(reading).files["leaf1/startup.yaml"] == text
+    assert export_lab(reading).files["leaf1/startup.yaml"] == text
 
 
 def test_what_the_lab_has_no_place_for_is_told_once(tmp_path: Path) -> None:
     cabling = {f"Ethernet{at}": {"name": f"core{at}", "port": "Eth1"} for at in (0, 4)}
     configured(tmp_path, DEVICE_NEIGHBOR=cabling)
     shutil.copy(TESTS / "platforms" / "onyx" / "good.txt", tmp_path / "leaf9.txt")
-    made = lab(nodrop.read([str(tmp_path)]))
+    made = export_lab(nodrop.read([str(tmp_path)]))
     onyx = next(device.name for device in made_devices(tmp_path) if device.platform == "onyx")
     assert f"{onyx}: left out, cables too: containerlab has no image that takes files of onyx" in made.changed
     assert "core0, core4: not in the lab, cables either, for lack of a description" in made.changed
@@ -293,7 +293,7 @@ def made_devices(folder: Path) -> tuple[Device, ...]:
 def test_a_fabric_without_any_image_is_no_lab(tmp_path: Path) -> None:
     shutil.copy(TESTS / "platforms" / "onyx" / "good.txt", tmp_path / "leaf1.txt")
     with pytest.raises(Unsupported, match="containerlab has no image that takes files of onyx"):
-        lab(nodrop.read([str(tmp_path)]))
+        export_lab(nodrop.read([str(tmp_path)]))
 
 
 def test_names_are_those_that_containers_may_have(tmp_path: Path) -> None:
@@ -304,7 +304,7 @@ def test_names_are_those_that_containers_may_have(tmp_path: Path) -> None:
         fabric=replace_fields(reading.fabric, name="hall 2: öst", devices=twins),
         sources=dict.fromkeys(("-leaf 1", "leaf-1"), reading.sources["leaf1"]),
     )
-    made = lab(odd)
+    made = export_lab(odd)
     assert list(topology(made)["topology"]["nodes"]) == ["leaf-1", "leaf-1-2"]
     assert made.topology == "hall-2-st.clab.yml"
     assert {"-leaf 1: called leaf-1 in the lab", "leaf-1: called leaf-1-2 in the lab"} <= set(made.changed)
@@ -318,7 +318,7 @@ def test_what_tables_say_of_bgp_is_an_frr_conf_and_told(tmp_path: Path) -> None:
         INTERFACE={"Ethernet0": {}, "Ethernet0|10.0.0.1/31": {}},
         BGP_NEIGHBOR={"10.0.0.0": {"asn": "65100", "local_addr": "10.0.0.1", "name": "spine1"}},
     )
-    made = lab(nodrop.read([str(tmp_path)]))
+    made = export_lab(nodrop.read([str(tmp_path)]))
     assert "leaf1: frr.conf is made by nodrop, for the files say routing in other words" in made.changed
     assert " neighbor 10.0.0.0 remote-as 65100\n" in made.files["leaf1/frr.conf"]
     assert lab_of("two-by-two").changed == ()
@@ -329,7 +329,7 @@ def test_a_host_that_no_switch_is_a_gateway_of_is_told() -> None:
     leaf = reading.fabric.devices[0]
     bare = replace_fields(leaf, interfaces=tuple(replace_fields(port, addresses=()) for port in leaf.interfaces))
     fabric = replace_fields(reading.fabric, devices=(bare, *reading.fabric.devices[1:]))
-    made = lab(Reading(fabric=fabric, sources=reading.sources))
+    made = export_lab(Reading(fabric=fabric, sources=reading.sources))
     assert "storage1: no gateway: no switch at the ports has an address beside theirs" in made.changed
     nodes = topology(made)["topology"]["nodes"]
     assert nodes["storage1"]["exec"] == ["ip address add 10.2.1.17/31 dev eth1"]
@@ -339,11 +339,11 @@ def test_a_host_that_no_switch_is_a_gateway_of_is_told() -> None:
 def test_names_that_are_too_long_to_be_found_are_told(tmp_path: Path) -> None:
     reading = nodrop.read([str(configured(tmp_path, "leaf1"))])
     long = replace_fields(reading.fabric, name="f" * 49)
-    assert not any("not found" in text for text in lab(Reading(fabric=long, sources=reading.sources)).changed)
+    assert not any("not found" in text for text in export_lab(Reading(fabric=long, sources=reading.sources)).changed)
     longer = replace_fields(reading.fabric, name="f" * 50)
     called = f"clab-{'f' * 50}-leaf1"
     told = f"leaf1: not found by its name, {called}, longer than 60 characters"
-    assert told in lab(Reading(fabric=longer, sources=reading.sources)).changed
+    assert told in export_lab(Reading(fabric=longer, sources=reading.sources)).changed
 
 
 def test_nv_commands_are_given_as_one_document(tmp_path: Path) -> None:
@@ -353,9 +353,9 @@ def test_nv_commands_are_given_as_one_document(tmp_path: Path) -> None:
         "nv set interface swp2s1 type swp",
     ]
     (tmp_path / "leaf1.txt").write_text("\n".join(lines) + "\n")
-    made = lab(nodrop.read([str(tmp_path / "leaf1.txt")]))
+    made = export_lab(nodrop.read([str(tmp_path / "leaf1.txt")]))
     assert "leaf1: its nv commands are one startup.yaml" in made.changed
-    (entry,) = parse(made.files["leaf1/startup.yaml"], "startup.yaml").data
+    (entry,) = parse_yaml(made.files["leaf1/startup.yaml"], "startup.yaml").data
     assert list(entry["set"]["interface"]) == ["swp1", "swp2s1"]
     assert made.files["leaf1/ports.conf"] == "1=1x\n2=2x\n"
 
@@ -363,7 +363,7 @@ def test_nv_commands_are_given_as_one_document(tmp_path: Path) -> None:
 def test_users_that_settings_have_are_told(tmp_path: Path) -> None:
     text = "- set:\n    system:\n      aaa:\n        user:\n          ops:\n            role: system-admin\n"
     (tmp_path / "leaf1.yaml").write_text(text)
-    made = lab(nodrop.read([str(tmp_path / "leaf1.yaml")]))
+    made = export_lab(nodrop.read([str(tmp_path / "leaf1.yaml")]))
     assert "leaf1: users and passwords are those of the settings, no longer the image's" in made.changed
     assert made.files["leaf1/startup.yaml"] == text
 
@@ -440,7 +440,7 @@ def test_the_command_writes_the_lab_and_says_what_is_otherwise(two_by_two: Path,
     out = tmp_path / "lab"
     done = run("export", "containerlab", two_by_two, "-o", out, "--image", "sonic=registry/vs:202505")
     assert (done.code, done.out) == (0, "")
-    made = lab(nodrop.read([str(two_by_two)]), {"sonic": "registry/vs:202505"})
+    made = export_lab(nodrop.read([str(two_by_two)]), {"sonic": "registry/vs:202505"})
     assert topology(made)["topology"]["kinds"]["sonic-vs"]["image"] == "registry/vs:202505"
     files = {path.relative_to(out).as_posix(): path.read_text() for path in out.rglob("*") if path.is_file()}
     assert {name: text for name, text in files.items() if name != ".nodrop.json"} == made.files

@@ -14,7 +14,7 @@ from nodrop.model.routing import BgpNeighbor, StaticRoute
 from nodrop.model.states import UNKNOWN
 from nodrop.model.values import replace_fields
 from nodrop.platforms import frr
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 from nodrop.syntax.places import Span
 from support.command import built
 from support.places import TESTS
@@ -114,7 +114,7 @@ def test_bgp_of_tables_is_rendered(two_by_two: Path, tmp_path: Path) -> None:
 
 
 def test_every_platform_without_frrs_words_is_rendered(tmp_path: Path) -> None:
-    built(home("intents") / "reference-256-nvue-leaves.yaml", tmp_path / "build")
+    built(resource_folder("intents") / "reference-256-nvue-leaves.yaml", tmp_path / "build")
     reading = nodrop.read([str(tmp_path / "build" / name) for name in ("leaf1", "spine1")])
     confs = {device.platform: (device, frr_conf(reading, device)) for device in reading.fabric.devices}
     device, found = confs["nvue"]

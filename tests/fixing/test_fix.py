@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import nodrop as package
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 from support.command import Done, built, nodrop
 
 
@@ -19,7 +19,7 @@ from support.command import Done, built, nodrop
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A build that has left nodrop's hands: without its manifest."""
     here = tmp_path_factory.mktemp("site")
-    built(home("intents") / "two-by-two.yaml", here / "net")
+    built(resource_folder("intents") / "two-by-two.yaml", here / "net")
     (here / "net" / ".nodrop.json").unlink()
     return here
 
@@ -142,7 +142,7 @@ def test_only_rules_that_were_chosen_are_fixed() -> None:
 
 
 def test_files_of_a_build_are_left_to_their_intent() -> None:
-    Path("two-by-two.yaml").write_bytes((home("intents") / "two-by-two.yaml").read_bytes())
+    Path("two-by-two.yaml").write_bytes((resource_folder("intents") / "two-by-two.yaml").read_bytes())
     built("two-by-two.yaml", "build")
     leaf = Path("build/leaf1/config_db.json")
     edit(leaf, unwatch)
@@ -234,18 +234,18 @@ def test_a_patch_tells_what_it_does_to_a_switch_that_runs() -> None:
 
 def test_a_file_that_cannot_be_replaced_is_told_and_the_others_are(monkeypatch: pytest.MonkeyPatch) -> None:
     from nodrop.publish import inplace
-    from nodrop.publish.landing import Landing
+    from nodrop.publish.landing import OutputPlace
 
     edit(LEAF, unwatch)
     edit(Path("net/leaf2/config_db.json"), unwatch)
-    real = inplace.DISK.take_after
+    real = inplace.DEFAULT_DISK.take_after
 
-    def failing(draft: int, place: Landing) -> None:
+    def failing(draft: int, place: OutputPlace) -> None:
         if os.path.samestat(os.fstat(place.folder), LEAF.parent.stat()):
             raise PermissionError(1, "Operation not permitted")
         real(draft, place)
 
-    monkeypatch.setattr(inplace.DISK, "take_after", failing)
+    monkeypatch.setattr(inplace.DEFAULT_DISK, "take_after", failing)
     before = LEAF.read_bytes()
     done = nodrop("fix", "net")
     assert done.code == 2

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from nodrop.config import Config
-from nodrop.engine.example_setup import EXAMPLES, names, rename_ports
-from nodrop.hardware.dynamic import resolve
+from nodrop.engine.example_setup import EXAMPLES, build_port_name_table, rename_ports
+from nodrop.hardware.dynamic import resolve_dynamic_buffers
 from nodrop.judging import Settings
 from nodrop.model.edit import set_value
-from nodrop.model.subject import parse
+from nodrop.model.subject import parse_subject
 from support.fixed_files import after, fixed, found, left
 from support.places import TESTS
 from support.single_faults import clean, faults, inject, written
@@ -41,11 +41,11 @@ def built(platform: str, changes: Mapping[str, Any]) -> dict[str, str]:
     """Return the files of two-by-two with changes of the model, by subject."""
     release = {"sonic": "202505", "nvue": "5.16"}[platform]
     fabric = clean("two-by-two", platform, release, "{}")
-    fabric = rename_ports(fabric, names(fabric, EXAMPLES))
+    fabric = rename_ports(fabric, build_port_name_table(fabric, EXAMPLES))
     for subject, value in changes.items():
-        fabric = set_value(fabric, parse(subject), value)
-    fabric = replace(fabric, devices=tuple(map(resolve, fabric.devices)))
-    return written(rename_ports(fabric, names(fabric, platform)))
+        fabric = set_value(fabric, parse_subject(subject), value)
+    fabric = replace(fabric, devices=tuple(map(resolve_dynamic_buffers, fabric.devices)))
+    return written(rename_ports(fabric, build_port_name_table(fabric, platform)))
 
 
 UNWATCHED = {"leaf1/Ethernet0/qos/pfc_watchdog": None, "spine2/Ethernet0/qos/pfc_watchdog": None}

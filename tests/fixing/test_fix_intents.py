@@ -8,11 +8,11 @@ from nodrop.config import Config
 from nodrop.fixing import fix
 from nodrop.inputs import Text
 from nodrop.judging import Settings
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 from nodrop.results.fixed import Fixed
 from support.command import nodrop
 
-INTENT = (home("intents") / "two-by-two.yaml").read_text()
+INTENT = (resource_folder("intents") / "two-by-two.yaml").read_text()
 SLOW = "hosts:\n  dcqcn: false # off for now\n\ndevices: {leaf1: {drained: true}}  # until Friday\n"
 BREAKS = """\
 severity: warning

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from nodrop.engine.finding import Finding, UnknownVerdict
-from nodrop.fixing.fix_selection import Key, Settler, Tried, key_of, worse
+from nodrop.fixing.fix_selection import FindingKey, FixSelector, FixTrial, find_new_results, key_of_finding
 from nodrop.limits import MAX_FIX_TRIALS
 from nodrop.model.subject import Subject
 from nodrop.results.outcome import Outcome
@@ -32,22 +32,22 @@ class World:
         subject = "/".join(one.subject)
         return [(("place",), self.writes[subject])] if subject in self.writes else [(one.subject, "fixed")]
 
-    def try_fixes(self, findings: Sequence[Finding]) -> "Tried[World]":
+    def try_fixes(self, findings: Sequence[Finding]) -> "FixTrial[World]":
         made = ["/".join(one.subject) for one in findings if "/".join(one.subject) not in self.by_hand]
         left = [one for one in self.there if one not in made or one in self.stays]
         new = [one for subject in made for one in self.brings.get(subject, ()) if one not in left]
-        said = {key_of(finding(subject)): words for subject, words in self.by_hand.items()}
-        return Tried(world=replace(self, there=(*left, *new)), by_hand=said)
+        said = {key_of_finding(finding(subject)): words for subject, words in self.by_hand.items()}
+        return FixTrial(world=replace(self, there=(*left, *new)), by_hand=said)
 
 
-def settled(world: World) -> Settler[World]:
-    settler = Settler(world=world, fixable=lambda one: "/".join(one.subject) in world.there)
+def settled(world: World) -> FixSelector[World]:
+    settler = FixSelector(world=world, fixable=lambda one: "/".join(one.subject) in world.there)
     settler.settle()
     return settler
 
 
-def keys(*subjects: str) -> set[Key]:
-    return {key_of(finding(subject)) for subject in subjects}
+def keys(*subjects: str) -> set[FindingKey]:
+    return {key_of_finding(finding(subject)) for subject in subjects}
 
 
 PORTS = tuple(f"leaf1/Ethernet{number}" for number in range(4))
@@ -62,7 +62,7 @@ def test_a_fix_that_brings_about_something_is_refused_and_the_others_are_made() 
     made = settled(World(there=PORTS, brings={PORTS[2]: ("leaf2/Ethernet9",)}))
     assert made.world.there == (PORTS[2],)
     assert made.refused.keys() == keys(PORTS[2])
-    assert "leaf2/Ethernet9" in made.refused[key_of(finding(PORTS[2]))]
+    assert "leaf2/Ethernet9" in made.refused[key_of_finding(finding(PORTS[2]))]
 
 
 def test_a_fix_that_changes_nothing_is_told() -> None:
@@ -74,11 +74,11 @@ def test_a_fix_that_changes_nothing_is_told() -> None:
 def test_what_is_to_be_done_by_hand_is_left_with_its_words() -> None:
     made = settled(World(there=PORTS[:2], by_hand={PORTS[1]: "replace the cable"}))
     assert made.world.there == (PORTS[1],)
-    assert made.by_hand == {key_of(finding(PORTS[1])): "replace the cable"}
+    assert made.by_hand == {key_of_finding(finding(PORTS[1])): "replace the cable"}
 
 
 def test_findings_that_are_not_to_be_fixed_are_left() -> None:
-    settler = Settler(world=World(there=PORTS), fixable=lambda one: one.subject[1] == "Ethernet1")
+    settler = FixSelector(world=World(there=PORTS), fixable=lambda one: one.subject[1] == "Ethernet1")
     settler.settle()
     assert settler.world.there == (PORTS[0], PORTS[2], PORTS[3])
 
@@ -111,15 +111,15 @@ def test_findings_that_appear(
     before: tuple[str, ...], after: tuple[str, ...], fixed: tuple[str, ...], expected: list[str]
 ) -> None:
     one, other = (outcome(*map(finding, subjects)) for subjects in (before, after))
-    found = list(worse(one, other, keys(*fixed)))
+    found = list(find_new_results(one, other, keys(*fixed)))
     assert ["/".join(new.finding.subject) for new in found if new.finding] == expected
 
 
 def test_a_finding_that_was_not_to_be_fixed_may_not_get_other_numbers() -> None:
     one, other = (outcome(finding("leaf1/Ethernet0", facts={"bytes": count})) for count in (1, 2))
-    (new,) = worse(one, other, ())
+    (new,) = find_new_results(one, other, ())
     assert "would say something else at leaf1/Ethernet0" in new.text
-    assert list(worse(one, other, keys("leaf1/Ethernet0"))) == []
+    assert list(find_new_results(one, other, keys("leaf1/Ethernet0"))) == []
 
 
 def test_verdicts_that_are_lost_problems_and_guesses_are_new_too() -> None:
@@ -127,7 +127,7 @@ def test_verdicts_that_are_lost_problems_and_guesses_are_new_too() -> None:
         rule="headroom-too-small", missing="speed", subjects_count=2, devices=("leaf1",), resolved_by="a speed"
     )
     before = outcome(unknown=(replace(lost, subjects_count=1),))
-    assert [new.text for new in worse(before, outcome(unknown=(lost,)), ())] == [
+    assert [new.text for new in find_new_results(before, outcome(unknown=(lost,)), ())] == [
         "headroom-too-small could not be decided any more: it needs speed"
     ]
-    assert list(worse(outcome(unknown=(lost,)), before, ())) == []
+    assert list(find_new_results(outcome(unknown=(lost,)), before, ())) == []

@@ -12,8 +12,8 @@ from nodrop.engine.rules import shipped
 from nodrop.fixing import fix
 from nodrop.inputs import Text
 from nodrop.judging import Settings
-from nodrop.resources import home
-from nodrop.syntax.yaml import parse
+from nodrop.resources import resource_folder
+from nodrop.syntax.yaml import parse_yaml
 
 FAULTS: Mapping[str, Mapping[str, Any]] = {
     "ecn-never-before-pfc": {"classes": {"rdma": {"ecn": {"min": "48MB", "max": "52MB", "probability": "100%"}}}},
@@ -29,7 +29,9 @@ FAULTS: Mapping[str, Mapping[str, Any]] = {
 
 
 def intent(overlay: Mapping[str, Any]) -> bytes:
-    data = merge_overlay(parse((home("intents") / "two-by-two.yaml").read_bytes(), "two-by-two.yaml").data, overlay)
+    data = merge_overlay(
+        parse_yaml((resource_folder("intents") / "two-by-two.yaml").read_bytes(), "two-by-two.yaml").data, overlay
+    )
     out = StringIO()
     YAML(typ="safe", pure=True).dump(data, out)
     return out.getvalue().encode()
@@ -43,7 +45,7 @@ def test_what_a_rule_sets_in_the_intent_ends_its_fault(rule: str) -> None:
     assert rule in {one.rule for one in made.made}
     assert rule not in {one.rule for one in made.outcome.findings}
     (file,) = made.rewritten
-    old, new = parse(file.old, "net.yaml").data, parse(file.new, "net.yaml").data
+    old, new = parse_yaml(file.old, "net.yaml").data, parse_yaml(file.new, "net.yaml").data
     (fixes,) = (one.intent_fix for one in shipped() if one.name == rule)
     assert _told(old, new) <= {path.split(".")[0] for path in fixes}
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from nodrop.syntax.yaml import parse
+from nodrop.syntax.yaml import parse_yaml
 from support.command import nodrop
 from support.places import GOLDEN, TESTS
 
@@ -29,7 +29,7 @@ def spelt(text: str) -> str:
 
 def case_of(name: str) -> dict[str, Any]:
     path = CASES / f"{name}.yaml"
-    case: dict[str, Any] = parse(path.read_bytes(), path.name).data
+    case: dict[str, Any] = parse_yaml(path.read_bytes(), path.name).data
     assert case.keys() <= KEYS, case.keys() - KEYS
     assert case.keys() >= {"was", "run", "exit", "says"}, KEYS - case.keys()
     return case

@@ -16,7 +16,7 @@ from random import Random
 import pytest
 
 from nodrop.platforms.sonic import reader
-from nodrop.syntax.yaml import parse
+from nodrop.syntax.yaml import parse_yaml
 from support.fuzzing import campaign as campaigns
 from support.fuzzing import corpora
 from support.fuzzing import worker as workers
@@ -79,7 +79,7 @@ def after(tmp_path: Path, inputs: int = 30, target: Target = SONIC, silence_s: f
 
 def case_of(found: Campaign) -> dict[str, object]:
     (path,) = (found.folder / "crashes").iterdir()
-    data = parse(path.read_bytes(), path.name).data
+    data = parse_yaml(path.read_bytes(), path.name).data
     assert isinstance(data, dict)
     return data
 
@@ -157,7 +157,7 @@ def test_a_case_of_a_revision_names_it() -> None:
     target = next(one for one in TARGETS if one.name == "revision")
     crash = campaigns.Crash("traceback", "OSError x", "as it was", target.commands[0])
     text = campaigns.case(target, crash, {"revision.txt": b"a\xffb\n"}, {})
-    assert parse(text, "case.yaml").data["run"] == [["check", "--base", "a\\udcffb", "."]]
+    assert parse_yaml(text, "case.yaml").data["run"] == [["check", "--base", "a\\udcffb", "."]]
 
 
 def test_a_rule_that_fails_is_a_crash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,8 +6,19 @@ import pytest
 
 from nodrop import hardware, platforms
 from nodrop.errors import InputProblems
-from nodrop.hardware import asic, buildable, media, model_of_sku, nearest, nic, nics, obstacle, switch, switches
-from nodrop.hardware.bounds import shipped_rows
+from nodrop.hardware import (
+    asic,
+    buildable_models,
+    find_design_obstacle,
+    media,
+    model_of_sku,
+    nearest_word_hint,
+    nic,
+    nics,
+    switch,
+    switches,
+)
+from nodrop.hardware.bounds import shipped_headroom_rows
 from nodrop.hardware.ports import PortGroup
 from nodrop.hardware.schema import HeadroomTable, Switch
 from nodrop.model.fabric import Port
@@ -159,24 +170,24 @@ def test_a_table_is_that_of_its_hwskus() -> None:
     assert other is not None
     assert other.xoff_bytes == 425958
     assert sku.headroom_row(400_000, 30, "Arista-7060X6-64PE-B-C512S2") is None, "it ships none"
-    assert {row.threshold for row in shipped_rows("Z9332F", None)} == {-2}
+    assert {row.threshold for row in shipped_headroom_rows("Z9332F", None)} == {-2}
 
 
 def test_what_is_not_known_is_an_obstacle() -> None:
-    assert obstacle(switch("AS9716-32D"), "sonic") == "the memory of AS9716-32D is not known"
-    assert obstacle(switch("8101-32FH"), "sonic") == "8101-32FH is not known under sonic"
-    assert obstacle(switch("SN3800"), "nvue") == "SN3800 is not known under nvue"
-    assert "AS9716-32D" not in buildable("sonic")
-    assert "SN3800" not in buildable("nvue")
-    assert {"SN2700", "SN4700", "SN5600"} <= set(buildable("nvue"))
+    assert find_design_obstacle(switch("AS9716-32D"), "sonic") == "the memory of AS9716-32D is not known"
+    assert find_design_obstacle(switch("8101-32FH"), "sonic") == "8101-32FH is not known under sonic"
+    assert find_design_obstacle(switch("SN3800"), "nvue") == "SN3800 is not known under nvue"
+    assert "AS9716-32D" not in buildable_models("sonic")
+    assert "SN3800" not in buildable_models("nvue")
+    assert {"SN2700", "SN4700", "SN5600"} <= set(buildable_models("nvue"))
 
 
-@pytest.mark.parametrize("platform", [platform for platform in platforms.writable_names() if platform != "sonic"])
+@pytest.mark.parametrize("platform", [platform for platform in platforms.writable_platforms() if platform != "sonic"])
 def test_models_of_other_network_oses_can_be_designed(platform: str) -> None:
     """A model names a network OS beside SONiC because nodrop writes it there, so nothing may be missing."""
     named = tuple(model for model in switches() if platform in switch(model).platforms)
-    assert {model: obstacle(switch(model), platform) for model in named} == dict.fromkeys(named)
-    assert buildable(platform) == named
+    assert {model: find_design_obstacle(switch(model), platform) for model in named} == dict.fromkeys(named)
+    assert buildable_models(platform) == named
 
 
 @pytest.mark.parametrize(
@@ -249,8 +260,8 @@ def test_adapters_list_lanes_that_media_know() -> None:
 
 
 def test_many_names_are_not_listed_in_a_hint() -> None:
-    assert nearest("SN470", switches()) == "did you mean SN4700?"
-    assert nearest("xyzzy", switches()) == "`nodrop hardware` lists those there are"
+    assert nearest_word_hint("SN470", switches()) == "did you mean SN4700?"
+    assert nearest_word_hint("xyzzy", switches()) == "`nodrop hardware` lists those there are"
 
 
 @pytest.mark.parametrize(
@@ -267,5 +278,5 @@ def test_a_hardware_file_that_is_wrong_says_where(
     assert old in text
     monkeypatch.setattr(hardware, "_text", lambda folder, name: text.replace(old, new).encode())
     with pytest.raises(InputProblems) as wrong:
-        hardware._load(Switch, "switches", "SN9999")
+        hardware._load_facts(Switch, "switches", "SN9999")
     assert said in str(wrong.value)

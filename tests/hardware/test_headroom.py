@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from nodrop.hardware import asic, switch
-from nodrop.hardware.bounds import shipped_rows
-from nodrop.hardware.dynamic import budget, counted_speed, resolve
-from nodrop.hardware.formulas import formula
-from nodrop.hardware.headroom import Budget, compute_headroom, ieee_bound_bytes, table_xoff
+from nodrop.hardware.bounds import shipped_headroom_rows
+from nodrop.hardware.dynamic import compute_headroom_budget, resolve_dynamic_buffers, speed_for_headroom_mbps
+from nodrop.hardware.formulas import headroom_formula_of
+from nodrop.hardware.headroom import Budget, compute_headroom, ieee_headroom_bound_bytes, table_xoff_bytes
 from nodrop.model.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.fabric import Port as PanelPort
@@ -96,7 +96,7 @@ def test_every_row_of_the_sn5640_in_the_catalogue() -> None:
 
 
 def test_the_catalogue_has_that_table() -> None:
-    assert [(row[0], row[1], row[4]) for row in shipped_rows("SN5600", None)] == ACS_SN5600
+    assert [(row[0], row[1], row[4]) for row in shipped_headroom_rows("SN5600", None)] == ACS_SN5600
 
 
 @pytest.mark.parametrize(
@@ -216,14 +216,14 @@ def test_headroom_of_releases_before_202405(
     ],
 )
 def test_the_formula_of_a_release(platform: str, release: str, expected: set[str]) -> None:
-    found = formula(platform, release)
+    found = headroom_formula_of(platform, release)
     assert {name for name in ("early", "compensated", "negotiated_speed") if getattr(found, name)} == expected
 
 
 @pytest.mark.parametrize("release", [None, UNKNOWN])
 def test_no_formula_without_a_release(release: str | None | Unknown) -> None:
     with pytest.raises(UnknownFact, match=r"device\.version"):
-        formula("sonic", release)
+        headroom_formula_of("sonic", release)
 
 
 PORT = Interface(name="Ethernet0", speed_mbps=400000, lanes=8, mtu_bytes=9216)
@@ -242,11 +242,11 @@ def with_facts(**facts: object) -> Device:
 
 
 def test_the_budget_of_a_port_of_a_device() -> None:
-    assert budget(SWITCH, PORT, length_m=30).xoff == 104448
-    assert budget(SWITCH, PORT, length_m=30, port_mtu_bytes=1500).size == 135168
+    assert compute_headroom_budget(SWITCH, PORT, length_m=30).xoff == 104448
+    assert compute_headroom_budget(SWITCH, PORT, length_m=30, port_mtu_bytes=1500).size == 135168
     shared = BufferPool(name="ingress_lossless", direction="ingress", mode="dynamic", shared_headroom_bytes=655360)
-    assert budget(with_facts(buffer_pools=(shared,)), PORT, length_m=30).size == 38912
-    assert budget(with_facts(version="202605"), PORT, length_m=30).xoff == 106496
+    assert compute_headroom_budget(with_facts(buffer_pools=(shared,)), PORT, length_m=30).size == 38912
+    assert compute_headroom_budget(with_facts(version="202605"), PORT, length_m=30).xoff == 106496
 
 
 @pytest.mark.parametrize(
@@ -269,7 +269,7 @@ def test_the_gearbox_of_a_model_adds_to_headroom(
     settings = DynamicBuffers(dynamic_th=0, pattern_mtu_bytes=1024, small_packet_percent=50, over_subscribe_ratio=ratio)
     device = with_facts(model="SN3800", version=version, dynamic_buffers=settings, buffer_pools=())
     port = Interface(name="Ethernet0", speed_mbps=speed, lanes=4, mtu_bytes=9216)
-    found = budget(device, port, length_m=length)
+    found = compute_headroom_budget(device, port, length_m=length)
     assert (found.xon, found.xoff, found.size) == expected
 
 
@@ -290,7 +290,10 @@ def test_a_port_that_negotiates_counts_with_the_fastest_speed_it_offers(
     """By buffermgrdyn.cpp and the Lua of sonic-swss, which give 87,040 bytes where nothing is said."""
     port = replace(PORT, port=PanelPort(1), speed_mbps=200000, autoneg=autoneg, lanes=lanes)
     port = replace(port, advertised_speeds_mbps=advertised)
-    assert (counted_speed(SWITCH, port), budget(SWITCH, port, length_m=2).xoff) == (speed, xoff)
+    assert (speed_for_headroom_mbps(SWITCH, port), compute_headroom_budget(SWITCH, port, length_m=2).xoff) == (
+        speed,
+        xoff,
+    )
 
 
 @pytest.mark.parametrize(
@@ -306,9 +309,9 @@ def test_a_port_that_negotiates_counts_with_the_fastest_speed_it_offers(
 )
 def test_without_the_speeds_of_a_port_that_negotiates_there_is_no_budget(facts: dict[str, Any], missing: str) -> None:
     port = replace(PORT, **{"port": PanelPort(1), "autoneg": True, **facts})
-    assert counted_speed(SWITCH, port) is UNKNOWN
+    assert speed_for_headroom_mbps(SWITCH, port) is UNKNOWN
     with pytest.raises(UnknownFact, match=missing):
-        budget(SWITCH, port, length_m=30)
+        compute_headroom_budget(SWITCH, port, length_m=30)
 
 
 def test_ports_that_negotiate_have_the_headroom_of_their_own_speeds() -> None:
@@ -318,7 +321,7 @@ def test_ports_that_negotiate_have_the_headroom_of_their_own_speeds() -> None:
     qos = QosProfile(trust="dscp", priority_groups=(PriorityGroup(index=3, buffer=buffer),))
     port = replace(PORT, port=PanelPort(1), speed_mbps=200000, autoneg=True, cable_length_m=2, qos=qos)
     ports = tuple(replace(port, name=name, advertised_speeds_mbps=own) for name, own in (("a", None), ("b", (200000,))))
-    made = resolve(with_facts(interfaces=ports, buffer_pools=()))
+    made = resolve_dynamic_buffers(with_facts(interfaces=ports, buffer_pools=()))
     found = [one.qos.priority_groups[0].buffer.headroom.xoff_bytes for one in made.interfaces]  # type: ignore[union-attr]
     assert found == [87040, 50176]
 
@@ -337,18 +340,20 @@ def test_ports_that_negotiate_have_the_headroom_of_their_own_speeds() -> None:
 )
 def test_without_a_term_there_is_no_budget(facts: dict[str, object], missing: str) -> None:
     with pytest.raises(UnknownFact, match=missing):
-        budget(with_facts(**facts), PORT, length_m=30)
+        compute_headroom_budget(with_facts(**facts), PORT, length_m=30)
 
 
 def test_the_bound_of_the_standard() -> None:
     # 2 frames of 9216 + 20, 84 of pause, 2 * 5 ns/m * 100 m of 400 Gb/s = 50,000, 905 quanta of 64 bytes
-    assert ieee_bound_bytes(speed_mbps=400000, mtu_bytes=9216, cable_length_m=100) == 18472 + 84 + 50000 + 57920
-    assert ieee_bound_bytes(speed_mbps=1600000, mtu_bytes=9216, cable_length_m=100) is None
+    assert (
+        ieee_headroom_bound_bytes(speed_mbps=400000, mtu_bytes=9216, cable_length_m=100) == 18472 + 84 + 50000 + 57920
+    )
+    assert ieee_headroom_bound_bytes(speed_mbps=1600000, mtu_bytes=9216, cable_length_m=100) is None
 
 
 def test_the_table_is_read_at_the_next_longer_cable() -> None:
-    rows = shipped_rows("SN4700", None)
-    assert [table_xoff(rows, 400000, length) for length in (1, 5, 6, 40, 300, 301)] == [
+    rows = shipped_headroom_rows("SN4700", None)
+    assert [table_xoff_bytes(rows, 400000, length) for length in (1, 5, 6, 40, 300, 301)] == [
         38912,
         38912,
         77824,
@@ -356,4 +361,4 @@ def test_the_table_is_read_at_the_next_longer_cable() -> None:
         373760,
         None,
     ]
-    assert table_xoff(rows, 800000, 5) is None
+    assert table_xoff_bytes(rows, 800000, 5) is None

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nodrop.hardware.sharing import limit_bytes, own_bytes, taken_bytes
+from nodrop.hardware.sharing import private_headroom_bytes, shared_headroom_limit_bytes, taken_shared_headroom_bytes
 from nodrop.model.buffers import BufferProfile, Headroom
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.qos import PriorityGroup, QosProfile
@@ -32,7 +32,7 @@ def port(*buffers: BufferProfile, lanes: int = 8) -> Interface:
     ],
 )
 def test_what_a_port_takes(buffers: tuple[BufferProfile, ...], taken: int) -> None:
-    assert taken_bytes(port(*buffers)) == taken
+    assert taken_shared_headroom_bytes(port(*buffers)) == taken
 
 
 @pytest.mark.parametrize(
@@ -44,11 +44,13 @@ def test_what_a_port_takes(buffers: tuple[BufferProfile, ...], taken: int) -> No
     ],
 )
 def test_what_a_port_may_take(model: str, lanes: int, limit: int) -> None:
-    assert limit_bytes(Device(name="leaf1", platform="sonic", model=model), port(lanes=lanes)) == limit
+    assert shared_headroom_limit_bytes(Device(name="leaf1", platform="sonic", model=model), port(lanes=lanes)) == limit
 
 
 def test_only_the_dynamic_model_has_headroom_beside_the_pool() -> None:
     """A switch of a model that no catalogue has keeps its traditional headroom in rows of its own."""
-    assert own_bytes(Device(name="leaf1", platform="sonic", model=UNKNOWN, buffer_model="traditional")) == 0
+    assert (
+        private_headroom_bytes(Device(name="leaf1", platform="sonic", model=UNKNOWN, buffer_model="traditional")) == 0
+    )
     with pytest.raises(UnknownFact):
-        own_bytes(Device(name="leaf1", platform="sonic", model=UNKNOWN, buffer_model="dynamic"))
+        private_headroom_bytes(Device(name="leaf1", platform="sonic", model=UNKNOWN, buffer_model="dynamic"))

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 import nodrop
 from nodrop.design.topology import topology_of
 from nodrop.errors import InputProblems, Unsupported
-from nodrop.importing import Imported, derive, hold
+from nodrop.importing import ImportResult, compare_intent_result, derive_intent
 from nodrop.intent.load import loads
 from nodrop.model.compare import differences
 from nodrop.model.fabric import Fabric
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 from support.designs import build, changed, data_of, load, shipped
 from support.imported_fabrics import as_read, bare, fragments, imported, odd, without_names
 from support.places import TESTS
@@ -25,10 +25,10 @@ from support.random_intents import texts
 from support.random_names import names
 
 HERE = TESTS / "importing" / "imported"
-INTENTS = sorted(path.stem for path in home("intents").glob("*.yaml"))
+INTENTS = sorted(path.stem for path in resource_folder("intents").glob("*.yaml"))
 
 
-def assert_comes_back(fabric: Fabric) -> Imported:
+def assert_comes_back(fabric: Fabric) -> ImportResult:
     """Import a build, and build that: nothing is lost, and nothing is guessed."""
     found = imported(fabric)
     assert (found.left, found.lacking, found.problems, found.guessed) == ((), (), (), ())
@@ -40,7 +40,7 @@ def assert_comes_back(fabric: Fabric) -> Imported:
 
 @pytest.mark.parametrize("name", INTENTS)
 def test_the_build_of_a_shipped_intent_comes_back_equal(name: str) -> None:
-    assert_comes_back(nodrop.build(nodrop.load(home("intents") / f"{name}.yaml")))
+    assert_comes_back(nodrop.build(nodrop.load(resource_folder("intents") / f"{name}.yaml")))
 
 
 def test_several_rails_on_a_leaf_come_back_as_ports_per_leaf() -> None:
@@ -56,18 +56,18 @@ def test_several_rails_on_a_leaf_come_back_as_ports_per_leaf() -> None:
 
 @pytest.mark.parametrize("name", INTENTS)
 def test_an_intent_holds_its_build(name: str) -> None:
-    intent = nodrop.load(home("intents") / f"{name}.yaml")
+    intent = nodrop.load(resource_folder("intents") / f"{name}.yaml")
     fabric = nodrop.build(intent)
     read = nodrop.read_back(list(nodrop.write(fabric)), fabric).fabric
-    held = hold(read, intent)
+    held = compare_intent_result(read, intent)
     assert (held.names, held.left) == ((), ())
 
 
 @pytest.mark.parametrize("name", ["storage-leaves", "uneven-pods"])
 def test_an_intent_of_several_groups_does_not_hold_another_mtu(name: str) -> None:
-    fabric = nodrop.build(nodrop.load(home("intents") / f"{name}.yaml"))
+    fabric = nodrop.build(nodrop.load(resource_folder("intents") / f"{name}.yaml"))
     read = nodrop.read_back(list(nodrop.write(fabric)), fabric).fabric
-    assert hold(read, load(changed(shipped(name), {"mtu": "9000"}))).left
+    assert compare_intent_result(read, load(changed(shipped(name), {"mtu": "9000"}))).left
 
 
 @pytest.mark.parametrize("name", ["two-by-two", "storage-leaves", "uneven-pods", "rail-only", "single-switch"])
@@ -219,7 +219,7 @@ def test_ports_that_autonegotiate_on_sonic_are_taken_for_copper(platform: str, v
     tier = {"topology.leaves.platform": platform, "topology.leaves.version": version}
     cable = {"endpoints.storage.speed": "100G", "endpoints.storage.media": "DAC", "endpoints.storage.length": "2m"}
     built = build(shipped("two-by-two", tier | cable))
-    found = derive(as_read(built), source="build")
+    found = derive_intent(as_read(built), source="build")
     assert found.intent is not None
     assert (found.intent.endpoints["gpu"].media, found.intent.endpoints["storage"].media) == ("DR4", media)
 
@@ -243,16 +243,16 @@ def test_paths_of_the_other_platform_come_back_too() -> None:
     assert_comes_back(build(data | {"extra": extra}))
 
 
-def golden() -> dict[str, Imported]:
+def golden() -> dict[str, ImportResult]:
     """The imports that are kept."""
     whole = {
-        name: imported(nodrop.build(nodrop.load(home("intents") / f"{name}.yaml")))
+        name: imported(nodrop.build(nodrop.load(resource_folder("intents") / f"{name}.yaml")))
         for name in ("adaptive", "broadcom", "storage-vlan", "trim", "uec", "unnumbered")
     }
     return whole | {
-        "two-by-two-alone": derive(bare("two-by-two"), source="build"),
-        "unlike": derive(odd(), source="site"),
-        "fragments": derive(fragments(), source="site"),
+        "two-by-two-alone": derive_intent(bare("two-by-two"), source="build"),
+        "unlike": derive_intent(odd(), source="site"),
+        "fragments": derive_intent(fragments(), source="site"),
     }
 
 
@@ -269,7 +269,7 @@ def test_imports_read_as_they_are_kept(update_golden: bool) -> None:
 def test_an_import_is_the_same_whatever_the_order_of_switches() -> None:
     fabric = bare("storage-vlan")
     turned = replace(fabric, devices=fabric.devices[::-1], links=fabric.links[::-1])
-    assert derive(turned, source="x").text == derive(fabric, source="x").text
+    assert derive_intent(turned, source="x").text == derive_intent(fabric, source="x").text
 
 
 def test_an_import_of_an_intent_is_that_intent() -> None:

@@ -10,7 +10,7 @@ import pytest
 import nodrop
 from nodrop.intent.load import loads
 from nodrop.model.states import known_rows
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 from support.command import nodrop as run
 from support.designs import build
 from support.imported_fabrics import filled
@@ -203,7 +203,7 @@ def test_addresses_of_the_routing_daemon_and_of_netmasks_are_the_ports(habits: P
 
 
 def test_an_intent_held_against_its_build_comes_to_it(two_by_two: Path, tmp_path: Path) -> None:
-    intent = home("intents") / "two-by-two.yaml"
+    intent = resource_folder("intents") / "two-by-two.yaml"
     done = run("import", two_by_two, "--against", intent)
     assert (done.code, done.out) == (0, "")
     assert done.err.endswith("two-by-two.yaml: equal to the files\n")

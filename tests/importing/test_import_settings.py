@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from nodrop.importing import derive
-from nodrop.importing.classes import evened_out
+from nodrop.importing import derive_intent
+from nodrop.importing.classes import even_out_class_shares
 from nodrop.model.fabric import Interface
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import UNKNOWN, known_rows
@@ -25,7 +25,7 @@ def test_shares_and_marks_are_read_where_no_file_says_a_speed() -> None:
         replace(one, interfaces=tuple(replace(port, speed_mbps=UNKNOWN) for port in one.interfaces))
         for one in whole.devices
     )
-    found = derive(replace(whole, devices=tuple(devices)), source="site")
+    found = derive_intent(replace(whole, devices=tuple(devices)), source="site")
     assert "share: 60%, ecn: {min: 150kB, max: 1500kB, probability: 100%}}" in found.text
 
 
@@ -38,7 +38,7 @@ def test_traffic_classes_that_share_a_queue_are_one() -> None:
         replace(one, interfaces=tuple(replace(port, qos=shared(port.qos)) for port in one.interfaces))
         for one in whole.devices
     )
-    found = derive(replace(whole, devices=tuple(devices)), source="site")
+    found = derive_intent(replace(whole, devices=tuple(devices)), source="site")
     assert found.intent is not None
     assert [*found.intent.classes] == ["rdma", "cnp", "control", "default"]
 
@@ -51,7 +51,7 @@ def test_the_pool_of_a_vlan_holds_the_whole_subnet() -> None:
         replace(one, name=one.name.replace("leaf", "leaf20"), vlans=vlans)
         for one, vlans in zip(leaves, wide, strict=True)
     )
-    found = derive(replace(whole, devices=far, links=()), source="site")
+    found = derive_intent(replace(whole, devices=far, links=()), source="site")
     (pool,) = re.findall(r"pool: ([0-9./]+)}", found.text)
     assert ip_network("192.168.0.0/21").subnet_of(ip_network(pool))
 
@@ -71,7 +71,7 @@ def test_timers_of_a_side_without_ports_are_left_out() -> None:
         replace(one, interfaces=tuple(replace(port, side="host") for port in one.interfaces))
         for one in called(whole, names).devices
     )
-    found = derive(replace(whole, devices=devices, links=()), source="site")
+    found = derive_intent(replace(whole, devices=devices, links=()), source="site")
     assert "    hosts: {detection: " in found.text
     assert "    fabric: " not in found.text
 
@@ -87,7 +87,7 @@ def test_nics_are_set_as_the_class_and_the_mtu_have_it() -> None:
         return replace(port, mtu_bytes=1500, qos=replace(port.qos, dscp_to_tc=dscps))
 
     devices = (replace(one, interfaces=tuple(map(moved, one.interfaces))) for one in whole.devices)
-    found = derive(replace(whole, devices=tuple(devices), classes=()), source="site")
+    found = derive_intent(replace(whole, devices=tuple(devices), classes=()), source="site")
     assert "hosts: {rdma_mtu: 1024}" in found.text
 
 
@@ -97,7 +97,7 @@ def test_nics_are_set_as_the_class_and_the_mtu_have_it() -> None:
 )
 def test_shares_of_a_scheduler_are_parts_of_a_hundred(shares: tuple[int, ...], even: tuple[int, ...]) -> None:
     keys: dict[str, Any] = {f"class{n}": {"share": f"{share}%"} for n, share in enumerate(shares)}
-    evened_out(keys)
+    even_out_class_shares(keys)
     assert tuple(int(one["share"][:-1]) for one in keys.values()) == even
 
 

@@ -7,20 +7,20 @@ import pytest
 
 import nodrop
 from nodrop.design.decisions import FabricPart, format_deciding_keys
-from nodrop.importing import derive
-from nodrop.importing.grouping import see
+from nodrop.importing import derive_intent
+from nodrop.importing.grouping import build_tier_view
 from nodrop.importing.losses import render_differences
-from nodrop.importing.trial_build import Unlike, render_value, unlike
+from nodrop.importing.trial_build import BuildDifference, find_unlike_facts, render_value
 from nodrop.intent.load import loads
-from nodrop.model.compare import project
+from nodrop.model.compare import mask_unsupported_fields
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.states import UNKNOWN
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 from support.imported_fabrics import bare, filled, fragments, odd
 
 
 def test_what_one_switch_has_otherwise_is_told_by_the_names_of_the_files() -> None:
-    found = derive(odd(), source="site")
+    found = derive_intent(odd(), source="site")
     assert not found.equal
     told = "\n".join(found.left)
     assert "routing.asn.spines: most have it, and not core-sp2" in found.guessed
@@ -29,14 +29,14 @@ def test_what_one_switch_has_otherwise_is_told_by_the_names_of_the_files() -> No
 
 
 def test_without_stated_context_a_build_comes_back_with_guesses() -> None:
-    found = derive(bare("two-by-two"), source="build")
+    found = derive_intent(bare("two-by-two"), source="build")
     assert found.equal
     assert "endpoints: hosts were taken from descriptions and neighbor tables" in found.guessed
     assert "classes: no file says what traffic is for: names and purposes follow conventions" in found.guessed
 
 
 def test_what_no_file_says_is_to_be_added() -> None:
-    found = derive(fragments(), source="site")
+    found = derive_intent(fragments(), source="site")
     assert not found.equal
     assert found.intent is None
     assert {one.partition(":")[0] for one in found.lacking} >= {"classes", "routing.asn.leaves", "addressing.oob"}
@@ -47,7 +47,7 @@ def test_what_no_file_says_is_to_be_added() -> None:
 
 @pytest.mark.parametrize("mode", ["lossless", "pfc-only", "lossy"])
 def test_classes_to_be_added_are_those_of_the_mode(mode: Any) -> None:
-    text = filled(derive(replace(fragments(), mode=mode), source="site").text)
+    text = filled(derive_intent(replace(fragments(), mode=mode), source="site").text)
     rdma = loads(text.encode(), "filled.yaml").classes["rdma"]
     assert (rdma.lossless, rdma.ecn is not None) == (mode != "lossy", mode != "pfc-only")
 
@@ -59,15 +59,15 @@ PORT_FIELDS = sorted({field.name for field in fields(Interface)} - {"name"})
 @pytest.mark.parametrize("name", [*FIELDS, *(f"interfaces/*/{one}" for one in PORT_FIELDS)])
 def test_a_fact_that_no_file_says_is_no_difference(name: str) -> None:
     whole = bare("two-by-two")
-    fabric = replace(whole, devices=tuple(project(device, [name]) for device in whole.devices))
-    found = derive(fabric, source="site")
+    fabric = replace(whole, devices=tuple(mask_unsupported_fields(device, [name]) for device in whole.devices))
+    found = derive_intent(fabric, source="site")
     assert name.rpartition("/")[2] not in {one.path for one in found.unlike}
 
 
 def test_names_of_servers_are_left_and_told() -> None:
     whole = bare("two-by-two")
     fabric = replace(whole, devices=tuple(replace(one, ntp_servers=("pool.ntp.org",)) for one in whole.devices))
-    found = derive(fabric, source="site")
+    found = derive_intent(fabric, source="site")
     assert "ntp_servers: pool.ntp.org; an intent has addresses" in found.left
 
 
@@ -85,7 +85,7 @@ def test_ports_that_are_described_otherwise_are_one_line() -> None:
     whole = bare("two-by-two")
     ports = {one.name: tuple(replace(port, description=None) for port in one.interfaces) for one in whole.devices}
     fabric = replace(whole, devices=tuple(replace(one, interfaces=ports[one.name]) for one in whole.devices))
-    found = derive(fabric, source="site")
+    found = derive_intent(fabric, source="site")
     (told,) = (one for one in found.left if ": description is " in one)
     assert told.partition(": description is ")[2].startswith("none, this intent gives the name of the other end (")
 
@@ -93,13 +93,13 @@ def test_ports_that_are_described_otherwise_are_one_line() -> None:
 def test_facts_that_are_otherwise_in_many_ways_are_one_line() -> None:
     def moved(count: int) -> tuple[str, ...]:
         unlike = (
-            Unlike(
+            BuildDifference(
                 device="leaf1", part=f"Ethernet{8 * n}", path="addresses", has=f"10.9.0.{n}", built="none",
                 key="addressing.links",
             )
             for n in range(count)
         )  # fmt: skip
-        return render_differences(unlike, see(bare("two-by-two")))
+        return render_differences(unlike, build_tier_view(bare("two-by-two")))
 
     assert len(moved(3)) == 3
     assert moved(4) == (
@@ -110,13 +110,13 @@ def test_facts_that_are_otherwise_in_many_ways_are_one_line() -> None:
 
 def test_a_cable_between_switches_is_compared_and_one_to_a_host_that_is_not_stated_is_not() -> None:
     whole = bare("two-by-two")
-    built = nodrop.build(nodrop.load(home("intents") / "two-by-two.yaml"))
+    built = nodrop.build(nodrop.load(resource_folder("intents") / "two-by-two.yaml"))
     own = replace(whole, links=built.links, hosts=())
 
     def cut(*ends: str) -> list[str]:
         links = tuple(one for one in own.links if {one.a.node, one.b.node} != set(ends))
         assert len(links) < len(own.links)
-        return [one.path for one in unlike(see(own), replace(own, links=links))]
+        return [one.path for one in find_unlike_facts(build_tier_view(own), replace(own, links=links))]
 
     host = next(one.b.node for one in own.links if one.a.node == "leaf1" and not one.b.node.startswith("spine"))
     assert cut("leaf1", host) == []

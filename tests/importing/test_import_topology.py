@@ -8,10 +8,10 @@ from hypothesis import given, settings
 
 import nodrop
 from nodrop.hardware import media
-from nodrop.importing import derive
-from nodrop.importing.grouping import see
+from nodrop.importing import derive_intent
+from nodrop.importing.grouping import build_tier_view
 from nodrop.importing.pods import find_pod_ratio
-from nodrop.importing.uplinks import fitting
+from nodrop.importing.uplinks import find_fitting_medium
 from nodrop.model.bridging import PortChannel
 from nodrop.model.compare import differences
 from nodrop.model.fabric import Fabric
@@ -34,7 +34,7 @@ def unnumbered_alone() -> Fabric:
 
 
 def test_ports_with_sessions_over_interfaces_are_uplinks_where_no_cable_is_known() -> None:
-    found = derive(unnumbered_alone(), source="site")
+    found = derive_intent(unnumbered_alone(), source="site")
     assert "uplinks: 29-32" in found.text
     assert "uplinks: {per_spine: 2, speed: 400G," in found.text
     assert found.intent is not None
@@ -45,7 +45,7 @@ def test_spines_under_superspines_are_leaves_where_nothing_is_below_them() -> No
     whole = bare("two-by-two")
     up = {"leaf": "spine", "spine": "superspine"}
     fabric = replace(whole, devices=tuple(replace(one, role=up[str(one.role)]) for one in whole.devices))
-    found = derive(fabric, source="site")
+    found = derive_intent(fabric, source="site")
     assert "ports: {endpoints: 1-3, uplinks: 29-32}}" in found.text
     assert any(
         one.startswith("topology.leaves.ids: which switches these are follows from roles") for one in found.guessed
@@ -55,14 +55,14 @@ def test_spines_under_superspines_are_leaves_where_nothing_is_below_them() -> No
 
 def test_one_role_for_all_switches_is_none_where_cables_join_them() -> None:
     names = {"leaf1": "sonic3", "leaf2": "sonic4", "spine1": "sonic1", "spine2": "sonic2"}
-    found = derive(called(bare("two-by-two"), names, role="spine"), source="site")
+    found = derive_intent(called(bare("two-by-two"), names, role="spine"), source="site")
     assert 'names: {template: "sonic{id}"}' in found.text
     assert "topology.spines.ids: which switches these are follows from their cables" in found.guessed
 
 
 def test_switches_called_spines_are_leaves_where_hosts_are_in_their_vlans() -> None:
     names = {"leaf1": "core-01", "leaf2": "core-02"}
-    found = derive(called(bare("storage-vlan"), names, role=UNKNOWN), source="site")
+    found = derive_intent(called(bare("storage-vlan"), names, role=UNKNOWN), source="site")
     assert 'names: {template: {leaf: "core-{id:02}"}}' in found.text
     assert "topology.spines: no switch is known to be a spine" in found.lacking
 
@@ -81,7 +81,7 @@ def test_switches_called_spines_are_leaves_where_hosts_are_in_their_vlans() -> N
 def test_switches_have_the_numbers_of_their_names(names: list[str], numbers: list[int]) -> None:
     fabric = bare("two-by-two")
     devices = tuple(replace(fabric.devices[0], name=name, role="leaf") for name in names)
-    sight = see(replace(fabric, devices=devices, links=()))
+    sight = build_tier_view(replace(fabric, devices=devices, links=()))
     assert {box.was: box.id for box in sight.lowest} == dict(zip(names, numbers, strict=True))
 
 
@@ -93,7 +93,7 @@ def test_ports_with_sessions_to_what_was_not_read_lead_to_no_hosts() -> None:
         replace(one, interfaces=tuple(replace(port, description=None, side=UNKNOWN) for port in one.interfaces))
         for one in alone.devices
     )
-    found = derive(replace(alone, devices=devices), source="site")
+    found = derive_intent(replace(alone, devices=devices), source="site")
     assert "tor-1 Ethernet[224-248 by 8]: BGP sessions with switches whose files are not here" in found.left
     assert "ports:\n      endpoints: 1-3\n" in found.text
     assert "      # uplinks: 29-32\n" in found.text
@@ -129,7 +129,7 @@ def test_descriptions_of_bundles_name_hosts() -> None:
         for one in whole.devices
     )
     between = tuple(one for one in whole.links if {one.a.node, one.b.node} <= {device.name for device in devices})
-    found = derive(replace(whole, devices=devices, links=between), source="site")
+    found = derive_intent(replace(whole, devices=devices, links=between), source="site")
     assert "su-01-node: {ids: 7," in found.text
 
 
@@ -141,7 +141,7 @@ def test_unnamed_hosts_are_groups_by_vlan_and_split() -> None:
         for one in whole.devices
     )
     between = tuple(one for one in whole.links if {one.a.node, one.b.node} <= switches)
-    found = derive(replace(whole, devices=devices, links=between), source="site")
+    found = derive_intent(replace(whole, devices=devices, links=between), source="site")
     assert found.intent is not None
     assert {name: one.vlan and one.vlan.id for name, one in found.intent.endpoints.items()} == {
         "host": None, "host-vlan100": 100,
@@ -150,7 +150,7 @@ def test_unnamed_hosts_are_groups_by_vlan_and_split() -> None:
 
 def test_media_of_40g_are_known() -> None:
     assert {name for name, one in media().items() if 40_000 in one.speeds} == {"AOC", "DAC", "LR4", "SR4"}
-    assert fitting(40_000, 30) == "AOC"
+    assert find_fitting_medium(40_000, 30) == "AOC"
 
 
 def assert_topology_comes_back(data: Data) -> None:
@@ -208,7 +208,7 @@ def test_cables_that_no_rule_gives_out_come_back_as_a_sheet() -> None:
 
 
 def test_a_sheet_is_written_where_files_alone_give_no_length_of_cables() -> None:
-    found = derive(bare("cabling-sheet"), source="site")
+    found = derive_intent(bare("cabling-sheet"), source="site")
     assert "\n  kind: cabling\n" in found.text
     assert "guessed: the longest length that ports state; no file states cable lengths\n  length: 50m\n" in found.text
     assert (found.problems, found.unlike) == ((), ())
@@ -220,7 +220,7 @@ def test_ids_that_no_pods_suit_are_replaced_pod_by_pod() -> None:
     numbers = random.Random(3).sample(range(1000, 9000), len(fabric.devices))
     names = {device.name: f"sw{number}x" for device, number in zip(fabric.devices, numbers, strict=True)}
     unnumbered = called(fabric, names, role=UNKNOWN, management=UNKNOWN, loopbacks=UNKNOWN, bgp=UNKNOWN)
-    groups = see(unnumbered).groups
+    groups = build_tier_view(unnumbered).groups
     assert [(group.tier, group.per_pod, len(group.boxes)) for group in groups] == [
         (0, 2, 15), (1, 1, 8), (2, 1, 4), (3, 2, 4), (4, None, 2),
     ]  # fmt: skip

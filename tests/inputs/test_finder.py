@@ -7,7 +7,7 @@ import pytest
 from nodrop import platforms
 from nodrop.errors import InputProblems
 from nodrop.inputs import Inputs, find, is_intent
-from nodrop.inputs.known import SUFFIXES
+from nodrop.inputs.known import IGNORED_SUFFIXES
 from nodrop.platforms import hosts as host_files
 from support.places import GOLDEN
 
@@ -67,10 +67,10 @@ def test_what_is_excluded_is_passed_over_unless_it_is_named() -> None:
     assert bundles(find(["build/old"], exclude=excluded)) == {"old": ["config_db.json"]}
 
 
-@pytest.mark.parametrize("suffix", sorted(SUFFIXES))
+@pytest.mark.parametrize("suffix", sorted(IGNORED_SUFFIXES))
 def test_no_ending_that_a_reader_takes_is_ignored_by_name(suffix: str) -> None:
-    assert not host_files.may_be(suffix)
-    assert [name for name in platforms.names() if suffix in platforms.reader(name).SUFFIXES] == []
+    assert not host_files.may_be_host_file(suffix)
+    assert [name for name in platforms.platform_names() if suffix in platforms.reader(name).USUAL_SUFFIXES] == []
 
 
 def test_texts_that_are_held_stand_for_files() -> None:

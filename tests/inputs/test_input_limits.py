@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from nodrop import limits
-from nodrop.model.addresses import is_prefix
+from nodrop.model.addresses import is_address_or_prefix
 from nodrop.model.types import meant
-from nodrop.units import whole_number
+from nodrop.units import parse_whole_number
 from support.command import nodrop
 from support.processor_time import faster_growth
 
@@ -47,16 +47,16 @@ def test_more_commands_than_any_switch_has_are_refused(monkeypatch: pytest.Monke
 
 
 def test_a_number_has_eighteen_digits_at_most() -> None:
-    assert whole_number("9" * limits.MAX_DIGITS) == 10**limits.MAX_DIGITS - 1
-    assert whole_number("0" + "9" * limits.MAX_DIGITS) is None
-    assert [whole_number(text) for text in ("", "-1", "1.5", "٣", "²", "9" * 5000)] == [None] * 6
-    assert (whole_number("4094", limits.MAX_VLAN), whole_number("4095", limits.MAX_VLAN)) == (4094, None)
+    assert parse_whole_number("9" * limits.MAX_DIGITS) == 10**limits.MAX_DIGITS - 1
+    assert parse_whole_number("0" + "9" * limits.MAX_DIGITS) is None
+    assert [parse_whole_number(text) for text in ("", "-1", "1.5", "٣", "²", "9" * 5000)] == [None] * 6
+    assert (parse_whole_number("4094", limits.MAX_VLAN), parse_whole_number("4095", limits.MAX_VLAN)) == (4094, None)
 
 
 def test_a_prefix_is_an_address_and_a_length() -> None:
     right = ("10.0.0.0/8", "10.0.0.1", "10.0.0.1/32", "fd00::1/64", "::/0")
     wrong = ("65536/24", "10.2.4.0/", "18446744073709551616/31", "10.0.0.0/33", "1.2.3.4/0.0.0.255", "300.1.1.1/24")
-    assert [one for one in (*right, *wrong) if is_prefix(one)] == list(right)
+    assert [one for one in (*right, *wrong) if is_address_or_prefix(one)] == list(right)
 
 
 def test_the_nearest_word_of_a_very_long_one_is_not_looked_for() -> None:

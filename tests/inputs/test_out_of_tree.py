@@ -16,10 +16,10 @@ import pytest
 
 from nodrop.errors import InputProblems
 from nodrop.inputs import Disk
-from nodrop.locate import load
+from nodrop.locate import load_unchanged_source
 from nodrop.opening import open_files
-from nodrop.publish import digest
-from nodrop.resources import home
+from nodrop.publish import content_digest
+from nodrop.resources import resource_folder
 from support.command import SCRIPT, nodrop
 from support.marked import nightly
 
@@ -57,7 +57,7 @@ WAYS = tuple(links_out(Path("/")))
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A build, to be copied."""
     folder = tmp_path_factory.mktemp("whole")
-    shutil.copy(home("intents") / "two-by-two.yaml", folder / "pod.yaml")
+    shutil.copy(resource_folder("intents") / "two-by-two.yaml", folder / "pod.yaml")
     assert nodrop("build", folder / "pod.yaml", "-o", folder / "build").code == 0
     return folder
 
@@ -524,7 +524,9 @@ def test_another_umask_is_no_drift() -> None:
 
 def claim(folder: str, *names: str) -> None:
     """Put a manifest into a folder that claims what lies there."""
-    listed = {name: digest(Path(folder, name).read_bytes()) if Path(folder, name).is_file() else "" for name in names}
+    listed = {
+        name: content_digest(Path(folder, name).read_bytes()) if Path(folder, name).is_file() else "" for name in names
+    }
     Path(folder, ".nodrop.json").write_text(json.dumps({"version": 1, "inputs": {}, "files": listed}))
 
 
@@ -686,7 +688,7 @@ def test_a_file_that_became_a_link_out_of_the_tree_is_not_opened_again(outside: 
     assert problems == []
     link("leaf1/frr.conf", "../../outside/key")
     with pytest.raises(InputProblems, match="leads out of the repository"):
-        load(found[0][0])
+        load_unchanged_source(found[0][0])
 
 
 @pytest.mark.parametrize("named", ["col/leaf1", "col/leaf1/frr.conf", "col"])

@@ -16,12 +16,12 @@ from nodrop import schemas
 from nodrop.cli.main import run
 from nodrop.design.defaults import AppliedDefault, applied_defaults
 from nodrop.errors import InputProblems
-from nodrop.intent.load import LATER_VALUES, loads
-from nodrop.resources import home
+from nodrop.intent.load import UNSUPPORTED_VALUES_BY_KEY, loads
+from nodrop.resources import resource_folder
 from support.designs import Data, build, changed, data_of, load, shipped
 from support.places import TESTS
 
-SHIPPED = sorted(path.stem for path in home("intents").glob("*.yaml"))
+SHIPPED = sorted(path.stem for path in resource_folder("intents").glob("*.yaml"))
 
 
 def said(text: str) -> list[str]:
@@ -32,11 +32,11 @@ def said(text: str) -> list[str]:
 
 
 def text_of(name: str) -> str:
-    return (home("intents") / f"{name}.yaml").read_text()
+    return (resource_folder("intents") / f"{name}.yaml").read_text()
 
 
 def test_scalars_are_typed_by_the_schema() -> None:
-    intent = nodrop.load(home("intents") / "reference-256.yaml")
+    intent = nodrop.load(resource_folder("intents") / "reference-256.yaml")
     topology, gpu = intent.topology, intent.endpoints["gpu"]
     assert (intent.fabric, intent.mode, intent.mtu) == ("reference-256", "lossless", 9216)
     assert topology.leaves.version == "202505"
@@ -237,7 +237,9 @@ def test_what_is_no_ratio_of_shared_headroom(text: str) -> None:
     )
 
 
-@pytest.mark.parametrize(("key", "value"), [(key, value) for key, values in LATER_VALUES.items() for value in values])
+@pytest.mark.parametrize(
+    ("key", "value"), [(key, value) for key, values in UNSUPPORTED_VALUES_BY_KEY.items() for value in values]
+)
 def test_later_values_are_refused_by_name(key: str, value: str) -> None:
     paths = {
         "mode": "mode",
@@ -256,7 +258,7 @@ def test_later_values_are_refused_by_name(key: str, value: str) -> None:
 
 
 def schema() -> Any:
-    return schemas.schema("intent")
+    return schemas.json_schema("intent")
 
 
 def yaml_1_2(text: str) -> Any:

@@ -8,10 +8,10 @@ import pytest
 import nodrop
 from nodrop.errors import InputProblems
 from nodrop.intent.load import loads
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 from support.command import nodrop as run
 
-TEXT = (home("intents") / "cabling-sheet.yaml").read_text()
+TEXT = (resource_folder("intents") / "cabling-sheet.yaml").read_text()
 HEAD, REST = TEXT.split("  cables: |\n")
 ROWS, REST = REST.split("endpoints:\n")
 CSV = "".join(f"{line.strip()}\n" for line in ROWS.splitlines())
@@ -135,12 +135,12 @@ def test_a_dragonfly_has_its_cables_in_a_file(tmp_path: Path) -> None:
 
 def test_an_editor_shows_faults_of_a_sheet_that_is_not_open_at_the_intent(tmp_path: Path) -> None:
     pytest.importorskip("pygls", reason="the extra `lsp` is not installed")
-    from nodrop.lsp.desk import Desk
+    from nodrop.lsp.desk import TextChecker
 
     path = site(tmp_path, "cables.csv", CSV.replace("etp20", "etp99"))
     sheet = path.parent / "cables.csv"
-    (mark,) = Desk().look(path, {str(path): path.read_bytes()}).marks[str(path)]
+    (mark,) = TextChecker().look(path, {str(path): path.read_bytes()}).marks[str(path)]
     assert mark.message.startswith(f"{sheet}:10:1: leaf3 has no port etp99")
-    marks = Desk().look(path, {str(path): path.read_bytes(), str(sheet): sheet.read_bytes()}).marks
+    marks = TextChecker().look(path, {str(path): path.read_bytes(), str(sheet): sheet.read_bytes()}).marks
     assert (marks[str(path)], marks[str(sheet)][0].point) == ([], (10, 1))
-    assert Desk().look(path, {str(path): path.read_bytes(), str(sheet): CSV.encode()}).marks[str(path)] == []
+    assert TextChecker().look(path, {str(path): path.read_bytes(), str(sheet): CSV.encode()}).marks[str(path)] == []

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 from support.command import nodrop
 
 
@@ -13,7 +13,7 @@ from support.command import nodrop
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The smallest fabric, built."""
     out = tmp_path_factory.mktemp("lsp") / "build"
-    assert nodrop("build", str(home("intents") / "two-by-two.yaml"), "-o", str(out)).code == 0
+    assert nodrop("build", str(resource_folder("intents") / "two-by-two.yaml"), "-o", str(out)).code == 0
     return out
 
 
@@ -22,5 +22,5 @@ def site(built: Path, tmp_path: Path) -> Path:
     """A repository with that build in it, to work in."""
     (tmp_path / ".git").mkdir()
     shutil.copytree(built, tmp_path / "build")
-    shutil.copy(home("intents") / "two-by-two.yaml", tmp_path / "intent.yaml")
+    shutil.copy(resource_folder("intents") / "two-by-two.yaml", tmp_path / "intent.yaml")
     return tmp_path

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodrop.lsp.cursor import spot
-from nodrop.resources import home
+from nodrop.lsp.cursor import find_spot
+from nodrop.resources import resource_folder
 
-INTENT = (home("intents") / "two-by-two.yaml").read_text()
+INTENT = (resource_folder("intents") / "two-by-two.yaml").read_text()
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ INTENT = (home("intents") / "two-by-two.yaml").read_text()
 )
 def test_places(text: str, is_key: bool, path: tuple[str | int, ...], word: str) -> None:
     at = text.index("|")
-    found = spot(text.replace("|", "", 1), at)
+    found = find_spot(text.replace("|", "", 1), at)
     assert found is not None
     assert (found.is_key, found.path, found.word) == (is_key, path, word)
     assert text.replace("|", "", 1)[found.start : at] == word
@@ -59,7 +59,7 @@ def test_places(text: str, is_key: bool, path: tuple[str | int, ...], word: str)
 
 @pytest.mark.parametrize("text", ["# a|", "a: 1 # b|", "a:\n  # b|", "a: {b: 1} # |", "a: {b: 1, # c|"])
 def test_comments_are_no_place(text: str) -> None:
-    assert spot(text.replace("|", ""), text.index("|")) is None
+    assert find_spot(text.replace("|", ""), text.index("|")) is None
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_comments_are_no_place(text: str) -> None:
     ],
 )
 def test_what_stands_beside(text: str, beside: dict[str, str]) -> None:
-    found = spot(text.replace("|", "", 1), text.index("|"))
+    found = find_spot(text.replace("|", "", 1), text.index("|"))
     assert found is not None
     assert found.beside == beside
 
@@ -85,5 +85,5 @@ def test_what_stands_beside(text: str, beside: dict[str, str]) -> None:
 )
 def test_no_text_is_too_broken(cut: int, at: int, insert: str) -> None:
     text = INTENT[:cut] + insert + INTENT[cut + len(insert) :]
-    found = spot(text, min(at, len(text)))
+    found = find_spot(text, min(at, len(text)))
     assert found is None or 0 <= found.start <= min(at, len(text)) <= found.end <= len(text)

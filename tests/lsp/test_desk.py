@@ -8,15 +8,15 @@ pytest.importorskip("pygls", reason="the extra `lsp` is not installed")
 
 from nodrop import platforms
 from nodrop.engine import rules
-from nodrop.engine.verdicts import _Session
-from nodrop.lsp.changes import commented, pieces
-from nodrop.lsp.desk import CRASH, Desk, Mark
-from nodrop.lsp.diagnostics import MOST, foremost
+from nodrop.engine.verdicts import _RuleRun
+from nodrop.lsp.changes import find_text_changes, suppress_by_comment
+from nodrop.lsp.desk import CRASH, EditorDiagnostic, TextChecker
+from nodrop.lsp.diagnostics import MAX_FINDINGS_PER_FILE, worst_marks
 from nodrop.platforms.sonic import reader
 
 
 def test_a_look_reads_and_judges_once_and_loads_no_rule_again(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    desk, path = Desk(), site / "build/leaf1/config_db.json"
+    desk, path = TextChecker(), site / "build/leaf1/config_db.json"
     (site / "nodrop.yaml").write_text("rules: [rules]\n")
     (site / "rules/pfc").mkdir(parents=True)
     held = {str(path): path.read_bytes()}
@@ -34,14 +34,14 @@ def test_a_look_reads_and_judges_once_and_loads_no_rule_again(site: Path, monkey
 
     count("read", reader, "read_device")
     count("rules", rules, "load_rules")
-    count("where", platforms, "where")
+    count("where", platforms, "make_place_finder")
     before = desk.judged
     desk.look(path, held)
     assert (counted, desk.judged - before) == ({"read": 1, "rules": 0, "where": 0}, 1)
 
 
 def test_rules_of_the_site_are_loaded_again_when_they_change(site: Path) -> None:
-    desk, path = Desk(), site / "build/leaf1/config_db.json"
+    desk, path = TextChecker(), site / "build/leaf1/config_db.json"
     (site / "nodrop.yaml").write_text("rules: [rules]\n")
     own = site / "rules/pfc/link-pause-of-ours.yaml"
     own.parent.mkdir(parents=True)
@@ -57,17 +57,17 @@ def test_rules_of_the_site_are_loaded_again_when_they_change(site: Path) -> None
 
 
 def test_a_rule_that_fails_is_a_mark_and_a_line_of_the_log(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    judge = _Session.judge
+    judge = _RuleRun.judge
 
-    def failing(self: _Session, rule: rules.Rule, *args: object) -> None:
+    def failing(self: _RuleRun, rule: rules.Rule, *args: object) -> None:
         if rule.name == "pfc-without-watchdog":
             self._crash(rule, ("leaf1",), ZeroDivisionError("by design"))
         else:
             judge(self, rule, *args)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(_Session, "judge", failing)
+    monkeypatch.setattr(_RuleRun, "judge", failing)
     path = site / "build/leaf1/config_db.json"
-    look = Desk().look(path, {str(path): path.read_bytes()})
+    look = TextChecker().look(path, {str(path): path.read_bytes()})
     (mark,) = look.marks[str(path)]
     assert mark.code == CRASH
     assert "pfc-without-watchdog" in mark.message
@@ -84,10 +84,10 @@ def test_no_comment_is_offered_that_leaves_its_finding(site: Path, severity: str
         "classes:", "hosts:\n  tos: 104\nclasses:", 1
     )
     held = {str(path): text.encode()}
-    desk = Desk()
+    desk = TextChecker()
     look = desk.look(path, held)
     offered = {
-        mark.code: commented(desk, look, mark.finding, path, mark.span.line - 1, held) is not None
+        mark.code: suppress_by_comment(desk, look, mark.finding, path, mark.span.line - 1, held) is not None
         for mark in look.marks[str(path)]
         if mark.finding is not None and mark.span is not None
     }
@@ -95,10 +95,12 @@ def test_no_comment_is_offered_that_leaves_its_finding(site: Path, severity: str
 
 
 def test_of_very_many_findings_the_worst_are_shown_and_the_rest_is_counted() -> None:
-    marks = [Mark(severity="note", message=str(number), code="a") for number in range(MOST)]
-    assert foremost(marks) == marks
-    bad = Mark(severity="error", message="bad", code="b")
-    shown = foremost([*marks, bad])
+    marks = [
+        EditorDiagnostic(severity="note", message=str(number), code="a") for number in range(MAX_FINDINGS_PER_FILE)
+    ]
+    assert worst_marks(marks) == marks
+    bad = EditorDiagnostic(severity="error", message="bad", code="b")
+    shown = worst_marks([*marks, bad])
     assert shown[:-1] == [bad, *marks[:-1]]
     assert shown[-1].message == "1 more, none worse than those that are shown; `nodrop lint` lists all"
 
@@ -116,8 +118,8 @@ def test_of_very_many_findings_the_worst_are_shown_and_the_rest_is_counted() -> 
 )
 def test_pieces_make_the_new_text_of_the_old(old: str, new: str) -> None:
     made = old
-    for piece in reversed(pieces(old, new)):
+    for piece in reversed(find_text_changes(old, new)):
         made = made[: piece.start] + piece.text + made[piece.end :]
     assert made == new
-    assert len(pieces("1\n2\n3\n", "1\nx\n3\n")) == 1
-    assert pieces(new, new) == []
+    assert len(find_text_changes("1\n2\n3\n", "1\nx\n3\n")) == 1
+    assert find_text_changes(new, new) == []

@@ -9,7 +9,7 @@ pytest.importorskip("pygls", reason="the extra `lsp` is not installed")
 
 from lsprotocol import types
 
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 from support.lsp_client import Editor, session
 
 
@@ -333,7 +333,7 @@ def test_an_explanation_is_a_command(site: Path) -> None:
 
 def test_an_intent_has_an_outline(site: Path) -> None:
     async def do(editor: Editor) -> None:
-        uri = editor.open(home("intents") / "two-by-two.yaml")
+        uri = editor.open(resource_folder("intents") / "two-by-two.yaml")
         asked = types.DocumentSymbolParams(types.TextDocumentIdentifier(uri))
         found = await editor.client.text_document_document_symbol_async(asked) or []
         symbols = {one.name: one for one in found if isinstance(one, types.DocumentSymbol)}

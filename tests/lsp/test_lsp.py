@@ -11,7 +11,7 @@ pytest.importorskip("pygls", reason="the extra `lsp` is not installed")
 
 from lsprotocol import types
 
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 from support.command import nodrop
 from support.lsp_client import Editor, session
 
@@ -299,7 +299,7 @@ def test_a_text_that_is_typed_is_judged_when_it_is_left_alone(site: Path) -> Non
 
 def test_an_editor_may_ask_for_more(site: Path) -> None:
     async def do(editor: Editor) -> None:
-        uri = editor.open(home("intents") / "trim.yaml")
+        uri = editor.open(resource_folder("intents") / "trim.yaml")
         assert {one.severity for one in await editor.diagnostics(uri)} == {types.DiagnosticSeverity.Information}
 
     session(do, site, options={"strictness": "auditor"})

@@ -10,7 +10,7 @@ pytest.importorskip("pygls", reason="the extra `lsp` is not installed")
 from lsprotocol import types
 
 from nodrop.lsp.rows import Rows
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 from support.lsp_client import Editor, session
 
 PIECES = (
@@ -82,7 +82,7 @@ def every_kind(site: Path) -> list[Path]:
     files = {
         "nodrop.yaml": "strictness: regular\nseverity: {pfc-without-watchdog: note}\n",
         "profiles/ours.yaml": "about: ours\necn: [{min: 150kB, source: us}]\n",
-        "rules/pfc/ours.yaml": (home("rules") / "pfc" / "link-pause-with-pfc.yaml").read_text(),
+        "rules/pfc/ours.yaml": (resource_folder("rules") / "pfc" / "link-pause-with-pfc.yaml").read_text(),
         "typed/leaf3.txt": "nv set interface swp1 link mtu 9216\nnv set qos roce mode lossless\n",
         "onyx/leaf4.cfg": "interface ethernet 1/1 mtu 9216\ndcb priority-flow-control enable force\n",
     }

@@ -3,16 +3,16 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodrop.lsp.rows import Encoding, Rows
-from nodrop.syntax.places import BOM, Lines, Span
+from nodrop.lsp.rows import PositionEncoding, Rows
+from nodrop.syntax.places import BYTE_ORDER_MARK, Lines, Span
 
 TEXTS = st.text(st.sampled_from("ab{: é𝄞\u2028\x0b\x85\t\r\n"), max_size=40)
-ENCODINGS: tuple[Encoding, ...] = ("utf-8", "utf-16", "utf-32")
+ENCODINGS: tuple[PositionEncoding, ...] = ("utf-8", "utf-16", "utf-32")
 BYTES = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-le", 4)}
 
 
 @given(TEXTS, st.sampled_from(ENCODINGS))
-def test_every_offset_has_a_position_that_leads_back(text: str, encoding: Encoding) -> None:
+def test_every_offset_has_a_position_that_leads_back(text: str, encoding: PositionEncoding) -> None:
     rows = Rows(text, encoding)
     assert "".join(rows.lines) == text
     codec, width = BYTES[encoding]
@@ -27,7 +27,7 @@ def test_every_offset_has_a_position_that_leads_back(text: str, encoding: Encodi
 
 
 @given(TEXTS, st.sampled_from(ENCODINGS), st.integers(0, 9), st.integers(0, 99))
-def test_any_position_is_brought_into_the_text(text: str, encoding: Encoding, line: int, column: int) -> None:
+def test_any_position_is_brought_into_the_text(text: str, encoding: PositionEncoding, line: int, column: int) -> None:
     rows = Rows(text, encoding)
     offset = rows.offset((line, column))
     assert 0 <= offset <= len(text)
@@ -35,7 +35,7 @@ def test_any_position_is_brought_into_the_text(text: str, encoding: Encoding, li
 
 
 @given(TEXTS, st.sampled_from(ENCODINGS), st.data())
-def test_spans_of_the_readers_are_ranges(text: str, encoding: Encoding, data: st.DataObject) -> None:
+def test_spans_of_the_readers_are_ranges(text: str, encoding: PositionEncoding, data: st.DataObject) -> None:
     rows, lines = Rows(text, encoding), Lines(text)
     start = data.draw(st.integers(0, len(text)))
     end = data.draw(st.integers(start, len(text)))
@@ -47,8 +47,8 @@ def test_spans_of_the_readers_are_ranges(text: str, encoding: Encoding, data: st
 
 
 def test_a_byte_order_mark_is_no_column_of_readers() -> None:
-    assert Rows(f"{BOM}ab\nab").range(Span(1, 1, 1, 2)) == ((0, 1), (0, 2))
-    assert Rows(f"{BOM}ab\nab").range(Span(2, 1, 2, 2)) == ((1, 0), (1, 1))
+    assert Rows(f"{BYTE_ORDER_MARK}ab\nab").range(Span(1, 1, 1, 2)) == ((0, 1), (0, 2))
+    assert Rows(f"{BYTE_ORDER_MARK}ab\nab").range(Span(2, 1, 2, 2)) == ((1, 0), (1, 1))
 
 
 def test_a_column_inside_of_a_character_is_before_it() -> None:

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from nodrop.model.assemble import Shared, assemble
-from nodrop.model.declared import Declared
+from nodrop.model.assemble import SharedObjects, assemble_fabric
+from nodrop.model.declared import DeclaredFacts
 from nodrop.model.fabric import Device, End, Host, Interface, Link
-from nodrop.model.reading import Cable, DeviceReading
+from nodrop.model.reading import CableEvidence, DeviceReading
 from nodrop.model.routing import Bgp, BgpNeighbor
 from nodrop.model.states import UNKNOWN
 
@@ -15,12 +15,12 @@ NODES = {"Ethernet0": "spine1", "Ethernet8": "leaf2", "Ethernet16": "gpu1", "Eth
 def test_a_switch_of_which_only_a_role_is_stated_is_one() -> None:
     ports = tuple(Interface(name=name) for name in (*NODES, "Ethernet32"))
     leaves = [Device(name="leaf1", platform="sonic", interfaces=ports), Device(name="leaf2", platform="sonic")]
-    declared = Declared(
+    declared = DeclaredFacts(
         roles={"leaf1": "leaf", "spine1": "spine"},
         cables=tuple(Link(a=End("leaf1", port), b=End(node, "x")) for port, node in NODES.items()),
         hosts=(Host(name="gpu1", group="gpu", gpus=8, nic="ConnectX-7", ports=()),),
     )
-    found = assemble([DeviceReading(device=leaf) for leaf in leaves], declared).fabric.device("leaf1")
+    found = assemble_fabric([DeviceReading(device=leaf) for leaf in leaves], declared).fabric.device("leaf1")
     assert {port.name: port.side for port in found.interfaces} == {
         "Ethernet0": "fabric",
         "Ethernet8": "fabric",
@@ -32,11 +32,13 @@ def test_a_switch_of_which_only_a_role_is_stated_is_one() -> None:
 
 def sides(*readings: DeviceReading, **declared: Any) -> dict[str, Any]:
     """Return the side of each port of leaf1, read alone or beside others."""
-    found = assemble(readings, Declared(**declared)).fabric.device("leaf1")
+    found = assemble_fabric(readings, DeclaredFacts(**declared)).fabric.device("leaf1")
     return {port.name: port.side for port in found.interfaces}
 
 
-def leaf(*ports: Interface, sessions: tuple[BgpNeighbor, ...] = (), cables: tuple[Cable, ...] = ()) -> DeviceReading:
+def leaf(
+    *ports: Interface, sessions: tuple[BgpNeighbor, ...] = (), cables: tuple[CableEvidence, ...] = ()
+) -> DeviceReading:
     device = Device(name="leaf1", platform="nvue", interfaces=ports, bgp=Bgp(asn=65001, neighbors=sessions))
     return DeviceReading(device=device, cables=cables)
 
@@ -77,7 +79,7 @@ def test_a_description_that_names_a_device_of_the_run_says_the_side() -> None:
 
 def test_a_neighbor_table_says_what_a_neighbor_is_that_nobody_read() -> None:
     cables = tuple(
-        Cable(local_port=port, remote=End(port, "x"), evidence="DEVICE_NEIGHBOR", side=side)
+        CableEvidence(local_port=port, remote=End(port, "x"), evidence="DEVICE_NEIGHBOR", side=side)
         for port, side in {"swp1": "fabric", "swp2": "host", "swp3": None}.items()
     )
     ports = tuple(Interface(name=f"swp{number}") for number in range(1, 4))
@@ -93,7 +95,7 @@ def test_where_cables_are_stated_nothing_else_says_the_side() -> None:
 
 
 def test_a_state_with_other_sessions_is_not_cabled_alike() -> None:
-    shared, ports = Shared(), (Interface(name="swp1"),)
-    first = assemble([leaf(*ports)], Declared(), shared=shared).fabric.device("leaf1")
-    second = assemble([leaf(*ports, sessions=(over("swp1", "internal"),))], Declared(), shared=shared)
+    shared, ports = SharedObjects(), (Interface(name="swp1"),)
+    first = assemble_fabric([leaf(*ports)], DeclaredFacts(), shared=shared).fabric.device("leaf1")
+    second = assemble_fabric([leaf(*ports, sessions=(over("swp1", "internal"),))], DeclaredFacts(), shared=shared)
     assert (first.interfaces[0].side, second.fabric.device("leaf1").interfaces[0].side) == (UNKNOWN, "fabric")

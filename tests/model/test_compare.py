@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nodrop.model.buffers import BufferPool, BufferProfile
-from nodrop.model.compare import Difference, apply_differences, differences, project
+from nodrop.model.compare import ModelDifference, apply_differences, differences, mask_unsupported_fields
 from nodrop.model.fabric import Device, End, Fabric, Interface, Link, Loopback, Port, TrafficClass
 from nodrop.model.qos import PfcWatchdog, PriorityGroup, QosProfile, Queue, Scheduler
 from nodrop.model.routing import Bgp, BgpNeighbor, CommunityList, PrefixList, PrefixRule, StaticRoute
@@ -100,13 +100,13 @@ def test_every_difference_has_its_path(other: Device, expected: list[str]) -> No
 
 def test_rows_with_a_name_are_matched_by_it() -> None:
     more = replace(DEVICE, interfaces=(Interface(name="Ethernet4"), *DEVICE.interfaces))
-    assert list(differences(DEVICE, more)) == [Difference(("interfaces", "Ethernet4"), None, more.interfaces[0])]
+    assert list(differences(DEVICE, more)) == [ModelDifference(("interfaces", "Ethernet4"), None, more.interfaces[0])]
 
 
 def test_rows_with_one_name_twice_are_one_difference() -> None:
     twice = replace(DEVICE, interfaces=(DEVICE.interfaces[0],) * 2)
     (found,) = differences(DEVICE, twice)
-    assert found == Difference(("interfaces",), DEVICE.interfaces, twice.interfaces)
+    assert found == ModelDifference(("interfaces",), DEVICE.interfaces, twice.interfaces)
 
 
 def test_rows_without_a_name_are_matched_by_position() -> None:
@@ -140,8 +140,8 @@ def test_whole_fabrics_compare() -> None:
 def test_unknown_equals_only_unknown() -> None:
     assert spelled(UNKNOWN, UNKNOWN) == []
     for value in (None, 0, "", (), False):
-        assert list(differences(UNKNOWN, value)) == [Difference((), UNKNOWN, value)]
-        assert list(differences(value, UNKNOWN)) == [Difference((), value, UNKNOWN)]
+        assert list(differences(UNKNOWN, value)) == [ModelDifference((), UNKNOWN, value)]
+        assert list(differences(value, UNKNOWN)) == [ModelDifference((), value, UNKNOWN)]
 
 
 VALUES: Any = st.sampled_from([UNKNOWN, None, True, False, 0, 1])
@@ -170,30 +170,32 @@ def test_no_difference_means_equal_and_nothing_raises(a: QosProfile, b: QosProfi
 
 def test_project_sets_paths_to_unknown() -> None:
     pause = "interfaces/*/link_pause"
-    assert spelled(DEVICE, project(DEVICE, [pause])) == [
+    assert spelled(DEVICE, mask_unsupported_fields(DEVICE, [pause])) == [
         "interfaces/Ethernet0/link_pause: None is not UNKNOWN",
         "interfaces/Ethernet8/link_pause: None is not UNKNOWN",
     ]
-    assert spelled(DEVICE, project(DEVICE, ["interfaces/Ethernet8/mtu_bytes", "mac"])) == [
+    assert spelled(DEVICE, mask_unsupported_fields(DEVICE, ["interfaces/Ethernet8/mtu_bytes", "mac"])) == [
         "mac: None is not UNKNOWN",
         "interfaces/Ethernet8/mtu_bytes: None is not UNKNOWN",
     ]
-    assert spelled(DEVICE, project(DEVICE, ["interfaces/*/qos/queues/6/wred"])) == [
+    assert spelled(DEVICE, mask_unsupported_fields(DEVICE, ["interfaces/*/qos/queues/6/wred"])) == [
         "interfaces/Ethernet0/qos/queues/6/wred: None is not UNKNOWN"
     ]
-    assert project(DEVICE, []) is DEVICE
+    assert mask_unsupported_fields(DEVICE, []) is DEVICE
 
 
 def test_project_leaves_what_is_not_there() -> None:
     unknown = replace(DEVICE, bgp=None, loopbacks=UNKNOWN)
-    assert project(unknown, ["bgp/neighbors/*/bfd", "loopbacks/*/vrf", "interfaces/*/qos/trust"]) == replace(
+    assert mask_unsupported_fields(
+        unknown, ["bgp/neighbors/*/bfd", "loopbacks/*/vrf", "interfaces/*/qos/trust"]
+    ) == replace(
         unknown, interfaces=(replace(DEVICE.interfaces[0], qos=replace(QOS, trust=UNKNOWN)), DEVICE.interfaces[1])
     )
 
 
 def test_project_of_a_misspelt_path_is_an_error() -> None:
     with pytest.raises(AttributeError, match="link_pauses"):
-        project(DEVICE, ["interfaces/*/link_pauses"])
+        mask_unsupported_fields(DEVICE, ["interfaces/*/link_pauses"])
 
 
 def neighbors(*addresses: str) -> tuple[BgpNeighbor, ...]:

@@ -11,7 +11,7 @@ from nodrop.model.fabric import Device, End, Fabric, Interface, Link, Port, Traf
 from nodrop.model.qos import PfcWatchdog, PriorityGroup, QosProfile, Queue, Scheduler, WredColor, WredProfile
 from nodrop.model.routing import Bgp, BgpNeighbor, PrefixList, PrefixRule
 from nodrop.model.states import UNKNOWN
-from nodrop.model.subject import parse
+from nodrop.model.subject import parse_subject
 
 WATCHDOG = PfcWatchdog(priorities=(3,), detection_ms=200, restoration_ms=400, action="drop")
 WRED = WredProfile(ecn_colors=("green",), green=WredColor(min_bytes=1), yellow=WredColor(), red=WredColor())
@@ -59,11 +59,11 @@ LINK = "@fabric/links/leaf1:Ethernet8--spine1:Ethernet0"
 
 
 def changed(subject: str, value: object) -> Fabric:
-    return set_value(BASE, parse(subject), value)
+    return set_value(BASE, parse_subject(subject), value)
 
 
 def got(subject: str, fabric: Fabric = BASE) -> Any:
-    return get_value(fabric, parse(subject))
+    return get_value(fabric, parse_subject(subject))
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_an_end_and_a_name_are_texts() -> None:
 
 def test_nothing_else_changes() -> None:
     fabric = changed("leaf1/Ethernet0/qos/queues/3/wred/green/min_bytes", 2)
-    back = set_value(fabric, parse("leaf1/Ethernet0/qos/queues/3/wred/green/min_bytes"), 1)
+    back = set_value(fabric, parse_subject("leaf1/Ethernet0/qos/queues/3/wred/green/min_bytes"), 1)
     assert back == BASE
     assert fabric.devices[1] is BASE.devices[1]
     assert fabric.devices[0].interfaces[1] is BASE.devices[0].interfaces[1]
@@ -233,22 +233,22 @@ def test_reading_what_is_worked_out_and_what_is_not_there() -> None:
         with pytest.raises(ValueError) as refused:
             got(subject)
         assert str(refused.value).startswith(f"{subject}: {told}")
-        assert find_value(BASE, parse(subject)) is ABSENT
+        assert find_value(BASE, parse_subject(subject)) is ABSENT
 
 
 def test_what_is_only_looked_for_is_not_guessed_at(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("nodrop.model.edit.nearest", lambda *_: pytest.fail("a hint was looked for"))
-    assert find_value(BASE, parse("leaf1/Ethernet0/qos/pfc")) is ABSENT
-    assert find_value(BASE, parse("leaf1/Ethernet0/qos/queues/4")) is ABSENT
-    assert find_value(BASE, parse("leaf1/Ethernet16%2F1/qos")) is None
-    assert find_value(BASE, parse("spine1/@buffer_pools")) is UNKNOWN
-    assert find_value(BASE, parse("leaf1/Ethernet0/qos/pfc_priorities")) == (3,)
+    assert find_value(BASE, parse_subject("leaf1/Ethernet0/qos/pfc")) is ABSENT
+    assert find_value(BASE, parse_subject("leaf1/Ethernet0/qos/queues/4")) is ABSENT
+    assert find_value(BASE, parse_subject("leaf1/Ethernet16%2F1/qos")) is None
+    assert find_value(BASE, parse_subject("spine1/@buffer_pools")) is UNKNOWN
+    assert find_value(BASE, parse_subject("leaf1/Ethernet0/qos/pfc_priorities")) == (3,)
 
 
 def test_of_two_rows_with_one_name_the_last_is_found() -> None:
     port = BASE.devices[0].interfaces[0]
     twice = replace(BASE.devices[0], interfaces=(port, replace(port, description="again")))
-    assert find_value(replace(BASE, devices=(twice,)), parse("leaf1/Ethernet0/description")) == "again"
+    assert find_value(replace(BASE, devices=(twice,)), parse_subject("leaf1/Ethernet0/description")) == "again"
 
 
 def test_a_value_of_the_model_is_kept_as_it_is() -> None:

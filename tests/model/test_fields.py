@@ -8,28 +8,28 @@ import pytest
 
 from nodrop.analyses.siblings import SIBLING_ASPECTS
 from nodrop.model.fabric import Device, Interface
-from nodrop.model.fields import TABLE, entry_label, field_names, impacts, label_of, own, unit_of
-from nodrop.model.types import Type, attributes, fields
-from nodrop.model.values import classes
+from nodrop.model.fields import FIELD_TABLE, entry_label, field_names, field_of, impacts_of_path, label_of, unit_of
+from nodrop.model.types import Type, attributes_of, fields_of
+from nodrop.model.values import value_classes
 from support.places import ROOT
 
 SOURCE = ROOT / "src" / "nodrop"
-NAMES = {path.partition("/")[0] for rows in TABLE.values() for path in rows} - {""}
+NAMES = {path.partition("/")[0] for rows in FIELD_TABLE.values() for path in rows} - {""}
 
 
 def test_every_field_of_the_model_has_a_row_and_every_row_a_field() -> None:
     wrong = []
-    for owner in classes():
-        names = {path.partition("/")[0] for path in TABLE.get(owner, ())} - {""}
-        wrong += [f"{owner.__name__}.{name} has no row" for name in fields(owner).keys() - names]
-        wrong += [f"{owner.__name__} has no {name}" for name in names - attributes(owner).keys()]
+    for owner in value_classes():
+        names = {path.partition("/")[0] for path in FIELD_TABLE.get(owner, ())} - {""}
+        wrong += [f"{owner.__name__}.{name} has no row" for name in fields_of(owner).keys() - names]
+        wrong += [f"{owner.__name__} has no {name}" for name in names - attributes_of(owner).keys()]
     assert wrong == []
-    assert TABLE.keys() == set(classes())
+    assert FIELD_TABLE.keys() == set(value_classes())
 
 
 def test_every_path_of_a_row_leads_to_a_part_of_the_model() -> None:
     def leads(owner: type, path: list[str]) -> bool:
-        kind: Type | None = attributes(owner).get(path[0])
+        kind: Type | None = attributes_of(owner).get(path[0])
         rest = path[1:]
         if kind is not None and rest and rest[0] in ("*", "**"):
             kind, rest = kind.element, rest[1:]
@@ -38,7 +38,10 @@ def test_every_path_of_a_row_leads_to_a_part_of_the_model() -> None:
         return any(isinstance(one, type) and leads(one, rest) for one in kind.owners)
 
     wrong = [
-        (owner, path) for owner, rows in TABLE.items() for path in rows if path and not leads(owner, path.split("/"))
+        (owner, path)
+        for owner, rows in FIELD_TABLE.items()
+        for path in rows
+        if path and not leads(owner, path.split("/"))
     ]
     assert wrong == []
 
@@ -46,7 +49,7 @@ def test_every_path_of_a_row_leads_to_a_part_of_the_model() -> None:
 @pytest.mark.parametrize("column", ["label", "numbers", "unordered", "heading"])
 def test_classes_agree_about_the_columns_of_a_name(column: str) -> None:
     seen: dict[str, dict[str, object]] = {}
-    for owner, rows in TABLE.items():
+    for owner, rows in FIELD_TABLE.items():
         for path, row in rows.items():
             if getattr(row, column):
                 seen.setdefault(path, {})[owner.__name__] = getattr(row, column)
@@ -54,7 +57,7 @@ def test_classes_agree_about_the_columns_of_a_name(column: str) -> None:
 
 
 def test_a_column_is_stated_only_where_it_is_read() -> None:
-    for owner, rows in TABLE.items():
+    for owner, rows in FIELD_TABLE.items():
         for path, row in rows.items():
             assert not (row.key and row.no_key), (owner, path)
             assert row.routing or (owner in (Device, Interface) and "/" not in path), (owner, path)
@@ -68,12 +71,12 @@ def test_no_label_repeats_what_follows_from_the_name() -> None:
             return name.replace("_", " ").removesuffix("s")
         return name.removesuffix(f"_{unit_of(name)}").replace("_", " ")
 
-    labels = [(owner.__name__, path, row.label) for owner, rows in TABLE.items() for path, row in rows.items()]
+    labels = [(owner.__name__, path, row.label) for owner, rows in FIELD_TABLE.items() for path, row in rows.items()]
     assert [(owner, path) for owner, path, label in labels if label and label == derived(path)] == []
 
 
 def test_aspects_are_those_of_siblings() -> None:
-    assert {row.aspect for rows in TABLE.values() for row in rows.values()} - {""} == SIBLING_ASPECTS.keys()
+    assert {row.aspect for rows in FIELD_TABLE.values() for row in rows.values()} - {""} == SIBLING_ASPECTS.keys()
 
 
 def test_words_and_units_of_fields() -> None:
@@ -85,9 +88,9 @@ def test_words_and_units_of_fields() -> None:
         "s", "bytes_per_s", "bytes", "",
     ]  # fmt: skip
     assert field_names(heading=True) == ("bgp", "qos", "wred", "headroom")
-    assert not own(Interface, "mtu_bytes").routing
-    assert own(Interface, "addresses").routing
-    assert own(Device, "access_lists").routing
+    assert not field_of(Interface, "mtu_bytes").routing
+    assert field_of(Interface, "addresses").routing
+    assert field_of(Device, "access_lists").routing
 
 
 @pytest.mark.parametrize("process", ["bgp", "vrf_bgp/red"])
@@ -103,38 +106,38 @@ def test_words_and_units_of_fields() -> None:
 def test_a_change_of_bgp_has_the_same_effect_in_every_vrf(
     process: str, field: str, disruption: str, reason: str
 ) -> None:
-    (found,) = impacts((*process.split("/"), *field.split("/")), of_port=False)
+    (found,) = impacts_of_path((*process.split("/"), *field.split("/")), of_port=False)
     assert (found.disruption, found.reason) == (disruption, reason)
 
 
 SIDE_TABLES = {
     "analyses/*.py LOOKS_AT": "what the code of the analysis reads",
     "analyses/nic_settings.py CHECKS_BY_SETTING": "the functions of the analysis, by what they check",
-    "analyses/nic_settings.py REPAIRS": "the arguments with which the analysis names changes",
+    "analyses/nic_settings.py GIVES_CHANGES": "the arguments with which the analysis names changes",
     "analyses/nic_settings.py RESTS_ON_WITH": "the arguments with which the analysis takes a statement for true",
     "analyses/nic_settings.py FIELDS_BY_SETTING": "where the functions of the analysis look for one value",
-    "analyses/storage_tos.py STORAGE_SENDERS": "names and options of programs, by what the analysis checks",
-    "analyses/nic_settings.py _TOS": "where the functions of the analysis look for one value",
-    "checking/policy.py _WANTED": "keys of fabric.yaml",
+    "analyses/storage_tos.py STORAGE_TOS_OPTIONS": "names and options of programs, by what the analysis checks",
+    "analyses/nic_settings.py _TOS_SETTINGS": "where the functions of the analysis look for one value",
+    "checking/policy.py _DECLARED_POLICY_KEYS": "keys of fabric.yaml",
     "model/qos.py COLORS": "values, of which each is a field of `WredProfile` too",
     "model/qos.py Color": "values, of which each is a field of `WredProfile` too",
-    "model/types.py KEYS": "the names by which a row is called, in order",
-    "importing/trial_build.py _OF_SPELLING": "what import leaves out where a switch is written for another platform",
+    "model/types.py ROW_KEY_ATTRIBUTES": "the names by which a row is called, in order",
+    "importing/trial_build.py _PLATFORM_DEPENDENT_FIELDS": "what import leaves out for another platform",
     "engine/evidence.py EvidenceTopic": "words of rule files",
-    "engine/nearby.py _STATED": "all fields but these",
-    "engine/rule_loader.py _WITH_SIBLINGS": "scopes of rules",
-    "engine/scopes.py _ALL": "words of rules",
-    "engine/scopes.py _NAMED": "words of rules",
-    "engine/unknowns.py _ADVICE": "by keys of fabric.yaml, also for whole classes",
-    "engine/unknowns.py _OF_RDMA": "words of rules",
-    "engine/unknowns.py _ROOTS": "words of rules",
-    "analyses/_link_layers.py _OF_ROCE": "what settles the link layer of a host",
+    "engine/nearby.py _STATED_FABRIC_FIELDS": "all fields but these",
+    "engine/rule_loader.py _PARTS_WITH_SIBLINGS": "scopes of rules",
+    "engine/scopes.py _ALL_SCOPES": "words of rules",
+    "engine/scopes.py _NAME_IDENTITY_FIELDS": "words of rules",
+    "engine/unknowns.py _ADVICE_BY_FIELD": "by keys of fabric.yaml, also for whole classes",
+    "engine/unknowns.py _RDMA_FACT_STARTS": "words of rules",
+    "engine/unknowns.py _TYPE_BY_ROOT": "words of rules",
+    "analyses/_link_layers.py _ROCE_ONLY_SETTINGS": "what settles the link layer of a host",
     "engine/vocabulary/__init__.py Topic": "keys of fabric.yaml",
-    "plan/facts.py _OF_FABRIC": "the order of a report",
-    "report/names.py _QUEUES": "words of a title",
-    "report/rack.py _HOSTS": "words of a generated page",
-    "design/decisions.py _BELOW": "paths to the parts of a fabric",
-    "validating/batfish/blind.py _IGNORED": "what Batfish ignores",
+    "plan/facts.py _FABRIC_FIELDS": "the order of a report",
+    "report/names.py _SINGULAR_BY_QUEUE_FIELD": "words of a title",
+    "report/rack.py _HOST_COLUMNS": "words of a generated page",
+    "design/decisions.py _PATH_BY_PART_KIND": "paths to the parts of a fabric",
+    "validating/batfish/blind.py _IGNORED_BGP_FIELDS": "what Batfish ignores",
 }
 """Tables that name fields for another reason than to state facts about them."""
 
@@ -174,4 +177,4 @@ def test_analyses_look_at_fields() -> None:
         for node in ast.parse(path.read_bytes()).body:
             if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "LOOKS_AT":
                 texts = {one.value for one in ast.walk(node.value) if isinstance(one, ast.Constant)}
-                assert texts <= fields(Device).keys() | fields(Interface).keys(), path.name
+                assert texts <= fields_of(Device).keys() | fields_of(Interface).keys(), path.name

@@ -3,7 +3,7 @@
 import pytest
 
 from nodrop.model.fabric import Device, End, Fabric, Interface, Link, Management
-from nodrop.model.identifiers import Identifiers, identifiers_of, same_fabric, sharing
+from nodrop.model.identifiers import Identifiers, find_shared_identifiers, identifiers_of, is_same_fabric
 from nodrop.model.routing import Bgp
 from nodrop.model.states import UNKNOWN
 
@@ -59,29 +59,29 @@ def test_what_is_adjacent_is_one_range_and_what_means_something_on_one_link_is_l
     ],
 )
 def test_states_of_one_fabric_are_not_two(one: Identifiers, other: Identifiers, an_intent: bool, same: bool) -> None:
-    assert same_fabric(one, other, an_intent=an_intent) is same
-    assert same_fabric(other, one, an_intent=an_intent) is same
+    assert is_same_fabric(one, other, an_intent=an_intent) is same
+    assert is_same_fabric(other, one, an_intent=an_intent) is same
 
 
 def test_of_several_fabrics_with_one_thing_each_later_one_is_paired_with_the_first() -> None:
     three = [identifiers(f"leaf{at}", management=("192.0.2.1",)) for at in range(3)]
-    assert sharing(three, one_site=False).pairs == {1: (0,), 2: (0,)}
+    assert find_shared_identifiers(three, one_site=False).pairs == {1: (0,), 2: (0,)}
     rows = [(("AS numbers", "0:1", "0:5"),), (("AS numbers", "0:7", "0:9"),), (("AS numbers", "0:4", "0:7"),)]
     ranges = [identifiers(f"leaf{at}", numbers=row) for at, row in enumerate(rows)]  # type: ignore[arg-type]
-    assert sharing(ranges, one_site=False).pairs == {2: (0, 1)}
+    assert find_shared_identifiers(ranges, one_site=False).pairs == {2: (0, 1)}
     kinds = [("loopback addresses", "4:1", "4:5"), ("link prefixes", "4:1", "4:5")]
     other = [identifiers(f"leaf{at}", numbers=(row,)) for at, row in enumerate(kinds)]  # type: ignore[arg-type]
-    assert sharing(other, one_site=True).pairs == {}
+    assert find_shared_identifiers(other, one_site=True).pairs == {}
 
 
 def test_names_are_compared_in_one_site_and_hosts_where_no_switch_has_the_same_name() -> None:
     named = [identifiers("leaf1"), identifiers("leaf1")]
-    assert sharing(named, one_site=True).pairs == {1: (0,)}
-    assert sharing(named, one_site=False).pairs == {}
+    assert find_shared_identifiers(named, one_site=True).pairs == {1: (0,)}
+    assert find_shared_identifiers(named, one_site=False).pairs == {}
     hosts = [identifiers("leaf1", nodes=("gpu1",)), identifiers("leaf2", nodes=("gpu1",))]
-    assert sharing(hosts, one_site=False).pairs == {1: (0,)}
+    assert find_shared_identifiers(hosts, one_site=False).pairs == {1: (0,)}
     both = [identifiers("leaf1", nodes=("gpu1",)), identifiers("leaf1", nodes=("gpu1",))]
-    assert sharing(both, one_site=False).pairs == {}
+    assert find_shared_identifiers(both, one_site=False).pairs == {}
 
 
 def test_cables_to_switches_of_others_join_fabrics_one_after_the_other() -> None:
@@ -91,6 +91,6 @@ def test_cables_to_switches_of_others_join_fabrics_one_after_the_other() -> None
         identifiers("c", nodes=("b",)),
         identifiers("d", nodes=("gpu1",)),
     ]
-    found = sharing(four, one_site=True)
+    found = find_shared_identifiers(four, one_site=True)
     assert found.joined[0] == found.joined[1] == found.joined[2] != found.joined[3]
     assert found.pairs == {1: (0,), 2: (0, 1), 3: (0,)}, "two fabrics may have a cable to one port of b"

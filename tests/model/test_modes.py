@@ -7,14 +7,14 @@ import pytest
 from nodrop.analyses import siblings
 from nodrop.engine.finding import UnknownVerdict, Verdict
 from nodrop.engine.verdicts import judge
-from nodrop.model.assemble import assemble
-from nodrop.model.declared import Declared
+from nodrop.model.assemble import assemble_fabric
+from nodrop.model.declared import DeclaredFacts
 from nodrop.model.fabric import Device, End, Host, Interface, Link
 from nodrop.model.index import Index
-from nodrop.model.modes import as_before
+from nodrop.model.modes import keep_former_modes
 from nodrop.model.nics import Nic
-from nodrop.model.reading import Cable, DeviceReading, HostReading, Reading, Remark
-from nodrop.model.subject import text
+from nodrop.model.reading import CableEvidence, DeviceReading, HostReading, Reading, Remark
+from nodrop.model.subject import subject_text
 from support.small_fabrics import LOSSLESS, LOSSY, device, port, rule
 
 NEEDS_PFC = {
@@ -29,7 +29,7 @@ def switch(name: str, *, pfc: bool, to: str | None = None, **changes: object) ->
     """Return a leaf of one port, with PFC or without, and perhaps a neighbor in its file."""
     qos = LOSSLESS if pfc else replace(LOSSY, pfc_rx_priorities=(), pfc_tx_priorities=(), pfc_watchdog=None)
     own = device(name, port(0, qos=qos, enabled=True, mtu_bytes=9216), role="leaf", model="SN4700", **changes)
-    cables = (Cable(local_port="Ethernet0", remote=End(to, "Ethernet0"), evidence="LLDP"),) if to else ()
+    cables = (CableEvidence(local_port="Ethernet0", remote=End(to, "Ethernet0"), evidence="LLDP"),) if to else ()
     return DeviceReading(device=own, cables=cables)
 
 
@@ -45,11 +45,11 @@ def modes(reading: Reading) -> dict[str, set[str]]:
 
 
 def lint(*readings: DeviceReading, **stated: object) -> Verdict:
-    return judge(assemble(readings, Declared(**stated)), [rule(**NEEDS_PFC)])  # type: ignore[arg-type]
+    return judge(assemble_fabric(readings, DeclaredFacts(**stated)), [rule(**NEEDS_PFC)])  # type: ignore[arg-type]
 
 
 def found(verdict: Verdict) -> list[str]:
-    return [text(one.subject) for one in verdict.findings]
+    return [subject_text(one.subject) for one in verdict.findings]
 
 
 OPEN = UnknownVerdict(
@@ -79,23 +79,23 @@ def test_pfc_of_another_switch_of_the_run_decides_it() -> None:
 
 
 def test_pfc_of_a_single_switch_decides_its_mode() -> None:
-    reading = assemble([switch("leaf1", pfc=True)], Declared())
+    reading = assemble_fabric([switch("leaf1", pfc=True)], DeclaredFacts())
     assert (modes(reading), reading.possible) == ({"leaf1": {"lossless"}}, ())
 
 
 def test_switches_without_pfc_that_a_cable_joins_are_lossy() -> None:
-    reading = assemble([switch("leaf1", pfc=False, to="leaf2"), switch("leaf2", pfc=False)], Declared())
+    reading = assemble_fabric([switch("leaf1", pfc=False, to="leaf2"), switch("leaf2", pfc=False)], DeclaredFacts())
     assert modes(reading) == {"leaf1": {"lossy"}, "leaf2": {"lossy"}}
 
 
 def test_a_neighbor_that_was_not_read_joins_nothing() -> None:
     pair = [switch(name, pfc=False, to="spine1") for name in ("leaf1", "leaf2")]
-    assert modes(assemble(pair, Declared())) == {one.device.name: {"lossy", "lossless"} for one in pair}
+    assert modes(assemble_fabric(pair, DeclaredFacts())) == {one.device.name: {"lossy", "lossless"} for one in pair}
 
 
 def test_nics_with_pfc_decide_the_mode_of_a_single_switch() -> None:
     hosts = [HostReading(name="gpu1", nics=(Nic(host="gpu1", file="gpu1.sh", pfc_priorities=(3,)),))]
-    reading = assemble([switch("leaf1", pfc=False)], Declared(), hosts)
+    reading = assemble_fabric([switch("leaf1", pfc=False)], DeclaredFacts(), hosts)
     assert modes(reading) == {"leaf1": {"lossless"}}
 
 
@@ -107,7 +107,7 @@ def pile(*, alone: bool) -> list[DeviceReading]:
 
 
 def test_each_group_that_cables_join_has_its_own_mode() -> None:
-    reading = assemble(pile(alone=True), Declared())
+    reading = assemble_fabric(pile(alone=True), DeclaredFacts())
     assert modes(reading) == {
         "a1": {"lossy"},
         "a2": {"lossy"},
@@ -130,13 +130,13 @@ def test_each_group_that_cables_join_has_its_own_mode() -> None:
 
 def test_findings_of_one_part_are_all_kept() -> None:
     remarks = (Remark(kind="odd-word", subject=("leaf1",), place=None),) * 2
-    reading = assemble([replace(switch("leaf1", pfc=False), remarks=remarks)], Declared())
+    reading = assemble_fabric([replace(switch("leaf1", pfc=False), remarks=remarks)], DeclaredFacts())
     assert found(judge(reading, [rule(remark="odd-word", message="an odd word")])) == ["leaf1", "leaf1"]
 
 
 def test_a_switch_of_unknown_mode_keeps_that_of_its_former_state() -> None:
-    former = assemble([switch("leaf1", pfc=True)], Declared())
-    now = as_before(assemble([switch("leaf1", pfc=False)], Declared()), former)
+    former = assemble_fabric([switch("leaf1", pfc=True)], DeclaredFacts())
+    now = keep_former_modes(assemble_fabric([switch("leaf1", pfc=False)], DeclaredFacts()), former)
     assert (modes(now), now.possible) == ({"leaf1": {"lossless"}}, ())
     assert [(one.value, one.reason) for one in now.assumed if one.fact == "mode"] == [
         ("lossless", "as before the change")
@@ -145,7 +145,7 @@ def test_a_switch_of_unknown_mode_keeps_that_of_its_former_state() -> None:
 
 
 def test_groups_of_one_stated_fabric_have_one_mode() -> None:
-    reading = assemble(pile(alone=False), Declared(name="pod1"))
+    reading = assemble_fabric(pile(alone=False), DeclaredFacts(name="pod1"))
     assert modes(reading) == {name: {"lossless"} for name in ("a1", "a2", "b1", "b2")}
     assert [one for one in reading.notes if one.kind == "groups"] == []
 
@@ -155,9 +155,9 @@ def test_switches_are_compared_within_their_group() -> None:
         trusting = replace(LOSSLESS, trust="pcp")
         rows = {"a1": trusting, "a2": trusting, "b1": LOSSLESS, "b2": LOSSLESS, "b3": LOSSLESS}
         leaves = [leaf(name, port(0, qos=qos)) for name, qos in rows.items()]
-        fabric = assemble([DeviceReading(device=one) for one in leaves], Declared(mode="lossless")).fabric
+        fabric = assemble_fabric([DeviceReading(device=one) for one in leaves], DeclaredFacts(mode="lossless")).fabric
         sided = tuple(replace(one, interfaces=tuple(map(facing_a_host, one.interfaces))) for one in fabric.devices)
-        return [text(hit.subject) for hit in siblings.find(Index(replace(fabric, devices=sided, links=links)))]
+        return [subject_text(hit.subject) for hit in siblings.find(Index(replace(fabric, devices=sided, links=links)))]
 
     cables = [Link(a=End(a, "Ethernet8"), b=End(b, "Ethernet8")) for a, b in (("a1", "a2"), ("b1", "b2"), ("b2", "b3"))]
     assert odd() == ["a1/Ethernet0", "a2/Ethernet0"]
@@ -177,7 +177,7 @@ def test_stated_hosts_join_the_planes_of_a_fabric() -> None:
     names = ("a1", "a2", "b1", "b2")
     links = [Link(a=End("gpu1", f"nic{at}"), b=End(name, "Ethernet0")) for at, name in enumerate(names)]
     pair = [Link(a=End(a, "Ethernet8"), b=End(b, "Ethernet8")) for a, b in (("a1", "a2"), ("b1", "b2"))]
-    devices = assemble([switch(name, pfc=True) for name in names], Declared(mode="lossless")).fabric
+    devices = assemble_fabric([switch(name, pfc=True) for name in names], DeclaredFacts(mode="lossless")).fabric
     joined = Index(replace(devices, hosts=(host,), links=(*links, *pair)))
     assert joined.groups == dict.fromkeys(names, "")
     assert Index(replace(devices, links=(*links, *pair))).groups == {"a1": "a1", "a2": "a1", "b1": "b1", "b2": "b1"}

@@ -2,8 +2,8 @@
 
 import pytest
 
-from nodrop.model.assemble import assemble
-from nodrop.model.declared import Declared
+from nodrop.model.assemble import assemble_fabric
+from nodrop.model.declared import DeclaredFacts
 from nodrop.model.fabric import Device
 from nodrop.model.reading import DeviceReading, Source
 
@@ -19,7 +19,7 @@ def _reading(display: str, name: str, *, chosen: bool = True) -> DeviceReading:
 
 def _told(*named: tuple[str, str]) -> dict[str, str]:
     readings = [_reading(f"{folder}/config_db.json", name) for folder, name in named]
-    found = assemble(readings, Declared()).remarks
+    found = assemble_fabric(readings, DeclaredFacts()).remarks
     return {one.subject[0]: f"{one.kind} {one.facts['file']} {one.facts.get('other', '')}".strip() for one in found}
 
 
@@ -48,4 +48,4 @@ def test_names_of_devices_and_their_folders(named: tuple[tuple[str, str], ...], 
 
 def test_names_that_nobody_chose_are_not_held_against_anyone() -> None:
     readings = [_reading(f"x/{folder}/config_db.json", "switch", chosen=False) for folder in ("a", "b")]
-    assert assemble(readings, Declared()).remarks == ()
+    assert assemble_fabric(readings, DeclaredFacts()).remarks == ()

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 
 import pytest
 
-from nodrop.model.assemble import assemble
-from nodrop.model.declared import Declared
+from nodrop.model.assemble import assemble_fabric
+from nodrop.model.declared import DeclaredFacts
 from nodrop.model.fabric import Device, End, Host, HostPort, Interface, Link
-from nodrop.model.reading import Cable, DeviceReading
+from nodrop.model.reading import CableEvidence, DeviceReading
 from nodrop.model.states import UNKNOWN, Unknown
 
 HOST = Host(
@@ -25,7 +25,7 @@ def reading(
             platform="any",
             interfaces=tuple(Interface(name=port, description=text) for port, text in ports.items()),
         ),
-        cables=tuple(Cable(local_port=port, remote=End(*far), evidence="LLDP") for port, far in table.items()),
+        cables=tuple(CableEvidence(local_port=port, remote=End(*far), evidence="LLDP") for port, far in table.items()),
     )
 
 
@@ -37,7 +37,7 @@ def told(
     cable = Link(a=End("a", port), b=End(*far)) if port else None
     ends = [reading("a", {"p1": description, "p2": None}, table or {}), reading("b", {"q1": None, "q2": None}, {})]
     ends.append(reading("c", {"q1": None}, {}))
-    found = assemble(ends, Declared(cables=(cable,) if cable else None, hosts=(HOST,)))
+    found = assemble_fabric(ends, DeclaredFacts(cables=(cable,) if cable else None, hosts=(HOST,)))
     return [("/".join(remark.subject), remark.facts["named"], remark.facts["truth"]) for remark in found.remarks]
 
 

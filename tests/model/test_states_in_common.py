@@ -7,20 +7,20 @@ import pytest
 
 import nodrop
 from nodrop.collect import read_artifacts
-from nodrop.model.assemble import Shared, assemble
-from nodrop.model.declared import Declared
+from nodrop.model.assemble import SharedObjects, assemble_fabric
+from nodrop.model.declared import DeclaredFacts
 from nodrop.model.fabric import End, Interface, Link
-from nodrop.model.reading import Cable, DeviceReading
+from nodrop.model.reading import CableEvidence, DeviceReading
 from nodrop.model.values import replace_fields
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 
-State = tuple[list[DeviceReading], Declared]
+State = tuple[list[DeviceReading], DeclaredFacts]
 
 
 @pytest.fixture(scope="module")
 def state() -> State:
     """The smallest fabric as its files say it, of which nothing is stated; neighbor tables name hosts alone."""
-    fabric = nodrop.build(nodrop.load(home("intents") / "two-by-two.yaml"))
+    fabric = nodrop.build(nodrop.load(resource_folder("intents") / "two-by-two.yaml"))
     artifacts = [one for one in nodrop.write(fabric) if one.device]
     readings = read_artifacts(artifacts, {one.name: one.platform for one in fabric.devices}, "")
     switches = {one.name for one in fabric.devices}
@@ -28,7 +28,7 @@ def state() -> State:
         replace(one, cables=tuple(cable for cable in one.cables if cable.remote.node not in switches))
         for one in readings
     ]
-    return alone, Declared()
+    return alone, DeclaredFacts()
 
 
 def ports(reading: DeviceReading, name: str, change: Callable[[Interface], Interface]) -> DeviceReading:
@@ -47,7 +47,7 @@ def on_first(change: Callable[[DeviceReading], DeviceReading]) -> Callable[[Stat
     return lambda state: ([change(state[0][0]), *state[0][1:]], state[1])
 
 
-FAR = Cable(local_port="Ethernet0", remote=End("elsewhere", "p1"), evidence="a neighbor table")
+FAR = CableEvidence(local_port="Ethernet0", remote=End("elsewhere", "p1"), evidence="a neighbor table")
 LINK = Link(a=End("elsewhere", "p2"), b=End("leaf1", "Ethernet8"))
 OTHERS: dict[str, Callable[[State], State]] = {
     "MTU": on_first(lambda one: first(one, lambda port: replace_fields(port, mtu_bytes=1500))),
@@ -69,15 +69,15 @@ OTHERS: dict[str, Callable[[State], State]] = {
 @pytest.mark.parametrize("name", OTHERS)
 def test_a_state_is_the_same_beside_another_and_alone(name: str, state: State) -> None:
     other = OTHERS[name](state)
-    shared = Shared()
+    shared = SharedObjects()
     for one in (state, other, state):
-        assert assemble(*one, shared=shared) == assemble(*one)
-    assert assemble(*other) != assemble(*state)
+        assert assemble_fabric(*one, shared=shared) == assemble_fabric(*one)
+    assert assemble_fabric(*other) != assemble_fabric(*state)
 
 
 def test_of_what_is_the_same_there_is_one_object(state: State) -> None:
-    shared = Shared()
-    before, after = (assemble(*one, shared=shared).fabric for one in (state, OTHERS["MTU"](state)))
+    shared = SharedObjects()
+    before, after = (assemble_fabric(*one, shared=shared).fabric for one in (state, OTHERS["MTU"](state)))
     assert before.links is after.links
     same = [one.name for one, other in zip(before.devices, after.devices, strict=True) if one is other]
     assert same == [one.name for one in before.devices if one.name != _first(state[0])]

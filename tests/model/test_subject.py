@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nodrop.model.fabric import End
-from nodrop.model.subject import cable_ends, link, matches
+from nodrop.model.subject import cable_ends, link_subject, matches
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ from nodrop.model.subject import cable_ends, link, matches
     ],
 )
 def test_the_ends_of_a_cable(a: End, b: End) -> None:
-    assert cable_ends(link(a, b)[-1]) == tuple(sorted((a, b)))
+    assert cable_ends(link_subject(a, b)[-1]) == tuple(sorted((a, b)))
 
 
 @pytest.mark.parametrize("name", ["leaf1", "leaf--1", "", "*", "leaf1:Ethernet0"])

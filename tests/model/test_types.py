@@ -11,17 +11,17 @@ from nodrop.model.fabric import Device, End, Fabric, Interface, Link, Port
 from nodrop.model.qos import PfcWatchdog, PriorityGroup, QosProfile, Queue
 from nodrop.model.routing import BgpNeighbor, RouteMapRule
 from nodrop.model.types import (
-    ANYTHING,
+    ANY_TYPE,
     Record,
     Type,
-    attributes,
-    fields,
+    attributes_of,
+    fields_of,
     is_property,
-    join,
+    join_types,
     key_of,
     meant,
     nearest,
-    sources,
+    source_fields_of,
     type_of,
 )
 
@@ -36,7 +36,7 @@ def owners() -> list[type]:
             assert isinstance(owner, type)
             if owner not in found:
                 found[owner] = None
-                left += attributes(owner).values()
+                left += attributes_of(owner).values()
         left += [kind.element] if kind.element else []
     return list(found)
 
@@ -51,17 +51,17 @@ def test_the_whole_model_has_types_that_rules_can_use() -> None:
         "Policy",
     }
     for owner in owners():
-        for name, kind in attributes(owner).items():
+        for name, kind in attributes_of(owner).items():
             assert kind.kinds, f"{owner.__name__}.{name}"
             assert not name.startswith("_")
 
 
 def test_a_property_looks_at_nothing_but_attributes_of_itself() -> None:
     """Rules share work by the fields that a property names; one that hands itself on would hide what it looks at."""
-    properties = [(owner, name) for owner in owners() for name in attributes(owner) if is_property(owner, name)]
+    properties = [(owner, name) for owner in owners() for name in attributes_of(owner) if is_property(owner, name)]
     assert len(properties) >= 6
     for owner, name in properties:
-        assert sources(owner, name), f"{owner.__name__}.{name} names no field"
+        assert source_fields_of(owner, name), f"{owner.__name__}.{name} names no field"
         tree = ast.parse(textwrap.dedent(inspect.getsource(vars(owner)[name].fget)))
         uses = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id == "self"]
         read = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute) and node.value in uses]
@@ -69,19 +69,19 @@ def test_a_property_looks_at_nothing_but_attributes_of_itself() -> None:
 
 
 def test_fields_and_properties() -> None:
-    assert "lane_mbps" in attributes(Interface)
-    assert "lane_mbps" not in fields(Interface)
+    assert "lane_mbps" in attributes_of(Interface)
+    assert "lane_mbps" not in fields_of(Interface)
     assert is_property(Interface, "lane_mbps")
     assert not is_property(Interface, "lanes")
-    assert "device" not in attributes(Fabric)
-    assert sources(Interface, "lane_mbps") == {"speed_mbps", "lanes"}
-    assert sources(Interface, "mtu_bytes") == {"mtu_bytes"}
-    assert sources(QosProfile, "pfc_priorities") == {"pfc_rx_priorities"}
-    assert sources(Device, "neighbors") == {"bgp"}
-    assert sources(PriorityGroup, "lossless") == {"buffer"}
-    assert set(attributes(Port)) == {"panel", "split"}
+    assert "device" not in attributes_of(Fabric)
+    assert source_fields_of(Interface, "lane_mbps") == {"speed_mbps", "lanes"}
+    assert source_fields_of(Interface, "mtu_bytes") == {"mtu_bytes"}
+    assert source_fields_of(QosProfile, "pfc_priorities") == {"pfc_rx_priorities"}
+    assert source_fields_of(Device, "neighbors") == {"bgp"}
+    assert source_fields_of(PriorityGroup, "lossless") == {"buffer"}
+    assert set(attributes_of(Port)) == {"panel", "split"}
     record = Record("options", (("limit", type_of(int)),))
-    assert attributes(record) == {"limit": type_of(int)}
+    assert attributes_of(record) == {"limit": type_of(int)}
 
 
 @pytest.mark.parametrize(
@@ -102,18 +102,18 @@ def test_fields_and_properties() -> None:
     ],
 )
 def test_types_in_words(owner: type, name: str, described: str, unknown: bool, plain: bool) -> None:
-    kind = attributes(owner)[name]
+    kind = attributes_of(owner)[name]
     assert (kind.describe(), kind.unknown, kind.is_scalar) == (described, unknown, plain)
 
 
 def test_joined_types_are_either() -> None:
-    assert join(type_of(int | None), type_of(str)).describe() == "a number or text or none"
-    assert join(type_of(tuple[int, ...]), type_of(tuple[str, ...])).describe() == "a list of (a number or text)"
+    assert join_types(type_of(int | None), type_of(str)).describe() == "a number or text or none"
+    assert join_types(type_of(tuple[int, ...]), type_of(tuple[str, ...])).describe() == "a list of (a number or text)"
     assert type_of(int).number
     assert not type_of(int | str).number
     assert not type_of(bool).number
-    assert type_of(object) == ANYTHING
-    assert not ANYTHING.is_scalar
+    assert type_of(object) == ANY_TYPE
+    assert not ANY_TYPE.is_scalar
     with pytest.raises(TypeError, match="the model does not hold"):
         type_of(dict[str, int])
 

@@ -25,14 +25,14 @@ nv set interface swp2
 def failed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Collect why changes cannot be made, one for each time that it is tried."""
     found: list[str] = []
-    take = editing.State._take
+    take = editing.EditState._take
 
-    def counted(state: editing.State, changes):  # type: ignore[no-untyped-def]
+    def counted(state: editing.EditState, changes):  # type: ignore[no-untyped-def]
         why = take(state, changes)
         found.extend([why] if why is not None else [])
         return why
 
-    monkeypatch.setattr(editing.State, "_take", counted)
+    monkeypatch.setattr(editing.EditState, "_take", counted)
     return found
 
 

@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 
 import nodrop
 from nodrop import platforms
-from nodrop.judging import built
-from nodrop.model.assemble import assemble
-from nodrop.model.declared import Declared
+from nodrop.judging import build_and_read
+from nodrop.model.assemble import assemble_fabric
+from nodrop.model.declared import DeclaredFacts
 from nodrop.model.fabric import Fabric
 from nodrop.model.reading import Reading, Source
 from nodrop.plan.effects import unchanged_files
 from nodrop.plan.model import Plan
-from nodrop.platforms.kit.own_additions import _row, own, rows
-from nodrop.resources import home
+from nodrop.platforms.kit.own_additions import _parse_addition_row, is_added_by_switch, read_addition_rows
+from nodrop.resources import resource_folder
 from support.as_it_runs import as_it_runs
 from support.designs import load, shipped
 from support.places import TESTS
@@ -27,14 +27,14 @@ from support.plan_pairs import KNOBS, RELEASES, reading, reading_of
 from support.random_intents import built as random_fabrics
 from support.running_files import running
 
-INTENTS = sorted(path.stem for path in home("intents").glob("*.yaml"))
+INTENTS = sorted(path.stem for path in resource_folder("intents").glob("*.yaml"))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("name", INTENTS)
 def test_what_switches_add_by_themselves_is_no_drift(name: str, seed: int) -> None:
-    wanted = built(load(shipped(name)), "intent.yaml", "build")[1]
+    wanted = build_and_read(load(shipped(name)), "intent.yaml", "build")[1]
     found = nodrop.drift(running(wanted, seed), wanted)
     assert [(told.devices, told.ports, told.facts) for told in found.plan.changes] == []
     assert found.empty
@@ -43,7 +43,7 @@ def test_what_switches_add_by_themselves_is_no_drift(name: str, seed: int) -> No
 def _read(files: dict[str, bytes], platform: str = "sonic") -> Reading:
     sources = [(Source(name=file, display=file, held=raw), raw) for file, raw in files.items()]
     found = platforms.reader(platform).read_device("leaf1", sources)
-    return assemble([replace(found, sources=tuple(source for source, _ in sources))], Declared())
+    return assemble_fabric([replace(found, sources=tuple(source for source, _ in sources))], DeclaredFacts())
 
 
 def _tables(of: Reading, name: str) -> dict[str, Any]:
@@ -137,7 +137,7 @@ def test_policies_of_bgpcfgd_are_no_drift() -> None:
 
 def test_headroom_that_buffermgrd_derives_is_no_drift() -> None:
     """In the traditional model a switch writes the rows of its table for itself, where a configuration has none."""
-    runs = _tables(built(load(shipped("broadcom")), "intent.yaml", "build")[1], "spine1")
+    runs = _tables(build_and_read(load(shipped("broadcom")), "intent.yaml", "build")[1], "spine1")
     wants = dict(runs)
     groups = {row: fields for row, fields in runs["BUFFER_PG"].items() if "pg_lossless" not in fields["profile"]}
     profiles = {row: fields for row, fields in runs["BUFFER_PROFILE"].items() if "pg_lossless" not in row}
@@ -161,22 +161,22 @@ def test_what_is_not_told_is_kept(platform: str) -> None:
     found = nodrop.drift(running(wanted, 3), wanted)
     said = {entry.path[0] for told in found.automatic for fact in told.facts for entry in fact.entries}
     elsewhere = ("bgp", "snmp_location", "ntp_servers")
-    assert said == {path[0] for row in rows(platform) for path in row.paths if path[0] not in elsewhere}
+    assert said == {path[0] for row in read_addition_rows(platform) for path in row.paths if path[0] not in elsewhere}
 
 
 def test_a_row_without_a_source_is_none() -> None:
     with pytest.raises(ValueError, match="mac"):
-        _row({"paths": ["mac"], "reason": "it is in the EEPROM", "source": ""})
+        _parse_addition_row({"paths": ["mac"], "reason": "it is in the EEPROM", "source": ""})
 
 
 def test_what_somebody_has_set_is_not_the_switches_own() -> None:
     """A group of counters that is off, one that no image turns on, and another MAC address are drift."""
     counter = nodrop.drift(running(reading(), 3), reading()).automatic[0].facts[-1].entries[0].old
-    assert own("sonic", ("counters", "ACL"), False, counter, None)
-    assert not own("sonic", ("counters", "ACL"), False, replace(counter, enabled=False), None)
-    assert not own("sonic", ("counters", "WRED_ECN_QUEUE"), False, counter, None)
-    assert not own("sonic", ("mac",), False, "02:00:5e:10:00:01", "02:00:5e:10:00:02")
-    assert not own("sonic", ("mac",), True, "02:00:5e:10:00:01", None)
+    assert is_added_by_switch("sonic", ("counters", "ACL"), False, counter, None)
+    assert not is_added_by_switch("sonic", ("counters", "ACL"), False, replace(counter, enabled=False), None)
+    assert not is_added_by_switch("sonic", ("counters", "WRED_ECN_QUEUE"), False, counter, None)
+    assert not is_added_by_switch("sonic", ("mac",), False, "02:00:5e:10:00:01", "02:00:5e:10:00:02")
+    assert not is_added_by_switch("sonic", ("mac",), True, "02:00:5e:10:00:01", None)
 
 
 QUICK = ("mtu", "services", "devices", "topology.uplinks.length")

@@ -12,14 +12,14 @@ import pytest
 
 from nodrop.cli import working
 from nodrop.parallel import processes
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 from support.as_it_runs import as_it_runs
 from support.command import built, nodrop
 from support.json_text import applied
 from support.places import TESTS
 
 HERE = TESTS / "plan"
-INTENT = home("intents") / "two-by-two.yaml"
+INTENT = resource_folder("intents") / "two-by-two.yaml"
 SECRET = "Tr0ub4dor"
 
 

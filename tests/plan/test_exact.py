@@ -9,15 +9,15 @@ import pytest
 
 import nodrop
 from nodrop.errors import InputProblems
-from nodrop.judging import built
-from nodrop.model.change import worst
+from nodrop.judging import build_and_read
+from nodrop.model.change import worst_disruption
 from nodrop.model.reading import Reading
 from nodrop.plan.effects import unchanged_files
 from nodrop.plan.model import CHANGE_RISKS, Plan
 from nodrop.plan.patches import Patch, make_patches
-from nodrop.platforms.frr.changes import changes
+from nodrop.platforms.frr.changes import find_vtysh_changes
 from nodrop.platforms.sonic.edit import PATCH, between
-from nodrop.platforms.sonic.patch import operations
+from nodrop.platforms.sonic.patch import diff_tables
 from support import nvue_replay
 from support.designs import load, shipped
 from support.json_text import applied
@@ -77,7 +77,7 @@ def test_a_sonic_switch_comes_to_its_new_file(wanted: dict[str, Any]) -> None:
             assert patch.result["frr.conf"] == after["frr.conf"]
             direct = between(before, after, name=patch.device)
             assert direct is not None
-            assert CHANGE_RISKS.index(plan.effects[patch.device]) >= CHANGE_RISKS.index(worst(direct.steps))
+            assert CHANGE_RISKS.index(plan.effects[patch.device]) >= CHANGE_RISKS.index(worst_disruption(direct.steps))
 
 
 @pytest.mark.slow
@@ -123,11 +123,11 @@ def test_a_table_without_rows_is_none() -> None:
     """The switch does not have it, and the updater refuses a patch that leaves one behind."""
     row = {"detection_time": "200"}
     full, empty = {"PFC_WD": {"Ethernet0": row}}, {"PFC_WD": dict[str, Any]()}
-    assert [step.operation for step in operations(full, empty)] == [{"op": "remove", "path": "/PFC_WD"}]
-    assert [step.operation for step in operations(empty, full)] == [
+    assert [step.operation for step in diff_tables(full, empty)] == [{"op": "remove", "path": "/PFC_WD"}]
+    assert [step.operation for step in diff_tables(empty, full)] == [
         {"op": "add", "path": "/PFC_WD", "value": full["PFC_WD"]}
     ]
-    assert list(operations(empty, {})) == []
+    assert list(diff_tables(empty, {})) == []
 
 
 @pytest.mark.parametrize("knob", ["endpoints.storage.split", "hwsku"])
@@ -147,7 +147,7 @@ def test_other_lanes_and_another_hwsku_are_for_no_patch(knob: str) -> None:
 def test_no_map_is_without_rows(name: str) -> None:
     """libyang 1, with which SONiC reads files up to 202511, refuses the whole file for one."""
     for device in ("leaf1", "spine1"):
-        files = unchanged_files(built(load(shipped(name)), "intent.yaml", "build")[1], device)
+        files = unchanged_files(build_and_read(load(shipped(name)), "intent.yaml", "build")[1], device)
         assert files is not None
         tables = json.loads(files["config_db.json"])
         maps = {table: rows for table, rows in tables.items() if table.endswith("_MAP") or "MAP_" in table}
@@ -226,7 +226,7 @@ def test_lines_for_vtysh(swaps: list[tuple[str, str]], lines: list[str]) -> None
     for old_words, new_words in swaps:
         assert old_words in new
         new = new.replace(old_words, new_words)
-    said = changes(FRR, new)
+    said = find_vtysh_changes(FRR, new)
     assert said is not None
     assert said.splitlines() == lines
 
@@ -247,13 +247,13 @@ def test_lines_for_vtysh(swaps: list[tuple[str, str]], lines: list[str]) -> None
 )
 def test_another_value_takes_the_place_of_that_of_the_same_command_only(old: str, new: str, lines: list[str]) -> None:
     key = " neighbor 10.1.0.3 remote-as 65000\n"
-    said = changes(*(FRR.replace(key, f"{key} neighbor 10.1.0.3 {words}\n") for words in (old, new)))
+    said = find_vtysh_changes(*(FRR.replace(key, f"{key} neighbor 10.1.0.3 {words}\n") for words in (old, new)))
     assert said is not None
     assert [line for line in said.splitlines() if line not in ("router bgp 65001", "exit")] == lines
 
 
 def test_another_profile_of_frr_is_for_no_line() -> None:
-    assert changes(FRR, FRR.replace("defaults datacenter", "defaults traditional")) is None
+    assert find_vtysh_changes(FRR, FRR.replace("defaults datacenter", "defaults traditional")) is None
 
 
 GROUP = "router bgp 65001\n neighbor SPINES peer-group\n neighbor 10.0.0.1 remote-as 65100\n{} exit\n"
@@ -263,8 +263,8 @@ JOINED = " neighbor 10.0.0.1 peer-group SPINES\n"
 def test_lines_for_vtysh_put_a_session_into_a_peer_group_and_take_none_out() -> None:
     """FRR removes the sessions of a group with it, and has no command that takes one out."""
     alone, joined = GROUP.format(""), GROUP.format(JOINED)
-    said = changes(alone, joined)
+    said = find_vtysh_changes(alone, joined)
     assert said is not None
     assert said.splitlines() == ["router bgp 65001", JOINED.strip(), "exit"]
-    assert changes(joined, alone) is None
-    assert changes(joined, "router bgp 65001\n neighbor SPINES peer-group\n exit\n") is not None
+    assert find_vtysh_changes(joined, alone) is None
+    assert find_vtysh_changes(joined, "router bgp 65001\n neighbor SPINES peer-group\n exit\n") is not None

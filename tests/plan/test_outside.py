@@ -10,14 +10,14 @@ import pytest
 
 import nodrop
 from nodrop import platforms
-from nodrop.model.assemble import assemble
-from nodrop.model.declared import Declared
+from nodrop.model.assemble import assemble_fabric
+from nodrop.model.declared import DeclaredFacts
 from nodrop.model.reading import Reading, Source
 from nodrop.plan.model import Plan
 from nodrop.plan.patches import make_patches
-from nodrop.platforms.kit.settings import Opened
+from nodrop.platforms.kit.settings import OpenedSettings
 from nodrop.report import plan_json, plan_markdown, plan_text
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 from support.broken_fabrics import broken, said
 from support.command import nodrop as command
 from support.places import TESTS
@@ -127,15 +127,15 @@ def test_lines_of_a_platform_without_settings() -> None:
 
 def read(platform: str, raw: bytes) -> Reading:
     """Return what the one file of a switch says."""
-    source = Source(name=platforms.reader(platform).FILES[0], display="leaf1", held=raw)
+    source = Source(name=platforms.reader(platform).CANONICAL_FILES[0], display="leaf1", held=raw)
     found = platforms.reader(platform).read_device("leaf1", [(source, raw)])
-    return assemble([replace(found, sources=(source,))], Declared())
+    return assemble_fabric([replace(found, sources=(source,))], DeclaredFacts())
 
 
 @pytest.mark.parametrize(("base", "code"), [("plan", 1), ("check", 0)])
 def test_additions_of_an_intent_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, base: str, code: int) -> None:
     monkeypatch.chdir(tmp_path)
-    text = (home("intents") / "two-by-two.yaml").read_text()
+    text = (resource_folder("intents") / "two-by-two.yaml").read_text()
     Path("old").mkdir()
     Path("old/fabric.yaml").write_text(text)
     Path("fabric.yaml").write_text(text + "extra: {leaf: {tables: {CRM: {Config: {polling_interval: '60'}}}}}\n")
@@ -149,9 +149,9 @@ def test_additions_of_an_intent_are_told(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_settings_are_taken_in_the_order_of_their_paths() -> None:
     """And not in that of a set, which every run has otherwise: what is spelt has the same bytes."""
-    means = platforms.settings_of("nvue")
+    means = platforms.find_settings_reader("nvue")
     none, some = (
-        Opened({"startup.yaml": f"- set: {text}\n".encode()}, means)
+        OpenedSettings({"startup.yaml": f"- set: {text}\n".encode()}, means)
         for text in (
             "{}",
             "{system: {hostname: leaf1}, qos: {roce: {enable: on, mode: lossless}}, interface: {swp1: {}}}",

@@ -9,18 +9,18 @@ import pytest
 
 import nodrop
 from nodrop import platforms
-from nodrop.model.assemble import assemble
-from nodrop.model.declared import Declared
+from nodrop.model.assemble import assemble_fabric
+from nodrop.model.declared import DeclaredFacts
 from nodrop.model.fabric import Fabric
 from nodrop.model.reading import Reading, Source
 from nodrop.plan.drifting import declared_facts_of
 from nodrop.plan.effects import unchanged_files
 from nodrop.plan.model import Drift
 from nodrop.plan.patches import make_patches
-from nodrop.platforms.kit.own_additions import own_setting
+from nodrop.platforms.kit.own_additions import is_self_written_setting
 from nodrop.report.drift_page import KEY_VERBS
 from nodrop.report.plan_page import format_other_file_changes
-from nodrop.syntax.yaml import parse
+from nodrop.syntax.yaml import parse_yaml
 from support.as_it_runs import as_it_runs
 from support.json_text import applied
 from support.plan_pairs import reading, reading_of
@@ -34,7 +34,7 @@ Change = Callable[[Tables], object]
 def read(platform: str, files: dict[str, bytes], stated: Fabric | None = None) -> Reading:
     sources = [(Source(name=name, display=name, held=raw), raw) for name, raw in files.items()]
     found = platforms.reader(platform).read_device("leaf1", sources)
-    return assemble([found], declared_facts_of(stated) if stated else Declared())
+    return assemble_fabric([found], declared_facts_of(stated) if stated else DeclaredFacts())
 
 
 def files_of(platform: str = "sonic") -> dict[str, bytes]:
@@ -227,7 +227,7 @@ def test_settings_of_nvue_in_either_form(commands: bool) -> None:
 
 
 def parsed(raw: bytes) -> Any:
-    return parse(raw, "startup.yaml").data
+    return parse_yaml(raw, "startup.yaml").data
 
 
 def _is_commands(given: Any, seed: int) -> bool:
@@ -270,12 +270,12 @@ def test_the_way_back_is_in_the_patch_and_what_is_not_is_said() -> None:
 def test_what_is_written_over_what_was_given() -> None:
     """The version of the database is the image's own, whatever a configuration says; a polling interval is not."""
     version, polling = ("VERSIONS", "DATABASE", "VERSION"), ("CRM", "Config", "polling_interval")
-    assert own_setting("sonic", version, "version_202505_02", overwrite=True)
-    assert own_setting("sonic", polling, "300")
-    assert not own_setting("sonic", polling, "300", overwrite=True)
-    assert not own_setting("sonic", polling, "60")
-    assert own_setting("nvue", ("system", "api", "state", "enabled"), {})
-    assert not own_setting("nvue", ("system", "api", "state", "disabled"), {})
+    assert is_self_written_setting("sonic", version, "version_202505_02", overwrite=True)
+    assert is_self_written_setting("sonic", polling, "300")
+    assert not is_self_written_setting("sonic", polling, "300", overwrite=True)
+    assert not is_self_written_setting("sonic", polling, "60")
+    assert is_self_written_setting("nvue", ("system", "api", "state", "enabled"), {})
+    assert not is_self_written_setting("nvue", ("system", "api", "state", "disabled"), {})
 
 
 def test_ports_of_which_the_same_is_told_are_one_line() -> None:

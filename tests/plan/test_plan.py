@@ -19,16 +19,16 @@ from nodrop.model.edit import set_value
 from nodrop.model.fabric import Device
 from nodrop.model.reading import Assumption, Reading
 from nodrop.model.states import UNKNOWN
-from nodrop.model.subject import parse
-from nodrop.model.types import fields
+from nodrop.model.subject import parse_subject
+from nodrop.model.types import fields_of
 from nodrop.plan.effects import unchanged_files
 from nodrop.plan.model import Plan
 from nodrop.plan.patches import MANUAL_STEPS_FILE, Patch, make_patches
 from nodrop.platforms.kit import change_effects
-from nodrop.platforms.kit.traits import traits
+from nodrop.platforms.kit.traits import traits_of_platform
 from nodrop.platforms.sonic.edit import PATCH
 from nodrop.report import plan_json, plan_markdown, plan_text
-from nodrop.report.plan_words import lines, what
+from nodrop.report.plan_words import fact_name, format_fact_lines
 from support.broken_fabrics import bad_examples, broken, said
 from support.designs import shipped
 from support.json_text import applied
@@ -79,7 +79,7 @@ def whole(one: Plan) -> list[str]:
         f"{'+'.join(block.devices)} {'+'.join(block.ports)} {line}"
         for block in one.changes
         for fact in block.facts
-        for line in lines(fact)
+        for line in format_fact_lines(fact)
     ]
 
 
@@ -89,7 +89,7 @@ def test_what_a_reviewer_reads(name: str, update_golden: bool) -> None:
     made = nodrop.plan(old, new)
     made = order_rollout(made, old, new, Settings(), routing=should_compute_routing(made, old, new))
     pages = {
-        "txt": plan_text.page(made),
+        "txt": plan_text.format_plan(made),
         "md": plan_markdown.render_plan_markdown(made),
         "json": plan_json.render([made]).decode(),
     }
@@ -101,14 +101,14 @@ def test_what_a_reviewer_reads(name: str, update_golden: bool) -> None:
 
 @pytest.mark.parametrize("name", ["two-by-two", "reference-256-nvue-leaves", "storage-vlan"])
 def test_a_fabric_is_no_change_of_itself(name: str) -> None:
-    from nodrop.judging import built
+    from nodrop.judging import build_and_read
     from support.designs import load
 
-    one, other = (built(load(shipped(name)), "intent.yaml", "build")[1] for _ in range(2))
+    one, other = (build_and_read(load(shipped(name)), "intent.yaml", "build")[1] for _ in range(2))
     made = nodrop.plan(one, other)
     assert made.empty
     assert (made.devices, made.changes, made.not_compared, made.order) == ((), (), (), ())
-    assert plan_text.page(made) == "nothing changes\n"
+    assert plan_text.format_plan(made) == "nothing changes\n"
 
 
 def test_a_plan_does_not_depend_on_the_order_of_switches_and_ports() -> None:
@@ -122,13 +122,13 @@ def test_a_plan_does_not_depend_on_the_order_of_switches_and_ports() -> None:
 
 def test_what_one_side_does_not_say_is_no_change_and_told() -> None:
     old = reading()
-    silent = replace(old, fabric=set_value(old.fabric, parse("leaf1/Ethernet*/qos/pfc_watchdog"), UNKNOWN))
+    silent = replace(old, fabric=set_value(old.fabric, parse_subject("leaf1/Ethernet*/qos/pfc_watchdog"), UNKNOWN))
     for one, other, side in ((old, silent, "the new side"), (silent, old, "the old side")):
         made = nodrop.plan(one, other)
         assert made.empty
         assert [(told.devices, len(told.ports)) for told in made.not_compared] == [(("leaf1",), 3), (("leaf1",), 4)]
-        assert f"PFC watchdog of leaf1: absent on {side}" in plan_text.page(made)
-        assert plan_text.page(made).endswith("\nnothing changes\n")
+        assert f"PFC watchdog of leaf1: absent on {side}" in plan_text.format_plan(made)
+        assert plan_text.format_plan(made).endswith("\nnothing changes\n")
 
 
 def test_what_was_assumed_or_is_not_there_is_not_said() -> None:
@@ -149,14 +149,14 @@ def test_what_was_assumed_or_is_not_there_is_not_said() -> None:
 def test_equal_changes_are_told_once() -> None:
     made = nodrop.plan(*story("ecn-thresholds"))
     facts = [fact for block in made.changes for fact in block.facts]
-    assert {what(fact) for fact in facts} == {"queue 3: ECN minimum", "queue 3: ECN maximum"}
+    assert {fact_name(fact) for fact in facts} == {"queue 3: ECN minimum", "queue 3: ECN maximum"}
     assert [block.devices for block in made.changes] == [("leaf1", "leaf2"), ("spine1", "spine2")]
     assert [len(block.ports) for block in made.changes] == [7, 4]
 
 
 def applied_by_its_tool(platform: str, patch: Patch, old: Reading) -> None:
     """What the switch's own tools make of the patch alone is what the patch promises of the file."""
-    file = platforms.reader(platform).FILES[0]
+    file = platforms.reader(platform).CANONICAL_FILES[0]
     had = unchanged_files(old, patch.device)
     assert had is not None
     if platform == "sonic":
@@ -237,7 +237,9 @@ def test_what_no_patch_makes_makes_the_rest_no_worse() -> None:
     config["WRED_PROFILE"]["AZURE_LOSSLESS"]["green_min_threshold"] = "160000"
     old, new = said(clean), said({**clean, file: json.dumps(config)})
     made = nodrop.plan(old, new)
-    facts = {what(fact): fact.effect for block in made.changes for fact in block.facts if not fact.is_switch_computed}
+    facts = {
+        fact_name(fact): fact.effect for block in made.changes for fact in block.facts if not fact.is_switch_computed
+    }
     assert {name: (effect.risk, effect.method) for name, effect in facts.items()} == {
         "HWSKU": ("reboot", "by hand"),
         "queue 3: ECN minimum (green)": ("none", "patch"),
@@ -258,7 +260,7 @@ def test_what_the_switch_adds_by_itself_follows() -> None:
     config = json.loads(clean[file])
     config["PORT"]["Ethernet0"]["admin_status"] = "down"
     made = nodrop.plan(said(clean), said({**clean, file: json.dumps(config)}))
-    means = {what(fact): fact.effect.method for block in made.changes for fact in block.facts}
+    means = {fact_name(fact): fact.effect.method for block in made.changes for fact in block.facts}
     assert means.pop("enabled") == "patch"
     assert set(means.values()) == {"derived"}
 
@@ -271,7 +273,7 @@ def test_a_switch_of_which_little_is_known_is_told() -> None:
     made = nodrop.plan(old, replace(new, fabric=replace(new.fabric, devices=(device,))))
     (change,) = made.devices
     assert change.kind == "changed"
-    assert f"~ {change.name} changed" in plan_text.page(made)
+    assert f"~ {change.name} changed" in plan_text.format_plan(made)
     assert {fact.effect.method for block in made.changes for fact in block.facts if block.devices} <= {
         "by hand",
         "unknown",
@@ -291,11 +293,11 @@ def test_what_the_updater_refuses_and_a_command_does_is_typed() -> None:
 
 def test_a_refused_patch_comes_with_the_whole_file() -> None:
     old = reading()
-    new = replace(old, fabric=set_value(old.fabric, parse("leaf1/@watchdog_polling_ms"), None))
+    new = replace(old, fabric=set_value(old.fabric, parse_subject("leaf1/@watchdog_polling_ms"), None))
     made = nodrop.plan(old, new)
     assert made.effects == {"leaf1": "refused"}
     patch = next(iter(make_patches(made, old, new)))
-    file = platforms.reader("sonic").FILES[0]
+    file = platforms.reader("sonic").CANONICAL_FILES[0]
     assert sorted(patch.files) == sorted([PATCH, file, MANUAL_STEPS_FILE])
     assert as_read("sonic", "leaf1", {**patch.result, file: patch.files[file]}).watchdog_polling_ms is None
     assert patch.files[MANUAL_STEPS_FILE].decode().startswith(f"refused as a whole, load {file} instead: ")
@@ -334,8 +336,8 @@ def test_a_port_uses_advertised_speeds_if_it_negotiates(autoneg: bool | None, ef
         replace(
             both,
             fabric=set_value(
-                set_value(both.fabric, parse(f"{port}/autoneg"), autoneg),
-                parse(f"{port}/advertised_speeds_mbps"),
+                set_value(both.fabric, parse_subject(f"{port}/autoneg"), autoneg),
+                parse_subject(f"{port}/advertised_speeds_mbps"),
                 speeds,
             ),
         )
@@ -363,7 +365,9 @@ def test_spare_ports_come_into_use_and_go_without_an_unknown(name: str) -> None:
 @pytest.mark.slow
 @settings(max_examples=8)
 @given(
-    release=st.sampled_from([(one, release) for one in ("sonic", "nvue") for release in traits(one).releases]),
+    release=st.sampled_from(
+        [(one, release) for one in ("sonic", "nvue") for release in traits_of_platform(one).releases]
+    ),
     mtu=st.sampled_from(["9100", "9216"]),
 )
 def test_ports_of_any_release_come_into_use_without_an_unknown(release: tuple[str, str], mtu: str) -> None:
@@ -377,11 +381,11 @@ def test_ports_of_any_release_come_into_use_without_an_unknown(release: tuple[st
 
 def test_a_release_is_installed_by_hand_and_needs_a_reboot() -> None:
     old = reading()
-    new = replace(old, fabric=set_value(old.fabric, parse("leaf1/@version"), "202511"))
+    new = replace(old, fabric=set_value(old.fabric, parse_subject("leaf1/@version"), "202511"))
     made = nodrop.plan(old, new)
     (fact,) = made.changes[0].facts
     assert (made.effects, fact.effect.method) == ({"leaf1": "reboot"}, "by hand")
-    assert list(lines(fact)) == ["release: 202505 -> 202511"]
+    assert list(format_fact_lines(fact)) == ["release: 202505 -> 202511"]
 
 
 def test_a_change_of_files_that_are_not_at_hand_is_unknown() -> None:
@@ -393,14 +397,14 @@ def test_a_change_of_files_that_are_not_at_hand_is_unknown() -> None:
 
 @pytest.mark.parametrize("platform", ["", "sonic"])
 def test_what_is_known_of_changes_is_said_of_parts_of_the_model(platform: str) -> None:
-    for row in change_effects._rows(platform):
+    for row in change_effects._read_effect_rows(platform):
         for path in row.paths:
             kind: Any = Device
             for at, part in enumerate(path):
                 if part in ("*", "**") and at:
                     continue
-                assert part in fields(kind), path
-                found = fields(kind)[part]
+                assert part in fields_of(kind), path
+                found = fields_of(kind)[part]
                 owners = found.owners or (found.element.owners if found.element else ())
                 kind = owners[0] if owners else None
 
@@ -413,11 +417,11 @@ def test_leaves_come_before_spines_and_spines_one_by_one() -> None:
 
 
 def test_pods_go_one_after_the_other() -> None:
-    from nodrop.judging import built
+    from nodrop.judging import build_and_read
     from support.designs import load
 
-    old = built(load(shipped("reference-256")), "intent.yaml", "build")[1]
-    fabric = set_value(old.fabric, parse("*/@ntp_servers"), ("192.0.2.99",))
+    old = build_and_read(load(shipped("reference-256")), "intent.yaml", "build")[1]
+    fabric = set_value(old.fabric, parse_subject("*/@ntp_servers"), ("192.0.2.99",))
     links = tuple(one for one in fabric.links if not {"leaf1", "leaf2"} & {one.a.node} or one.b.node != "spine2")
     links = tuple(one for one in links if not {"leaf3", "leaf4"} & {one.a.node} or one.b.node != "spine1")
     new = replace(old, fabric=replace(fabric, links=links))
@@ -434,9 +438,9 @@ def test_pods_go_one_after_the_other() -> None:
 def test_names_steer_neither_terminals_nor_pages() -> None:
     old = reading()
     text = "</summary><img src=x>|**b**\x1b[31m"
-    new = replace(old, fabric=set_value(old.fabric, parse("leaf1/Ethernet0/description"), text))
+    new = replace(old, fabric=set_value(old.fabric, parse_subject("leaf1/Ethernet0/description"), text))
     made = nodrop.plan(old, new)
-    assert "\x1b" not in plan_text.page(made)
+    assert "\x1b" not in plan_text.format_plan(made)
     page = re.sub(r"(`+)[^`\n]+\1", "", plan_markdown.render_plan_markdown(made))
     assert "<img" not in page.replace("\\<img", "")
     assert "**b**" not in page

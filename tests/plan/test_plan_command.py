@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from nodrop.cli.patching import write
-from nodrop.resources import home
+from nodrop.cli.patching import write_switch_folders
+from nodrop.resources import resource_folder
 from support.command import built, nodrop, unwatched
 
-INTENT = home("intents") / "two-by-two.yaml"
+INTENT = resource_folder("intents") / "two-by-two.yaml"
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ def test_patches_take_a_folder_for_each_switch(other: Path) -> None:
 
 @pytest.mark.slow
 def test_the_description_of_patches_says_how_to_apply_and_keep_them(tmp_path: Path) -> None:
-    write(str(tmp_path / "patch"), [((), "leaf1", {"patch.json": b"[]"}, {})])
+    write_switch_folders(str(tmp_path / "patch"), [((), "leaf1", {"patch.json": b"[]"}, {})])
     about = (tmp_path / "patch" / "PATCHES.txt").read_text()
     for command in ("sudo config apply-patch", "sudo config save -y", "nv config apply", "nv config save"):
         assert command in about
@@ -111,7 +111,7 @@ def test_folders_that_a_patch_is_in_are_no_two_things(tmp_path: Path) -> None:
     """A stage and a switch, a switch and a file of another, a fabric and a switch may have one name."""
     out = tmp_path / "out"
     given = {"patch.json": b"[]"}
-    write(
+    write_switch_folders(
         str(out),
         [
             ((), "3", given, {}),
@@ -200,7 +200,7 @@ def test_two_fabrics_of_one_name_are_refused(other: Path) -> None:
 
 
 def test_switches_below_the_same_spines_are_in_no_pod_of_the_first(tmp_path: Path) -> None:
-    text = (home("intents") / "storage-leaves.yaml").read_text()
+    text = (resource_folder("intents") / "storage-leaves.yaml").read_text()
     old, new = tmp_path / "old.yaml", tmp_path / "new.yaml"
     old.write_text(text)
     new.write_text(text.replace("min: 150kB", "min: 200kB"))

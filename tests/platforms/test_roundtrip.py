@@ -16,10 +16,10 @@ from nodrop import collect, platforms
 from nodrop.errors import Unsupported
 from nodrop.model.bridging import PortChannel
 from nodrop.model.buffers import BufferPool, Headroom
-from nodrop.model.compare import differences, project
+from nodrop.model.compare import differences, mask_unsupported_fields
 from nodrop.model.fabric import Device, Fabric
 from nodrop.model.index import Index
-from nodrop.model.reading import UNKNOWN_LINE, DeviceReading, Reading
+from nodrop.model.reading import UNKNOWN_LINE_NOTE_KIND, DeviceReading, Reading
 from nodrop.model.routing import Bgp
 from nodrop.model.states import UNKNOWN, Unknown, known_rows
 from nodrop.model.subject import Subject
@@ -27,14 +27,14 @@ from nodrop.platforms import unsupported_paths
 from nodrop.platforms.kit.artifact import Artifact
 from nodrop.platforms.sonic import read_qos, writer
 from nodrop.platforms.sonic.read_bridging import DEFAULT_MTU_BYTES
-from nodrop.platforms.sonic.routing_tables import FRAMEWORK_DERIVED
-from nodrop.resources import home
+from nodrop.platforms.sonic.routing_tables import FRAMEWORK_DEFAULT_REASONS
+from nodrop.resources import resource_folder
 from support import random_values
 from support.random_fabrics import alone, devices, fabrics
 from support.random_intents import built
 
-INTENTS = sorted(home("intents").glob("*.yaml"))
-ON_SONIC = home("intents") / "broadcom.yaml"
+INTENTS = sorted(resource_folder("intents").glob("*.yaml"))
+ON_SONIC = resource_folder("intents") / "broadcom.yaml"
 
 
 @cache
@@ -43,7 +43,7 @@ def shipped(path: Path) -> Fabric:
 
 
 def written(device: Device, fabric: Fabric, platform: str = "sonic") -> tuple[Artifact, ...]:
-    return platforms.writer(platform).write(device, Index(fabric))
+    return platforms.writer_of_platform(platform).write(device, Index(fabric))
 
 
 def read(artifacts: Iterable[Artifact], platform: str = "sonic") -> DeviceReading:
@@ -77,7 +77,7 @@ def assert_round_trip(device: Device, fabric: Fabric) -> None:
     """Read what was written: the same device, nothing to remark, and the same bytes when it is written again."""
     artifacts = written(device, fabric, device.platform)
     reading = read(artifacts, device.platform)
-    assert_same(project(device, unsupported_paths(device.platform)), reading.device)
+    assert_same(mask_unsupported_fields(device, unsupported_paths(device.platform)), reading.device)
     remarks = [remark for remark in reading.remarks if remark.kind not in OF_NONSENSE]
     assert (remarks, reading.notes, reading.problems) == ([], (), ())
     assert device.platform == "nvue" or reading.derived == left_open(device)
@@ -90,7 +90,7 @@ def left_open(*devices: Device) -> dict[Subject, str]:
     shut = [(one.name, port.name, port.mtu_bytes) for one in devices for port in one.interfaces if not port.enabled]
     mtu = f"PORT has no mtu, which is {DEFAULT_MTU_BYTES} (portmgrd)"
     return {
-        **{(name, "@bgp", field): reason for name in in_tables for field, reason in FRAMEWORK_DERIVED.items()},
+        **{(name, "@bgp", field): reason for name in in_tables for field, reason in FRAMEWORK_DEFAULT_REASONS.items()},
         **{(name, port, "mtu_bytes"): mtu for name, port, size in shut if size == DEFAULT_MTU_BYTES},
     }
 
@@ -100,7 +100,9 @@ def as_read(fabric: Fabric, *, placed: bool) -> Fabric:
 
     def of_platform(device: Device) -> Device:
         unsaid = dict(unsupported_paths(device.platform))
-        known = project(device, [path for path in unsaid if not (placed and path in ("interfaces/*/side", "role"))])
+        known = mask_unsupported_fields(
+            device, [path for path in unsaid if not (placed and path in ("interfaces/*/side", "role"))]
+        )
         within = () if placed else ports_within_as(device)
         sided = (replace(port, side="fabric") if port.name in within else port for port in known.interfaces)
         return replace(known, interfaces=tuple(sided))
@@ -206,11 +208,11 @@ def test_any_device_round_trips_or_is_refused_with_its_path(data: st.DataObject)
             assert random_values.leads_somewhere(other, refusal.path), str(refusal)
             continue
         reading = read(artifacts)
-        assert_same(project(other, unsupported_paths("sonic")), reading.device)
+        assert_same(mask_unsupported_fields(other, unsupported_paths("sonic")), reading.device)
         nonsense = {"dangling-reference", "malformed-value", "unknown-field"} | OF_NONSENSE
         assert [remark for remark in reading.remarks if remark.kind not in nonsense] == []
         added = isinstance(other.extra, tuple) or isinstance(other.extra_lines, tuple)
-        assert {note.kind for note in reading.notes} <= ({UNKNOWN_LINE} if added else set())
+        assert {note.kind for note in reading.notes} <= ({UNKNOWN_LINE_NOTE_KIND} if added else set())
         assert (reading.problems, reading.derived) == ((), left_open(other))
 
 
@@ -248,16 +250,16 @@ def test_an_unknown_fact_is_refused_by_its_path(path: random_values.Path) -> Non
 
 
 def test_qos_is_rendered_once_for_each_design(monkeypatch: pytest.MonkeyPatch) -> None:
-    fabric = shipped(home("intents") / "reference-256.yaml")
+    fabric = shipped(resource_folder("intents") / "reference-256.yaml")
     renders: Counter[str] = Counter()
-    render = writer._render
+    render = writer._render_template
 
     def counted(name: str, **names: Any) -> str:
         renders[name] += 1
         return render(name, **names)
 
-    monkeypatch.setattr(writer, "_render", counted)
-    writer._RENDERED.clear()
+    monkeypatch.setattr(writer, "_render_template", counted)
+    writer._RENDERED_CONFIG_CACHE.clear()
     list(nodrop.write(fabric))
     per_switch, per_design = len(fabric.devices), 2
     assert renders == {
@@ -272,7 +274,7 @@ def test_qos_is_rendered_once_for_each_design(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_profile_is_read_once_for_each_combination_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    fabric = shipped(home("intents") / "reference-256.yaml")
+    fabric = shipped(resource_folder("intents") / "reference-256.yaml")
     artifacts = list(nodrop.write(fabric))
     made: list[str] = []
     make = read_qos.QosReader._read_qos_profile
@@ -282,7 +284,7 @@ def test_a_profile_is_read_once_for_each_combination_of_rows(monkeypatch: pytest
         return make(self, port, *others)
 
     monkeypatch.setattr(read_qos.QosReader, "_read_qos_profile", counted)
-    read_qos._RECENT.clear()
+    read_qos._RECENT_READERS.clear()
     collect._read_artifacts.cache_clear()
     reading = nodrop.read_back(artifacts, fabric)
     assert made == ["Ethernet0", "Ethernet128", "Ethernet0"]  # a leaf's two sides, a spine's one

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from nodrop.resources import home
-from nodrop.syntax.yaml import parse
+from nodrop.resources import resource_folder
+from nodrop.syntax.yaml import parse_yaml
 from support.as_it_runs import as_it_runs
 from support.command import built, nodrop
 from support.places import ROOT
@@ -44,7 +44,7 @@ def collected(tmp_path: Path) -> subprocess.CompletedProcess[str]:
     tools.mkdir()
     (tools / "ssh").write_text(SSH)
     (tools / "ssh").chmod(0o755)
-    shutil.copy(home("intents") / "reference-256-sonic-leaves.yaml", tmp_path / "intent.yaml")
+    shutil.copy(resource_folder("intents") / "reference-256-sonic-leaves.yaml", tmp_path / "intent.yaml")
     built(tmp_path / "intent.yaml", tmp_path / "build")
     chance = Random(1)
     lines = []
@@ -169,12 +169,12 @@ def test_secrets_of_nvue_are_taken_out_and_nothing_else(tmp_path: Path) -> None:
     file.write_text(NVUE)
     found = re.fullmatch(r"yq '(.*)' startup\.yaml\n", text, re.DOTALL)
     assert found
-    ways = {"walk": json.dumps(walked(found[1], parse(NVUE.encode(), file.name).data)).encode()}
+    ways = {"walk": json.dumps(walked(found[1], parse_yaml(NVUE.encode(), file.name).data)).encode()}
     if shutil.which("yq") is not None:
         ways["yq"] = subprocess.run(["sh", "-euc", text], cwd=tmp_path, capture_output=True, check=True).stdout
     assert secrets(file) == 5
     for way, left in ways.items():
-        header, config = parse(left, way).data
+        header, config = parse_yaml(left, way).data
         assert (list(header), config) == (["header"], {"set": NVUE_WITHOUT}), way
         file.write_bytes(left)
         assert secrets(file) == 0, way
@@ -194,4 +194,4 @@ def test_pipelines_call_what_there_is() -> None:
     known = nodrop("drift", "--help").out
     assert all(option in known for _, words in commands for option in re.findall(r"--[a-z-]+", words))
     for pipeline in blocks("yaml"):
-        assert isinstance(parse(pipeline.encode(), "pipeline.yaml").data, dict)
+        assert isinstance(parse_yaml(pipeline.encode(), "pipeline.yaml").data, dict)

@@ -14,9 +14,9 @@ from nodrop import load
 from nodrop.cli import main as cli
 from nodrop.hardware import switches
 from nodrop.intent.schema import Intent
-from nodrop.platforms import default_first, names, unsupported_paths
-from nodrop.schemas import WRITTEN, schema
-from nodrop.syntax.yaml import parse
+from nodrop.platforms import platform_names, platforms_default_first, unsupported_paths
+from nodrop.schemas import USER_FILE_KINDS, json_schema
+from nodrop.syntax.yaml import parse_yaml
 from support.command import nodrop
 from support.documented_commands import blocks
 from support.places import ROOT
@@ -95,27 +95,27 @@ def test_the_editor_gets_a_schema(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert nodrop("show", "lab.yaml").code == 0
 
 
-@pytest.mark.parametrize("kind", sorted({*WRITTEN} - {"rule"}))
+@pytest.mark.parametrize("kind", sorted({*USER_FILE_KINDS} - {"rule"}))
 def test_examples_and_defaults_of_keys_are_values_that_the_schema_takes(kind: str) -> None:
     """An example that is no value of its key would be refused by the editor of whoever copies it."""
-    root = schema(kind)
+    root = json_schema(kind)
     shown = {key.path: key for section in key_reference.sections(kind) for key in section.keys}
     assert {path[0] for path in shown} == {*root["properties"]}
     for path, key in shown.items():
         if key.example and key.value != "mapping" and path[-1] != "kind":
             spec = _spec(root, path)
-            example = parse(f"v: {key.example}".encode(), "example").data["v"]
+            example = parse_yaml(f"v: {key.example}".encode(), "example").data["v"]
             Draft202012Validator({**spec, "$defs": root.get("$defs", {})}).validate(_typed(example))
 
 
-@pytest.mark.parametrize("kind", sorted({*WRITTEN} - {"rule"}))
+@pytest.mark.parametrize("kind", sorted({*USER_FILE_KINDS} - {"rule"}))
 def test_every_key_has_a_meaning(kind: str) -> None:
     keys = [key for section in key_reference.sections(kind) for key in section.keys if key.path[-1] != "kind"]
     assert [".".join(key.path) for key in keys if not key.meaning] == []
 
 
 def test_topologies_of_every_kind_are_in_the_reference() -> None:
-    root = schema("intent")
+    root = json_schema("intent")
     kinds = {root["$defs"][each["$ref"].rpartition("/")[2]]["properties"]["kind"]["const"] for each in
              root["properties"]["topology"]["oneOf"]}  # fmt: skip
     headings = set(re.findall(r"^## `([^`]+)`(?:, `kind: ([\w-]+)`)?$", key_reference.render("intent"), re.MULTILINE))
@@ -171,8 +171,8 @@ def test_every_command_and_option_is_in_the_reference() -> None:
 def test_platforms_and_hardware_are_those_of_the_data() -> None:
     generated = pages.generated_pages()
     platforms = generated["reference/platforms.md"]
-    assert set(re.findall(r"^## (\w+)$", platforms, re.MULTILINE)) == {*names()}
-    for platform in default_first():
+    assert set(re.findall(r"^## (\w+)$", platforms, re.MULTILINE)) == {*platform_names()}
+    for platform in platforms_default_first():
         for path in unsupported_paths(platform):
             assert f"| `{path}` |" in platforms
     boxes = re.findall(r"^\| ([^|]+) \|", generated["reference/hardware.md"].partition("## NICs")[0], re.MULTILINE)

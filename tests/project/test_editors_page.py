@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nodrop.schemas import WRITTEN
+from nodrop.schemas import USER_FILE_KINDS
 from support.places import ROOT
 
 PAGE = (ROOT / "docs" / "editors.md").read_text()
@@ -44,4 +44,4 @@ def test_brackets_are_balanced(language: str) -> None:
 
 def test_schemas_are_those_that_there_are() -> None:
     named = set(re.findall(r"\.nodrop/([\w.]+\.json)", PAGE))
-    assert named == {f"{kind}.schema.json" for kind in WRITTEN}
+    assert named == {f"{kind}.schema.json" for kind in USER_FILE_KINDS}

@@ -4,7 +4,7 @@ import re
 
 import nodrop
 from nodrop.hardware import nic, nics
-from nodrop.syntax.yaml import parse
+from nodrop.syntax.yaml import parse_yaml
 from support.designs import build, shipped
 from support.places import ROOT
 
@@ -13,7 +13,7 @@ PAGE = (ROOT / "docs/hosts.md").read_text()
 
 def test_the_example_of_control_messages_comes_out_as_it_says() -> None:
     (text,) = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
-    data = parse(text, "hosts.md").data
+    data = parse_yaml(text, "hosts.md").data
     changes = {"classes.storage": None, "classes.inband": None, "classes.default.share": "35%"}
     changes |= {f"classes.{name}": one for name, one in data["classes"].items()} | {"hosts": data["hosts"]}
     (environment,) = (

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 from support import command, designs
 from support.command import built, nodrop
 from support.layers import reached, tenth, tenth_of
@@ -70,7 +70,7 @@ def builds_one() -> None:
 
 
 def reads_a_file() -> str:
-    return Path(home("rules")).read_text()
+    return Path(resource_folder("rules")).read_text()
 
 
 @pytest.mark.parametrize(

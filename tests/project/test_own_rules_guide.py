@@ -8,7 +8,7 @@ import pytest
 from nodrop.engine.rule_file import RuleFile
 from nodrop.engine.vocabulary import vocabulary
 from nodrop.report.rule_words import render_word_reference
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 from support.command import built, nodrop
 from support.documented_commands import pattern
 from support.places import ROOT
@@ -24,7 +24,7 @@ def blocks(language: str) -> list[str]:
 
 def test_the_rule_of_the_guide_passes_and_judges(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    built(home("intents") / "two-by-two.yaml", "build")
+    built(resource_folder("intents") / "two-by-two.yaml", "build")
     rule, config = blocks("yaml")
     path = Path("ours/watchdog/site-watchdog-too-slow.yaml")
     assert str(path) in GUIDE.read_text()

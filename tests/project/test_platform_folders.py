@@ -42,7 +42,7 @@ def named(path: Path) -> Iterator[str]:
 
 def test_a_platform_is_named_in_its_folder_only() -> None:
     others = [path.relative_to(SOURCE) for path in SOURCE.rglob("*.py")]
-    folders = {f"platforms/{name}" for name in (*platforms.names(), platforms.HOSTS)}
+    folders = {f"platforms/{name}" for name in (*platforms.platform_names(), platforms.HOSTS_PLATFORM)}
     others = [path for path in others if folders.isdisjoint(map(Path.as_posix, path.parents))]
     assert {(path.as_posix(), name) for path in others for name in named(SOURCE / path)} == NAMED
 
@@ -67,10 +67,12 @@ def test_names_are_found(text: str, found: list[str], tmp_path: Path) -> None:
 
 def test_one_platform_is_the_default() -> None:
     marked = [
-        name for name in platforms.names() if "\nDEFAULT = " in (SOURCE / f"platforms/{name}/__init__.py").read_text()
+        name
+        for name in platforms.platform_names()
+        if "\nDEFAULT = " in (SOURCE / f"platforms/{name}/__init__.py").read_text()
     ]
-    assert marked == ["sonic"] == [platforms.default()]
-    assert platforms.default_first() == ("sonic", "nvue")
+    assert marked == ["sonic"] == [platforms.default_platform()]
+    assert platforms.platforms_default_first() == ("sonic", "nvue")
 
 
 STUB = {
@@ -80,7 +82,7 @@ STUB = {
         EXAMPLE = {tier: {"platform": "madeup", "version": "5.16"} for tier in ("spines", "leaves")}
         """,
     "madeup/reader.py": """
-        FILES, BESIDE, SUFFIXES = ("madeup.conf",), (), ()
+        CANONICAL_FILES, COMPANION_FILES, USUAL_SUFFIXES = ("madeup.conf",), (), ()
         def detect(name, head):
             return name == "madeup.conf"
         """,
@@ -104,7 +106,7 @@ STUB = {
         from nodrop.platforms.nvue import COMMENTS
         """,
     "onlyread/reader.py": """
-        FILES, BESIDE, SUFFIXES = ("onlyread.conf",), (), ()
+        CANONICAL_FILES, COMPANION_FILES, USUAL_SUFFIXES = ("onlyread.conf",), (), ()
         WRITTEN_AS = "madeup"
         def detect(name, head):
             return name == "onlyread.conf"

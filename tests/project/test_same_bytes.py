@@ -21,7 +21,7 @@ from pathlib import Path
 import pytest
 
 from nodrop.engine import suppressions
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 from support.all_outputs import FORMATS
 from support.command import SCRIPT, nodrop, unwatched
 from support.places import ROOT, TESTS
@@ -153,7 +153,7 @@ def scene(two_by_two: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two intents, a broken build, and what the site has decided."""
     folder = tmp_path_factory.mktemp("scene")
     (folder / "intents").mkdir()
-    text = (home("intents") / "two-by-two.yaml").read_text("utf-8")
+    text = (resource_folder("intents") / "two-by-two.yaml").read_text("utf-8")
     (folder / "intents/lab.yaml").write_text(f"# ılık İç, ß, 試験\n{text}", "utf-8")
     other = text.replace("fabric: two-by-two", "fabric: hall-2").replace("min: 150kB", "min: 1.5kB")
     (folder / "intents/hall.yaml").write_text(other, "utf-8")
@@ -225,7 +225,7 @@ def test_every_output_was_made(made: Mapping[str, Path]) -> None:
 def test_the_working_directory_is_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     intent, ways = tmp_path / "deep/in/lab.yaml", {"/": "", "deep": "in/lab.yaml", "deep/in": "lab.yaml"}
     intent.parent.mkdir(parents=True)
-    shutil.copyfile(home("intents") / "two-by-two.yaml", intent)
+    shutil.copyfile(resource_folder("intents") / "two-by-two.yaml", intent)
     for number, (here, name) in enumerate(ways.items()):
         monkeypatch.chdir(tmp_path / here)
         assert nodrop("build", name or intent, "-o", os.path.relpath(tmp_path / f"out{number}")).code == 0
@@ -300,9 +300,11 @@ def every_scene(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """All intents and a large one, and all configurations of every platform that tests read."""
     folder = tmp_path_factory.mktemp("scenes")
     (folder / "intents").mkdir()
-    for path in home("intents").glob("*.yaml"):
+    for path in resource_folder("intents").glob("*.yaml"):
         shutil.copyfile(path, folder / "intents" / path.name)
-    text = (home("intents") / "reference-256.yaml").read_text("utf-8").replace("\nfabric: ", "\nfabric: large-")
+    text = (
+        (resource_folder("intents") / "reference-256.yaml").read_text("utf-8").replace("\nfabric: ", "\nfabric: large-")
+    )
     for old, new in LARGE.items():
         assert old in text, old
         text = text.replace(old, new)

@@ -4,12 +4,12 @@ import re
 from pathlib import Path
 from textwrap import dedent
 
-from nodrop.design.high_frequency import COUNTERS
+from nodrop.design.high_frequency import COUNTERS_BY_KIND
 from nodrop.hardware import asic
 from nodrop.platforms.sonic.delivery import apply_script
-from nodrop.platforms.sonic.releases import RELEASES, SAME_AS
-from nodrop.platforms.sonic.schema import schema
-from nodrop.resources import home
+from nodrop.platforms.sonic.releases import RELEASE_BY_BRANCH, RELEASES
+from nodrop.platforms.sonic.schema import schema_of_release
+from nodrop.resources import resource_folder
 from support.command import nodrop
 from support.designs import build, data_of, shipped
 from support.places import ROOT
@@ -30,7 +30,7 @@ def cells(text: str) -> list[list[str]]:
 def test_the_example_of_additions_builds_without_findings(tmp_path: Path) -> None:
     (example,) = re.findall(r"```yaml\n(.*?)```", section("Before the first load"), re.DOTALL)
     intent = tmp_path / "fabric.yaml"
-    intent.write_text((home("intents") / "two-by-two.yaml").read_text() + example)
+    intent.write_text((resource_folder("intents") / "two-by-two.yaml").read_text() + example)
     run = nodrop("build", str(intent), "-o", str(tmp_path / "build"))
     assert (run.code, run.out.splitlines()[-1].partition(" in ")[0]) == (0, "no findings")
 
@@ -49,13 +49,13 @@ def test_the_examples_of_high_frequency_telemetry_build_and_its_counters_are_tho
     assert all(device.high_frequency for device in build(data).devices)
     assert {*collector} == {"exporters", "service"}
     rows = {row[0].split()[0].strip("`"): row[1] for row in cells(text)[1:]}
-    assert list(rows) == ["queues", "priority-groups", "ports", "buffer-pools"] == list(COUNTERS)
+    assert list(rows) == ["queues", "priority-groups", "ports", "buffer-pools"] == list(COUNTERS_BY_KIND)
     words = {"CURR_OCCUPANCY_CELLS": "occupancy", "WATERMARK_CELLS": "watermark", "IF_IN_DISCARDS": "discards in",
              "WRED_ECN_MARKED_PACKETS": "ECN-marked packets", "DROPPED_PACKETS": "drops", "IF_OUT_OCTETS": "octets",
              "IF_IN_OCTETS": "octets"}  # fmt: skip
     sampled = asic("spectrum-6").sampling
     assert sampled is not None
-    for kind, counters in COUNTERS.items():
+    for kind, counters in COUNTERS_BY_KIND.items():
         told = {word for word in words.values() if word in rows[kind]}
         assert told == {words[one] for one in counters if one in sampled.counters[kind]}
 
@@ -66,9 +66,9 @@ def test_db_migrator_reads_in_each_release_what_its_script_asks_for() -> None:
         for release in row[0].split(", "):
             stated[release] = " ".join(re.findall(r"`([\w.]+)`", row[5]))
     asked = {}
-    for release in (*RELEASES, *SAME_AS):
+    for release in (*RELEASES, *RELEASE_BY_BRANCH):
         (asked[release],) = re.findall(
-            "^MIGRATED_FROM='(.*)'$", apply_script(SAME_AS.get(release, release)), re.MULTILINE
+            "^MIGRATED_FROM='(.*)'$", apply_script(RELEASE_BY_BRANCH.get(release, release)), re.MULTILINE
         )
     assert stated == asked
 
@@ -86,4 +86,4 @@ def test_tables_to_add_are_tables_of_sonic() -> None:
     named = [row[1] for row in cells(section("Before the first load")) if row[1].startswith("`extra`: ")]
     words = {word for text in named for word in re.findall(r"`([A-Z_]{3,})`", text)} - {"CTRLPLANE"}
     assert {"AAA", "COPP_TRAP", "SNMP_COMMUNITY"} <= words
-    assert words <= set(schema(None).names())
+    assert words <= set(schema_of_release(None).names())

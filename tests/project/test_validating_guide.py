@@ -40,7 +40,7 @@ def test_commands_that_ask_others_are_such_as_there_are(
     shutil.copytree(ROOT / "examples", repository / "examples")
     shutil.copytree(repository / "build", repository / "build-before")
     asked: list[object] = []
-    monkeypatch.setattr(nodrop.validating, "observations", lambda *_, **given: asked.append(given) or ())
+    monkeypatch.setattr(nodrop.validating, "run_validators", lambda *_, **given: asked.append(given) or ())
     program, *words = shlex.split(command)
     if program == "nodrop":
         assert run(*words).code == 0

@@ -8,9 +8,9 @@ from pathlib import PurePath
 
 from nodrop import context, platforms
 from nodrop.cli import lsp
-from nodrop.config import FILE
+from nodrop.config import CONFIG_FILE
 from nodrop.engine.rule import STRICTNESSES
-from nodrop.sizing.first_intent import SCHEMA
+from nodrop.sizing.first_intent import INTENT_SCHEMA_PATH
 from schemastore import FILE_MATCH
 from support.places import ROOT
 
@@ -47,17 +47,17 @@ def test_it_starts_the_server_that_there_is() -> None:
 
 def test_it_sends_the_files_that_the_server_knows() -> None:
     (listed,) = re.findall(r"^const LANGUAGES = (\[.*\]);$", SOURCE, re.MULTILINE)
-    readers = [platforms.reader(name) for name in platforms.names()]
-    suffixes = {PurePath(name).suffix for reader in readers for name in reader.FILES} - {""}
+    readers = [platforms.reader(name) for name in platforms.platform_names()]
+    suffixes = {PurePath(name).suffix for reader in readers for name in reader.CANONICAL_FILES} - {""}
     assert suffixes <= LANGUAGE_OF.keys()
     assert set(json.loads(listed)) == {*LANGUAGE_OF.values(), "jsonc"}
 
 
 def test_it_starts_in_folders_with_files_of_every_platform() -> None:
     names = {event.removeprefix("workspaceContains:**/") for event in PACKAGE["activationEvents"]}
-    assert names >= {FILE, context.FILE, SCHEMA}
-    rest = names - {FILE, context.FILE, SCHEMA}
-    files = {name: set(platforms.reader(name).FILES) for name in platforms.names()}
+    assert names >= {CONFIG_FILE, context.FABRIC_FILE, INTENT_SCHEMA_PATH}
+    rest = names - {CONFIG_FILE, context.FABRIC_FILE, INTENT_SCHEMA_PATH}
+    files = {name: set(platforms.reader(name).CANONICAL_FILES) for name in platforms.platform_names()}
     assert rest <= set().union(*files.values())
     assert [name for name, of_platform in files.items() if not rest & of_platform] == []
 

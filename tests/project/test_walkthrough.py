@@ -19,7 +19,7 @@ from termios import TIOCSWINSZ
 
 import pytest
 
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 from support.command import SCRIPT, built
 from support.places import TESTS
 from support.snapshots import without_counts
@@ -94,7 +94,7 @@ def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Terminal:
     here = tmp_path / "site"
     (here / ".git").mkdir(parents=True)
     (here / "backups").mkdir()
-    built(home("intents") / "two-by-two.yaml", tmp_path / "build")
+    built(resource_folder("intents") / "two-by-two.yaml", tmp_path / "build")
     for name in ("leaf1", "leaf2", "spine1", "spine2"):
         shutil.copy(tmp_path / "build" / name / "config_db.json", here / "backups" / f"{name}.json")
     for port in ("Ethernet0", "Ethernet8"):
@@ -150,7 +150,7 @@ def test_the_first_hour(terminal: Terminal, update_golden: bool) -> None:
     assert "expired-suppression" in late
     assert "fabric-pfc-without-watchdog" in late
     said = "\n".join(terminal.said).replace("\x1b", "␛").replace(str(terminal.here), "/site")
-    said = re.sub(r"file://[^/]*", "file://host", said).replace(str(home("rules").parent), "/nodrop")
+    said = re.sub(r"file://[^/]*", "file://host", said).replace(str(resource_folder("rules").parent), "/nodrop")
     said = PROGRESS.sub("", without_counts(said))
     if update_golden:
         GOLDEN.write_text(said)

@@ -9,20 +9,20 @@ from jsonschema import Draft202012Validator
 from clos import two_tier
 from nodrop.model.fabric import Fabric
 from nodrop.model.index import Index
-from nodrop.proofs.certificate import build_certificate, seal
+from nodrop.proofs.certificate import build_certificate, seal_digest
 from nodrop.proofs.deadlock import check_deadlock
 from nodrop.proofs.invariants import check_invariants
-from nodrop.routing import compute
-from nodrop.schemas import schema
+from nodrop.routing import compute_control_plane
+from nodrop.schemas import json_schema
 from support.lossless_fabrics import links_between, lossless, ring
 
 
 def certificate(fabric: Fabric, failed: str = "") -> dict[str, Any]:
     ends = links_between(fabric, failed)
-    check = check_deadlock(compute(Index(fabric), ends))
+    check = check_deadlock(compute_control_plane(Index(fabric), ends))
     document = build_certificate(check, check_invariants(check.traffic.forwarding), [("a.json", "0" * 32)], ends)
     found: dict[str, Any] = json.loads(json.dumps(document))
-    Draft202012Validator(schema("certificate")).validate(found)
+    Draft202012Validator(json_schema("certificate")).validate(found)
     return found
 
 
@@ -58,8 +58,8 @@ def test_a_circle_after_failures() -> None:
 @pytest.mark.parametrize("fabric", [ring(5), lossless(two_tier(2, 2))], ids=["circle", "none"])
 def test_the_seal_is_of_all_but_itself(fabric: Fabric) -> None:
     found = certificate(fabric)
-    assert found["seal"] == seal(found) == seal({**found, "seal": ""})
-    assert seal({**found, "fabric": "other"}) != found["seal"]
+    assert found["seal"] == seal_digest(found) == seal_digest({**found, "seal": ""})
+    assert seal_digest({**found, "fabric": "other"}) != found["seal"]
 
 
 def test_a_steady_circle_needs_no_failure() -> None:

@@ -16,7 +16,7 @@ from nodrop.model.index import Index
 from nodrop.model.qos import QosProfile
 from nodrop.proofs.deadlock import DeadlockCheck, Names, check_deadlock
 from nodrop.proofs.dependencies import DependencyGraph
-from nodrop.routing import ControlPlane, compute
+from nodrop.routing import ControlPlane, compute_control_plane
 from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address, Prefix
 from support.lossless_fabrics import fat_tree, links_between, lossless, ring, sampled_failures, seeds, with_random_qos
 from support.random_routed import routed
@@ -25,7 +25,7 @@ Node = tuple[str, str, int]
 
 
 def checked(fabric: Fabric, failed: frozenset[End] = frozenset()) -> DeadlockCheck:
-    return check_deadlock(compute(Index(fabric), failed))
+    return check_deadlock(compute_control_plane(Index(fabric), failed))
 
 
 def circles(check: DeadlockCheck) -> list[list[str]]:
@@ -222,10 +222,10 @@ def steps(
         queue = effects.queue_of_tc(left, tc)
         table = left.pfc_to_queue
         stopping = {one for one in left.pfc_rx_priorities if (one if table is None else table[one]) == queue}  # type: ignore[union-attr, index]
-        awaited = [one for one in range(8) if stopping & {*effects.pausing_priorities(next_qos, one)}]
-        held = effects.pausing_priorities(own, group)
+        awaited = [one for one in range(8) if stopping & {*effects.pausing_priorities_of_group(next_qos, one)}]
+        held = effects.pausing_priorities_of_group(own, group)
         edges = [((name, port, group), (end.node, end.port, one)) for one in awaited if held]
-        written = None if left.tc_to_dscp is None else effects.target(left.tc_to_dscp, tc)  # type: ignore[arg-type]
+        written = None if left.tc_to_dscp is None else effects.map_entry(left.tc_to_dscp, tc)  # type: ignore[arg-type]
         yield hop.router, end.port, dscp if written is None else written, edges
 
 
@@ -249,7 +249,7 @@ def compare_with_walk(seed: int) -> bool:
     """Whether routes settle; if they do, the graph of buffers is compared with the walk of every packet."""
     chance = Random(seed)
     fabric = with_random_qos(routed(chance), chance)
-    plane = compute(Index(fabric))
+    plane = compute_control_plane(Index(fabric))
     if any(plane.of(family).state.unstable for family in ADDRESS_FAMILIES):
         return False
     check = check_deadlock(plane)

@@ -11,7 +11,7 @@ from nodrop.intent.load import loads
 from nodrop.proofs.direct_networks import (
     DirectNetwork,
     DragonflyRoutes,
-    Routes,
+    NetworkRoutes,
     TorusRoutes,
     check_network,
     find_priority_need,
@@ -24,7 +24,7 @@ Hop = tuple[int, int, int]
 """Two switches, and the priority behind the cable."""
 
 
-def routes_of(network: DirectNetwork, routing: str) -> Routes:
+def routes_of(network: DirectNetwork, routing: str) -> NetworkRoutes:
     return TorusRoutes(network) if routing == "torus" else DragonflyRoutes(network, valiant=routing == "valiant")
 
 

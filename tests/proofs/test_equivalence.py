@@ -14,8 +14,8 @@ from nodrop.model.values import replace_fields
 from nodrop.proofs.deadlock import check_deadlock
 from nodrop.proofs.dependencies import Traffic
 from nodrop.proofs.equivalence import EquivalentRouters
-from nodrop.proofs.forwarding import bits_of
-from nodrop.routing import compute
+from nodrop.proofs.forwarding import bit_positions
+from nodrop.routing import compute_control_plane
 from support.lossless_fabrics import (
     LOSSLESS,
     fat_tree,
@@ -30,7 +30,7 @@ from support.lossless_fabrics import (
 
 
 def traffic_of(fabric: Fabric, failed: frozenset[End] = frozenset()) -> Traffic:
-    return check_deadlock(compute(Index(fabric), failed)).traffic
+    return check_deadlock(compute_control_plane(Index(fabric), failed)).traffic
 
 
 def nothing(_of: object) -> Hashable:
@@ -54,11 +54,11 @@ def exchange_is_harmless(traffic: Traffic, found: EquivalentRouters, one: int, o
     for number, bits in enumerate(forwarding.own):
         for far in forwarding.own[number + 1 :]:
             shared |= bits & far
-    own = [list(bits_of(forwarding.own[number] & ~shared)) for number in (one, other)]
+    own = [list(bit_positions(forwarding.own[number] & ~shared)) for number in (one, other)]
     places = dict(zip(own[0] + own[1], own[1] + own[0], strict=True))
 
     def moved(bits: int) -> int:
-        return sum(1 << places.get(place, place) for place in bits_of(bits))
+        return sum(1 << places.get(place, place) for place in bit_positions(bits))
 
     def rows(number: int, *, exchanged: bool) -> Counter[Any]:
         """The rows of a router, without what ends there; or of the one in its place, with all names exchanged."""

@@ -15,17 +15,17 @@ from nodrop.proofs.failures import search_failures
 from nodrop.proofs.harmless import HarmlessFailures
 from nodrop.proofs.invariants import Invariants, check_invariants
 from nodrop.proofs.proving import prove_deadlock
-from nodrop.routing import compute
+from nodrop.routing import compute_control_plane
 from support.lossless_fabrics import ends_of, fat_tree, lossless, ring, sampled_failures, seeds
 
 
 def conditions(fabric: Fabric) -> Invariants:
-    return check_invariants(check_deadlock(compute(Index(fabric))).traffic.forwarding)
+    return check_invariants(check_deadlock(compute_control_plane(Index(fabric))).traffic.forwarding)
 
 
 def obstacles(fabric: Fabric) -> set[str]:
     found = conditions(fabric)
-    names = [router.name for router in compute(Index(fabric)).routers]
+    names = [router.name for router in compute_control_plane(Index(fabric)).routers]
     return {
         " ".join([one.reason, *(names[number] for number in one[1:] if number is not None)]) for one in found.obstacles
     }
@@ -106,7 +106,7 @@ def test_no_failure_makes_a_circle_where_conditions_hold() -> None:
     assert conditions(fabric).hold
     for chance in seeds(40):
         failed = sampled_failures(fabric, 0.3, chance)
-        assert check_deadlock(compute(Index(fabric), failed)).is_free
+        assert check_deadlock(compute_control_plane(Index(fabric), failed)).is_free
 
 
 def test_the_least_failures_are_found() -> None:
@@ -121,7 +121,7 @@ def test_the_least_failures_are_found() -> None:
 
 
 def test_parallel_cables_fail_together() -> None:
-    plane = compute(Index(lossless(two_tier(4, 2, parallel=3, shared=False, filtered=False))))
+    plane = compute_control_plane(Index(lossless(two_tier(4, 2, parallel=3, shared=False, filtered=False))))
     check = check_deadlock(plane)
     invariants = check_invariants(check.traffic.forwarding)
     search = search_failures(plane, check, invariants, 6)
@@ -142,19 +142,19 @@ def test_harmless_failures_make_no_circle() -> None:
     for chance in seeds(12):
         fabric = lossless(two_tier(chance.randint(4, 5), 2, shared=False, filtered=False))
         failed = ends_of((chance.choice(fabric.links),))
-        plane = compute(Index(fabric), failed)
+        plane = compute_control_plane(Index(fabric), failed)
         check = check_deadlock(plane)
         assert check.is_free
         harmless = HarmlessFailures(check.traffic.forwarding, check_invariants(check.traffic.forwarding))
         for link in fabric.links:
-            free = check_deadlock(compute(plane.index, failed | ends_of((link,)))).is_free
+            free = check_deadlock(compute_control_plane(plane.index, failed | ends_of((link,)))).is_free
             known = harmless.is_harmless_without_links([link])
             assert free or not known
             harmless_count, circles = harmless_count + known, circles + (not free)
         for device in fabric.devices:
             ends = frozenset(End(device.name, port.name) for port in device.interfaces)
             assert harmless.is_harmless_without_device(device.name)
-            assert check_deadlock(compute(plane.index, failed | ends)).is_free
+            assert check_deadlock(compute_control_plane(plane.index, failed | ends)).is_free
     assert harmless_count > 40
     assert circles > 20
 
@@ -162,11 +162,11 @@ def test_harmless_failures_make_no_circle() -> None:
 def test_a_search_computes_no_graph_for_harmless_failures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Three tiers whose superspines have a number each: no single failure needs routes or a separate graph."""
     fabric = lossless(with_own_numbers(three_tier(2, 3, 2, 2), "super"))
-    plane = compute(Index(fabric))
+    plane = compute_control_plane(Index(fabric))
     check = check_deadlock(plane)
     invariants = check_invariants(check.traffic.forwarding)
     assert {obstacle.reason for obstacle in invariants.obstacles} == {"passes"}
-    monkeypatch.setattr("nodrop.proofs.failures.compute", lambda *_: pytest.fail("a state was computed"))
+    monkeypatch.setattr("nodrop.proofs.failures.compute_control_plane", lambda *_: pytest.fail("a state was computed"))
     search = search_failures(plane, check, invariants, 1)
     assert (search.complete, search.check) == (True, None)
     assert search.states == 4 + 8 + 10, "cables to leaves that are alike count once, and so do such leaves"
@@ -185,7 +185,7 @@ def test_a_search_computes_no_graph_for_harmless_failures(monkeypatch: pytest.Mo
     ids=["no roles", "an aggregate", "a default route", "no tiers"],
 )  # fmt: skip
 def test_no_failure_is_known_to_be_harmless(changed_fabric: Fabric) -> None:
-    forwarding = check_deadlock(compute(Index(lossless(changed_fabric)))).traffic.forwarding
+    forwarding = check_deadlock(compute_control_plane(Index(lossless(changed_fabric)))).traffic.forwarding
     harmless = HarmlessFailures(forwarding, check_invariants(forwarding))
     assert not any(harmless.is_harmless_without_links([link]) for link in changed_fabric.links)
 
@@ -223,7 +223,9 @@ def test_random_failures_of_random_designs() -> None:
         if conditions(fabric).hold:
             held += 1
             for _ in range(10):
-                assert check_deadlock(compute(Index(fabric), sampled_failures(fabric, 0.4, chance))).is_free
+                assert check_deadlock(
+                    compute_control_plane(Index(fabric), sampled_failures(fabric, 0.4, chance))
+                ).is_free
     assert 20 < held < 60
 
 
@@ -237,7 +239,7 @@ def test_conditions_against_the_failure_of_each_cable_and_switch(tenth: int) -> 
     for number in range(30):
         chance = Random(1000 * tenth + number)
         fabric = lossless(large_design(chance) if number == 0 else small_design(chance))
-        plane = compute(Index(fabric))
+        plane = compute_control_plane(Index(fabric))
         check = check_deadlock(plane)
         assert check.is_free
         if not check_invariants(check.traffic.forwarding).hold:
@@ -247,7 +249,7 @@ def test_conditions_against_the_failure_of_each_cable_and_switch(tenth: int) -> 
         if number == 0:
             failures = chance.sample(failures, 20)
         failures += [frozenset().union(*chance.sample(failures, 5))]
-        assert all(check_deadlock(compute(plane.index, failed)).is_free for failed in failures)
+        assert all(check_deadlock(compute_control_plane(plane.index, failed)).is_free for failed in failures)
 
 
 def small_design(chance: Random) -> Fabric:

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 from support.command import built, nodrop
 from support.raw_premises import Hop, Prefix, Qos, RawBuild
 
-NAMES = sorted(path.stem for path in home("intents").glob("*.yaml"))
+NAMES = sorted(path.stem for path in resource_folder("intents").glob("*.yaml"))
 
 
 def premises_of(folder: Path) -> Any:
@@ -63,7 +63,7 @@ def test_there_are_twenty_builds() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_premises_are_those_of_the_raw_files(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    built(str(home("intents") / f"{name}.yaml"), "build")
+    built(str(resource_folder("intents") / f"{name}.yaml"), "build")
     raw, document = RawBuild(Path("build")), premises_of(Path("build"))
     stated, premises = Stated(document), document["premises"]
     assert document["rests_on"] == []

@@ -17,11 +17,11 @@ from nodrop.model.qos import QosProfile
 from nodrop.model.values import replace_fields
 from nodrop.proofs.deadlock import Names, check_deadlock
 from nodrop.proofs.dependencies import DependencyGraph
-from nodrop.proofs.storm import Fill, StormModel
+from nodrop.proofs.storm import FindFillTime, StormModel
 from nodrop.proofs.storm_hosts import FillTime
 from nodrop.report.storm import freezes_for_ever, render_storms, storm_facts
-from nodrop.routing import compute
-from nodrop.schemas import schema
+from nodrop.routing import compute_control_plane
+from nodrop.schemas import json_schema
 from support.designs import build, shipped
 from support.lossless_fabrics import LOSSLESS, lossless, random_qos, sampled_failures, seeds
 from support.storm_enumeration import effects_of, enumerated_effects
@@ -29,7 +29,7 @@ from support.storm_enumeration import effects_of, enumerated_effects
 
 def facts(fabric: Fabric) -> dict[str, Any]:
     found = storm_facts(Index(fabric))
-    Draft202012Validator(schema("storm")).validate(found)
+    Draft202012Validator(json_schema("storm")).validate(found)
     return found
 
 
@@ -105,7 +105,7 @@ def unit_fill(_end: End, _group: int) -> FillTime:
 def test_the_reach_is_that_of_the_graph(name: str) -> None:
     """What stops is all that leads to a buffer of packets that end at the switch, by another library's search."""
     index = Index(build(shipped(name)))
-    check = check_deadlock(compute(index))
+    check = check_deadlock(compute_control_plane(index))
     graph, names = DependencyGraph(check.traffic, exact=True), Names(check.traffic)
     edges = [(buffer, far) for buffer in graph.buffers() for far in graph.awaited_by(buffer)]
     whole = networkx.DiGraph(edges)
@@ -193,7 +193,7 @@ def with_uneven_qos(fabric: Fabric, chance: Random) -> Fabric:
     return replace_fields(fabric, devices=tuple(map(changed, fabric.devices)))
 
 
-def random_times(fabric: Fabric, chance: Random) -> tuple[Fill, Callable[[End], int | None]]:
+def random_times(fabric: Fabric, chance: Random) -> tuple[FindFillTime, Callable[[End], int | None]]:
     """How long buffers take to fill, and detection times: by tier, and others at single ports."""
     fills = [FillTime(1.0, 2.0), FillTime(2.0, 5.0), FillTime(0.5, 8.0), chance.choice((None, FillTime(1.0, 3.0)))]
     tiers = {device.name: str(device.role) for device in fabric.devices}
@@ -218,7 +218,7 @@ def compare_with_enumeration(chance: Random) -> tuple[int, int]:
     fabric = random_fabric(chance)
     fill, detection = random_times(fabric, chance)
     failed = sampled_failures(fabric, chance.choice((0.0, 0.0, 0.1)), chance)
-    traffic = check_deadlock(compute(Index(fabric), failed)).traffic
+    traffic = check_deadlock(compute_control_plane(Index(fabric), failed)).traffic
     storms = list(StormModel(traffic, fill, detection).storms())
     expected = enumerated_effects(traffic, fill, detection)
     assert effects_of(storms, detection) == expected

@@ -9,7 +9,7 @@ import pytest
 from nodrop.errors import InputProblems
 from nodrop.publish import Replacement, built_from, publish, replace_files
 from nodrop.publish.disk import Disk
-from nodrop.publish.landing import Landing
+from nodrop.publish.landing import OutputPlace
 
 
 class Ended(BaseException):
@@ -31,11 +31,11 @@ class Mortal(Disk):
         self._step()
         super().write_draft(file, data)
 
-    def take_after(self, draft: int, place: Landing) -> None:
+    def take_after(self, draft: int, place: OutputPlace) -> None:
         self._step()
         super().take_after(draft, place)
 
-    def put(self, draft: Landing, place: Landing) -> None:
+    def put(self, draft: OutputPlace, place: OutputPlace) -> None:
         self._step()
         super().put(draft, place)
 

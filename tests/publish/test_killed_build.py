@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from nodrop.publish import drafting
-from nodrop.resources import home
+from nodrop.publish import open_draft
+from nodrop.resources import resource_folder
 from support.command import SCRIPT, built, nodrop
 
 KILLS = 20
@@ -21,7 +21,7 @@ INTENTS = ("reference-256", "two-by-two")
 def in_scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for intent in INTENTS:
-        shutil.copy(home("intents") / f"{intent}.yaml", tmp_path)
+        shutil.copy(resource_folder("intents") / f"{intent}.yaml", tmp_path)
 
 
 def tree(top: str) -> dict[str, bytes | None]:
@@ -63,7 +63,7 @@ def test_a_build_that_is_killed_leaves_a_whole_tree() -> None:
         killed += killed_build(intent, after_report, seconds)
         left |= {path.name for path in Path().iterdir() if path.name.startswith(".")}
         if number % 2:
-            with drafting(Path("out"), lambda _: True, display="out"):
+            with open_draft(Path("out"), lambda _: True, display="out"):
                 pass
         else:
             assert nodrop("lint", "out").code == 0, "a reader too finds a whole tree"

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from nodrop.publish.disk import DISK, MARKER
-from nodrop.publish.held import Held
-from nodrop.publish.landing import Landing, landing
+from nodrop.publish.disk import DEFAULT_DISK, MARKER_FILE
+from nodrop.publish.held import HeldFolder
+from nodrop.publish.landing import OutputPlace, open_landing
 
 
 def write(path: Path, data: bytes) -> None:
-    with landing(path) as place:
+    with open_landing(path) as place:
         os.close(place.write_whole(data))
 
 
@@ -63,10 +63,10 @@ def test_a_folder_is_marked_once_so_that_a_full_disk_keeps_no_draft(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "draft").mkdir()
-    with landing(tmp_path / "draft") as place:
-        folder = Held.of(place)
+    with open_landing(tmp_path / "draft") as place:
+        folder = HeldFolder.of(place)
         assert folder is not None
-        DISK.mark(folder)
-        monkeypatch.setattr(Landing, "write_whole", lambda *_: pytest.fail("there is no room for another mark"))
-        DISK.mark(folder)
-    assert [path.name for path in (tmp_path / "draft").iterdir()] == [MARKER]
+        DEFAULT_DISK.mark(folder)
+        monkeypatch.setattr(OutputPlace, "write_whole", lambda *_: pytest.fail("there is no room for another mark"))
+        DEFAULT_DISK.mark(folder)
+    assert [path.name for path in (tmp_path / "draft").iterdir()] == [MARKER_FILE]

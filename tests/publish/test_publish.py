@@ -14,9 +14,19 @@ from pathlib import Path
 import pytest
 
 from nodrop.errors import InputProblems
-from nodrop.publish import DISK, Disk, Drift, Published, check, digest, drafting, interrupted, publish
-from nodrop.publish.disk import MARK, MARKER
-from nodrop.publish.landing import Landing
+from nodrop.publish import (
+    DEFAULT_DISK,
+    Disk,
+    PublishedFiles,
+    TreeDrift,
+    compare_with_build,
+    content_digest,
+    interrupted_build_hint,
+    open_draft,
+    publish,
+)
+from nodrop.publish.disk import MARKER_FILE, MARKER_FILE_CONTENT
+from nodrop.publish.landing import OutputPlace
 from support.places import TESTS
 from support.publish_alternately import TREES, anything
 from support.stopping_disk import FailingDisk, Stopped, StoppingDisk
@@ -27,18 +37,20 @@ NEW = {
     "leaf1/config_db.json": b'{"PORT": {}}\n',
     "spine1/frr.conf": b"router bgp 1\n",
 }
-INPUTS = {"intents/pod1.yaml": digest(b"pod1")}
+INPUTS = {"intents/pod1.yaml": content_digest(b"pod1")}
 
 
-def put(directory: Path, files: dict[str, bytes], disk: Disk = DISK, *, overwrite_edited: bool = False) -> Published:
+def put(
+    directory: Path, files: dict[str, bytes], disk: Disk = DEFAULT_DISK, *, overwrite_edited: bool = False
+) -> PublishedFiles:
     return publish(
         directory, files, anything, inputs=INPUTS, display="out", disk=disk, overwrite_edited=overwrite_edited
     )
 
 
-def recover(directory: Path, disk: Disk = DISK) -> None:
+def recover(directory: Path, disk: Disk = DEFAULT_DISK) -> None:
     """Begin a build, which settles what another one left, and end it without one."""
-    with drafting(directory, anything, display=str(directory), disk=disk):
+    with open_draft(directory, anything, display=str(directory), disk=disk):
         pass
 
 
@@ -57,19 +69,19 @@ def files_in(directory: Path) -> dict[str, bytes]:
 
 
 def is_whole(directory: Path, files: dict[str, bytes]) -> bool:
-    return check(directory, files, display="out") == ()
+    return compare_with_build(directory, files, display="out") == ()
 
 
 def beside(directory: Path) -> list[str]:
     return sorted(path.name for path in directory.parent.iterdir() if path.name != directory.name)
 
 
-def lock_of(directory: Path) -> Landing:
+def lock_of(directory: Path) -> OutputPlace:
     """The lock beside a folder, as a build has it."""
-    return Landing(os.open(directory.parent, os.O_PATH), f".{directory.name}.nodrop-lock")
+    return OutputPlace(os.open(directory.parent, os.O_PATH), f".{directory.name}.nodrop-lock")
 
 
-def refusal(directory: Path, files: dict[str, bytes] = NEW, disk: Disk = DISK) -> str:
+def refusal(directory: Path, files: dict[str, bytes] = NEW, disk: Disk = DEFAULT_DISK) -> str:
     """The words of the refusal, which has changed nothing and left nothing."""
     exists = directory.exists()
     before = contents(directory.parent)
@@ -89,7 +101,7 @@ def out(tmp_path: Path) -> Path:
 class TestPublish:
     def test_absent_folder_and_its_parents_are_made(self, tmp_path: Path) -> None:
         done = put(tmp_path / "a" / "b" / "out", OLD)
-        assert done == Published(written=tuple(sorted(OLD)), unchanged=(), removed=())
+        assert done == PublishedFiles(written=tuple(sorted(OLD)), unchanged=(), removed=())
         assert files_in(tmp_path / "a" / "b" / "out") == OLD
         assert beside(tmp_path / "a" / "b" / "out") == []
 
@@ -105,7 +117,7 @@ class TestPublish:
     def test_a_second_build_says_what_it_did_and_leaves_no_empty_folders(self, out: Path) -> None:
         put(out, OLD)
         done = put(out, NEW)
-        assert done == Published(
+        assert done == PublishedFiles(
             written=("leaf1/config_db.json", "spine1/frr.conf"),
             unchanged=("fabric.yaml",),
             removed=("leaf2/apply/apply.sh",),
@@ -131,7 +143,7 @@ class TestPublish:
     def test_an_equal_build_changes_nothing(self, out: Path) -> None:
         put(out, OLD)
         inode, disk = out.stat().st_ino, StoppingDisk()
-        assert put(out, OLD, disk) == Published(written=(), unchanged=tuple(sorted(OLD)), removed=())
+        assert put(out, OLD, disk) == PublishedFiles(written=(), unchanged=tuple(sorted(OLD)), removed=())
         assert out.stat().st_ino == inode
         assert disk.done == ["lock", "mkdir", "mark", "mark", "remove_tree", "unlock"]
 
@@ -195,7 +207,7 @@ class TestManifest:
         put(tmp_path / "elsewhere" / "two", dict(reversed(OLD.items())))
         one, two = ((tmp_path / name / ".nodrop.json").read_bytes() for name in ("one", "elsewhere/two"))
         assert one == two
-        files = {path: digest(data) for path, data in OLD.items()}
+        files = {path: content_digest(data) for path, data in OLD.items()}
         assert json.loads(one) == {"version": 1, "inputs": INPUTS, "files": files}
         assert list(json.loads(one)["files"]) == sorted(OLD)
 
@@ -313,7 +325,10 @@ class TestRefused:
     def test_a_manifest_cannot_reach_outside(self, out: Path) -> None:
         out.mkdir()
         (out.parent / "thesis").write_text("years of work")
-        listed = {"../thesis": digest(b"years of work"), str(out.parent / "thesis"): digest(b"years of work")}
+        listed = {
+            "../thesis": content_digest(b"years of work"),
+            str(out.parent / "thesis"): content_digest(b"years of work"),
+        }
         (out / ".nodrop.json").write_text(json.dumps({"version": 1, "inputs": {}, "files": listed}))
         assert put(out, OLD).removed == ()
         assert (out.parent / "thesis").read_text() == "years of work"
@@ -348,14 +363,14 @@ class TestRefused:
     def test_while_another_build_runs(self, out: Path) -> None:
         put(out, OLD)
         lock = lock_of(out)
-        handle = DISK.lock(lock)
+        handle = DEFAULT_DISK.lock(lock)
         assert handle is not None
         assert refusal(out) == "out: another nodrop build is writing it (wait until that has ended)"
         (out.parent / ".out.nodrop-new").mkdir()
         assert "another nodrop build" in refusal(out)
         assert beside(out) == [".out.nodrop-lock", ".out.nodrop-new"]
         child = os.dup(handle)
-        DISK.unlock(lock, handle)
+        DEFAULT_DISK.unlock(lock, handle)
         put(out, NEW)
         assert beside(out) == []
         os.close(child)
@@ -374,17 +389,17 @@ class TestRefused:
                 path.touch()
 
         monkeypatch.setattr("fcntl.flock", flock)
-        handle = DISK.lock(lock_of(tmp_path / "out"))
+        handle = DEFAULT_DISK.lock(lock_of(tmp_path / "out"))
         assert handle is not None
         assert len(tries) == 3
         assert os.path.samestat(os.fstat(handle), path.stat())
         os.close(handle)
 
     def test_builds_into_neighbouring_folders_do_not_meet(self, out: Path) -> None:
-        handle = DISK.lock(lock_of(out))
+        handle = DEFAULT_DISK.lock(lock_of(out))
         assert handle is not None
         put(out.parent / "out2", OLD)
-        DISK.unlock(lock_of(out), handle)
+        DEFAULT_DISK.unlock(lock_of(out), handle)
 
 
 class TestSystemRefuses:
@@ -407,7 +422,7 @@ class TestSystemRefuses:
         put(out, OLD)
 
         class Disk2(StoppingDisk):
-            def rename(self, source: Landing, place: Landing) -> None:
+            def rename(self, source: OutputPlace, place: OutputPlace) -> None:
                 if source.name == ".out.nodrop-new":
                     raise OSError(errno.EBUSY, "busy")
                 super().rename(source, place)
@@ -454,7 +469,7 @@ class TestSystemRefuses:
     @pytest.mark.parametrize("what", ["new file", "edit", "first file"])
     def test_a_user_at_work_while_the_build_runs(self, out: Path, what: str) -> None:
         class Busy(Disk):
-            def mkdir(self, place: Landing, mode: int = 0o777) -> None:
+            def mkdir(self, place: OutputPlace, mode: int = 0o777) -> None:
                 super().mkdir(place, mode)
                 if place.name == "leaf1":
                     out.mkdir(exist_ok=True)
@@ -554,19 +569,21 @@ def test_a_kill_at_any_moment(tmp_path: Path, seed: int) -> None:
 
 class TestRecover:
     def test_a_reader_is_told_of_a_tree_that_is_missing_and_changes_nothing(self, out: Path) -> None:
-        assert interrupted(out) is None
+        assert interrupted_build_hint(out) is None
         put(out, OLD)
         for other in ("new", "old"):
             (out.parent / f".out.nodrop-{other}").mkdir()
-        assert [interrupted(path) for path in (out, out / "leaf1/config_db.json", out / "no" / "such")] == [None] * 3
+        assert [interrupted_build_hint(path) for path in (out, out / "leaf1/config_db.json", out / "no" / "such")] == [
+            None
+        ] * 3
         (out.parent / ".out.nodrop-old").rmdir()
         out.rename(out.parent / ".out.nodrop-old")
         before = contents(out.parent)
-        assert interrupted(out) == (
+        assert interrupted_build_hint(out) == (
             "a build of out was interrupted; run `nodrop build` again, or rename .out.nodrop-old beside it to out"
         )
         with pytest.raises(InputProblems, match="a build of out was interrupted"):
-            check(out, OLD, display="out")
+            compare_with_build(out, OLD, display="out")
         assert contents(out.parent) == before
 
     def test_a_reader_without_rights_and_no_tree(self, out: Path) -> None:
@@ -585,25 +602,27 @@ class TestRecover:
         assert (out.parent / ".out.nodrop-new").is_symlink()
         assert (out.parent / "mine" / "thesis").exists()
 
-    @pytest.mark.parametrize(("held", "ours"), [(b"", True), (MARK[:9], True), (MARK, True), (b"mine", False)])
+    @pytest.mark.parametrize(
+        ("held", "ours"), [(b"", True), (MARKER_FILE_CONTENT[:9], True), (MARKER_FILE_CONTENT, True), (b"mine", False)]
+    )
     def test_a_folder_is_removed_where_nodrop_has_marked_it(self, out: Path, held: bytes, ours: bool) -> None:
         new = out.parent / ".out.nodrop-new"
         new.mkdir()
-        (new / MARKER).write_bytes(held)
+        (new / MARKER_FILE).write_bytes(held)
         if ours:
             put(out, OLD)
             assert beside(out) == []
             return
         assert "was not made by nodrop" in refusal(out)
-        assert (new / MARKER).read_bytes() == held
+        assert (new / MARKER_FILE).read_bytes() == held
 
     def test_a_mark_that_is_cut_short_says_nothing_of_what_else_is_there(self, out: Path) -> None:
         new = out.parent / ".out.nodrop-new"
         new.mkdir()
-        (new / MARKER).write_bytes(MARK[:9])
+        (new / MARKER_FILE).write_bytes(MARKER_FILE_CONTENT[:9])
         (new / "thesis").write_text("years of work")
         assert "was not made by nodrop" in refusal(out)
-        (new / MARKER).write_bytes(MARK)
+        (new / MARKER_FILE).write_bytes(MARKER_FILE_CONTENT)
         put(out, OLD)
         assert beside(out) == []
 
@@ -622,11 +641,11 @@ class TestRecover:
 class TestCheck:
     def test_a_build_has_no_drift(self, out: Path) -> None:
         put(out, OLD)
-        assert check(out, OLD, display="out") == ()
+        assert compare_with_build(out, OLD, display="out") == ()
 
     def test_other_inputs_are_no_drift(self, out: Path) -> None:
         publish(out, OLD, anything, inputs={"renamed.yaml": "00"}, display="out")
-        assert check(out, OLD, display="out") == ()
+        assert compare_with_build(out, OLD, display="out") == ()
 
     def test_every_kind(self, out: Path) -> None:
         built = {"a": b"1\n2\n3\n", "b/c": b"1\n2", "d": b"1\r\n2\n", "e": b"", "f/g": b"x", "h": b"h"}
@@ -641,41 +660,41 @@ class TestCheck:
         (out / "b/extra").write_bytes(b"")
         (out / "mine").mkdir()
         (out / "mine" / "inner").write_bytes(b"")
-        assert check(out, built, display="out") == (
-            Drift(path="a", kind="differs", line=3),
-            Drift(path="b/c", kind="differs", line=2),
-            Drift(path="b/extra", kind="unexpected"),
-            Drift(path="d", kind="differs", line=1),
-            Drift(path="e", kind="differs", line=1),
-            Drift(path="f/g", kind="missing"),
-            Drift(path="h", kind="differs"),
-            Drift(path="mine", kind="unexpected"),
+        assert compare_with_build(out, built, display="out") == (
+            TreeDrift(path="a", kind="differs", line=3),
+            TreeDrift(path="b/c", kind="differs", line=2),
+            TreeDrift(path="b/extra", kind="unexpected"),
+            TreeDrift(path="d", kind="differs", line=1),
+            TreeDrift(path="e", kind="differs", line=1),
+            TreeDrift(path="f/g", kind="missing"),
+            TreeDrift(path="h", kind="differs"),
+            TreeDrift(path="mine", kind="unexpected"),
         )
 
     def test_a_build_of_an_older_intent(self, out: Path) -> None:
         put(out, OLD)
-        assert check(out, NEW, display="out") == (
-            Drift(path=".nodrop.json", kind="differs", line=8),
-            Drift(path="leaf1/config_db.json", kind="differs", line=1),
-            Drift(path="leaf2/apply/apply.sh", kind="unexpected"),
-            Drift(path="spine1/frr.conf", kind="missing"),
+        assert compare_with_build(out, NEW, display="out") == (
+            TreeDrift(path=".nodrop.json", kind="differs", line=8),
+            TreeDrift(path="leaf1/config_db.json", kind="differs", line=1),
+            TreeDrift(path="leaf2/apply/apply.sh", kind="unexpected"),
+            TreeDrift(path="spine1/frr.conf", kind="missing"),
         )
 
     def test_a_manifest_that_is_missing_or_stale(self, out: Path) -> None:
         put(out, OLD)
         manifest = out / ".nodrop.json"
         whole = manifest.read_bytes()
-        manifest.write_bytes(whole.replace(digest(OLD["fabric.yaml"]).encode(), b"0"))
-        assert check(out, OLD, display="out") == (Drift(path=".nodrop.json", kind="differs", line=7),)
+        manifest.write_bytes(whole.replace(content_digest(OLD["fabric.yaml"]).encode(), b"0"))
+        assert compare_with_build(out, OLD, display="out") == (TreeDrift(path=".nodrop.json", kind="differs", line=7),)
         manifest.write_bytes(b"damaged")
-        assert check(out, OLD, display="out") == (Drift(path=".nodrop.json", kind="differs", line=1),)
+        assert compare_with_build(out, OLD, display="out") == (TreeDrift(path=".nodrop.json", kind="differs", line=1),)
         manifest.unlink()
-        assert check(out, OLD, display="out") == (Drift(path=".nodrop.json", kind="missing"),)
+        assert compare_with_build(out, OLD, display="out") == (TreeDrift(path=".nodrop.json", kind="missing"),)
         manifest.mkdir()
-        assert check(out, OLD, display="out") == (Drift(path=".nodrop.json", kind="differs"),)
+        assert compare_with_build(out, OLD, display="out") == (TreeDrift(path=".nodrop.json", kind="differs"),)
 
     def test_no_folder_and_a_file(self, out: Path) -> None:
-        assert [drift.kind for drift in check(out, OLD, display="out")] == ["missing"] * 4
+        assert [drift.kind for drift in compare_with_build(out, OLD, display="out")] == ["missing"] * 4
         out.write_text("mine")
         with pytest.raises(InputProblems, match="out: is not a folder"):
-            check(out, OLD, display="out")
+            compare_with_build(out, OLD, display="out")

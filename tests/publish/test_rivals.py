@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from nodrop.errors import InputProblems
-from nodrop.publish import MANIFEST, drafting, publish
-from nodrop.publish.disk import MARK, MARKER
+from nodrop.publish import MANIFEST_FILE, open_draft, publish
+from nodrop.publish.disk import MARKER_FILE, MARKER_FILE_CONTENT
 from nodrop.publish.file import replace_file, write_new
 from support.publish_alternately import anything
 from support.stopping_disk import StoppingDisk
@@ -76,7 +76,7 @@ def tree(top: Path) -> dict[str, tuple[str, bytes | None]]:
 def files_in(top: Path) -> dict[str, bytes]:
     """The files of a build; none behind a link."""
     found = {} if top.is_symlink() else tree(top)
-    return {name: data for name, (_, data) in found.items() if data is not None and name != MANIFEST}
+    return {name: data for name, (_, data) in found.items() if data is not None and name != MANIFEST_FILE}
 
 
 def put(directory: Path, files: dict[str, bytes], *, exchange: bool = True) -> None:
@@ -114,9 +114,9 @@ def test_a_rival_at_any_moment_changes_nothing_else(
         put(out, OLD)
         if leftover:
             precious(out.with_name(".out.nodrop-new"))
-            out.with_name(".out.nodrop-new").joinpath(MARKER).write_bytes(MARK)
+            out.with_name(".out.nodrop-new").joinpath(MARKER_FILE).write_bytes(MARKER_FILE_CONTENT)
         precious(elsewhere)
-        (elsewhere / MARKER).write_bytes(MARK)
+        (elsewhere / MARKER_FILE).write_bytes(MARKER_FILE_CONTENT)
         bait = out.with_name("bait")
         if decoy == "link":
             bait.symlink_to(elsewhere)
@@ -151,7 +151,7 @@ def test_another_process_writes_and_reads_in_the_folders_of_the_build(tmp_path: 
     out.parent.mkdir()
     put(out, OLD)
     before = tree(elsewhere)
-    with drafting(out, anything, display="out") as draft:
+    with open_draft(out, anything, display="out") as draft:
         part = pickle.dumps(draft.part())
         out.with_name(name).rename(out.with_name("aside"))
         if decoy == "link":
@@ -189,7 +189,7 @@ def test_what_another_user_left_is_refused(tmp_path: Path, name: str, kind: str,
     else:
         left.mkdir()
     if kind == "marked":
-        (left / MARKER).write_bytes(MARK)
+        (left / MARKER_FILE).write_bytes(MARKER_FILE_CONTENT)
         (left / "thesis").write_bytes(b"years of work")
     if built:
         left.rename(tmp_path / "aside")

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from nodrop.report.escape import escape_json_text, escape_lone_surrogates, terminal
+from nodrop.report.escape import escape_json_text, escape_lone_surrogates, escape_terminal
 from nodrop.report.json import encode_json_document
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()))
@@ -27,14 +27,14 @@ ANY_TEXT = st.text(st.characters(exclude_categories=()))
     ],
 )
 def test_what_steers_or_hides_is_written_out(text: str, shown: str) -> None:
-    assert terminal(text) == shown
+    assert escape_terminal(text) == shown
 
 
 @pytest.mark.parametrize(
     "text", ["", "leaf1", "Zürich 界 порт ²", "می‌خواهم", "👩‍💻", "e\u0301", "C:\\x1b\\new", "a\u00a0b"]
 )
 def test_ordinary_text_stays(text: str) -> None:
-    assert terminal(text) == text
+    assert escape_terminal(text) == text
 
 
 @pytest.mark.parametrize(
@@ -50,8 +50,8 @@ def test_ordinary_text_stays(text: str) -> None:
     ],
 )
 def test_no_line_is_a_command_to_a_ci(text: str, shown: str) -> None:
-    assert terminal(text) == shown
-    assert terminal(f"one\n{text}", lines=True) == f"one\n{shown}"
+    assert escape_terminal(text) == shown
+    assert escape_terminal(f"one\n{text}", lines=True) == f"one\n{shown}"
 
 
 @given(st.text())
@@ -59,7 +59,7 @@ def test_json_of_any_text_means_the_same_and_shows_nothing_unseen(text: str) -> 
     plain = json.dumps([text], ensure_ascii=False, indent=2)
     made = escape_json_text(plain)
     assert json.loads(made) == [text]
-    assert terminal(made.replace("\n", "")) == made.replace("\n", "") or "::" in made or "##" in made
+    assert escape_terminal(made.replace("\n", "")) == made.replace("\n", "") or "::" in made or "##" in made
     assert escape_json_text(made) == made
 
 
@@ -71,13 +71,13 @@ def test_reports_in_json_show_nothing_unseen() -> None:
 
 
 def test_line_feeds_stay_only_where_they_are_asked_for() -> None:
-    assert terminal("one\r\ntwo", lines=True) == "one\\r\ntwo"
+    assert escape_terminal("one\r\ntwo", lines=True) == "one\\r\ntwo"
 
 
 @given(ANY_TEXT, st.booleans())
 @example("\x1b]0;title\x07", False)
 def test_no_control_character_but_a_line_feed_gets_out(text: str, lines: bool) -> None:
-    shown = terminal(text, lines=lines)
+    shown = escape_terminal(text, lines=lines)
     assert all(category(char) not in ("Cc", "Cs", "Zl", "Zp") for char in shown.replace("\n", ""))
     assert lines or "\n" not in shown
     assert not set(shown) & set("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -86,8 +86,8 @@ def test_no_control_character_but_a_line_feed_gets_out(text: str, lines: bool) -
 
 @given(ANY_TEXT, st.booleans())
 def test_what_was_escaped_is_not_escaped_again(text: str, lines: bool) -> None:
-    shown = terminal(text, lines=lines)
-    assert terminal(shown, lines=lines) == shown
+    shown = escape_terminal(text, lines=lines)
+    assert escape_terminal(shown, lines=lines) == shown
 
 
 @given(ANY_TEXT)

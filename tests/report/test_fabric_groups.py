@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 from support.command import nodrop
 
 
 def shown(name: str, *options: str) -> str:
     """What `nodrop show` prints of a shipped intent."""
-    return nodrop("show", home("intents") / f"{name}.yaml", *options).out
+    return nodrop("show", resource_folder("intents") / f"{name}.yaml", *options).out
 
 
 def test_links_name_the_groups_of_an_intent() -> None:
@@ -23,7 +23,7 @@ def test_links_name_the_groups_of_an_intent() -> None:
 
 def test_oversubscription_is_that_of_each_group_where_they_differ(tmp_path: Path) -> None:
     """Each storage leaf has 8 ports of 400G down; one link in place of two to each of 4 spines makes it 2:1."""
-    text = (home("intents") / "storage-leaves.yaml").read_text()
+    text = (resource_folder("intents") / "storage-leaves.yaml").read_text()
     few = text.replace("peer_ports: 33-40, links: 2,", "peer_ports: 33-40, links: 1,")
     intent = tmp_path / "few.yaml"
     intent.write_text(few.replace("  kind: tiers\n", "  kind: tiers\n  max_oversubscription: 2\n"))

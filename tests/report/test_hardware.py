@@ -5,8 +5,8 @@ import json
 import pytest
 
 from nodrop.hardware import switch, switches
-from nodrop.platforms.kit.traits import traits
-from nodrop.report.hardware import Filters, names, render_model_page
+from nodrop.platforms.kit.traits import traits_of_platform
+from nodrop.report.hardware import Filters, names_with_pages, render_model_page
 from support.command import nodrop as run
 
 
@@ -14,7 +14,7 @@ def test_every_model_has_a_line() -> None:
     done = run("hardware")
     assert done.code == 0
     firsts = [line.split()[0] for line in done.out.splitlines() if line]
-    assert [word for word in firsts if word in names()] == list(names())
+    assert [word for word in firsts if word in names_with_pages()] == list(names_with_pages())
     line = next(line for line in done.out.splitlines() if line.startswith("Z9664F "))
     assert " ".join(line.split()) == "Z9664F Dell 64 x 400G + 2 x 10G tomahawk-4 sonic cell"
     assert "SN4700 " in done.out
@@ -102,7 +102,7 @@ def test_a_page_says_what_is_not_known() -> None:
     ]
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", names_with_pages())
 def test_every_page_can_be_printed(name: str) -> None:
     lines = render_model_page(name, "text").splitlines()
     assert lines[0].startswith(name)
@@ -168,7 +168,7 @@ def test_a_release_leaves_out_models_that_came_later() -> None:
     """A model with a first release is in the list of that release, and not of the one before."""
     for name in switches():
         for platform, since in switch(name).since.items():
-            releases = traits(platform).releases
+            releases = traits_of_platform(platform).releases
             before = releases[releases.index(since) - 1]
             assert Filters(platform=platform, release=since).match(switch(name)), name
             assert not Filters(platform=platform, release=before).match(switch(name)), name

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from nodrop.report.escape import escape_markdown, terminal
+from nodrop.report.escape import escape_markdown, escape_terminal
 
 HOSTILE = (
     "@octocat",
@@ -209,7 +209,7 @@ def test_what_a_configuration_holds_is_inert(text: str, around: str, cell: bool)
     said = around.format(text, text)
     made = escape_markdown(said, cell=cell)
     assert live(made) == []
-    assert plain(read(made.replace("\\|", "|") if cell else made)) == plain(terminal(" ".join(said.split())))
+    assert plain(read(made.replace("\\|", "|") if cell else made)) == plain(escape_terminal(" ".join(said.split())))
 
 
 @pytest.mark.parametrize(

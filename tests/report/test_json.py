@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from nodrop.engine.finding import Fix, Located, UnknownVerdict
+from nodrop.engine.finding import FileLocation, Fix, UnknownVerdict
 from nodrop.errors import Problem
 from nodrop.inputs.known import Ignored
 from nodrop.model.change import Change
@@ -260,7 +260,7 @@ def test_the_schema_admits_no_other_and_no_missing_key(part: str) -> None:
 
 def test_findings_are_sorted_by_file_line_rule_and_subject_and_never_grouped() -> None:
     expected = [
-        finding("leaf2/Ethernet8", Located(file="leaf2.json", span=None)),
+        finding("leaf2/Ethernet8", FileLocation(file="leaf2.json", span=None)),
         finding("leaf2/Ethernet0", at("leaf2.json", 9, 1, 2), rule="z"),
         finding("leaf2/Ethernet0", at("leaf2.json", 10, 1, 2), rule="a"),
         finding("leaf2/Ethernet8", at("leaf2.json", 10, 1, 2), rule="b"),
@@ -284,7 +284,7 @@ def test_findings_are_sorted_by_file_line_rule_and_subject_and_never_grouped() -
 
 
 def test_a_place_without_a_line_is_a_file() -> None:
-    (only,) = read_back(outcome(finding("leaf1", Located(file="a.json", span=None))))["findings"]
+    (only,) = read_back(outcome(finding("leaf1", FileLocation(file="a.json", span=None))))["findings"]
     assert [only[key] for key in ("file", "line", "column", "end_line", "end_column")] == [
         "a.json",
         None,

@@ -19,7 +19,7 @@ from nodrop.errors import InputProblems, Problem
 from nodrop.report import links
 from nodrop.report.links import RulePages, TerminalLinks, format_link
 from nodrop.report.text import render
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 from support.command import nodrop, on_terminal
 from support.report_samples import at, finding, outcome, related
 
@@ -35,10 +35,10 @@ def written(path: Path, text: str = "one\ntwo\n") -> Path:
 
 def test_a_rule_leads_to_its_page_else_to_its_own_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     rules = shipped()
-    page = home("rules").parent / "docs" / "rules" / "pfc-without-watchdog.md"
+    page = resource_folder("rules").parent / "docs" / "rules" / "pfc-without-watchdog.md"
     assert TerminalLinks(rules).rule("pfc-without-watchdog") == f"file://{HERE}{page}"
     assert TerminalLinks(rules).rule("no-such-rule") is None
-    monkeypatch.setattr(links, "home", lambda name: tmp_path / name)
+    monkeypatch.setattr(links, "resource_folder", lambda name: tmp_path / name)
     (rule,) = (one for one in rules if one.name == "pfc-without-watchdog")
     assert TerminalLinks([rule]).rule(rule.name) == f"file://{HERE}{rule.path}"
 
@@ -136,7 +136,7 @@ def test_who_gets_links(
 @pytest.fixture
 def faulty(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.chdir(tmp_path)
-    intent = (home("intents") / "two-by-two.yaml").read_text()
+    intent = (resource_folder("intents") / "two-by-two.yaml").read_text()
     written(Path("pod.yaml"), intent.replace("min: 150kB, max: 1500kB", "min: 1kB, max: 2kB"))
     return tmp_path
 

@@ -5,8 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodrop.model.subject import parse
-from nodrop.report.names import collapse_names, count, counts, format_name_list, subject_kind, subject_label
+from nodrop.model.subject import parse_subject
+from nodrop.report.names import (
+    collapse_names,
+    format_count,
+    format_counts_by_kind,
+    format_name_list,
+    subject_kind,
+    subject_label,
+)
 
 
 def eights(first: int, last: int) -> list[str]:
@@ -92,7 +99,7 @@ def test_the_order_of_the_names_does_not_matter(names: list[str]) -> None:
     ],
 )
 def test_parts_are_called_by_their_names_in_the_field(subject: str, called: str, what: str) -> None:
-    assert (subject_label(parse(subject)), subject_kind(parse(subject))) == (called, what)
+    assert (subject_label(parse_subject(subject)), subject_kind(parse_subject(subject))) == (called, what)
 
 
 @pytest.mark.parametrize(
@@ -105,8 +112,8 @@ def test_parts_are_called_by_their_names_in_the_field(subject: str, called: str,
     ],
 )
 def test_a_link_is_called_as_its_port_on_a_device(device: str | None, called: str) -> None:
-    assert subject_label(parse("@fabric/links/leaf7:Ethernet128--spine1:Ethernet0"), device) == called
-    assert subject_label(parse("@fabric/links/a:1--a:2"), "a") == "a:1--a:2", "both ends are there"
+    assert subject_label(parse_subject("@fabric/links/leaf7:Ethernet128--spine1:Ethernet0"), device) == called
+    assert subject_label(parse_subject("@fabric/links/a:1--a:2"), "a") == "a:1--a:2", "both ends are there"
 
 
 def test_names_in_quotes_are_never_drawn_together() -> None:
@@ -118,5 +125,5 @@ def test_names_in_quotes_are_never_drawn_together() -> None:
 
 def test_counts_are_of_different_parts_by_kind() -> None:
     subjects = ["leaf1", "leaf1/e1", "leaf1/e2", "leaf2/e1", "leaf2/e1", "@fabric/classes/a", "@fabric/classes/b"]
-    assert counts(map(parse, subjects)) == ["3 ports", "2 classes"]
-    assert [count(number, "port") for number in (0, 1, 2)] == ["0 ports", "1 port", "2 ports"]
+    assert format_counts_by_kind(map(parse_subject, subjects)) == ["3 ports", "2 classes"]
+    assert [format_count(number, "port") for number in (0, 1, 2)] == ["0 ports", "1 port", "2 ports"]

@@ -8,7 +8,7 @@ from nodrop.engine.finding import Verdict
 from nodrop.model.fabric import Device, Fabric
 from nodrop.model.reading import Note, Reading
 from nodrop.model.routing import Bgp, BgpNeighbor
-from nodrop.platforms.kit.unknown_lines import leaks_routes, unknown_command, unknown_line
+from nodrop.platforms.kit.unknown_lines import leaks_routes, note_unknown_command, note_unknown_line
 from nodrop.report import concise, github, gitlab, sarif, text
 from nodrop.report import json as as_json
 from nodrop.results.merged import merge_outcomes
@@ -58,11 +58,11 @@ def test_other_formats_name_the_devices() -> None:
 
 
 LEAKS = (
-    unknown_command("import vrf red", "leaf1", "leaf1/frr.conf", 7),
-    unknown_command("import vrf BLUE", "leaf1", "leaf1/frr.conf", 8),
-    unknown_command("export vpn", "leaf2", "leaf2/frr.conf", 9),
-    unknown_command("ip route 10.9.0.0/24 10.1.0.1 nexthop-vrf RED", "leaf3", "leaf3/frr.conf", 9),
-    unknown_line(
+    note_unknown_command("import vrf red", "leaf1", "leaf1/frr.conf", 7),
+    note_unknown_command("import vrf BLUE", "leaf1", "leaf1/frr.conf", 8),
+    note_unknown_command("export vpn", "leaf2", "leaf2/frr.conf", 9),
+    note_unknown_command("ip route 10.9.0.0/24 10.1.0.1 nexthop-vrf RED", "leaf3", "leaf3/frr.conf", 9),
+    note_unknown_line(
         "vrf default router bgp address-family ipv4-unicast route-import from-vrf",
         "vrf ... router bgp address-family ipv4-unicast route-import from-vrf",
         "leaf4",
@@ -81,7 +81,7 @@ def test_lines_that_leak_routes_are_known(note: Note) -> None:
     "text", ["import check", "neighbor 10.0.0.1 strict-capability-match", "ip route 10.0.0.0/8 e0 x"]
 )
 def test_other_lines_leak_no_routes(text: str) -> None:
-    assert not leaks_routes(unknown_command(text, "leaf1", "leaf1/frr.conf", 7))
+    assert not leaks_routes(note_unknown_command(text, "leaf1", "leaf1/frr.conf", 7))
 
 
 def _leaking() -> Outcome:

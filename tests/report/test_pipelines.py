@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodrop.cli.output import reaches
-from nodrop.engine.finding import Fix, Located, UnknownVerdict
+from nodrop.cli.output import has_finding_at_threshold
+from nodrop.engine.finding import FileLocation, Fix, UnknownVerdict
 from nodrop.errors import Problem
 from nodrop.report import concise, github, gitlab, junit, sarif
 from nodrop.report import json as json_report
@@ -117,7 +117,11 @@ def test_what_another_finding_explains_names_it_in_sarif_and_json() -> None:
     assert [row["explained_by"] for row in document["findings"]] == ["cause", None, "cause", None]
     summary = document["summary"]
     assert (summary["error"], summary["warning"], summary["causes"]) == (2, 2, 1)
-    assert [reaches(found, threshold) for threshold in ("error", "warning", "never")] == [True, True, False]
+    assert [has_finding_at_threshold(found, threshold) for threshold in ("error", "warning", "never")] == [
+        True,
+        True,
+        False,
+    ]
 
 
 def test_sarif_has_what_code_scanning_needs() -> None:
@@ -156,7 +160,7 @@ def test_sarif_has_what_code_scanning_needs() -> None:
     [("./a b/ü.json", "a%20b/%C3%BC.json"), ("/srv/x.json", "file:///srv/x.json"), ("a\\b.json", "a/b.json")],
 )
 def test_a_path_is_a_uri_in_sarif(file: str, uri: str) -> None:
-    document = json.loads(sarif.render(outcome(finding("leaf1", Located(file=file, span=None)))))
+    document = json.loads(sarif.render(outcome(finding("leaf1", FileLocation(file=file, span=None)))))
     physical = document["runs"][0]["results"][0]["locations"][0]["physicalLocation"]
     assert physical == {"artifactLocation": {"uri": uri}}, "without a line there is no region"
 

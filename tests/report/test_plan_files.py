@@ -12,7 +12,7 @@ import nodrop
 import nodrop.resources
 from nodrop.model.fabric import Fabric, Host
 from nodrop.model.states import UNKNOWN
-from nodrop.report.escape import cell
+from nodrop.report.escape import escape_csv_cell
 from support.command import nodrop as run
 from support.designs import build, shipped
 
@@ -152,14 +152,14 @@ def test_nothing_is_taken_for_a_formula() -> None:
     said = table("hosts", replace(fabric(), hosts=tuple(map(named, fabric().hosts))))[0]["nic"]
     assert said == '\'=HYPERLINK("http://x","y"),a'
     for text in ("=1", "+1", "-1", "@a", " =1", "\t=1", "\r=1", "＝1"):
-        assert not cell(text).lstrip(" ").startswith(("=", "+", "-", "@", "＝")), text
-        assert not any(char in cell(text) for char in "\t\r\n")
-    assert cell("leaf1 a-b=c") == "leaf1 a-b=c"
+        assert not escape_csv_cell(text).lstrip(" ").startswith(("=", "+", "-", "@", "＝")), text
+        assert not any(char in escape_csv_cell(text) for char in "\t\r\n")
+    assert escape_csv_cell("leaf1 a-b=c") == "leaf1 a-b=c"
 
 
 def test_build_writes_them_beside_the_configurations(tmp_path: Any) -> None:
     intent = tmp_path / "lab.yaml"
-    intent.write_text((nodrop.resources.home("intents") / "two-by-two.yaml").read_text())
+    intent.write_text((nodrop.resources.resource_folder("intents") / "two-by-two.yaml").read_text())
     done = run("build", str(intent), "-o", str(tmp_path / "out"))
     assert (done.code, "4 devices, 20 files" in done.err) == (0, True)
     for one in nodrop.rack(fabric()):

@@ -4,7 +4,7 @@ import pytest
 
 from nodrop.model.fabric import End
 from nodrop.model.states import UNKNOWN
-from nodrop.report.plan_words import value
+from nodrop.report.plan_words import format_value
 
 
 @pytest.mark.parametrize(
@@ -33,4 +33,4 @@ from nodrop.report.plan_words import value
     ],
 )
 def test_a_value_has_the_unit_of_its_attribute(part: str, given: object, said: str) -> None:
-    assert value(part, given) == said
+    assert format_value(part, given) == said

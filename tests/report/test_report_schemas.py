@@ -11,21 +11,21 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from nodrop.schemas import REPORTED, schema
+from nodrop.schemas import REPORT_SCHEMA_KINDS, json_schema
 from support.places import TESTS
 
 PLANS = sorted((TESTS / "plan" / "golden").glob("*.json"))
 
 
-@pytest.mark.parametrize("kind", REPORTED)
+@pytest.mark.parametrize("kind", REPORT_SCHEMA_KINDS)
 def test_a_schema_is_one(kind: str) -> None:
-    Draft202012Validator.check_schema(schema(kind))
+    Draft202012Validator.check_schema(json_schema(kind))
 
 
 @pytest.mark.parametrize("path", PLANS, ids=lambda path: path.stem)
 def test_a_kept_report_fits(path: Path) -> None:
     document = json.loads(path.read_text())
-    Draft202012Validator(schema(document["kind"])).validate(document)
+    Draft202012Validator(json_schema(document["kind"])).validate(document)
 
 
 def _objects(document: Any) -> Iterator[dict[str, Any]]:
@@ -43,7 +43,7 @@ def _objects(document: Any) -> Iterator[dict[str, Any]]:
 @pytest.mark.parametrize("name", ["drift", "storage-in-dscp-26"])
 def test_a_key_more_or_less_does_not_fit(name: str) -> None:
     document = json.loads((TESTS / "plan" / "golden" / f"{name}.json").read_text())
-    fits = Draft202012Validator(schema(document["kind"])).is_valid
+    fits = Draft202012Validator(json_schema(document["kind"])).is_valid
     shapes = {tuple(one): one for one in _objects(document) if one}
     assert len(shapes) >= 8
     for keys, one in shapes.items():
@@ -60,4 +60,4 @@ def test_a_key_more_or_less_does_not_fit(name: str) -> None:
 @pytest.mark.parametrize(("kind", "other"), [("plan", "drift"), ("drift", "plan")])
 def test_one_kind_is_not_another(kind: str, other: str) -> None:
     path = next(path for path in PLANS if json.loads(path.read_text())["kind"] == kind)
-    assert not Draft202012Validator(schema(other)).is_valid(json.loads(path.read_text()))
+    assert not Draft202012Validator(json_schema(other)).is_valid(json.loads(path.read_text()))

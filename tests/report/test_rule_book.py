@@ -14,24 +14,26 @@ from nodrop.engine.areas import rule_area_names
 from nodrop.engine.rule import Example, Option, Rule
 from nodrop.engine.rules import shipped
 from nodrop.report.escape import fence_code_block, format_trusted_markdown
-from nodrop.report.rule_book import INDEX_FILE, Row, render_rule_book
+from nodrop.report.rule_book import INDEX_FILE, KnownProblem, render_rule_book
 from nodrop.report.rule_on import CONFIGURATIONS_TITLE, render_configurations
-from nodrop.report.rules import advises, finds, render_rule_page, rule_platforms
-from nodrop.syntax.yaml import parse
+from nodrop.report.rules import advice_of_rule, message_of_rule, render_rule_page, rule_platforms
+from nodrop.syntax.yaml import parse_yaml
 from support.command import nodrop
 from support.places import ROOT
 
 BOOK = ROOT / "docs/rules"
-PLATFORMS = sorted(platforms.writable_names())
+PLATFORMS = sorted(platforms.writable_platforms())
 RULES = {rule.name: rule for rule in shipped()}
 
 
 @cache
-def catalogue() -> tuple[Row, ...]:
+def catalogue() -> tuple[KnownProblem, ...]:
     path = ROOT / "tests/rules/catalogue/table.yaml"
-    rows = [row for part in parse(path.read_bytes(), path.name).data.values() for row in part]
+    rows = [row for part in parse_yaml(path.read_bytes(), path.name).data.values() for row in part]
     return tuple(
-        Row(id=row["id"], says=row["says"], rules=tuple(row.get("rules", ())), undecided=row.get("undecided", ""))
+        KnownProblem(
+            id=row["id"], says=row["says"], rules=tuple(row.get("rules", ())), undecided=row.get("undecided", "")
+        )
         for row in rows
     )
 
@@ -211,9 +213,9 @@ def test_the_terminal_has_the_same_words() -> None:
         text = " ".join(nodrop("explain", name).out.split())
         rule = RULES[name]
         for words in (
-            finds(rule),
+            message_of_rule(rule),
             rule.why,
-            advises(rule),
+            advice_of_rule(rule),
             *rule.references,
             *(one.description for one in rule.options),
         ):
@@ -225,14 +227,17 @@ def test_the_terminal_has_the_same_words() -> None:
 
 
 def test_what_a_rule_finds_names_what_will_stand_there() -> None:
-    assert finds(RULES["pfc-without-watchdog"]) == "[port] obeys pause on [pfc priorities] but has no PFC watchdog"
-    assert finds(RULES["unknown-field"]) == "[path] does not exist in [release][hint]"
+    assert (
+        message_of_rule(RULES["pfc-without-watchdog"])
+        == "[port] obeys pause on [pfc priorities] but has no PFC watchdog"
+    )
+    assert message_of_rule(RULES["unknown-field"]) == "[path] does not exist in [release][hint]"
 
 
 def test_seen_on_is_what_the_examples_can_be_written_on() -> None:
     assert rule_platforms(RULES["pfc-without-watchdog"]) == ("cumulus", "nvue", "onyx", "sonic")
     assert rule_platforms(RULES["unit-suffix"]) == ("nvue",)
-    assert rule_platforms(RULES["nic-tos-not-rdma"]) == (platforms.HOSTS,)
+    assert rule_platforms(RULES["nic-tos-not-rdma"]) == (platforms.HOSTS_PLATFORM,)
     assert {"nclu", "onyx", "sonic"} & set(rule_platforms(RULES["unknown-command"])) == {"nclu", "onyx", "sonic"}
 
 
@@ -307,7 +312,8 @@ def replace_option(text: str) -> Option:
 
 def test_a_hostile_rule_has_a_page_like_any_other() -> None:
     files = render_rule_book(
-        (hostile(),), (Row(id="X1", says=HOSTILE, rules=("pfc-without-watchdog",)), Row(id="X2", says=HOSTILE))
+        (hostile(),),
+        (KnownProblem(id="X1", says=HOSTILE, rules=("pfc-without-watchdog",)), KnownProblem(id="X2", says=HOSTILE)),
     )
     text = files["pfc-without-watchdog.md"]
     outside = "".join(re.split(r"^(`{3,})\w*\n.*?\n\1$", text, flags=re.MULTILINE | re.DOTALL)[::2])

@@ -2,21 +2,21 @@
 
 import json
 
-from nodrop.report.settings_difference import difference
+from nodrop.report.settings_difference import diff_settings
 
 FILE = "leaf1/config_db.json"
 
 
 def of_json(before: object, after: object) -> list[str]:
-    return difference({FILE: json.dumps(before)}, {FILE: json.dumps(after)}, "sonic")[1:]
+    return diff_settings({FILE: json.dumps(before)}, {FILE: json.dumps(after)}, "sonic")[1:]
 
 
 def of_yaml(before: str, after: str) -> list[str]:
-    return difference({"a/startup.yaml": f"- set:\n{before}"}, {"a/startup.yaml": f"- set:\n{after}"}, "nvue")[1:]
+    return diff_settings({"a/startup.yaml": f"- set:\n{before}"}, {"a/startup.yaml": f"- set:\n{after}"}, "nvue")[1:]
 
 
 def test_equal_files_differ_in_nothing() -> None:
-    assert difference({"a": "x\n"}, {"a": "x\n"}, "sonic") == []
+    assert diff_settings({"a": "x\n"}, {"a": "x\n"}, "sonic") == []
 
 
 def test_a_changed_setting_goes_and_comes_with_its_path() -> None:
@@ -56,7 +56,7 @@ def test_a_port_in_two_ranges_has_the_settings_of_both() -> None:
 
 
 def test_other_files_are_compared_line_by_line_and_a_new_one_is_named() -> None:
-    assert difference({"a.conf": "x\n y 1\n"}, {"a.conf": "x\n y 2\n", "b.sh": "z\n"}, "sonic") == [
+    assert diff_settings({"a.conf": "x\n y 1\n"}, {"a.conf": "x\n y 2\n", "b.sh": "z\n"}, "sonic") == [
         "@@ a.conf",
         "- y 1",
         "+ y 2",

@@ -10,7 +10,7 @@ from nodrop.engine import verdicts
 from nodrop.report.json import render as render_json
 from nodrop.report.statistics import format_statistics_table
 from nodrop.report.text import render
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 from nodrop.results.outcome import Outcome, RuleWork
 from support.command import nodrop
 from support.report_samples import finding, outcome
@@ -60,7 +60,7 @@ def test_a_hostile_rule_name_stays_a_name() -> None:
 def pods(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.chdir(tmp_path)
     for pod in ("one", "two"):
-        intent = (home("intents") / "two-by-two.yaml").read_text().replace("fabric: two", f"fabric: {pod}")
+        intent = (resource_folder("intents") / "two-by-two.yaml").read_text().replace("fabric: two", f"fabric: {pod}")
         Path(f"{pod}.yaml").write_text(intent.replace("min: 150kB, max: 1500kB", "min: 1kB, max: 2kB"))
     return tmp_path
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodrop.engine.finding import Commands, Finding, Fix, Located, UnknownVerdict
+from nodrop.engine.finding import FileLocation, Finding, Fix, FixCommands, UnknownVerdict
 from nodrop.errors import Problem
 from nodrop.model.reading import Assumption, Note
 from nodrop.report.text import render
@@ -176,7 +176,7 @@ def test_it_is_enough_to_locate_the_first_of_each_group() -> None:
 
 def test_commands_of_other_switches_are_shown_where_they_differ() -> None:
     def shut(device: str, port: str) -> Finding:
-        commands = Commands(device=device, language="sonic", lines=(f"sudo config interface startup {port}",))
+        commands = FixCommands(device=device, language="sonic", lines=(f"sudo config interface startup {port}",))
         return finding(f"{device}/{port}", fix=Fix(text="enable it", commands=(commands,)))
 
     text = render(outcome(shut("leaf7", "Ethernet0"), shut("leaf8", "Ethernet8"), shut("leaf9", "Ethernet0")))
@@ -282,11 +282,11 @@ HEAD = "error[pfc-without-watchdog]: leaf7 honours pause on priority 3 but has n
     ("located", "rest"),
     [
         (None, "  = leaf7"),
-        (Located(file=LEAF7, span=None), f" --> {LEAF7}\n  = leaf7"),
+        (FileLocation(file=LEAF7, span=None), f" --> {LEAF7}\n  = leaf7"),
         (at(LEAF7, 1200, 1, 2), f" --> {LEAF7}:1200:1\n  = leaf7"),
     ],
 )
-def test_without_a_line_to_quote_the_part_is_named(located: Located | None, rest: str) -> None:
+def test_without_a_line_to_quote_the_part_is_named(located: FileLocation | None, rest: str) -> None:
     assert block(finding("leaf7", located)) == HEAD + rest
 
 
@@ -313,7 +313,7 @@ def test_a_long_line_is_cut_to_the_width() -> None:
 
 
 def test_a_span_over_lines_is_underlined_on_its_first() -> None:
-    place = Located(file=LEAF7, span=Span(3, 3, 9, 4))
+    place = FileLocation(file=LEAF7, span=Span(3, 3, 9, 4))
     assert block(finding("leaf7", place), lines={(LEAF7, 3): '  "PORT": {'}).splitlines()[3:] == [
         '3 |   "PORT": {',
         "  |   ^^^^^^^^^ leaf7",

@@ -1,7 +1,7 @@
 import dataclasses
 from typing import Any
 
-from nodrop.engine.finding import SEVERITIES, Finding, Located, UnknownVerdict, Verdict
+from nodrop.engine.finding import SEVERITIES, FileLocation, Finding, UnknownVerdict, Verdict
 from nodrop.errors import Problem
 from nodrop.model.fabric import Device, Fabric, Interface
 from nodrop.model.reading import Assumption, Note, Reading
@@ -9,10 +9,10 @@ from nodrop.results.outcome import (
     SHOWN_GROUPS,
     Outcome,
     Summary,
+    count_outcome,
     first_shown_findings,
     group_findings,
     select_shown_groups,
-    summary,
 )
 from nodrop.syntax.places import Span
 from support.report_samples import at, finding, outcome
@@ -27,7 +27,7 @@ UNKNOWN_VERDICTS = (
 def test_the_summary_counts_findings_by_severity() -> None:
     severities = ("error", "warning", "warning", "note")
     shown = outcome(*(finding(f"leaf{number}", severity=each) for number, each in enumerate(severities)))
-    assert summary(shown) == Summary(
+    assert count_outcome(shown) == Summary(
         devices=6,
         interfaces=192,
         rules=11,
@@ -81,7 +81,7 @@ def test_the_first_of_a_group_is_the_same_before_and_after_places_are_known() ->
         return [
             finding(
                 f"leaf{leaf}/Ethernet{port}",
-                Located(file="a.json", span=Span(100 - port, 1, 100 - port, 2)) if places else None,
+                FileLocation(file="a.json", span=Span(100 - port, 1, 100 - port, 2)) if places else None,
             )
             for leaf in (2, 1)
             for port in (16, 8)

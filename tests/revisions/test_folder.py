@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from nodrop.errors import InputProblems
-from nodrop.revisions.folder import of_folder
+from nodrop.revisions.folder import former_state_of_folder
 
 
 @pytest.fixture(autouse=True)
@@ -20,12 +20,12 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def refused(base: str, *paths: str) -> list[str]:
     with pytest.raises(InputProblems) as caught:
-        of_folder(Path(base), paths)
+        former_state_of_folder(Path(base), paths)
     return [problem.found for problem in caught.value.problems]
 
 
 def test_files_are_those_of_the_folder_under_the_paths_of_now() -> None:
-    former = of_folder(Path("../old"), ["build"])
+    former = former_state_of_folder(Path("../old"), ["build"])
     text = former.text(Path("build/leaf1/config_db.json"))
     assert (text.display, text.read_bytes(1000)) == ("build/leaf1/config_db.json", b'{"old": {}}')
     assert [entry.name for entry in former.entries(Path("build/leaf1"))] == ["config_db.json", "frr.conf"]
@@ -36,7 +36,7 @@ def test_files_are_those_of_the_folder_under_the_paths_of_now() -> None:
 
 
 def test_which_files_are_as_they_were() -> None:
-    former = of_folder(Path("../old"), ["build"])
+    former = former_state_of_folder(Path("../old"), ["build"])
     paths = ("build/leaf1/frr.conf", "build/leaf1/config_db.json")
     assert [former.is_now(former.text(Path(path))) for path in paths] == [True, False]
 
@@ -45,7 +45,7 @@ def test_a_link_out_of_the_folder_is_a_problem_and_is_not_followed(site: Path) -
     (site / "secret").write_text("secret")
     (site / "old" / "build" / "leaf1" / "frr.conf").unlink()
     (site / "old" / "build" / "leaf1" / "frr.conf").symlink_to("../../../secret")
-    former = of_folder(Path("../old"), ["build"])
+    former = former_state_of_folder(Path("../old"), ["build"])
     assert former.text(Path("build/leaf1/frr.conf")).read_bytes(1000) == b""
     assert former.head(Path("build/leaf1/frr.conf")) == b""
     assert [problem.path for problem in former.problems] == ["build/leaf1/frr.conf"]
@@ -68,6 +68,6 @@ def test_a_folder_that_stands_for_no_former_state(base: str, paths: list[str], f
 
 def test_an_empty_folder_says_that_nothing_was_there(site: Path) -> None:
     (site / "empty").mkdir()
-    former = of_folder(Path("../empty"), ["build"])
+    former = former_state_of_folder(Path("../empty"), ["build"])
     assert former.fault("build") is not None
     assert not former.is_folder(Path("build"))

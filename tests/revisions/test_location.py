@@ -8,9 +8,9 @@ import pytest
 
 from nodrop.errors import InputProblems
 from nodrop.revisions import location
-from nodrop.revisions.asking import Place
-from nodrop.revisions.location import locate, locate_submodule
-from nodrop.revisions.objects import _entries, object_name
+from nodrop.revisions.asking import RepositoryPlace
+from nodrop.revisions.location import find_repository, locate_submodule
+from nodrop.revisions.objects import _tree_entries, git_object_id
 
 
 @pytest.fixture(autouse=True)
@@ -35,12 +35,12 @@ def git_dir(path: Path) -> Path:
 
 def refused(*paths: str) -> list[str]:
     with pytest.raises(InputProblems) as caught:
-        locate(paths)
+        find_repository(paths)
     return [problem.found for problem in caught.value.problems]
 
 
 def test_the_repository_around_the_working_directory(here: Path) -> None:
-    assert locate(["."]) == Place(top=here, git_dir=here / ".git", common=here / ".git")
+    assert find_repository(["."]) == RepositoryPlace(top=here, git_dir=here / ".git", common=here / ".git")
 
 
 def test_a_path_outside_the_work_tree_is_refused(here: Path) -> None:
@@ -67,7 +67,7 @@ def test_a_linked_work_tree_has_its_objects_elsewhere(here: Path, monkeypatch: p
     second.mkdir()
     (second / ".git").write_text(f"gitdir: {own}\n")
     monkeypatch.chdir(second)
-    assert locate([]) == Place(top=second, git_dir=own, common=here / ".git")
+    assert find_repository([]) == RepositoryPlace(top=second, git_dir=own, common=here / ".git")
 
 
 @pytest.mark.parametrize("text", ["", "gitdir: ", "gitdir: /nowhere", "worktree: .git"])
@@ -77,21 +77,21 @@ def test_a_file_that_names_no_git_directory_is_refused(here: Path, text: str, mo
 
 
 def test_a_submodule_counts_where_git_puts_it(here: Path) -> None:
-    outer = Place(top=here, git_dir=here / ".git", common=here / ".git")
+    outer = RepositoryPlace(top=here, git_dir=here / ".git", common=here / ".git")
     assert locate_submodule(outer, here / "pod") is None
     inside = git_dir(here / ".git" / "modules" / "pod")
     (here / "pod" / ".git").write_text("gitdir: ../.git/modules/pod\n")
-    assert locate_submodule(outer, here / "pod") == Place(top=here / "pod", git_dir=inside, common=inside)
+    assert locate_submodule(outer, here / "pod") == RepositoryPlace(top=here / "pod", git_dir=inside, common=inside)
     (here / "pod" / ".git").write_text(f"gitdir: {git_dir(here.parent / 'elsewhere')}\n")
     with pytest.raises(InputProblems, match="not below that of the repository"):
         locate_submodule(outer, here / "pod")
 
 
 def test_objects_have_the_names_that_git_gives_them() -> None:
-    assert object_name("blob", b"", 40) == "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
-    assert object_name("blob", b"hello\n", 40) == "ce013625030ba8dba906f756967f9e9ca394464a"
-    assert object_name("tree", b"", 40) == "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
-    assert object_name("blob", b"x", 64) == hashlib.sha256(b"blob 1\0x").hexdigest()
+    assert git_object_id("blob", b"", 40) == "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
+    assert git_object_id("blob", b"hello\n", 40) == "ce013625030ba8dba906f756967f9e9ca394464a"
+    assert git_object_id("tree", b"", 40) == "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+    assert git_object_id("blob", b"x", 64) == hashlib.sha256(b"blob 1\0x").hexdigest()
 
 
 def entry(mode: str, name: bytes, byte: int = 1) -> bytes:
@@ -100,7 +100,7 @@ def entry(mode: str, name: bytes, byte: int = 1) -> bytes:
 
 def test_a_tree_is_read_entry_by_entry() -> None:
     tree = entry("100644", b"frr.conf") + entry("40000", b"hosts", 2)
-    assert list(_entries(tree, "a" * 40)) == [("100644", b"frr.conf", "01" * 20), ("40000", b"hosts", "02" * 20)]
+    assert list(_tree_entries(tree, "a" * 40)) == [("100644", b"frr.conf", "01" * 20), ("40000", b"hosts", "02" * 20)]
 
 
 @pytest.mark.parametrize(
@@ -113,4 +113,4 @@ def test_a_tree_is_read_entry_by_entry() -> None:
 )
 def test_a_tree_that_no_checkout_can_have_is_refused(tree: bytes) -> None:
     with pytest.raises(InputProblems):
-        list(_entries(tree, "a" * 40))
+        list(_tree_entries(tree, "a" * 40))

@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from nodrop.analyses import Hit
+from nodrop.analyses import AnalysisHit
 from nodrop.analyses.unreached_next_hops import find
 from nodrop.model.fabric import Fabric, Loopback
 from nodrop.model.index import Index
 from nodrop.model.routing import Redistribution, RouteMap, RouteMapRule, StaticRoute
 from nodrop.model.values import replace_fields
-from nodrop.routing import compute
+from nodrop.routing import compute_control_plane
 from support.routed_runs import compare, tables
 from support.twin_runs import needed
 from support.wired_routers import fabric, port, router, to
@@ -106,7 +106,7 @@ CASES: dict[str, tuple[Fabric, set[str], bool]] = {
 
 @pytest.mark.parametrize(("made", "ports", "is_passed_on"), CASES.values(), ids=CASES)
 def test_an_announced_next_hop_leads_the_neighbor(made: Fabric, ports: set[str], *, is_passed_on: bool) -> None:
-    plane = compute(Index(made))
+    plane = compute_control_plane(Index(made))
     assert [gap.what for gap in plane.gaps if not gap.what.startswith("valleys")] == []
     found = tables(plane)
     assert found["r2"][BLOCK] == ("bgp", frozenset(ports))
@@ -154,7 +154,9 @@ def test_it_is_that_of_frr(made: Fabric) -> None:
 
 
 def gaps(made: Fabric) -> set[tuple[object, ...]]:
-    return {(gap.subject, gap.what) for gap in compute(Index(made)).gaps if not gap.what.startswith("valleys")}
+    return {
+        (gap.subject, gap.what) for gap in compute_control_plane(Index(made)).gaps if not gap.what.startswith("valleys")
+    }
 
 
 def test_of_two_kinds_the_order_of_rules_decides_which_is_not_computed() -> None:
@@ -167,7 +169,7 @@ def test_over_next_hops_of_ipv6_it_is_computed_between_ases_alone(asn: int, *, i
     """There the router's own address goes with the route."""
     made = over_ipv6("fd01::", asn)
     assert gaps(made) == (set() if is_computed else {(("r1", "@neighbors", "fd01::1"), SETS)})
-    assert tables(compute(Index(made)))["r2"][BLOCK] == ("bgp", frozenset({"e0"}))
+    assert tables(compute_control_plane(Index(made)))["r2"][BLOCK] == ("bgp", frozenset({"e0"}))
 
 
 def test_static_routes_that_are_announced_with_the_own_address_by_word_are_not_computed() -> None:
@@ -182,12 +184,12 @@ def test_static_routes_that_are_announced_with_the_own_address_by_word_are_not_c
 @pytest.mark.parametrize(("hop", "ports"), [("10.1.0.0", {"e0", "e1"}), ("192.0.2.1", {"e1"})])
 def test_a_static_route_to_the_neighbor_is_not_refused_with_another_next_hop(hop: str, ports: set[str]) -> None:
     made = with_static_route(hop)
-    assert tables(compute(Index(made)))["r2"]["10.8.5.0/24"] == ("bgp", frozenset(ports))
+    assert tables(compute_control_plane(Index(made)))["r2"]["10.8.5.0/24"] == ("bgp", frozenset(ports))
 
 
 def test_an_announced_next_hop_that_is_not_reached_is_reported_at_the_rule_that_sets_it() -> None:
-    hits = [hit for hit in find(Index(two_cables("192.0.2.1"))) if isinstance(hit, Hit)]
+    hits = [hit for hit in find(Index(two_cables("192.0.2.1"))) if isinstance(hit, AnalysisHit)]
     where = ("r1", "@bgp", "route_maps", "HOP", "rules", "10")
     facts = {"device": "r2", "prefix": BLOCK, "far": "r1", "hop": "192.0.2.1", "cause": "is on no link"}
     assert [(hit.subject, hit.facts) for hit in hits] == [(where, facts)]
-    assert [hit for hit in find(Index(two_cables("10.1.0.2"))) if isinstance(hit, Hit)] == []
+    assert [hit for hit in find(Index(two_cables("10.1.0.2"))) if isinstance(hit, AnalysisHit)] == []

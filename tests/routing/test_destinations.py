@@ -13,7 +13,7 @@ from nodrop.model.index import Index
 from nodrop.model.routing import Redistribution, StaticRoute
 from nodrop.model.states import known_rows
 from nodrop.model.values import replace_fields
-from nodrop.routing import ControlPlane, compute
+from nodrop.routing import ControlPlane, compute_control_plane
 from nodrop.routing.speakers import FamilyWorld
 from support.policy_lists import listed
 from support.random_routed import routed
@@ -35,7 +35,7 @@ def announcing(*routes: tuple[str, str], session: object = None, **bgp: object) 
     one = router("r1", 65001, ports, [session or to("10.1.0.1"), to("10.1.1.1")], bgp=said, static_routes=statics)
     far = [port("e0", "10.1.0.1/31"), port("e1", "10.1.1.1/31")]
     other = router("r2", 65002, far, [to("10.1.0.0"), to("10.1.1.0")])
-    return compute(Index(fabric(one, other, cables=["r1 e0 - r2 e0", "r1 e1 - r2 e1"])))
+    return compute_control_plane(Index(fabric(one, other, cables=["r1 e0 - r2 e0", "r1 e1 - r2 e1"])))
 
 
 def test_what_a_router_announces_alike_is_one_class() -> None:
@@ -72,7 +72,7 @@ def test_what_two_routers_announce_is_not_what_one_does() -> None:
     static = tuple(StaticRoute(prefix=one, next_hop="blackhole") for one in BLOCKS)
     one = router("r1", 65001, ports[0], [to("10.1.0.1")], bgp={"networks": BLOCKS}, static_routes=static)
     other = router("r2", 65002, ports[1], [to("10.1.0.0")], bgp={"networks": BLOCKS[:1]}, static_routes=static)
-    plane = compute(Index(fabric(one, other, cables=["r1 e0 - r2 e0"])))
+    plane = compute_control_plane(Index(fabric(one, other, cables=["r1 e0 - r2 e0"])))
     assert classes(plane) == {frozenset(BLOCKS[:1]), frozenset(BLOCKS[1:])}
 
 
@@ -96,7 +96,7 @@ def stable(plane: ControlPlane) -> bool:
 def with_all_origins(made: Fabric) -> ControlPlane:
     """The plane of a fabric in which every AS number at the end of a path is said."""
     with patch.object(FamilyWorld, "_hidden", lambda _: 0):
-        plane = compute(Index(made))
+        plane = compute_control_plane(Index(made))
         assert all(plane.of(family).world.hidden == 0 for family in plane.families)
     return plane
 
@@ -105,14 +105,14 @@ def with_all_origins(made: Fabric) -> ControlPlane:
 @given(chance=st.randoms(use_true_random=False), preferences=st.booleans())
 def test_a_random_fabric_has_the_same_routes_with_all_origins_said(chance: Random, *, preferences: bool) -> None:
     made = routed(chance, preferences=preferences)
-    short, long = compute(Index(made)), with_all_origins(made)
+    short, long = compute_control_plane(Index(made)), with_all_origins(made)
     if stable(short) and stable(long):
         assert tables(short) == tables(long)
 
 
 def test_a_clos_has_the_same_routes_with_all_origins_said() -> None:
     made = three_tier(pods=3, leaves=3, spines=2, superspines=2)
-    short = compute(Index(made))
+    short = compute_control_plane(Index(made))
     assert short.ipv4.world.hidden
     assert tables(short) == tables(with_all_origins(made))
 
@@ -138,7 +138,7 @@ def in_red(made: Fabric) -> Fabric:
 @given(chance=st.randoms(use_true_random=False))
 def test_a_vrf_has_the_routes_that_the_default_one_would_have(chance: Random) -> None:
     made = routed(chance, preferences=False)
-    plain, red = compute(Index(made)), compute(Index(in_red(made)))
+    plain, red = compute_control_plane(Index(made)), compute_control_plane(Index(in_red(made)))
     if stable(plain) and stable(red):
         assert {one.name for one in red.routers if one.bgp is not None} == {
             f"{one.name} VRF RED" for one in made.devices

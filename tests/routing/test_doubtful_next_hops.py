@@ -7,8 +7,8 @@ import pytest
 from nodrop.model.fabric import Fabric, Loopback
 from nodrop.model.index import Index
 from nodrop.model.routing import Aggregate, PrefixList, PrefixRule, RouteMap, RouteMapRule, StaticRoute
-from nodrop.routing import ControlPlane, compute
-from nodrop.routing.prefixes import Prefix, prefix
+from nodrop.routing import ControlPlane, compute_control_plane
+from nodrop.routing.prefixes import Prefix, parse_prefix
 from support.routed_runs import compare
 from support.twin_runs import needed
 from support.wired_routers import fabric, port, router, to
@@ -25,7 +25,7 @@ _FEW = RouteMap(name="FEW", rules=(RouteMapRule(sequence=10, action="permit", ma
 
 
 def block(number: int) -> Prefix:
-    found = prefix(f"10.8.{number}.0/24")
+    found = parse_prefix(f"10.8.{number}.0/24")
     assert found is not None
     return found
 
@@ -71,7 +71,7 @@ def doubly_joined(**link: Any) -> Fabric:
 )
 def test_ttl_security_lets_routes_follow_others(link: Said, ports: set[str], *, is_unknown: bool) -> None:
     """In FRR 8.4.4 it does so at one neighbor, but not in a peer group before its members; the model has no groups."""
-    plane = compute(Index(doubly_joined(**link)))
+    plane = compute_control_plane(Index(doubly_joined(**link)))
     assert legs(plane, block(2)) == ports
     assert gaps(plane) == ({("r1", TTL_SECURITY), ("r2", TTL_SECURITY)} if is_unknown else set())
 
@@ -137,7 +137,7 @@ def test_routes_behind_a_route_to_its_own_next_hop(
 
     Meanwhile zebra takes a summary around the loopback for the way to it, and drops packets to r2's block for ever.
     """
-    plane = compute(Index(behind_itself(client=client, block_over_link=block_over_link, summed=summed)))
+    plane = compute_control_plane(Index(behind_itself(client=client, block_over_link=block_over_link, summed=summed)))
     assert len(plane.sessions) == 2
     assert legs(plane, block(2)) == {"e0"}
     assert gaps(plane) == ({("r1", BEHIND_ITSELF)} if is_unknown else set())
@@ -179,6 +179,6 @@ def test_routes_to_a_neighbor_that_come_and_go(*, client: bool) -> None:
 
     From a neighbor that is no client bgpd does not take such a route.
     """
-    plane = compute(Index(behind_another_as(client=client)))
+    plane = compute_control_plane(Index(behind_another_as(client=client)))
     assert len(plane.sessions) == 3
     assert gaps(plane) == ({("r3", COME_AND_GO)} if client else set())

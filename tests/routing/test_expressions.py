@@ -13,12 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from nodrop.model.policy_values import community_expression, path_expression
-from nodrop.syntax.posix import MAX_LENGTH, MAX_STATES, Expression, compiled
+from nodrop.model.policy_values import parse_as_path_expression, parse_community_expression
+from nodrop.syntax.posix import MAX_EXPRESSION_CHARACTERS, MAX_STATES, Expression, compile_posix_regex
 from support.places import TESTS
 
 CASES: dict[str, list[dict[str, str]]] = YAML(typ="safe").load((TESTS / "routing" / "expressions.yaml").read_text())
-READERS = {"paths": path_expression, "communities": community_expression}
+READERS = {"paths": parse_as_path_expression, "communities": parse_community_expression}
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_the_work_is_linear_in_the_text(expression: str, text: str) -> None:
     """No state is visited more often than once per character, whatever is nested in what."""
     work = []
     for factor in (1, 2):
-        found = compiled(expression)
+        found = compile_posix_regex(expression)
         assert found is not None
         found.matches(text * factor)
         assert found.visited <= (len(text) * factor + 2) * found.states
@@ -55,7 +55,7 @@ def test_the_work_is_linear_in_the_text(expression: str, text: str) -> None:
 
 def test_many_different_texts_do_not_fill_memory() -> None:
     drawn = random.Random(7)
-    found = compiled("^(1|2)*1(1|2){14}$")
+    found = compile_posix_regex("^(1|2)*1(1|2){14}$")
     assert found is not None
     for _ in range(300):
         text = "".join(drawn.choice("12") for _ in range(200))
@@ -67,18 +67,18 @@ def test_many_different_texts_do_not_fill_memory() -> None:
     "expression",
     [
         "1" * (MAX_STATES + 1),
-        "[" + "1" * MAX_LENGTH + "]",
+        "[" + "1" * MAX_EXPRESSION_CHARACTERS + "]",
         "(" * 4000 + "1" + ")" * 4000,
         "1{2000}{2000}",
         "(1{1000}|2{1000}){9}",
     ],
 )
 def test_what_is_beyond_the_limits_is_unknown(expression: str) -> None:
-    assert compiled(expression) is None
+    assert compile_posix_regex(expression) is None
 
 
 def test_as_many_states_as_the_limit_has_are_taken() -> None:
-    found = compiled("1" * (MAX_STATES // 2))
+    found = compile_posix_regex("1" * (MAX_STATES // 2))
     assert found is not None
     assert found.matches("1" * (MAX_STATES // 2))
 
@@ -127,7 +127,7 @@ TEXTS = st.lists(st.text("123 .,a\\", max_size=8), min_size=3, max_size=6)
 @settings(max_examples=1500)
 @given(WELL_FORMED, TEXTS)
 def test_well_formed_expressions_are_answered_as_the_c_library_does(expression: str, texts: list[str]) -> None:
-    wanted, found = answered(expression, texts), compiled(expression)
+    wanted, found = answered(expression, texts), compile_posix_regex(expression)
     assert found is not None or wanted is None or re.search(r"[\^$].*[*+?{]", expression)
     if found is not None:
         assert [found.matches(text) for text in texts] == wanted
@@ -136,13 +136,13 @@ def test_well_formed_expressions_are_answered_as_the_c_library_does(expression: 
 @settings(max_examples=1500)
 @given(ANYTHING, TEXTS)
 def test_of_any_text_an_expression_that_is_compiled_is_one_of_the_c_library(expression: str, texts: list[str]) -> None:
-    found = compiled(expression)
+    found = compile_posix_regex(expression)
     if found is not None:
         assert [found.matches(text) for text in texts] == answered(expression, texts)
 
 
 def _readings(expression: str, texts: list[str]) -> Iterator[tuple[str, bool, bool]]:
-    found, between = path_expression(expression), "(^|[,{}() ]|$)"
+    found, between = parse_as_path_expression(expression), "(^|[,{}() ]|$)"
     if isinstance(found, Expression):
         wanted = answered(expression.replace("_", between), texts)
         assert wanted is not None, expression

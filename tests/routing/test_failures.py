@@ -10,7 +10,7 @@ from clos import three_tier
 from nodrop.model.fabric import Fabric, Link
 from nodrop.model.index import Index
 from nodrop.model.routing import Redistribution
-from nodrop.routing import ControlPlane, compute
+from nodrop.routing import ControlPlane, compute_control_plane
 from nodrop.routing.failures import FailureAnalysis, FailureOutcome
 from nodrop.routing.prefixes import Prefix
 from nodrop.routing.routes import FamilyRoutes
@@ -83,12 +83,12 @@ def _learned(routes: FamilyRoutes, number: int, prefix: Prefix) -> int | None:
 
 
 def assert_exact(made: Fabric) -> None:
-    base = compute(Index(made))
+    base = compute_control_plane(Index(made))
     for family in base.families:
         routes = base.of(family)
         failures = FailureAnalysis(base, routes)
         for link in failures.links:
-            after = compute(Index(made), frozenset((link.a, link.b))).of(family)
+            after = compute_control_plane(Index(made), frozenset((link.a, link.b))).of(family)
             outcome = failures.of_link(link)
             if routes.state.unstable or after.state.unstable or outcome.unstable:
                 continue
@@ -125,7 +125,7 @@ def test_prefixes_at_ports_that_a_neighbor_in_the_as_announces() -> None:
 
 
 def plane_of(made: Fabric) -> tuple[ControlPlane, FailureAnalysis]:
-    plane = compute(Index(made))
+    plane = compute_control_plane(Index(made))
     return plane, FailureAnalysis(plane, plane.ipv4)
 
 
@@ -138,7 +138,7 @@ def test_a_fabric_without_a_device() -> None:
     plane, failures = plane_of(made)
     for name in ("p0-leaf0", "p0-spine0", "super0-0"):
         dead = frozenset(end for link in made.links for end in (link.a, link.b) if name in (link.a.node, link.b.node))
-        after = compute(Index(made), dead).ipv4
+        after = compute_control_plane(Index(made), dead).ipv4
         assert told(plane.ipv4, failures.of_device(name)) == compared(plane.ipv4, after, frozenset((name,))), name
 
 

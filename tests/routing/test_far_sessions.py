@@ -8,7 +8,7 @@ from nodrop.model.fabric import Device, End, Fabric, Loopback
 from nodrop.model.index import Index
 from nodrop.model.routing import BgpNeighbor, PrefixList, PrefixRule, RouteMap, RouteMapRule, StaticRoute
 from nodrop.model.values import replace_fields
-from nodrop.routing import ControlPlane, compute
+from nodrop.routing import ControlPlane, compute_control_plane
 from nodrop.routing.failures import FailureAnalysis
 from nodrop.routing.gaps import UncomputedPart
 from nodrop.routing.prefixes import Prefix
@@ -81,7 +81,7 @@ def chain(first: BgpNeighbor, last: BgpNeighbor, *, announced: bool = True, **mo
 
 def row(first: BgpNeighbor, last: BgpNeighbor, *, announced: bool = True) -> ControlPlane:
     """Return the control plane of these three."""
-    return compute(Index(chain(first, last, announced=announced)))
+    return compute_control_plane(Index(chain(first, last, announced=announced)))
 
 
 def of_far(plane: ControlPlane) -> tuple[str, str]:
@@ -148,7 +148,7 @@ def by_different_ways(hops: tuple[int | None, int | None]) -> Fabric:
     ("hops", "expected"), [((None, 2), "up"), ((2, 2), "up"), ((None, None), "hops"), ((2, None), "hops")]
 )
 def test_packets_of_each_end_need_hops_for_their_own_way(hops: tuple[int | None, int | None], expected: str) -> None:
-    assert of_far(compute(Index(by_different_ways(hops)))) == (expected, expected)
+    assert of_far(compute_control_plane(Index(by_different_ways(hops)))) == (expected, expected)
 
 
 @pytest.mark.nightly
@@ -191,7 +191,7 @@ CARRYING: dict[str, tuple[Fabric, set[str] | None]] = {
 
 @pytest.mark.parametrize(("made", "expected"), CARRYING.values(), ids=CARRYING)
 def test_routes_go_over_a_session_between_loopbacks(made: Fabric, expected: set[str] | None) -> None:
-    plane = compute(Index(made))
+    plane = compute_control_plane(Index(made))
     assert of_far(plane) == ("up", "up")
     assert legs(plane) == expected
     assert {gap.what for gap in plane.gaps} <= {"valleys over next hops that are behind other routers"}
@@ -206,8 +206,8 @@ def test_one_end_that_carries_no_routes_keeps_them_out() -> None:
 def test_a_failure_takes_down_a_session_whose_loopback_is_behind_it() -> None:
     made = chain(far(3, active=True), far(1, active=True))
     (link,) = (one for one in made.links if one.a == End("r2", "e1"))
-    assert of_far(compute(Index(made), frozenset({link.a, link.b}))) == ("no-route", "no-route")
-    plane = compute(Index(made))
+    assert of_far(compute_control_plane(Index(made), frozenset({link.a, link.b}))) == ("no-route", "no-route")
+    plane = compute_control_plane(Index(made))
     lost = {(one.router, one.bits) for one in FailureAnalysis(plane, plane.ipv4).of_link(link).unreachable}
     number = plane.ipv4.world.destinations.class_of[Prefix("ipv4", 0x0A080300, 24)]
     assert any(router == 0 and bits >> number & 1 for router, bits in lost)
@@ -235,11 +235,11 @@ def beside(**more: Any) -> Fabric:
 
 def test_a_static_route_to_a_loopback_on_a_link_does_for_a_session_but_not_for_its_routes() -> None:
     """bgpd counts static routes, zebra follows none without `ebgp-multihop` (FRR, bgpd/bgp_zebra.c)."""
-    plane = compute(Index(beside()))
+    plane = compute_control_plane(Index(beside()))
     assert set(states(plane).values()) == {"up"}
     assert legs(plane) is None
     for more in ({"ebgp_multihop": 2}, {"connected_check": False}):
-        assert legs(compute(Index(beside(**more)))) == {"e0"}
+        assert legs(compute_control_plane(Index(beside(**more)))) == {"e0"}
 
 
 def test_each_statement_has_the_session_that_its_own_addresses_name() -> None:
@@ -249,7 +249,7 @@ def test_each_statement_has_the_session_that_its_own_addresses_name() -> None:
         replace_fields(device, bgp=replace_fields(device.bgp, neighbors=(to(hop), *device.bgp.neighbors)))
         for device, hop in zip(made.devices, ("10.1.0.1", "10.1.0.0"), strict=True)
     ]
-    assert set(states(compute(Index(replace_fields(made, devices=tuple(devices))))).values()) == {"up"}
+    assert set(states(compute_control_plane(Index(replace_fields(made, devices=tuple(devices))))).values()) == {"up"}
 
 
 def test_a_session_over_a_default_route_is_a_gap() -> None:
@@ -257,7 +257,7 @@ def test_a_session_over_a_default_route_is_a_gap() -> None:
     default = StaticRoute(prefix="0.0.0.0/0", next_hop="10.1.0.1")
     made = beside(ebgp_multihop=2)
     first = replace_fields(made.devices[0], static_routes=(default,))
-    plane = compute(Index(replace_fields(made, devices=(first, made.devices[1]))))
+    plane = compute_control_plane(Index(replace_fields(made, devices=(first, made.devices[1]))))
     assert [gap.what for gap in plane.gaps] == ["a session over a default route"]
 
 
@@ -287,7 +287,7 @@ def twice_told() -> Fabric:
 
 
 def test_a_default_route_over_a_next_hop_does_not_lead_to_that_next_hop() -> None:
-    plane = compute(Index(twice_told()))
+    plane = compute_control_plane(Index(twice_told()))
     routes = {str(route.prefix): [hop.leg for hop in route.hops] for route in plane.ipv4.routes(0)}
     assert routes["0.0.0.0/0"] == routes["10.0.0.0/24"] == ["e0"]
     assert set(states(plane).values()) == {"up"}
@@ -323,7 +323,7 @@ def test_a_session_that_is_not_known_may_bring_the_route_of_another(*, is_carryi
     unknown = to("10.0.0.9", asn="internal", update_source="Loopback0", **({} if is_carrying else OVERLAY))
     bgp = made.devices[0].bgp
     first = replace_fields(made.devices[0], bgp=replace_fields(bgp, neighbors=(*bgp.neighbors, unknown)))
-    plane = compute(Index(replace_fields(made, devices=(first, *made.devices[1:]))))
+    plane = compute_control_plane(Index(replace_fields(made, devices=(first, *made.devices[1:]))))
     assert states(plane)["r1 10.0.0.9"] == "unread"
     assert of_far(plane) == (("unread", "unread") if is_carrying else ("no-route", "no-route"))
     gap = UncomputedPart(("r1", "@neighbors", "10.0.0.9"), "sessions over several hops")
@@ -333,7 +333,7 @@ def test_a_session_that_is_not_known_may_bring_the_route_of_another(*, is_carryi
 def pair(one: dict[str, Any], other: dict[str, Any]) -> set[str]:
     first = router("r1", 65001, [port("e0", "10.1.0.0/31")], (to("10.1.0.1", **one),))
     second = router("r2", 65002, [port("e0", "10.1.0.1/31")], (to("10.1.0.0", **other),))
-    return set(states(compute(Index(fabric(first, second, cables=["r1 e0 - r2 e0"])))).values())
+    return set(states(compute_control_plane(Index(fabric(first, second, cables=["r1 e0 - r2 e0"])))).values())
 
 
 @pytest.mark.parametrize(
@@ -388,7 +388,9 @@ def test_routes_that_follow_each_other_are_a_gap() -> None:
     )
     second = end(2, 3, ["10.1.0.1/31", "10.1.0.4/31"], "10.1.0.0", "10.1.0.5")
     third = end(3, 2, ["10.1.0.3/31", "10.1.0.5/31"], "10.1.0.2", "10.1.0.4")
-    plane = compute(Index(fabric(first, second, third, cables=["r1 e0 - r2 e0", "r1 e1 - r3 e0", "r2 e1 - r3 e1"])))
+    plane = compute_control_plane(
+        Index(fabric(first, second, third, cables=["r1 e0 - r2 e0", "r1 e1 - r3 e0", "r2 e1 - r3 e1"]))
+    )
     assert set(states(plane).values()) == {"up"}
     assert ("r1", "routes over next hops that lead to one another") in {
         (gap.subject[0], gap.what) for gap in plane.gaps

@@ -5,12 +5,12 @@ from typing import Any
 from nodrop.model.access import AccessEntry, AccessList, Bits, PortRange
 from nodrop.model.states import UNKNOWN
 from nodrop.routing.filtering import AddressRange, Packets, decide_packets
-from nodrop.routing.prefixes import prefix
+from nodrop.routing.prefixes import parse_prefix
 from nodrop.routing.roce_opcodes import DATA_OPCODES, POSSIBLE_OPCODES
 
 
 def atom(text: str) -> AddressRange:
-    found = prefix(text)
+    found = parse_prefix(text)
     assert found is not None
     return AddressRange(found)
 

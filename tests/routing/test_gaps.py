@@ -16,7 +16,7 @@ from nodrop.model.routing import (
 )
 from nodrop.model.states import UNKNOWN
 from nodrop.model.subject import Subject
-from nodrop.routing import ControlPlane, compute
+from nodrop.routing import ControlPlane, compute_control_plane
 from support.wired_routers import fabric, kept_hop, port, ring, router, to
 
 
@@ -26,7 +26,10 @@ def gaps(neighbors: Any = (), far: int = 65002, *routes: StaticRoute, **bgp: Any
         "r1", 65001, [port("e0", "10.1.0.0/31")], neighbors or [to("10.1.0.1", far)], bgp=bgp, static_routes=routes
     )
     other = router("r2", far, [port("e0", "10.1.0.1/31")], [to("10.1.0.0", 65001)])
-    return {(gap.subject, gap.what) for gap in compute(Index(fabric(one, other, cables=["r1 e0 - r2 e0"]))).gaps}
+    return {
+        (gap.subject, gap.what)
+        for gap in compute_control_plane(Index(fabric(one, other, cables=["r1 e0 - r2 e0"]))).gaps
+    }
 
 
 def test_there_are_none_where_all_is_computed() -> None:
@@ -36,7 +39,9 @@ def test_there_are_none_where_all_is_computed() -> None:
 
 def test_bgp_that_is_not_known() -> None:
     alone = Device(name="r1", platform="sonic", bgp=UNKNOWN)
-    assert {(gap.subject, gap.what) for gap in compute(Index(fabric(alone))).gaps} == {(("r1",), "device.bgp")}
+    assert {(gap.subject, gap.what) for gap in compute_control_plane(Index(fabric(alone))).gaps} == {
+        (("r1",), "device.bgp")
+    }
 
 
 def test_routes_between_routers_of_one_as_are_computed() -> None:
@@ -114,7 +119,7 @@ def test_a_next_hop_that_a_route_map_keeps(
 def test_next_hops_that_a_route_map_keeps_are_computed_where_a_neighbor_has_no_use_for_them(
     told: dict[str, Any], far: dict[str, Any], *, is_computed: bool
 ) -> None:
-    gaps = compute(Index(kept_hop(told, far))).gaps
+    gaps = compute_control_plane(Index(kept_hop(told, far))).gaps
     expected = set() if is_computed else {(("r2", "@neighbors", "10.2.0.1"), "next hops that a route map keeps")}
     assert {(gap.subject, gap.what) for gap in gaps} == expected
 
@@ -143,7 +148,7 @@ def test_a_session_over_an_interface_without_ports_may_go_over_others() -> None:
             [to("10.9.0.1", 65002, **more)],
             port_channels=(PortChannel(name="PortChannel1", addresses=("10.9.0.0/31",)),),
         )
-        assert {gap.what for gap in compute(Index(fabric(first, cables=[]))).gaps} == expected
+        assert {gap.what for gap in compute_control_plane(Index(fabric(first, cables=[]))).gaps} == expected
 
 
 def one_cable(first: dict[str, Any], *, dead: bool) -> ControlPlane:
@@ -159,7 +164,7 @@ def one_cable(first: dict[str, Any], *, dead: bool) -> ControlPlane:
     block = {"networks": ("10.0.0.0/8",), "import_check": False}
     third = router("r3", 65003, [port("e0", "10.2.0.1/31")], [to("10.2.0.0")], bgp=block)
     index = Index(fabric(one, other, third, cables=["r1 e0 - r2 e0", "r1 e1 - r3 e0"]))
-    return compute(index, frozenset({End("r1", "e0"), End("r2", "e0")}) if dead else frozenset())
+    return compute_control_plane(index, frozenset({End("r1", "e0"), End("r2", "e0")}) if dead else frozenset())
 
 
 def test_a_session_over_several_hops_whose_link_is_dead_is_down_without_routes() -> None:
@@ -195,7 +200,7 @@ def test_a_local_as_number_for_a_neighbor_of_the_own_as(neighbor: BgpNeighbor, *
         [to("10.1.0.0", 65002 if is_unsettled else "internal")],
         bgp={"router_id": "10.9.0.2"},
     )
-    plane = compute(Index(fabric(one, other, cables=["r1 e0 - r2 e0"])))
+    plane = compute_control_plane(Index(fabric(one, other, cables=["r1 e0 - r2 e0"])))
     what = "a local AS number that FRR may have refused"
     expected = {(("r1", "@neighbors", "10.1.0.1"), what), (("r2", "@neighbors", "10.1.0.0"), what)}
     assert {(gap.subject, gap.what) for gap in plane.gaps} == (expected if is_unsettled else set())
@@ -206,7 +211,7 @@ def test_a_local_as_number_that_the_session_itself_states_is_refused() -> None:
     """So the session is one inside the AS for its end, while the other end expects the local AS number."""
     one = router("r1", 65001, [port("e0", "10.1.0.0/31")], [to("10.1.0.1", "internal", local_asn=65002)])
     other = router("r2", 65001, [port("e0", "10.1.0.1/31")], [to("10.1.0.0", 65002)], bgp={"router_id": "10.9.0.2"})
-    plane = compute(Index(fabric(one, other, cables=["r1 e0 - r2 e0"])))
+    plane = compute_control_plane(Index(fabric(one, other, cables=["r1 e0 - r2 e0"])))
     assert plane.gaps == ()
     assert [(down.reason, down.facts["expected"], down.facts["found"]) for down in plane.down] == [
         ("asn", 65002, 65001)
@@ -233,7 +238,7 @@ def test_default_originate_asks_its_route_map_about_learned_routes_that_are_not_
     one = router("r1", 65001, [port("e0", "10.1.0.0/31")], [far], bgp={"route_maps": maps})
     blocks = {"networks": ("10.8.0.0/24",), "import_check": False}
     other = router("r2", 65002, [port("e0", "10.1.0.1/31")], [to("10.1.0.0", 65001)], bgp=blocks)
-    found = compute(Index(fabric(one, other, cables=["r1 e0 - r2 e0"]))).gaps
+    found = compute_control_plane(Index(fabric(one, other, cables=["r1 e0 - r2 e0"]))).gaps
     what = "default-originate with a route map, beside learned routes that are not used"
     assert {gap.what for gap in found} == ({what} if is_unknown else set())
 
@@ -272,7 +277,7 @@ def over_ipv6(
         )
         for n in (0, 1)
     )
-    plane = compute(Index(fabric(r1, r2, cables=["r1 e0 - r2 e0"])))
+    plane = compute_control_plane(Index(fabric(r1, r2, cables=["r1 e0 - r2 e0"])))
     up = {side.neighbor.key for one in plane.sessions for side in (one.a, one.b)}
     return {(gap.subject, gap.what) for gap in plane.gaps}, "fd01::1" in up
 
@@ -303,7 +308,7 @@ def test_ipv4_over_ipv6_beside_a_session_that_carries_the_same() -> None:
 @pytest.mark.parametrize(("one", "other"), [(True, True), (True, False), (False, True)])
 def test_withdrawn_routes_that_may_go_round_for_ever(*, one: bool, other: bool) -> None:
     """Each of two routers puts its AS number in the place of the other's, which then finds its own in no path."""
-    plane = compute(Index(ring({"as_override": one}, {"as_override": other})))
+    plane = compute_control_plane(Index(ring({"as_override": one}, {"as_override": other})))
     what = "AS numbers that routers override for one another"
     ends = {(("r1", "@neighbors", "10.1.0.1"), what), (("r2", "@neighbors", "10.1.0.0"), what)}
     assert {(gap.subject, gap.what) for gap in plane.gaps} == (ends if one and other else set())

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from nodrop.analyses import Hit
+from nodrop.analyses import AnalysisHit
 from nodrop.analyses.unreached_next_hops import find
 from nodrop.model.fabric import Fabric
 from nodrop.model.index import Index
 from nodrop.model.routing import Ipv6Unicast, RouteMap, RouteMapRule
-from nodrop.routing import compute
+from nodrop.routing import compute_control_plane
 from support.routed_runs import compare, tables
 from support.twin_runs import needed
 from support.wired_routers import fabric, port, router, to
@@ -74,13 +74,15 @@ CASES: dict[str, tuple[Fabric, set[str]]] = {
 
 
 def gaps(made: Fabric) -> set[tuple[object, str]]:
-    return {(gap.subject, gap.what) for gap in compute(Index(made)).gaps if not gap.what.startswith("valleys")}
+    return {
+        (gap.subject, gap.what) for gap in compute_control_plane(Index(made)).gaps if not gap.what.startswith("valleys")
+    }
 
 
 @pytest.mark.parametrize(("made", "ports"), CASES.values(), ids=CASES)
 def test_a_global_next_hop_leads_where_it_is_preferred(made: Fabric, ports: set[str]) -> None:
     assert gaps(made) == set()
-    found = tables(compute(Index(made)))
+    found = tables(compute_control_plane(Index(made)))
     assert found["r2"][BLOCK] == ("bgp", frozenset(ports))
     assert found["r3"][BLOCK] == ("bgp", frozenset({"e0"}))
 
@@ -124,7 +126,7 @@ def test_an_ipv4_route_with_a_next_hop_of_ipv6_by_a_route_map_is_not_computed() 
     ],
 )
 def test_one_that_is_not_reached_is_reported_at_the_rule_that_sets_it(made: Fabric, name: str, cause: str) -> None:
-    hits = [hit for hit in find(Index(made)) if isinstance(hit, Hit)]
+    hits = [hit for hit in find(Index(made)) if isinstance(hit, AnalysisHit)]
     where = (name, "@bgp", "route_maps", "HOP", "rules", "10")
     assert [(hit.subject, hit.facts["device"], hit.facts["cause"]) for hit in hits] == (
         [(where, "r2", cause)] if name else []

@@ -9,7 +9,7 @@ from nodrop.model.index import Index
 from nodrop.model.routing import RouteMap, RouteMapRule, StaticRoute
 from nodrop.model.states import require_fact
 from nodrop.model.values import replace_fields
-from nodrop.routing import compute
+from nodrop.routing import compute_control_plane
 from nodrop.routing.failures import FailureAnalysis
 from support.routed_runs import compare, tables
 from support.twin_runs import needed, played
@@ -66,7 +66,7 @@ HALVES: dict[str, tuple[Fabric, str]] = {
 
 def state_of(made: Fabric, name: str = "r1") -> str:
     """Return the state of the only statement of a router: `up`, or the reason."""
-    plane = compute(Index(made))
+    plane = compute_control_plane(Index(made))
     return next((str(down.reason) for down in plane.down if down.router.name == name), "up")
 
 
@@ -98,7 +98,7 @@ def rises(made: Fabric) -> bool:
 def test_equal_paths_leave_open_from_where_a_session_is_opened() -> None:
     """The kernel takes one of the two cables by a hash, and r2 knows r1 by its address on the first."""
     made = half(INSIDE, INSIDE, over=(*FIRST, *SECOND))
-    plane = compute(Index(made))
+    plane = compute_control_plane(Index(made))
     assert {(down.router.name, down.reason, down.facts["missing"]) for down in plane.down} == {
         ("r1", "unread", "neighbor.update_source"),
         ("r2", "unread", "neighbor.update_source"),
@@ -118,7 +118,7 @@ def test_a_statement_to_a_link_is_not_about_the_session_between_loopbacks() -> N
     both = replace_fields(
         second, bgp=replace_fields(bgp, neighbors=(*require_fact(bgp.neighbors), more)), static_routes=(back,)
     )
-    plane = compute(Index(replace_fields(made, devices=(first, both))))
+    plane = compute_control_plane(Index(replace_fields(made, devices=(first, both))))
     assert [(down.router.name, down.neighbor.key, down.reason) for down in plane.down] == [
         ("r2", "10.1.0.0", "missing-there")
     ]
@@ -208,7 +208,7 @@ def test_sessions_of_routers_with_one_id_are_those_of_frr(asn: int) -> None:
     made = alike(asn)
     up = {"r1": {"session 10.1.0.1": ("session", frozenset({"up"}))}}
     (seen,) = played(made, frozenset(), up, (), up, 25.0)
-    assert seen["r1"]["session 10.1.0.1"] == tables(compute(Index(made)))["r1"]["session 10.1.0.1"]
+    assert seen["r1"]["session 10.1.0.1"] == tables(compute_control_plane(Index(made)))["r1"]["session 10.1.0.1"]
 
 
 def around(hops: int = 3) -> Fabric:
@@ -234,10 +234,10 @@ def around(hops: int = 3) -> Fabric:
 def test_a_session_of_several_hops_outlives_its_link(hops: int, *, is_up: bool) -> None:
     made = around(hops=hops)
     (link,) = (one for one in made.links if one.a == End("r1", "e0"))
-    dead = compute(Index(made), frozenset({link.a, link.b}))
+    dead = compute_control_plane(Index(made), frozenset({link.a, link.b}))
     assert [session.far for session in dead.sessions] == [True] * is_up
     assert all(gap.what.startswith("valleys over next hops") for gap in dead.gaps)
-    plane = compute(Index(made))
+    plane = compute_control_plane(Index(made))
     lost = FailureAnalysis(plane, plane.ipv4).of_link(link).unreachable
     assert {plane.routers[one.router].name for one in lost} == (set() if is_up else {"r1", "r2"})
 
@@ -263,7 +263,7 @@ def test_a_link_whose_two_statements_do_not_fit_may_be_of_another_session() -> N
         replace_fields(first, bgp=replace_fields(first_bgp, neighbors=(to("10.1.0.1", asn="internal"),))),
         replace_fields(second, bgp=replace_fields(second_bgp, neighbors=statements), static_routes=ways),
     )
-    plane = compute(Index(replace_fields(made, devices=devices)))
+    plane = compute_control_plane(Index(replace_fields(made, devices=devices)))
     assert [(one.a.neighbor.key, one.b.neighbor.key) for one in plane.sessions] == [("10.1.0.1", "10.0.0.1")]
     assert [(down.router.name, down.neighbor.key, down.reason) for down in plane.down] == [("r2", "10.1.0.0", "asn")]
     assert plane.gaps == ()

@@ -10,7 +10,7 @@ from nodrop.model.index import Index
 from nodrop.model.routing import Aggregate, PrefixList, PrefixRule, Redistribution, RouteMap, RouteMapRule, StaticRoute
 from nodrop.model.states import require_fact
 from nodrop.model.values import replace_fields
-from nodrop.routing import compute
+from nodrop.routing import compute_control_plane
 from nodrop.routing.failures import FailureAnalysis
 from nodrop.routing.prefixes import Prefix
 from support.routed_runs import compare, tables
@@ -58,7 +58,7 @@ def chain(
 
 def routes(of: Fabric, name: str, *dead: End) -> dict[str, list[str]]:
     """The routes of a router that are not connected, with their ports; `discard` for those that drop."""
-    table: Table = tables(compute(Index(of), frozenset(dead)))[name]
+    table: Table = tables(compute_control_plane(Index(of), frozenset(dead)))[name]
     return {prefix: sorted(hops) for prefix, (source, hops) in table.items() if source in ("bgp", "static")}
 
 
@@ -108,7 +108,7 @@ def test_the_route_map_of_a_default_route_is_asked_about_networks_without_a_rout
     said = {"default_originate": True, "default_policy": "IF"}
     of = chain(None, permitting("IF", "10.6.0.0/24") | {"networks": (network,), "import_check": True}, told=said)
     assert routes(of, "r3") == {**BOTH, **({"0.0.0.0/0": ["e0"]} if is_default else {})}
-    assert compute(Index(of)).gaps == ()
+    assert compute_control_plane(Index(of)).gaps == ()
 
 
 def test_routes_with_distance_255_are_announced_and_not_installed() -> None:
@@ -126,7 +126,7 @@ def test_aggregates_with_distance_255_hang_on_time(distance: int, block: str, *,
     """They stay installed where bgpd sent them before it read the line with the distance."""
     of = chain(None, {"distances": (20, 200, distance), "aggregates": (Aggregate(prefix=block),)})
     gaps = [(("r2", "@bgp"), "distance 255 of aggregates")] if is_unknown else []
-    assert [(gap.subject, gap.what) for gap in compute(Index(of)).gaps] == gaps
+    assert [(gap.subject, gap.what) for gap in compute_control_plane(Index(of)).gaps] == gaps
 
 
 def test_a_route_map_of_the_routing_table_decides_what_is_installed() -> None:
@@ -175,7 +175,7 @@ def test_the_default_route_of_a_drained_router_is_avoided(said: dict[str, Any], 
 def test_a_session_goes_down_over_its_maximum_of_prefixes(most: int, blocks: tuple[str, ...], up: bool) -> None:
     """With one prefix more than the maximum it goes down where an announcement follows."""
     of = chain({"networks": blocks, "import_check": False}, heard={"maximum_prefix": most})
-    plane = compute(Index(of))
+    plane = compute_control_plane(Index(of))
     assert len(plane.sessions) == (2 if up else 1)
     assert [(one.router.name, one.reason, one.there) for one in plane.down] == (
         [] if up else [("r1", "limit", True), ("r2", "limit", False)]
@@ -196,12 +196,14 @@ def test_a_neighbor_may_keep_routes_of_a_session_over_its_maximum(
     blocks, policy = {"networks": THREE, "import_check": False}, permitting("ALL", BLOCKS[0])
     of = chain(blocks, policy, heard={"maximum_prefix": 1}, told=told, last=last)
     where = (("r2", "@neighbors", "10.1.1.1"), "routes that a session over its limit brought before")
-    assert {(gap.subject, gap.what) for gap in compute(Index(of)).gaps} == ({where} if is_unknown else set())
+    assert {(gap.subject, gap.what) for gap in compute_control_plane(Index(of)).gaps} == (
+        {where} if is_unknown else set()
+    )
 
 
 def test_of_two_sessions_over_their_maximum_it_is_not_known_which_goes_first() -> None:
     """The one behind the other is over its maximum only while that is up."""
-    plane = compute(Index(chain(heard={"maximum_prefix": 1}, last={"maximum_prefix": 1})))
+    plane = compute_control_plane(Index(chain(heard={"maximum_prefix": 1}, last={"maximum_prefix": 1})))
     last = ("r2", "@neighbors", "10.1.1.1")
     gaps = {(last, "which session goes over its limit first"), (last, ONE_OVER[1]), ONE_OVER}
     assert {(gap.subject, gap.what) for gap in plane.gaps} == gaps
@@ -236,7 +238,7 @@ def test_a_failure_takes_nothing_that_an_aggregate_drops(installs: tuple[int, in
         ),
         cables=["r1 e0 - r2 e0", "r1 e1 - r2 e1"],
     )
-    plane = compute(Index(of))
+    plane = compute_control_plane(Index(of))
     failures, classes = FailureAnalysis(plane, plane.ipv4), plane.ipv4.world.destinations.members
     one, both = failures.of_link(of.links[0]), failures.of_link(*of.links)
     assert [(row.router, row.hops, row.before, _prefixes(classes, row.bits)) for row in one.weaker] == [
@@ -274,7 +276,7 @@ def test_the_least_distance_wins(distance: int, process: dict[str, Any] | None, 
     of = floating(distance, process)
     assert routes(of, "r2")[BLOCKS[0]] == used
     assert routes(of, "r3") == BOTH
-    assert compute(Index(of)).gaps == ()
+    assert compute_control_plane(Index(of)).gaps == ()
 
 
 def test_a_static_route_steps_in_for_one_of_bgp_unless_its_distance_is_255() -> None:
@@ -326,7 +328,7 @@ def test_a_static_route_that_drops_and_is_announced_stays(distance: int, process
     """The route of BGP is never better in bgpd, so that zebra never hears of it."""
     of = floating(distance, process)
     assert routes(of, "r2")[BLOCKS[0]] == ["discard"]
-    assert compute(Index(of)).gaps == ()
+    assert compute_control_plane(Index(of)).gaps == ()
 
 
 def test_it_hangs_on_time_who_wins_at_one_distance_or_where_the_loser_is_announced() -> None:
@@ -343,11 +345,11 @@ def test_it_hangs_on_time_who_wins_at_one_distance_or_where_the_loser_is_announc
         (floating(250, announced | {"aggregates": (Aggregate(prefix=BLOCKS[0]),)}), once),
         (floating(250, announced | {"route_maps": (HEAVY,)}), once),
     ):
-        assert [(gap.subject, gap.what) for gap in compute(Index(of)).gaps] == [(where, what)]
+        assert [(gap.subject, gap.what) for gap in compute_control_plane(Index(of)).gaps] == [(where, what)]
     for process in (announced | {"import_check": False}, {}):
-        assert compute(Index(floating(250, process))).gaps == ()
+        assert compute_control_plane(Index(floating(250, process))).gaps == ()
     alone = replace_fields(floating(250, told), links=(), devices=floating(250, told).devices[1:])
-    assert compute(Index(alone)).gaps == ()
+    assert compute_control_plane(Index(alone)).gaps == ()
 
 
 @pytest.mark.parametrize(
@@ -403,13 +405,13 @@ def _as_long(device: Device) -> Device:
 
 def test_the_other_end_of_a_session_expects_the_local_as_number() -> None:
     def down(**said: Any) -> list[tuple[str, object, object]]:
-        plane = compute(Index(ring(said, {"asn": said.pop("far")})))
+        plane = compute_control_plane(Index(ring(said, {"asn": said.pop("far")})))
         return [(one.reason, one.facts["expected"], one.facts["found"]) for one in plane.down]
 
     assert down(local_asn=64999, far=64999) == down(local_asn=64999, far="external") == []
     assert down(local_asn=64999, far=65001) == [("asn", 65001, 64999)] * 2
     assert down(local_asn=65001, far=65001) == []  # bgpd refuses the own number
-    assert [gap.what for gap in compute(Index(ring({"local_asn": 65002}, {"asn": 65002}))).gaps] == [
+    assert [gap.what for gap in compute_control_plane(Index(ring({"local_asn": 65002}, {"asn": 65002}))).gaps] == [
         "a local AS number that is the neighbor's"
     ]
 

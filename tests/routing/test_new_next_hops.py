@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from nodrop.analyses import Hit
+from nodrop.analyses import AnalysisHit
 from nodrop.analyses.unreached_next_hops import find
 from nodrop.model.fabric import Fabric, Loopback
 from nodrop.model.index import Index
 from nodrop.model.routing import Aggregate, RouteMap, RouteMapRule, StaticRoute
 from nodrop.model.values import replace_fields
-from nodrop.routing import compute
+from nodrop.routing import compute_control_plane
 from support.routed_runs import compare, tables
 from support.twin_runs import needed
 from support.wired_routers import fabric, port, router, to
@@ -90,7 +90,7 @@ CASES: dict[str, tuple[Fabric, set[str], bool]] = {
 
 @pytest.mark.parametrize(("made", "ports", "is_passed_on"), CASES.values(), ids=CASES)
 def test_a_next_hop_that_a_route_map_sets(made: Fabric, ports: set[str], *, is_passed_on: bool) -> None:
-    plane = compute(Index(made))
+    plane = compute_control_plane(Index(made))
     assert [gap.what for gap in plane.gaps if not gap.what.startswith("valleys")] == []
     found = tables(plane)
     assert found["r2"][BLOCK] == ("bgp", frozenset(ports))
@@ -102,14 +102,14 @@ NOT_REACHED = {"the router's own": two_spines("10.1.0.3"), "nobody's": two_spine
 
 @pytest.mark.parametrize("made", NOT_REACHED.values(), ids=NOT_REACHED)
 def test_routes_to_a_next_hop_that_is_not_reached_are_not_used(made: Fabric) -> None:
-    plane = compute(Index(made))
+    plane = compute_control_plane(Index(made))
     assert plane.gaps == ()
     assert tables(plane)["r2"][BLOCK] == ("bgp", frozenset({"e1"}))
 
 
 def found_at(made: Fabric) -> list[tuple[object, ...]]:
     """Return what the rule reports: where, and which routes of which neighbor have which next hop."""
-    hits = [hit for hit in find(Index(made)) if isinstance(hit, Hit)]
+    hits = [hit for hit in find(Index(made)) if isinstance(hit, AnalysisHit)]
     return [(hit.subject, *(hit.facts[name] for name in ("prefix", "far", "hop", "cause"))) for hit in hits]
 
 
@@ -135,7 +135,7 @@ def test_a_next_hop_is_reported_only_where_it_is_known_and_routes_have_it() -> N
     bgp = replace_fields(far.devices[1].bgp, neighbors=(*far.devices[1].bgp.neighbors, unread))
     made = replace_fields(far, devices=(far.devices[0], replace_fields(far.devices[1], bgp=bgp), far.devices[2]))
     what = "a next hop of a route map that is not reached"
-    assert what in {gap.what for gap in compute(Index(made)).gaps}
+    assert what in {gap.what for gap in compute_control_plane(Index(made)).gaps}
     assert found_at(made) == []
     quiet = replace_fields(far.devices[0], bgp=replace_fields(far.devices[0].bgp, networks=()))
     assert found_at(replace_fields(far, devices=(quiet, *far.devices[1:]))) == []
@@ -152,7 +152,7 @@ def test_a_next_hop_is_reported_only_where_it_is_known_and_routes_have_it() -> N
     ids=str,
 )
 def test_what_hangs_on_the_age_of_equal_routes_is_unknown(hop: str, more: Said, *, is_computed: bool) -> None:
-    gaps = compute(Index(two_spines(hop, by_id=False, **more))).gaps
+    gaps = compute_control_plane(Index(two_spines(hop, by_id=False, **more))).gaps
     expected = set() if is_computed else {(("r2", "@bgp"), "which of equal routes came first")}
     assert {(gap.subject, gap.what) for gap in gaps if not gap.what.startswith("valleys")} == expected
 
@@ -191,7 +191,7 @@ AGGREGATES = {
 @pytest.mark.parametrize(("made", "is_used"), AGGREGATES.values(), ids=AGGREGATES)
 def test_a_next_hop_may_be_behind_an_aggregate_that_drops_packets(made: Fabric, *, is_used: bool) -> None:
     """An address of a router is its own only while the interface is up."""
-    plane = compute(Index(made))
+    plane = compute_control_plane(Index(made))
     assert plane.gaps == ()
     assert tables(plane)["r2"].get(BLOCK) == (("bgp", frozenset({"discard"})) if is_used else None)
 

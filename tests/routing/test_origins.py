@@ -10,7 +10,7 @@ from nodrop.model.index import Index
 from nodrop.model.routing import Redistribution, RouteMap, RouteMapRule, StaticRoute
 from nodrop.model.states import UNKNOWN
 from nodrop.model.values import replace_fields
-from nodrop.routing import ControlPlane, compute
+from nodrop.routing import ControlPlane, compute_control_plane
 from nodrop.routing.adverts import IGP, INCOMPLETE
 from nodrop.routing.failures import FailureAnalysis
 from nodrop.routing.prefixes import Prefix
@@ -48,9 +48,9 @@ BLOCK, OTHER = "10.8.0.0/24", "10.8.1.0/24"
 
 def test_a_network_is_announced_while_the_routing_table_has_it() -> None:
     fabric_of_three = three((BLOCK, "blackhole"), networks=(BLOCK, OTHER))
-    assert learned(compute(Index(fabric_of_three)), "r2") == {BLOCK: ("e0",)}
+    assert learned(compute_control_plane(Index(fabric_of_three)), "r2") == {BLOCK: ("e0",)}
     unchecked = three((BLOCK, "blackhole"), networks=(BLOCK, OTHER), import_check=False)
-    assert learned(compute(Index(unchecked)), "r2") == {BLOCK: ("e0",), OTHER: ("e0",)}
+    assert learned(compute_control_plane(Index(unchecked)), "r2") == {BLOCK: ("e0",), OTHER: ("e0",)}
 
 
 def legs_map(*values: str) -> tuple[RouteMap, ...]:
@@ -78,14 +78,14 @@ def test_connected_routes_are_redistributed_by_their_interface(legs: list[str], 
     loopback = (Loopback(name="Loopback0", addresses=("10.9.0.1/32",)),)
     vlan = (Vlan(id=7, addresses=("10.3.7.1/24",), members=(VlanMember(interface="e1", tagged=False),)),)
     first = replace_fields(made.devices[0], loopbacks=loopback, vlans=vlan)
-    plane = compute(Index(replace_fields(made, devices=(first, *made.devices[1:]))))
+    plane = compute_control_plane(Index(replace_fields(made, devices=(first, *made.devices[1:]))))
     assert set(learned(plane, "r2")) == told
     assert plane.gaps == ()
 
 
 def followed(made: Fabric) -> tuple[set[str] | None, set[str] | None]:
     """Return the legs of the static routes while the link to r3 is dead; None is no route."""
-    plane = compute(Index(made), frozenset({End("r1", "e1")}))
+    plane = compute_control_plane(Index(made), frozenset({End("r1", "e1")}))
     routes = [plane.ipv4.own(0).get(Prefix("ipv4", number, 24)) for number in (0x0A080100, 0x0A080000)]
     found = [None if one is None else {"discard"} if one.discard else {hop.leg for hop in one.hops} for one in routes]
     return found[0], found[1]
@@ -97,7 +97,7 @@ def test_a_static_route_follows_another_route_to_its_next_hop() -> None:
     assert followed(following(told=False)) == (None, None)
     assert followed(following(aggregate=True, connected_check=False)) == ({"e0"}, {"discard"})
     last = three(("0.0.0.0/0", "10.1.0.1"), (BLOCK, "10.1.1.1"))
-    plane = compute(Index(last), frozenset({End("r1", "e1")}))
+    plane = compute_control_plane(Index(last), frozenset({End("r1", "e1")}))
     assert Prefix("ipv4", 0x0A080000, 24) not in plane.ipv4.own(0)
 
 
@@ -125,7 +125,7 @@ def test_the_address_of_a_neighbor_on_a_link_is_reached_over_no_route_of_bgp(
 
 def test_a_neighbor_on_a_link_is_reached_over_a_static_route() -> None:
     made = three((BLOCK, "10.1.1.1"), ("10.1.1.0/24", "10.1.0.1"))
-    route = compute(Index(made), frozenset({End("r1", "e1")})).ipv4.own(0)[Prefix("ipv4", 0x0A080000, 24)]
+    route = compute_control_plane(Index(made), frozenset({End("r1", "e1")})).ipv4.own(0)[Prefix("ipv4", 0x0A080000, 24)]
     assert {hop.leg for hop in route.hops} == {"e0"}
 
 
@@ -133,7 +133,7 @@ def test_over_which_interface_other_routes_go_is_a_gap() -> None:
     """Of learned and static routes bgpd knows an interface in some cases only."""
     for more in ({"redistributions": (Redistribution(source="static", policy="LEGS"),)}, {"installed_policy": "LEGS"}):
         made = three((BLOCK, "e1"), route_maps=legs_map("e1"), **more)
-        assert "interface" in {gap.what for gap in compute(Index(made)).gaps}
+        assert "interface" in {gap.what for gap in compute_control_plane(Index(made)).gaps}
 
 
 def test_a_static_route_is_announced_while_its_port_works() -> None:
@@ -148,8 +148,8 @@ def test_a_static_route_is_announced_while_its_port_works() -> None:
             ({"redistributions": (Redistribution(source="static"),)}, {}),
         ):
             index = Index(three((BLOCK, way), (OTHER, "10.1.0.1"), **said))
-            assert learned(compute(index), "r2") == {BLOCK: ("e0",), **there}
-            assert learned(compute(index, dead), "r2") == there
+            assert learned(compute_control_plane(index), "r2") == {BLOCK: ("e0",), **there}
+            assert learned(compute_control_plane(index, dead), "r2") == there
 
 
 REDISTRIBUTED = (Redistribution(source="static"),)
@@ -168,7 +168,7 @@ REDISTRIBUTED = (Redistribution(source="static"),)
 def test_a_neighbor_refuses_a_static_route_with_its_address(ways: list[str], refuses: list[str]) -> None:
     """Of several next hops bgpd gets the first: an interface, else the lowest address."""
     of = three(*((BLOCK, way) for way in ways), redistributions=REDISTRIBUTED)
-    plane = compute(Index(of))
+    plane = compute_control_plane(Index(of))
     assert [name for name in ("r2", "r3") if BLOCK not in learned(plane, name)] == refuses
     assert plane.gaps == ()
 
@@ -183,7 +183,7 @@ def test_a_neighbor_takes_a_static_route_that_is_announced_otherwise() -> None:
             else one
             for one in of.devices
         ]
-        assert BLOCK in learned(compute(Index(replace_fields(of, devices=tuple(devices)))), "r2"), said
+        assert BLOCK in learned(compute_control_plane(Index(replace_fields(of, devices=tuple(devices)))), "r2"), said
 
 
 @pytest.mark.nightly
@@ -197,7 +197,7 @@ def test_frr_refuses_the_same_static_routes(ways: list[str]) -> None:
 def test_a_failure_takes_the_static_routes_over_the_port_with_it() -> None:
     """As networks and redistributed."""
     for said in ({"networks": (BLOCK, OTHER)}, {"redistributions": (Redistribution(source="static"),)}):
-        plane = compute(Index(three((BLOCK, "e1"), (OTHER, "e0"), **said)))
+        plane = compute_control_plane(Index(three((BLOCK, "e1"), (OTHER, "e0"), **said)))
         (link,) = (one for one in plane.index.fabric.links if "r3" in (one.a.node, one.b.node))
         lost = {
             (plane.routers[row.router].name, str(one))
@@ -217,14 +217,14 @@ def marked(community: str) -> Fabric:
 
 
 def test_what_a_router_marks_for_itself_it_keeps() -> None:
-    assert learned(compute(Index(marked("65000:1"))), "r2") == {BLOCK: ("e0",)}
+    assert learned(compute_control_plane(Index(marked("65000:1"))), "r2") == {BLOCK: ("e0",)}
     for kept in ("no-export", "no-advertise", "local-AS"):
-        assert learned(compute(Index(marked(kept))), "r2") == {}, kept
+        assert learned(compute_control_plane(Index(marked(kept))), "r2") == {}, kept
 
 
 def test_connected_subnets_are_redistributed_without_link_local_ones() -> None:
     index = Index(three(redistributions=(Redistribution(source="connected"),)))
-    assert learned(compute(index), "r2") == {"10.1.1.0/31": ("e0",)}
+    assert learned(compute_control_plane(index), "r2") == {"10.1.1.0/31": ("e0",)}
 
 
 def test_a_neighbor_over_an_interface_loses_the_tie_to_one_with_an_address() -> None:
@@ -234,16 +234,16 @@ def test_a_neighbor_over_an_interface_loses_the_tie_to_one_with_an_address() -> 
     here, there = [port("e0"), port("e1", "10.1.0.0/31")], [port("e0"), port("e1", "10.1.0.1/31")]
     one = router("r1", 65001, here, [to("e0"), to("10.1.0.1")], bgp={"maximum_paths": 1})
     other = router("r2", 65002, there, [to("e0"), to("10.1.0.0")], bgp={"networks": (BLOCK,)}, static_routes=(block,))
-    plane = compute(Index(fabric(one, other, cables=["r1 e0 - r2 e0", "r1 e1 - r2 e1"])))
+    plane = compute_control_plane(Index(fabric(one, other, cables=["r1 e0 - r2 e0", "r1 e1 - r2 e1"])))
     assert learned(plane, "r1") == {BLOCK: ("e1",)}
 
 
 def test_what_may_be_a_leg_counts_as_there() -> None:
     """A bridge whose VLANs are not known may have the prefix of a network statement."""
     known = three(networks=(OTHER,))
-    assert learned(compute(Index(known)), "r2") == {}
+    assert learned(compute_control_plane(Index(known)), "r2") == {}
     one, *others = known.devices
-    plane = compute(Index(replace_fields(known, devices=(replace_fields(one, vlans=UNKNOWN), *others))))
+    plane = compute_control_plane(Index(replace_fields(known, devices=(replace_fields(one, vlans=UNKNOWN), *others))))
     assert learned(plane, "r2") == {OTHER: ("e0",)}
     assert [(gap.subject, gap.what) for gap in plane.gaps] == [(("r1",), "device.vlans")]
 
@@ -269,7 +269,7 @@ def test_of_a_network_and_a_redistributed_route_the_better_one_is_announced(
         redistributions=(Redistribution(source="static", policy="IN"),),
         route_maps=(RouteMap(name="IN", rules=rules),),
     )
-    plane = compute(Index(of))
+    plane = compute_control_plane(Index(of))
     state = plane.ipv4.state
     found = next(one for one in plane.routers if one.name == "r2").number
     assert {entry.attributes.origin for entry in state.table(found).entries} == origins

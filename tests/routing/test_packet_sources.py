@@ -7,7 +7,7 @@ import pytest
 from nodrop.model.fabric import End, Loopback
 from nodrop.model.index import Index
 from nodrop.model.routing import BgpNeighbor, Ipv6Unicast
-from nodrop.routing import compute
+from nodrop.routing import compute_control_plane
 from support.wired_routers import fabric, port, router, to
 
 SIX = Ipv6Unicast(active=True)
@@ -35,7 +35,7 @@ def far_state(far: str, own: str, *more: str, connected: str = "") -> str:
         bgp = {"networks": (network,), "import_check": False, "requires_policy": False}
         neighbors = (to("e0", ipv6=SIX), session)
         made.append(router(f"r{number}", 65000 + number, ports, neighbors, bgp=bgp, loopbacks=(loopback,)))
-    plane = compute(Index(fabric(*made, cables=["r1 e0 - r2 e0"])), frozenset({End("r1", "e1")}))
+    plane = compute_control_plane(Index(fabric(*made, cables=["r1 e0 - r2 e0"])), frozenset({End("r1", "e1")}))
     reasons = [str(one.reason) for one in plane.down if one.router.name == "r1"]
     return reasons[0] if reasons else "up"
 

@@ -16,7 +16,7 @@ from nodrop.model.routing import (
 from nodrop.routing.adverts import EGP, AdvertPart, PathAttributes
 from nodrop.routing.destinations import DestinationClasses
 from nodrop.routing.policy import CompiledPolicy
-from nodrop.routing.prefixes import Prefix, prefix
+from nodrop.routing.prefixes import Prefix, parse_prefix
 from nodrop.routing.words import PolicyReader, prefix_lists_read_by
 from support.policy_lists import listed
 
@@ -32,7 +32,7 @@ def rule(*matches: tuple[str, str], sets: Any = (), action: Any = "permit", sequ
 def passed(bgp: Bgp, neighbor: BgpNeighbor, attributes: PathAttributes = A, names: tuple[str, ...] = NAMES) -> Kept:
     """What a session lets in of these prefixes, all with the same attributes."""
     words = PolicyReader(bgp, "ipv4").inbound(neighbor)
-    known: list[Prefix] = [one for name in names if (one := prefix(name)) is not None]
+    known: list[Prefix] = [one for name in names if (one := parse_prefix(name)) is not None]
     destinations = DestinationClasses("ipv4", {one: (one,) for one in known}, prefix_lists_read_by(words))
     every = destinations.bits(known)
     left = CompiledPolicy(0, words, destinations).parts((AdvertPart(attributes, every),), every)
@@ -228,7 +228,7 @@ def test_policies_of_ipv6_are_those_of_its_own_family() -> None:
     )
     session = BgpNeighbor(address="fd00::1", ipv6=Ipv6Unicast(active=True, import_policy="IN"))
     words = PolicyReader(bgp, "ipv6").inbound(session)
-    known = [one for name in ("fd08::/64", "fd09::/64") if (one := prefix(name)) is not None]
+    known = [one for name in ("fd08::/64", "fd09::/64") if (one := parse_prefix(name)) is not None]
     destinations = DestinationClasses("ipv6", {one: (one,) for one in known}, prefix_lists_read_by(words))
     every = destinations.bits(known)
     (left,) = CompiledPolicy(0, words, destinations).parts((AdvertPart(A, every),), every)

@@ -12,7 +12,7 @@ from nodrop.model.fabric import Device
 from nodrop.model.index import Index
 from nodrop.model.routing import Bgp, CommunityList, RouteMap, RouteMapRule
 from nodrop.platforms import frr
-from nodrop.routing import ControlPlane, compute
+from nodrop.routing import ControlPlane, compute_control_plane
 from support.command import nodrop
 from support.places import TESTS
 from support.wired_routers import fabric, port, router, to
@@ -45,7 +45,7 @@ def plane(said: frr.Routing) -> ControlPlane:
     other = router(
         "r2", 65002, [port("e0", "10.1.0.1/31")], [to("10.1.0.0", 65001)], bgp={"networks": ("10.1.0.0/31",)}
     )
-    return compute(Index(fabric(one, other, cables=["r1 e0 - r2 e0"])))
+    return compute_control_plane(Index(fabric(one, other, cables=["r1 e0 - r2 e0"])))
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["line"][:50])
@@ -150,7 +150,7 @@ bgp community-list standard E permit 1:1
         CommunityList(name="E", rules=(("deny", ("_65000:9_",)), ("permit", ("^65000:.* 1:1$",))), expanded=True),
     )
     device = Device(name="a", platform="sonic", bgp=said.bgp)
-    assert frr.read_frr(frr.write(device)).bgp == said.bgp
+    assert frr.read_frr(frr.write_frr_conf(device)).bgp == said.bgp
 
 
 def test_lists_of_more_states_than_the_limit_are_unknown() -> None:

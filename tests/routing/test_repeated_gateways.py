@@ -5,7 +5,7 @@ from typing import Any
 from nodrop.model.fabric import Device, Loopback
 from nodrop.model.index import Index
 from nodrop.model.routing import BgpNeighbor, Ipv6Unicast, StaticRoute
-from nodrop.routing import compute
+from nodrop.routing import compute_control_plane
 from support.wired_routers import fabric, port, router, to
 
 GAP = "routes with one gateway twice, which Linux refuses"
@@ -36,7 +36,7 @@ def made(*over: StaticRoute, block: str = "r3", is_far: bool = True) -> set[str]
     ports = [port("e0", "fd01::1/127"), port("e1", "fd02::/127")]
     second = end(2, 65001, ports, [six("fd01::"), *between(1), six("fd02::1", "external")], back)
     third = end(3, 65003, [port("e0", "fd02::1/127")], [six("fd02::", "external")])
-    plane = compute(Index(fabric(first, second, third, cables=["r1 e0 - r2 e0", "r2 e1 - r3 e0"])))
+    plane = compute_control_plane(Index(fabric(first, second, third, cables=["r1 e0 - r2 e0", "r2 e1 - r3 e0"])))
     assert {one.far for one in plane.sessions} == {False, *([True] if is_far else [])}
     return {gap.what for gap in plane.gaps if gap.subject[0] == "r1"}
 

@@ -11,14 +11,14 @@ from nodrop.model.index import Index
 from nodrop.model.routing import BgpNeighbor
 from nodrop.model.states import UNKNOWN
 from nodrop.model.values import replace_fields
-from nodrop.routing import ControlPlane, compute
+from nodrop.routing import ControlPlane, compute_control_plane
 from support.filtered_sessions import ALL, BGP, CABLE, FROM_BGP, REST6, SIX, TCP6, TO_BGP, site, wired
 from support.wired_routers import fabric, port, router, to
 
 
 def outcome(made: Fabric) -> str:
     """Return what the session is: `up`, or the reason why it is not, which both ends have."""
-    plane: ControlPlane = compute(Index(made))
+    plane: ControlPlane = compute_control_plane(Index(made))
     if plane.sessions:
         assert plane.down == ()
         return "up"
@@ -86,7 +86,9 @@ def test_what_a_list_at_one_end_does_to_a_session(lists: tuple[AccessList, ...],
 
 
 def test_a_list_that_surely_drops_decides_beside_one_in_doubt() -> None:
-    plane = compute(Index(wired(site(replace_fields(ALL, others=("TTL 5",))), replace_fields(site(ALL), name="CPU"))))
+    plane = compute_control_plane(
+        Index(wired(site(replace_fields(ALL, others=("TTL 5",))), replace_fields(site(ALL), name="CPU")))
+    )
     assert {(one.reason, one.facts["list"]) for one in plane.down} == {("filtered", "CPU")}
 
 
@@ -99,16 +101,16 @@ def test_each_end_may_block_what_the_other_opens() -> None:
 
 
 def test_the_end_at_fault_is_named_at_the_list() -> None:
-    plane = compute(Index(wired(there=(site(ALL),))))
+    plane = compute_control_plane(Index(wired(there=(site(ALL),))))
     found = {one.router.name: (one.reason, one.there, one.related) for one in plane.down}
     subject = ("r2", "@access_lists", "SITE")
     assert found == {"r1": ("filtered", True, (subject,)), "r2": ("filtered", False, (subject,))}
 
 
 def test_a_doubtful_session_leaves_routes_unknown_and_a_filtered_one_does_not() -> None:
-    doubtful = compute(Index(wired(site(replace_fields(ALL, others=("VLAN_ID 5",))))))
+    doubtful = compute_control_plane(Index(wired(site(replace_fields(ALL, others=("VLAN_ID 5",))))))
     assert {gap.what for gap in doubtful.gaps} == {"whether access list SITE drops BGP"}
-    assert compute(Index(wired(site(ALL)))).gaps == ()
+    assert compute_control_plane(Index(wired(site(ALL)))).gaps == ()
 
 
 def test_a_session_over_an_interface_is_between_link_local_addresses() -> None:
@@ -146,7 +148,7 @@ def test_without_neighbor_discovery_no_session_of_ipv6_opens(
     made = wired(*lists, one=one, other=other, ports=ports)
     assert outcome(made) == expected
     if expected == "filtered":
-        assert {down.facts["what"] for down in compute(Index(made)).down} == {"neighbor discovery"}
+        assert {down.facts["what"] for down in compute_control_plane(Index(made)).down} == {"neighbor discovery"}
     assert outcome(wired(*lists)) == "up"
 
 
@@ -193,7 +195,7 @@ def chain(*lists: AccessList, at: str = "r1") -> str:
         ),
         router("r3", 65003, [port("e0", "10.1.2.1/31")], [to("10.1.2.0"), far(1)], bgp=announced, **own("r3")),
     ]
-    plane = compute(Index(fabric(*devices, cables=(CABLE, "r2 e1 - r3 e0"))))
+    plane = compute_control_plane(Index(fabric(*devices, cables=(CABLE, "r2 e1 - r3 e0"))))
     ends = [one.a.neighbor.key for one in plane.sessions]
     found = {one.reason for one in plane.down if one.neighbor.ebgp_multihop}
     return "up" if "10.9.9.3" in ends else ", ".join(sorted(found))

@@ -11,7 +11,7 @@ from nodrop.model.overlays import Tunnel
 from nodrop.model.routing import Bgp, BgpNeighbor, Ipv6Unicast, StaticRoute
 from nodrop.model.states import UNKNOWN
 from nodrop.model.values import replace_fields
-from nodrop.routing import ControlPlane, compute
+from nodrop.routing import ControlPlane, compute_control_plane
 from support.wired_routers import fabric, port, router, to
 
 SIX = Ipv6Unicast(active=True)
@@ -19,7 +19,7 @@ CABLE = "r1 e0 - r2 e0"
 
 
 def plane(*devices: Device, cables: tuple[str, ...] = (CABLE,)) -> ControlPlane:
-    return compute(Index(fabric(*devices, cables=cables)))
+    return compute_control_plane(Index(fabric(*devices, cables=cables)))
 
 
 def pair(
@@ -239,7 +239,7 @@ def test_a_port_that_is_off_at_either_end_or_fails() -> None:
     for off in (port("e0", "10.1.0.1/31", enabled=False), port("e0", "10.1.0.1/31")):
         devices = one, router("r2", 65002, [off], [THERE])
         failed = frozenset({End("r1", "e0")}) if off.enabled is True else frozenset()
-        found = compute(Index(fabric(*devices, cables=[CABLE])), failed)
+        found = compute_control_plane(Index(fabric(*devices, cables=[CABLE])), failed)
         assert down(found) == {
             "r1 10.1.0.1": ("port-down", {"port": "e0"}),
             "r2 10.1.0.0": ("port-down", {"port": "e0"}),
@@ -289,7 +289,7 @@ def test_a_host_may_speak_and_is_not_read() -> None:
     made: Fabric = replace_fields(
         fabric(one, cables=["r1 e0 - h1 p0"]), hosts=(Host(name="h1", group="gpu", gpus=8, nic=UNKNOWN, ports=()),)
     )
-    assert down(compute(Index(made))) == {"r1 e0": ("unread", {"node": "h1"})}
+    assert down(compute_control_plane(Index(made))) == {"r1 e0": ("unread", {"node": "h1"})}
 
 
 def bundled(name: str, asn: int, address: str, far: str, **more: Any) -> Device:
@@ -307,9 +307,9 @@ def test_a_session_over_a_port_channel_lasts_as_long_as_it_has_ports_enough() ->
             cables=both,
         )
         whole = [("r1", "PortChannel1", "r2", "PortChannel1", ("ipv4",))]
-        assert up(compute(Index(made))) == whole
-        assert up(compute(Index(made), frozenset({End("r1", "e0")}))) == (whole if alive else [])
-        assert up(compute(Index(made), frozenset({End("r1", "e0"), End("r1", "e1")}))) == []
+        assert up(compute_control_plane(Index(made))) == whole
+        assert up(compute_control_plane(Index(made), frozenset({End("r1", "e0")}))) == (whole if alive else [])
+        assert up(compute_control_plane(Index(made), frozenset({End("r1", "e0"), End("r1", "e1")}))) == []
 
 
 @pytest.mark.parametrize(("platform", "reason"), [("sonic", "port-down"), ("nvue", "unread")])

@@ -9,19 +9,19 @@ from clos import three_tier, two_tier
 from nodrop.model.fabric import Fabric
 from nodrop.model.index import Index
 from nodrop.model.values import replace_fields
-from nodrop.routing import compute
-from nodrop.routing.convergence import ConvergedState, Makers
+from nodrop.routing import compute_control_plane
+from nodrop.routing.convergence import AdvertResultCache, ConvergedState
 from support.random_routed import routed
 
 ROLES = ("leaf", "spine", "superspine")
 
 
 def assert_equal(fabric: Fabric) -> None:
-    plane = compute(Index(fabric))
+    plane = compute_control_plane(Index(fabric))
     for family in plane.families:
         shares = plane.of(family).state
         world = shares.world
-        whole = ConvergedState(Makers(world)).run(world.speakers)
+        whole = ConvergedState(AdvertResultCache(world)).run(world.speakers)
         for number in world.speakers:
             for one in range(world.destinations.count):
                 mine, other = shares.table(number).entry(one), whole.table(number).entry(one)

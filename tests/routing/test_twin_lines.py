@@ -17,7 +17,7 @@ from nodrop.model.routing import (
 )
 from nodrop.model.states import require_fact
 from nodrop.model.values import replace_fields
-from nodrop.routing import compute
+from nodrop.routing import compute_control_plane
 from support.inside_as import pair as pair_of_one_as
 from support.routed_runs import compare, different, tables
 from support.twin_runs import needed, played
@@ -79,7 +79,7 @@ def test_a_neighbor_led_over_another_link_is_up_in_frr_by_chance_at_most() -> No
     """It is up if the neighbor calls in time: FRR takes the call, though it does not call itself over such a route."""
     needed()
     made = pair(StaticRoute(prefix="10.1.0.1/32", next_hop="10.1.2.1"))
-    computed = tables(compute(Index(made)))
+    computed = tables(compute_control_plane(Index(made)))
     seen, *_ = played(made, frozenset(), computed, (), computed, PATIENCE_S)
     apart = different(computed, seen)
     assert apart in (

@@ -13,13 +13,13 @@ from nodrop.model.fabric import Device, Fabric
 from nodrop.model.index import Index
 from nodrop.model.routing import Bgp, PrefixList, PrefixRule
 from nodrop.model.values import replace_fields
-from nodrop.routing import compute
+from nodrop.routing import compute_control_plane
 from nodrop.routing.failures import FailureAnalysis, FailureOutcome
 from support.random_routed import routed
 
 
 def failures_of(fabric: Fabric) -> FailureAnalysis:
-    plane = compute(Index(fabric))
+    plane = compute_control_plane(Index(fabric))
     return FailureAnalysis(plane, plane.ipv4)
 
 
@@ -33,7 +33,7 @@ def sizes(outcome: FailureOutcome) -> tuple[Any, ...]:
 
 
 def assert_alike(fabric: Fabric) -> None:
-    plane = compute(Index(fabric))
+    plane = compute_control_plane(Index(fabric))
     for family in plane.families:
         failures = FailureAnalysis(plane, plane.of(family))
         assert Counter(one for group in failures.alike.values() for one in group) == Counter(failures.links)

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from nodrop.model.fabric import End, Fabric
 from nodrop.model.index import Index
 from nodrop.model.states import known_rows
-from nodrop.routing import compute
+from nodrop.routing import compute_control_plane
 from nodrop.routing.paths import PathWalk, find_start_at_device
-from nodrop.routing.prefixes import address
+from nodrop.routing.prefixes import parse_address
 from support.designs import Data, build
 from support.random_topologies import pods, pods_of_pods, several_groups, topologies
 from support.valley_free import CableGraph, find_shortest_paths, read_cables
@@ -52,7 +52,7 @@ def assert_paths_are_those_of_the_search(data: Data, chance: Random) -> None:
     """Compare all paths between switches next to hosts."""
     fabric = build(data)
     failed = draw_failures(fabric, chance)
-    plane = compute(Index(fabric), failed)
+    plane = compute_control_plane(Index(fabric), failed)
     graph = read_cables(data, fabric, failed)
     lowest = [name for name, tier in graph.tiers.items() if tier == 1]
     names = [router.device.name for router in plane.routers]
@@ -62,7 +62,7 @@ def assert_paths_are_those_of_the_search(data: Data, chance: Random) -> None:
         for target in lowest:
             expected = find_shortest_paths(graph, source, target)
             for text in targets(fabric, target):
-                to = address(text)
+                to = parse_address(text)
                 assert to is not None
                 walk = PathWalk(plane, start, to)
                 delivered = {

@@ -11,9 +11,9 @@ import pytest
 from clos import two_tier
 from nodrop.model.fabric import End, Fabric, Link
 from nodrop.model.index import Index
-from nodrop.routing import ControlPlane, compute
+from nodrop.routing import ControlPlane, compute_control_plane
 from nodrop.routing.failures import FailureAnalysis
-from nodrop.routing.tiers import rank
+from nodrop.routing.tiers import tier_of_device
 
 LEAVES = [f"l{number}" for number in range(1, 7)]
 Pair = tuple[str, str]
@@ -25,7 +25,7 @@ class Flow:
 
     def __init__(self, plane: ControlPlane) -> None:
         names = [router.device.name for router in plane.routers]
-        self.ranks = {router.device.name: rank(router.device) for router in plane.routers}
+        self.ranks = {router.device.name: tier_of_device(router.device) for router in plane.routers}
         self.hops: dict[str, dict[str, set[str]]] = {leaf: {} for leaf in LEAVES}
         for router in plane.routers:
             if router.device.name not in LEAVES:
@@ -104,7 +104,7 @@ def links_of(fabric: Fabric, pairs: str) -> tuple[Link, ...]:
 
 def without(fabric: Fabric, links: tuple[Link, ...]) -> Row:
     dead = frozenset(end for link in links for end in (link.a, link.b))
-    flow = Flow(compute(Index(fabric), dead))
+    flow = Flow(compute_control_plane(Index(fabric), dead))
     return Row(flow.valleys(), flow.unreachable(), circles(flow.turns()))
 
 
@@ -173,7 +173,7 @@ def test_four_spines_of_which_two_leaves_have_none_in_common() -> None:
 def test_a_double_failure_is_told_from_what_was_before(lost: set[Pair], bottoms: set[Pair], *, shared: bool) -> None:
     """Whoever sends up again what came down is told, with what; with one number two leaves are lost to each other."""
     fabric = fabric_of(2, shared=shared)
-    plane = compute(Index(fabric))
+    plane = compute_control_plane(Index(fabric))
     outcome = FailureAnalysis(plane, plane.ipv4).of_link(*links_of(fabric, "l1-s1 l2-s2"))
     blocks = {row.prefix: one.name for one in fabric.devices for row in one.static_routes}  # type: ignore[union-attr]
 
@@ -195,4 +195,7 @@ def test_the_ends_of_a_cable_are_both_without_it() -> None:
     fabric = fabric_of(2, shared=True)
     (link,) = links_of(fabric, "l1-s1")
     one_end: frozenset[End] = frozenset((link.a,))
-    assert Flow(compute(Index(fabric), one_end)).hops == Flow(compute(Index(fabric), one_end | {link.b})).hops
+    assert (
+        Flow(compute_control_plane(Index(fabric), one_end)).hops
+        == Flow(compute_control_plane(Index(fabric), one_end | {link.b})).hops
+    )

@@ -8,7 +8,7 @@ from clos import three_tier, two_tier
 from nodrop.model.fabric import Fabric, Loopback
 from nodrop.model.index import Index
 from nodrop.model.routing import StaticRoute
-from nodrop.routing import compute
+from nodrop.routing import compute_control_plane
 from nodrop.routing.convergence import ConvergedState
 from nodrop.routing.prefixes import Prefix
 from nodrop.routing.routers import Router
@@ -17,7 +17,7 @@ from support.wired_routers import fabric, port, router, to
 
 
 def state(pods: int, leaves: int) -> ConvergedState:
-    return compute(Index(three_tier(pods=pods, leaves=leaves, spines=2, superspines=2))).ipv4.state
+    return compute_control_plane(Index(three_tier(pods=pods, leaves=leaves, spines=2, superspines=2))).ipv4.state
 
 
 def test_leaves_of_a_pod_share_one_table() -> None:
@@ -43,7 +43,7 @@ def test_tables_grow_with_pods_and_not_with_their_squares() -> None:
 
 def test_switches_of_a_tier_share_one_table() -> None:
     """What a switch originates itself is no part of its table."""
-    plane = compute(Index(two_tier(8, 4)))
+    plane = compute_control_plane(Index(two_tier(8, 4)))
     found = {
         role: {
             id(plane.ipv4.state.table(number))
@@ -94,7 +94,7 @@ def test_routes_over_routes_are_looked_up_once_a_round(monkeypatch: pytest.Monke
     work = []
     for count in (4, 8, 12):
         lookups[0] = 0
-        plane = compute(Index(between_loopbacks(count)))
+        plane = compute_control_plane(Index(between_loopbacks(count)))
         routes = [route for route in plane.ipv4.routes(0) if route.source == "bgp"]
         assert [{(hop.leg, hop.router) for hop in route.hops} for route in routes] == [{("e0", 1)}] * count
         assert (len(plane.sessions), plane.down, plane.gaps) == (count + 1, (), ())
@@ -107,7 +107,7 @@ def test_statements_of_a_pair_are_compared_once(monkeypatch: pytest.MonkeyPatch)
     work = []
     for count in (4, 8, 12):
         lookups[0] = 0
-        compute(Index(between_loopbacks(count)))
+        compute_control_plane(Index(between_loopbacks(count)))
         work.append(lookups[0])
     assert work[2] - work[1] == work[1] - work[0]
 
@@ -121,6 +121,6 @@ def test_static_routes_behind_a_neighbor_are_not_compared_with_all_others(monkey
         others = [StaticRoute(prefix=f"10.7.{block}.0/24", next_hop="blackhole") for block in range(count)]
         first = router("r1", 65001, [port("e0", "10.0.0.0/31")], (to("10.9.9.9"),), static_routes=(*behind, *others))
         compared[0] = 0
-        assert len(compute(Index(fabric(first, cables=[]))).ipv4.own(0)) == count + 1
+        assert len(compute_control_plane(Index(fabric(first, cables=[]))).ipv4.own(0)) == count + 1
         work.append(compared[0])
     assert work[2] - work[1] == work[1] - work[0]

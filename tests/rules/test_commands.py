@@ -8,18 +8,18 @@ from collections.abc import Iterator, Mapping
 import pytest
 
 from nodrop import platforms
-from nodrop.advising import with_commands
-from nodrop.engine.example_setup import TIERS, Setting, UnsupportedExample
+from nodrop.advising import add_fix_commands
+from nodrop.engine.example_setup import TIER_CHANGES_BY_PLATFORM, PlatformExamples, UnsupportedExample
 from nodrop.engine.examples import PlatformView, build_example_views, run_rule
-from nodrop.engine.finding import Commands
+from nodrop.engine.finding import FixCommands
 from nodrop.engine.rule import Rule
 from nodrop.engine.rules import shipped
-from nodrop.locate import load
+from nodrop.locate import load_unchanged_source
 from nodrop.model.fabric import Device
 from nodrop.model.reading import Source
 from nodrop.platforms.nvue import reader as nvue
 from nodrop.platforms.onyx import reader as onyx
-from nodrop.platforms.sonic.schema import schema
+from nodrop.platforms.sonic.schema import schema_of_release
 from support.places import TESTS
 from support.typed_commands import NotKnown, type_commands
 
@@ -66,8 +66,8 @@ REFERENCES = ("dangling-reference", "bracket-reference", "malformed-value", "unk
 def views(rule: Rule) -> Iterator[tuple[str, PlatformView]]:
     """Yield the bad examples of a rule on every platform that can express them."""
     for example in rule.examples:
-        for platform in TIERS if example.kind == "bad" else ():
-            setting = Setting(platform)
+        for platform in TIER_CHANGES_BY_PLATFORM if example.kind == "bad" else ():
+            setting = PlatformExamples(platform)
             try:
                 setting.check_support(example)
                 seen = build_example_views(example, setting.base, setting.views, setting.artifact)
@@ -76,21 +76,21 @@ def views(rule: Rule) -> Iterator[tuple[str, PlatformView]]:
                 continue
 
 
-def advised(rule: Rule, view: PlatformView) -> Iterator[Commands]:
+def advised(rule: Rule, view: PlatformView) -> Iterator[FixCommands]:
     """Yield the commands of the findings of a rule."""
     verdict = run_rule(rule, view.reading, view.observed, view.beside)
-    for finding in with_commands(verdict.findings, view.reading):
+    for finding in add_fix_commands(verdict.findings, view.reading):
         yield from finding.fix.commands if finding.fix else ()
 
 
-def faults(rule: Rule, view: PlatformView, commands: Commands) -> Iterator[str]:
+def faults(rule: Rule, view: PlatformView, commands: FixCommands) -> Iterator[str]:
     """Yield what is wrong with commands."""
     device = next((each for each in view.reading.fabric.devices if each.name == commands.device), None)
-    spoken = platforms.languages_of(device) if device else (platforms.HOSTS,)
+    spoken = platforms.languages_of(device) if device else (platforms.HOSTS_PLATFORM,)
     if commands.language not in spoken:
         yield f"{commands.language} on {commands.device}"
     for line in commands.lines:
-        filled = line.replace(", ", ",") if commands.language == platforms.HOSTS else line
+        filled = line.replace(", ", ",") if commands.language == platforms.HOSTS_PLATFORM else line
         if re.search(r"\{\{|\}\}|\{ports?\}|\bunknown\b|\bNone\b|\x1f|  |, | more\b", filled):
             yield f"not filled in: {line}"
     if device is not None:
@@ -99,10 +99,10 @@ def faults(rule: Rule, view: PlatformView, commands: Commands) -> Iterator[str]:
     yield from check(commands.lines) if check else ()
 
 
-def names_of_nothing(view: PlatformView, device: Device, commands: Commands) -> Iterator[str]:
+def names_of_nothing(view: PlatformView, device: Device, commands: FixCommands) -> Iterator[str]:
     """Yield the references to nothing and the refused keys that a device has once commands are typed on it."""
     sources = view.reading.sources.get(device.name, ())
-    files = {source.name: load(source).decode() for source in sources}
+    files = {source.name: load_unchanged_source(source).decode() for source in sources}
     try:
         typed = type_commands(commands.language, commands.lines, files)
     except (NotKnown, KeyError):
@@ -146,7 +146,7 @@ def sonic_faults(lines: tuple[str, ...]) -> Iterator[str]:
             yield f"no such command: {line}"
         elif group == "sonic-db-cli CONFIG_DB":
             (key, *fields) = rest
-            table = schema("202505").table(key.partition("|")[0])
+            table = schema_of_release("202505").table(key.partition("|")[0])
             if table is None:
                 yield f"no such table: {line}"
                 continue

@@ -6,7 +6,7 @@ import pytest
 
 from nodrop.engine.rules import select_file_rules, shipped
 from nodrop.engine.verdicts import judge
-from nodrop.model.subject import text
+from nodrop.model.subject import subject_text
 from support.single_faults import Fault, inject, read_faults, reading_of
 
 INCIDENTS: list[dict[str, Any]] = read_faults("rules/incidents/incidents.yaml")
@@ -34,7 +34,7 @@ def test_what_happened_is_found(row: dict[str, Any]) -> None:
     found: dict[str, list[str]] = {}
     for one in verdict.findings:
         if one.severity != "note":
-            found.setdefault(one.rule, []).append(text(one.subject))
+            found.setdefault(one.rule, []).append(subject_text(one.subject))
     assert {rule: sorted(at) for rule, at in found.items()} == {
         rule: spelt_out(at) for rule, at in row["finds"].items()
     }

@@ -3,11 +3,11 @@
 from typing import Any
 
 from nodrop.engine.rules import shipped
-from nodrop.syntax.yaml import parse
+from nodrop.syntax.yaml import parse_yaml
 from support.places import TESTS
 
 PATH = TESTS / "rules" / "catalogue" / "table.yaml"
-TABLE: dict[str, list[dict[str, Any]]] = parse(PATH.read_bytes(), PATH.name).data
+TABLE: dict[str, list[dict[str, Any]]] = parse_yaml(PATH.read_bytes(), PATH.name).data
 ROWS = [row for rows in TABLE.values() for row in rows]
 
 

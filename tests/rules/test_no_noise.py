@@ -11,19 +11,19 @@ from nodrop.engine.rule import STRICTNESSES
 from nodrop.engine.rules import shipped
 from nodrop.engine.verdicts import judge
 from nodrop.errors import InputProblems
-from nodrop.resources import home
-from nodrop.syntax.yaml import parse
+from nodrop.resources import resource_folder
+from nodrop.syntax.yaml import parse_yaml
 from support.designs import build, tiers_of
 from support.designs import shipped as shipped_intent
 from support.marked import slow
 from support.places import TESTS
 
-INTENTS = sorted(path.stem for path in home("intents").glob("*.yaml"))
+INTENTS = sorted(path.stem for path in resource_folder("intents").glob("*.yaml"))
 PLATFORMS = [("", ""), ("sonic", "202505"), ("sonic", "202511"), ("sonic", "202605"), ("sonic", "master")]
 PLATFORMS += [("nvue", "5.14"), ("nvue", "5.16"), ("nvue", "5.19")]
 QUICK = [("sonic", "202605"), ("nvue", "5.19")]
 """The newest release of each; the slow tests try the others. As written, the quick tests judge by all rules at once."""
-REFUSED = parse((TESTS / "rules" / "no_noise.yaml").read_bytes(), "no_noise.yaml").data
+REFUSED = parse_yaml((TESTS / "rules" / "no_noise.yaml").read_bytes(), "no_noise.yaml").data
 
 
 def verdict(intent: str, platform: str, version: str, strictness: str = "regular") -> Verdict:

@@ -15,13 +15,15 @@ import nodrop
 from nodrop import platforms
 from nodrop.engine.rules import select_file_rules, shipped
 from nodrop.engine.verdicts import judge
-from nodrop.locate import locate
-from nodrop.model.subject import text
-from nodrop.syntax.yaml import parse
+from nodrop.locate import add_finding_places
+from nodrop.model.subject import subject_text
+from nodrop.syntax.yaml import parse_yaml
 from support.places import ROOT, TESTS
 
-BASES: dict[str, dict[str, str]] = parse((TESTS / "rules" / "nvidia" / "bases.yaml").read_bytes(), "bases.yaml").data
-TABLE: list[dict[str, Any]] = parse((TESTS / "rules" / "nvidia" / "table.yaml").read_bytes(), "table.yaml").data
+BASES: dict[str, dict[str, str]] = parse_yaml(
+    (TESTS / "rules" / "nvidia" / "bases.yaml").read_bytes(), "bases.yaml"
+).data
+TABLE: list[dict[str, Any]] = parse_yaml((TESTS / "rules" / "nvidia" / "table.yaml").read_bytes(), "table.yaml").data
 ROWS = [row for row in TABLE if "undecided" not in row]
 
 Found = list[tuple[str, tuple[str, ...], str, str]]
@@ -38,12 +40,12 @@ def findings(where: Path, files: dict[str, str], strictness: str = "regular") ->
     assert reading.problems == ()
     verdict = judge(reading, select_file_rules(shipped()), strictness=strictness)
     rows: dict[tuple[str, str, str], list[str]] = {}
-    for one in locate(verdict.findings, reading, platforms.where).findings:
+    for one in add_finding_places(verdict.findings, reading, platforms.make_place_finder).findings:
         assert one.located is not None, one.rule
         assert one.located.span is not None, one.rule
         (name,) = (name for name in files if one.located.file.endswith(f"/{name}"))
         line = files[name].split("\n")[one.located.span.line - 1].strip()
-        rows.setdefault((one.rule, name, line), []).append(text(one.subject))
+        rows.setdefault((one.rule, name, line), []).append(subject_text(one.subject))
     return sorted((rule, tuple(sorted(at)), file, line) for (rule, file, line), at in rows.items())
 
 

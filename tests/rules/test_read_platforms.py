@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from nodrop import platforms
-from nodrop.engine.example_setup import Setting, UnsupportedExample
+from nodrop.engine.example_setup import PlatformExamples, UnsupportedExample
 from nodrop.engine.examples import PlatformView, build_example_views, run_rule
 from nodrop.engine.rule import Rule
 from nodrop.engine.rules import shipped
-from nodrop.model.compare import project
+from nodrop.model.compare import mask_unsupported_fields
 from nodrop.model.fabric import Fabric
 from nodrop.model.reading import Reading, Source
 from nodrop.model.states import UNKNOWN, Unknown
@@ -61,7 +61,8 @@ def applying(platform: str, rules: list[Rule]) -> Iterator[str]:
 
     def views(fabric: Fabric) -> Iterator[PlatformView]:
         devices = tuple(
-            replace(project(device, missing), platform=platform, version=UNKNOWN) for device in fabric.devices
+            replace(mask_unsupported_fields(device, missing), platform=platform, version=UNKNOWN)
+            for device in fabric.devices
         )
         yield PlatformView(platform, Reading(fabric=replace(fabric, devices=devices)))
 
@@ -70,7 +71,7 @@ def applying(platform: str, rules: list[Rule]) -> Iterator[str]:
             if example.kind != "bad" or example.artifact is not None:
                 continue
             try:
-                (view, *_) = build_example_views(example, Setting("nvue").base, views)
+                (view, *_) = build_example_views(example, PlatformExamples("nvue").base, views)
                 found = {
                     finding.subject[0] for finding in run_rule(rule, view.reading, view.observed, view.beside).findings
                 }

@@ -10,7 +10,7 @@ import pytest
 
 import nodrop
 from nodrop import platforms
-from nodrop.engine.example_setup import TIERS, Setting, UnsupportedExample
+from nodrop.engine.example_setup import TIER_CHANGES_BY_PLATFORM, PlatformExamples, UnsupportedExample
 from nodrop.engine.examples import PlatformView, build_example_views
 from nodrop.engine.finding import Finding
 from nodrop.engine.rule import Example, Rule
@@ -19,7 +19,7 @@ from nodrop.engine.verdicts import judge
 from nodrop.model.change import Change
 from nodrop.model.fabric import Fabric
 from nodrop.model.reading import Reading
-from nodrop.model.subject import text as subject_text
+from nodrop.model.subject import subject_text as subject_text
 from nodrop.platforms import hosts
 from nodrop.platforms.hosts import edit as hosts_edit
 from nodrop.platforms.kit.artifact import Artifact
@@ -55,12 +55,12 @@ class Writing:
         for device in self.fabric.devices:
             bundle = {one.path: one.text.encode() for one in self.artifacts if one.device == device.name}
             bundle = {name: raw for name, raw in bundle.items() if "/" not in name}
-            if editor := platforms.editor(device.platform):
+            if editor := platforms.find_editor(device.platform):
                 made = editor.edit(bundle, given[device.name], name=device.name)
                 by_hand += [one.line for one in made.by_hand]
                 files |= {(device.name, name): raw.decode() for name, raw in made.files.items()}
         for host in given.keys() - {device.name for device in self.fabric.devices}:
-            own = [one for one in self.artifacts if not one.device and hosts.name_of(Path(one.path)) == host]
+            own = [one for one in self.artifacts if not one.device and hosts.host_name_of_path(Path(one.path)) == host]
             named = {Path(one.path).name: one for one in own}
             texts = {name: one.text.encode() for name, one in named.items()}
             edit = hosts_edit.edit(texts, given[host], name=host)
@@ -91,7 +91,7 @@ def _changes(finding: Finding) -> tuple[Change, ...]:
     return finding.fix.changes if finding.fix else ()
 
 
-def _views(setting: Setting, example: Example) -> Iterator[Any]:
+def _views(setting: PlatformExamples, example: Example) -> Iterator[Any]:
     try:
         setting.check_support(example)
         yield from build_example_views(example, setting.base, setting.views, setting.artifact)
@@ -102,8 +102,8 @@ def _views(setting: Setting, example: Example) -> Iterator[Any]:
 def _lines(writing: Writing) -> Iterator[str]:
     for rule in shipped():
         for example in rule.examples if rule.changes_files else ():
-            for platform in TIERS if example.name.startswith("bad") else ():
-                for view in _views(Setting(platform), example):
+            for platform in TIER_CHANGES_BY_PLATFORM if example.name.startswith("bad") else ():
+                for view in _views(PlatformExamples(platform), example):
                     if view.platform == platform and (said := writing.repaired(rule, view)):
                         yield f"{rule.name}: {example.name} on {platform}: {said}\n"
 

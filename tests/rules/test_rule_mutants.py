@@ -6,11 +6,11 @@ the rule itself stands in `rule_mutants.yaml`, by rule and change, with the reas
 
 import pytest
 
-from nodrop.engine.mutants import mutants
+from nodrop.engine.mutants import mutants_of
 from nodrop.engine.rule import Rule
 from nodrop.engine.rule_loader import parse_rule
 from nodrop.engine.rules import shipped
-from nodrop.syntax.yaml import parse
+from nodrop.syntax.yaml import parse_yaml
 from support import rule_mutants
 from support.places import TESTS
 
@@ -20,7 +20,7 @@ RULES = [rule for rule in shipped() if rule.conditions]
 
 def argued() -> dict[str, dict[str, str]]:
     """Return the changes that no fabric can tell, by rule, each with the reason."""
-    return parse(ARGUED.read_bytes(), ARGUED.name).data or {}
+    return parse_yaml(ARGUED.read_bytes(), ARGUED.name).data or {}
 
 
 @pytest.mark.nightly
@@ -28,7 +28,7 @@ def argued() -> dict[str, dict[str, str]]:
 def test_an_example_fails_for_each_mutant(
     rule: Rule, request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    survivors, tried = rule_mutants.survivors(rule), len(mutants(rule))
+    survivors, tried = rule_mutants.survivors(rule), len(mutants_of(rule))
     if request.config.get_verbosity() > 0:
         with capsys.disabled():
             print(f" {tried - len(survivors)} of {tried} killed", end=" ")
@@ -62,7 +62,7 @@ examples:
 
 def changes(when: str, claim: str) -> list[str]:
     """Return the mutants of a rule in words."""
-    return [mutant.change for mutant in mutants(loaded(when, claim))]
+    return [mutant.change for mutant in mutants_of(loaded(when, claim))]
 
 
 def test_each_operand_is_replaced_once() -> None:

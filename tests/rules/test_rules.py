@@ -6,21 +6,21 @@ from collections.abc import Callable, Iterable
 import pytest
 
 from nodrop import platforms
-from nodrop.engine.example_setup import Setting, UnsupportedExample
+from nodrop.engine.example_setup import PlatformExamples, UnsupportedExample
 from nodrop.engine.examples import run_example
 from nodrop.engine.finding import Finding
 from nodrop.engine.rules import shipped
-from nodrop.locate import locate
+from nodrop.locate import add_finding_places
 from nodrop.model.reading import Reading
-from nodrop.platforms.kit.examples import NAMES, TIERS
-from nodrop.resources import home
+from nodrop.platforms.kit.examples import PORT_NAMES_PLATFORM, TIER_CHANGES_BY_PLATFORM
+from nodrop.resources import resource_folder
 from support.marked import slow
 from support.places import TESTS
 from support.shared_results import shared
 
 UNSAID = TESTS / "rules" / "unsaid_examples.txt"
-PLATFORMS = list(TIERS)
-OTHERS = slow(*(name for name in PLATFORMS if name != NAMES))
+PLATFORMS = list(TIER_CHANGES_BY_PLATFORM)
+OTHERS = slow(*(name for name in PLATFORMS if name != PORT_NAMES_PLATFORM))
 """Platforms besides the one in whose words examples are written."""
 CASES = [(rule, example) for rule in shipped() for example in rule.examples]
 IDS = [f"{rule.name}-{example.name}" for rule, example in CASES]
@@ -28,7 +28,7 @@ IDS = [f"{rule.name}-{example.name}" for rule, example in CASES]
 
 def places(findings: Iterable[Finding], reading: Reading) -> Iterable[Finding]:
     """Fill in where findings stand."""
-    return locate(findings, reading, platforms.where).findings
+    return add_finding_places(findings, reading, platforms.make_place_finder).findings
 
 
 UNSAYABLE = {(rule.name, platform) for rule in shipped() for platform in rule.unseen}
@@ -62,7 +62,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 def run_case(case: int, platform: str) -> tuple[str, str]:
     """Run an example on a platform: what is wrong with it or its messages, and why the platform cannot say it."""
     rule, example = CASES[case]
-    setting = Setting(platform)
+    setting = PlatformExamples(platform)
     long_messages: list[str] = []
 
     def places_and_words(findings: Iterable[Finding], reading: Reading) -> Iterable[Finding]:
@@ -79,7 +79,7 @@ def run_case(case: int, platform: str) -> tuple[str, str]:
     return "\n".join([*map(str, failures), *long_messages]), ""
 
 
-@pytest.mark.parametrize("platform", [NAMES, *OTHERS])
+@pytest.mark.parametrize("platform", [PORT_NAMES_PLATFORM, *OTHERS])
 @pytest.mark.parametrize("case", range(len(CASES)), ids=IDS)
 def test_example(run: Run, case: int, platform: str) -> None:
     failures, _ = run(case, platform)
@@ -115,7 +115,7 @@ def test_every_fault_that_a_platform_can_have_is_caught_there(run: Run) -> None:
 
 
 def test_every_rule_file_is_loaded() -> None:
-    files = sorted(path.stem for path in home("rules").rglob("*.yaml"))
+    files = sorted(path.stem for path in resource_folder("rules").rglob("*.yaml"))
     assert "pfc-without-watchdog" in files
     assert [rule.name for rule in shipped()] == files
 
@@ -124,7 +124,7 @@ def test_every_rule_file_is_loaded() -> None:
 def test_a_sound_fabric_has_no_findings(platform: str) -> None:
     from nodrop.engine.verdicts import judge
 
-    setting = Setting(platform)
+    setting = PlatformExamples(platform)
     (view,) = setting.views(setting.base({}))
     reading = view.reading
     verdict = judge(reading, shipped(), strictness="auditor")

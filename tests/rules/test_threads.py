@@ -9,7 +9,7 @@ import yaml
 
 from nodrop.engine.rules import shipped
 from nodrop.engine.verdicts import judge
-from nodrop.model.subject import Subject, matches, parse
+from nodrop.model.subject import Subject, matches, parse_subject
 from support.places import TESTS
 from support.single_faults import Fault, inject, reading_of, written
 
@@ -34,7 +34,7 @@ def test_the_fault_of_a_thread_is_reported_where_it_is_put(row: dict[str, Any]) 
     fault, overlay = Fault({"of": row["thread"], **row}, "sonic", "threads.yaml"), repr(row.get("overlay", {}))
     before = set(find_subjects(row["found_by"], None, overlay))
     added = [one for one in find_subjects(row["found_by"], fault, overlay) if one not in before]
-    expected = [parse(at) for at in row["at"]]
+    expected = [parse_subject(at) for at in row["at"]]
     assert [one for one in added if not any(matches(at, one) for at in expected)] == []
     assert [at for at in expected if not any(matches(at, one) for one in added)] == []
 

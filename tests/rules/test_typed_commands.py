@@ -9,9 +9,9 @@ from collections.abc import Mapping
 
 import pytest
 
-from nodrop.advising import with_commands
-from nodrop.engine.example_setup import TIERS
-from nodrop.engine.finding import Commands
+from nodrop.advising import add_fix_commands
+from nodrop.engine.example_setup import TIER_CHANGES_BY_PLATFORM
+from nodrop.engine.finding import FixCommands
 from nodrop.engine.rules import select_file_rules, shipped
 from nodrop.engine.verdicts import judge
 from support.places import TESTS
@@ -20,21 +20,21 @@ from support.typed_commands import NotKnown
 from support.typed_trials import Examples, first_cases, type_all
 
 TABLE = TESTS / "rules" / "not_ended_by_commands.txt"
-EXAMPLES = {platform: TESTS / "rules" / f"not_ended_examples_{platform}.txt" for platform in TIERS}
+EXAMPLES = {platform: TESTS / "rules" / f"not_ended_examples_{platform}.txt" for platform in TIER_CHANGES_BY_PLATFORM}
 LEAST_EXAMPLES = {"sonic": 230, "nvue": 180}
 """Examples whose findings print commands, at least."""
 LEAST_PRINTED = 140
 """Faults whose findings print commands, at least."""
 
 
-def _printed(fault: Fault, files: Mapping[str, str]) -> list[Commands]:
+def _printed(fault: Fault, files: Mapping[str, str]) -> list[FixCommands]:
     """Return the commands of the findings of the rule that must find a fault, each once."""
-    findings = with_commands(outcome(fault).verdict.findings, reading_of(fault, files))
+    findings = add_fix_commands(outcome(fault).verdict.findings, reading_of(fault, files))
     own = [finding.fix for finding in findings if finding.rule == fault.row["rule"] and finding.fix]
     return list(first_cases(each for fix in own for each in fix.commands))
 
 
-def _failure(fault: Fault, files: Mapping[str, str], printed: list[Commands]) -> str:
+def _failure(fault: Fault, files: Mapping[str, str], printed: list[FixCommands]) -> str:
     """Return what commands leave or bring about; nothing where they end the fault."""
     try:
         new = type_all(printed, files)
@@ -64,7 +64,7 @@ def test_the_commands_of_a_finding_end_it_and_nothing_new_is_found(update_golden
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("platform", TIERS)
+@pytest.mark.parametrize("platform", TIER_CHANGES_BY_PLATFORM)
 def test_the_commands_of_examples_end_them_as_their_fixes_do(
     platform: str, monkeypatch: pytest.MonkeyPatch, update_golden: bool
 ) -> None:

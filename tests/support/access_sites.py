@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 import nodrop
-from nodrop.context import FILE
+from nodrop.context import FABRIC_FILE
 from nodrop.model.reading import Reading
 from support.places import DATA
 from support.single_faults import RELEASES, Fault, clean, edited, inject, written
@@ -34,11 +34,11 @@ def site(platform: str) -> Mapping[str, str]:
     files = written(clean("two-by-two", "sonic", RELEASES["sonic"], "{}"))
     files = {name: text for name, text in files.items() if not name.startswith("leaf1/")}
     for old, new in _STATED[platform].items():
-        files[FILE] = files[FILE].replace(old, new)
+        files[FABRIC_FILE] = files[FABRIC_FILE].replace(old, new)
     for old_number, number in _PORTS.items():
         for end in (" ", "--"):
             old = f"leaf1:Ethernet{old_number}{end}"
-            files[FILE] = files[FILE].replace(old, f"leaf1:{_NAMES[platform].format(number)}{end}")
+            files[FABRIC_FILE] = files[FABRIC_FILE].replace(old, f"leaf1:{_NAMES[platform].format(number)}{end}")
     folder = _SITES / platform
     return files | {
         path.relative_to(folder).as_posix(): path.read_text() for path in folder.rglob("*") if path.is_file()

@@ -137,9 +137,9 @@ def shuffle_folders(seed: int) -> None:
 def main() -> None:
     """Run all commands as the command line does: in UTF-8, and in processes however small a fabric is."""
     from nodrop import parallel
-    from nodrop.cli.main import in_utf8
+    from nodrop.cli.main import switch_to_utf8
 
-    in_utf8()
+    switch_to_utf8()
     warnings.filterwarnings("error", category=EncodingWarning, module=r"nodrop\b")
     jobs = sys.argv[1]
     parallel.MIN_DEVICES = 1

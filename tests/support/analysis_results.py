@@ -5,12 +5,12 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from nodrop.analyses import Hit
+from nodrop.analyses import AnalysisHit
 from nodrop.model.edit import set_value
 from nodrop.model.fabric import Fabric
 from nodrop.model.index import Index
 from nodrop.model.states import UNKNOWN
-from nodrop.model.subject import parse, text
+from nodrop.model.subject import parse_subject, subject_text
 from nodrop.model.values import replace_fields
 from support.designs import build, shipped
 
@@ -24,7 +24,7 @@ def with_changes(changes: Mapping[str, object]) -> Fabric:
     """The fabric with values at subjects; UNKNOWN is set at any field of a device or port."""
     fabric = two_by_two()
     for subject, value in changes.items():
-        fabric = forgotten(fabric, subject) if value is UNKNOWN else set_value(fabric, parse(subject), value)
+        fabric = forgotten(fabric, subject) if value is UNKNOWN else set_value(fabric, parse_subject(subject), value)
     return fabric
 
 
@@ -69,4 +69,4 @@ def say(analysis: str, fabric: Fabric, **arguments: Any) -> dict[str, Any]:
 
 def _said(analysis: str, fabric: Fabric, arguments: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     for each in importlib.import_module(f"nodrop.analyses.{analysis}").find(Index(fabric), **arguments):
-        yield text(each.subject), dict(each.facts) if isinstance(each, Hit) else each.missing
+        yield subject_text(each.subject), dict(each.facts) if isinstance(each, AnalysisHit) else each.missing

@@ -11,7 +11,7 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from nodrop.syntax.yaml import parse
+from nodrop.syntax.yaml import parse_yaml
 
 Files = dict[str, bytes]
 
@@ -254,7 +254,7 @@ def _number(line: str) -> tuple[int, int, str]:
 
 def _of_nvue(files: Files, chance: Random) -> Files:
     """`nv config show -o yaml`, or `-o commands`."""
-    given: Any = parse(files["startup.yaml"], "startup.yaml").data
+    given: Any = parse_yaml(files["startup.yaml"], "startup.yaml").data
     header = next(one["header"] for one in given if "header" in one)
     tree = _over({"system": SYSTEM}, next(one["set"] for one in given if "set" in one))
     for name, row in tree.get("interface", {}).items():

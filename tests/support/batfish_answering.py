@@ -7,7 +7,7 @@ from typing import Any
 
 from nodrop.model.fabric import Device, End, Fabric, Interface, Link, Loopback
 from nodrop.model.index import Index
-from nodrop.model.reading import Place, Reading
+from nodrop.model.reading import FilePlace, Reading
 from nodrop.model.routing import Bgp, BgpNeighbor
 from nodrop.model.subject import Subject
 from nodrop.platforms import frr
@@ -52,7 +52,7 @@ class Exported:
     """A snapshot of it."""
 
     files: Mapping[str, str]
-    where: Mapping[str, tuple[str, Callable[[int], Place | None]]]
+    where: Mapping[str, tuple[str, Callable[[int], FilePlace | None]]]
     names: Mapping[str, str]
     ports: Mapping[tuple[str, str], str]
     unseen: Mapping[Subject, str] = field(default_factory=dict)
@@ -61,10 +61,10 @@ class Exported:
 def exported(fabric: Fabric = FABRIC, above: Mapping[str, str] | None = None) -> Exported:
     """A snapshot of a fabric; `above` has lines that a device's frr.conf begins with, by its name."""
 
-    def place(line: int) -> Place:
-        return Place("frr.conf", Span(line, 1, line, 2))
+    def place(line: int) -> FilePlace:
+        return FilePlace("frr.conf", Span(line, 1, line, 2))
 
-    texts = {one.name: (above or {}).get(one.name, "") + frr.write(one) for one in fabric.devices}
+    texts = {one.name: (above or {}).get(one.name, "") + frr.write_frr_conf(one) for one in fabric.devices}
     return Exported(
         files={f"sonic_configs/{name}/frr.conf": text for name, text in texts.items()},
         where={f"sonic_configs/{name}/frr.conf": (name, place) for name in texts},

@@ -16,7 +16,7 @@ from ruamel.yaml import YAML
 
 import nodrop
 from nodrop.model.reading import Reading
-from nodrop.model.subject import text
+from nodrop.model.subject import subject_text
 from nodrop.routing.observation import OBSERVATION_CHECKS, Observation
 from support.designs import build, shipped
 from support.places import TESTS
@@ -111,7 +111,7 @@ def _changed(seen: Observation, sound: Observation) -> Iterator[str]:
             if now.get(item) != before.get(item) and not hidden:
                 said = seen.said.get((check, item), "")
                 was, is_now = _value(before.get(item, "nothing")), _value(now.get(item, "nothing"))
-                yield f"changed: {check} {text(item)}: {was}, now {is_now}{said and f' ({said})'}"
+                yield f"changed: {check} {subject_text(item)}: {was}, now {is_now}{said and f' ({said})'}"
 
 
 def _shown(seen: Observation, computed: Observation) -> Iterator[str]:
@@ -121,10 +121,13 @@ def _shown(seen: Observation, computed: Observation) -> Iterator[str]:
         yield f"{check}: {len(alike)} of {len(there)} as computed"
         for item in sorted(items.keys() - alike):
             said = seen.said.get((check, item), "")
-            yield f"  {text(item)}: {_value(items[item])}, computed {_value(there.get(item))}{said and f' ({said})'}"
+            yield (
+                f"  {subject_text(item)}: {_value(items[item])}, computed "
+                f"{_value(there.get(item))}{said and f' ({said})'}"
+            )
         hidden = Grouped()
         for item in sorted(there.keys() - items.keys()):
-            hidden.add(seen.blind(check, item) or "nobody says why", text(item))
+            hidden.add(seen.blind(check, item) or "nobody says why", subject_text(item))
         yield from (f"  unseen: {line}" for line in hidden.lines())
     refused = Grouped()
     for one in seen.refused:

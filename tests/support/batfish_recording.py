@@ -6,7 +6,7 @@ from tempfile import TemporaryDirectory
 
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
-from nodrop.validating.batfish import difference, observe
+from nodrop.validating.batfish import compare_builds, observe_in_batfish
 from support.batfish_frozen import CASES, HERE, faults, faulty, freeze, read
 from support.batfish_recordings import TEMPLATES, Stale, recorded, replayed
 
@@ -52,8 +52,8 @@ def _conversations(service: str, scratch: Path) -> Iterator[tuple[str, Callable[
     pairs = {name: (build, broken[fault]) for name, fault in AGAINST.items()}
     pairs |= {name: (broken[fault], build) for name, fault in REPAIRED.items()}
     for name, (old, new) in pairs.items():
-        yield name, lambda old=old, new=new: difference(old, new, service)  # type: ignore[misc]
+        yield name, lambda old=old, new=new: compare_builds(old, new, service)  # type: ignore[misc]
 
 
 def _observe(reading: Reading, service: str) -> None:
-    observe(reading, Index(reading.fabric), service)
+    observe_in_batfish(reading, Index(reading.fabric), service)

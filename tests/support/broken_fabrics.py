@@ -3,15 +3,15 @@
 from dataclasses import replace
 from functools import cache
 
-from nodrop.engine.example_setup import EXAMPLES, names, rename_ports
+from nodrop.engine.example_setup import EXAMPLES, build_port_name_table, rename_ports
 from nodrop.engine.rule import Example
 from nodrop.engine.rules import select_file_rules, shipped
-from nodrop.hardware.dynamic import resolve
+from nodrop.hardware.dynamic import resolve_dynamic_buffers
 from nodrop.inputs import find
 from nodrop.judging import Settings, read_source
 from nodrop.model.edit import set_value
 from nodrop.model.reading import Reading
-from nodrop.model.subject import parse
+from nodrop.model.subject import parse_subject
 from support.single_faults import clean, written
 
 RELEASES = {"sonic": "202505", "nvue": "5.16"}
@@ -28,12 +28,12 @@ def bad_examples() -> tuple[Example, ...]:
 def broken(platform: str, examples: list[Example]) -> dict[str, str]:
     """Return the files of two-by-two with the faults of examples; ValueError where they do not go together."""
     fabric = clean("two-by-two", platform, RELEASES[platform], "{}")
-    fabric = rename_ports(fabric, names(fabric, EXAMPLES))
+    fabric = rename_ports(fabric, build_port_name_table(fabric, EXAMPLES))
     for example in examples:
         for subject, value in (example.model or {}).items():
-            fabric = set_value(fabric, parse(subject), value)
-    fabric = replace(fabric, devices=tuple(map(resolve, fabric.devices)))
-    return written(rename_ports(fabric, names(fabric, platform)))
+            fabric = set_value(fabric, parse_subject(subject), value)
+    fabric = replace(fabric, devices=tuple(map(resolve_dynamic_buffers, fabric.devices)))
+    return written(rename_ports(fabric, build_port_name_table(fabric, platform)))
 
 
 def said(files: dict[str, str] | dict[str, str | bytes]) -> Reading:

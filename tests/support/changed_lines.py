@@ -11,7 +11,7 @@ from nodrop.engine.finding import Finding
 from nodrop.engine.rules import select_file_rules, shipped
 from nodrop.engine.verdicts import judge
 from nodrop.folding import fold_findings
-from nodrop.locate import locate
+from nodrop.locate import add_finding_places
 from nodrop.results.outcome import fold_groups, group_findings, select_shown_groups
 from support.single_faults import Fault, inject, outcome, reading_of, written
 
@@ -35,7 +35,7 @@ def first_place(fault: Fault) -> FirstPlace:
     changed = tuple(_changed_lines(written(fault.fabric), files))
     reading = reading_of(fault, files)
     folded = fold_findings(outcome(fault).verdict.findings, reading, select_file_rules(shipped()), judge)
-    located = locate(folded, reading, platforms.where).findings
+    located = add_finding_places(folded, reading, platforms.make_place_finder).findings
     causes, _ = fold_groups(group_findings(located))
     first = next((group[0] for group in select_shown_groups(causes)), None)
     if first is None or first.located is None or first.located.span is None:

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 from support.command import nodrop
 
-INTENT = home("intents") / "two-by-two.yaml"
+INTENT = resource_folder("intents") / "two-by-two.yaml"
 Git = Callable[..., str]
 
 

@@ -18,7 +18,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from nodrop.cli.main import run
-from nodrop.schemas import schema
+from nodrop.schemas import json_schema
 
 SCRIPT = "from nodrop.cli.main import main; main()"
 
@@ -55,7 +55,7 @@ def _require_fit(words: list[str], out: str) -> None:
 
 @cache
 def _schema(kind: str) -> Draft202012Validator:
-    return Draft202012Validator(schema(kind))
+    return Draft202012Validator(json_schema(kind))
 
 
 def _written(stream: io.TextIOWrapper) -> str:

@@ -9,21 +9,21 @@ from nodrop import design
 from nodrop.intent.load import loads
 from nodrop.intent.schema import Intent
 from nodrop.model.fabric import Fabric, Interface
-from nodrop.resources import home
-from nodrop.syntax.yaml import parse
+from nodrop.resources import resource_folder
+from nodrop.syntax.yaml import parse_yaml
 
 Data: TypeAlias = dict[str, Any]
 
 
 def data_of(text: str) -> Data:
     """The data of an intent, every scalar a text."""
-    data: Data = parse(text, "intent.yaml").data
+    data: Data = parse_yaml(text, "intent.yaml").data
     return data
 
 
 @cache
 def _shipped(name: str) -> Data:
-    return data_of((home("intents") / f"{name}.yaml").read_text())
+    return data_of((resource_folder("intents") / f"{name}.yaml").read_text())
 
 
 def shipped(name: str, changes: dict[str, Any] | None = None) -> Data:

@@ -13,7 +13,7 @@ from nodrop.engine.verdicts import judge
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
 from nodrop.routing.observation import OBSERVATIONS, Observation
-from nodrop.syntax.yaml import parse
+from nodrop.syntax.yaml import parse_yaml
 from support.places import TESTS
 from support.routing_faults import FAULTS, Fault, edited
 
@@ -47,13 +47,13 @@ def caught_here(fault: Fault) -> list[str]:
 
 def table() -> dict[str, dict[str, list[str]]]:
     """By fault and column, the rules."""
-    data: Any = parse(TABLE.read_bytes(), TABLE.name).data if TABLE.exists() else []
+    data: Any = parse_yaml(TABLE.read_bytes(), TABLE.name).data if TABLE.exists() else []
     return {row["fault"]: {column: list(row.get(column) or ()) for column in COLUMNS} for row in data}
 
 
 def explained(kind: str) -> dict[tuple[str, str], str]:
     """Why a validator catches a fault by no rule (`missed`), or sees otherwise than nodrop computes (`differs`)."""
-    data: Any = parse(REASONS.read_bytes(), REASONS.name).data
+    data: Any = parse_yaml(REASONS.read_bytes(), REASONS.name).data
     rows = [row for row in data if kind in row]
     return {(row["fault"], column): row[kind] for row in rows for column in row["by"]}
 

@@ -13,24 +13,24 @@ from hashlib import sha256
 from pathlib import Path
 
 import nodrop
-from nodrop.design import adaptations
+from nodrop.design import find_adaptations
 from nodrop.design.defaults import applied_defaults
 from nodrop.engine.rules import shipped
 from nodrop.engine.verdicts import judge
-from nodrop.export.batfish import snapshot
-from nodrop.export.containerlab import lab
+from nodrop.export.batfish import build_snapshot
+from nodrop.export.containerlab import export_lab
 from nodrop.model.fabric import Fabric
 from nodrop.model.reading import Reading
 from nodrop.model.states import UNKNOWN
-from nodrop.report.fabric import facts
-from nodrop.report.page import text as page
+from nodrop.report.fabric import fabric_facts
+from nodrop.report.page import format_fabric_page as page
 from nodrop.report.text import render
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 from nodrop.results.outcome import Outcome
 from support.snapshots import without_counts
 
 DIGESTS = "digests.txt"
-INTENTS = sorted(path.stem for path in home("intents").glob("*.yaml"))
+INTENTS = sorted(path.stem for path in resource_folder("intents").glob("*.yaml"))
 LABS = ("adaptive", "two-by-two")
 """Intents whose containerlab topology is made."""
 EXPORTED = ("two-by-two", "storage-vlan", "unnumbered", "adaptive", "reference-256-nvue-leaves")
@@ -42,7 +42,7 @@ Files = dict[str, str]
 @cache
 def fabric_of(intent: str) -> Fabric:
     """Build a shipped intent."""
-    return nodrop.build(nodrop.load(home("intents") / f"{intent}.yaml"))
+    return nodrop.build(nodrop.load(resource_folder("intents") / f"{intent}.yaml"))
 
 
 @cache
@@ -54,13 +54,13 @@ def configurations(intent: str) -> Files:
 @cache
 def outputs(intent: str) -> Files:
     """Return every file of an intent: `show`, the findings of `lint`, and all artifacts and exports."""
-    loaded = nodrop.load(home("intents") / f"{intent}.yaml")
+    loaded = nodrop.load(resource_folder("intents") / f"{intent}.yaml")
     fabric = fabric_of(intent)
     hosts = nodrop.host_files(fabric)
     reading = nodrop.read_back([*nodrop.write(fabric), *hosts], fabric)
     verdict = judge(reading, shipped(), strictness="auditor")
     return {
-        "show.txt": page(facts(fabric, applied_defaults(loaded), adaptations(loaded))),
+        "show.txt": page(fabric_facts(fabric, applied_defaults(loaded), find_adaptations(loaded))),
         "findings.txt": without_counts(render(Outcome.of(reading, verdict))),
         **configurations(intent),
         **{one.path: one.text for one in (*nodrop.host_files(fabric), *nodrop.rack(fabric))},
@@ -71,7 +71,7 @@ def outputs(intent: str) -> Files:
 
 def batfish_files(reading: Reading) -> Files:
     """Return the Batfish snapshot without the files that are also a switch's own."""
-    found = snapshot(reading)
+    found = build_snapshot(reading)
     own = tuple(f"{node}/frr.conf" for node in found.names if f"sonic_configs/{node}/frr.conf" in found.files)
     return {f"batfish/{name}": text for name, text in found.files.items() if not name.endswith(own)}
 
@@ -79,7 +79,7 @@ def batfish_files(reading: Reading) -> Files:
 def lab_files(reading: Reading) -> Files:
     """Return the containerlab files without those that are also a switch's own."""
     own = {source.held for sources in reading.sources.values() for source in sources}
-    return {f"lab/{name}": text for name, text in lab(reading).files.items() if text.encode() not in own}
+    return {f"lab/{name}": text for name, text in export_lab(reading).files.items() if text.encode() not in own}
 
 
 @cache
@@ -130,7 +130,9 @@ def owner(name: str, intent: str) -> str:
 @cache
 def smallest_first() -> tuple[str, ...]:
     """Return the intents of two tiers, then the others, those of fabrics with fewer lines of configuration first."""
-    others = {one for one in INTENTS if nodrop.load(home("intents") / f"{one}.yaml").topology.kind != "leaf-spine"}
+    others = {
+        one for one in INTENTS if nodrop.load(resource_folder("intents") / f"{one}.yaml").topology.kind != "leaf-spine"
+    }
     lines = {one: sum(len(text.splitlines()) for text in configurations(one).values()) for one in INTENTS}
     return tuple(sorted(INTENTS, key=lambda one: (one in others, lines[one])))
 

@@ -7,21 +7,21 @@ from typing import Any
 
 import nodrop
 from nodrop.design.boxes import switch_identities
-from nodrop.importing import Imported, derive, files_of
+from nodrop.importing import ImportResult, derive_intent, files_of
 from nodrop.model.fabric import Device, Fabric
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import UNKNOWN
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 from support.designs import Data, build, load
 
 
-def imported(fabric: Fabric) -> Imported:
+def imported(fabric: Fabric) -> ImportResult:
     """What a build of a fabric is imported as."""
     reading = nodrop.read_back(list(nodrop.write(fabric)), fabric)
-    return derive(reading.fabric, source="build", files=files_of(reading))
+    return derive_intent(reading.fabric, source="build", files=files_of(reading))
 
 
-def without_names(data: Data) -> Imported:
+def without_names(data: Data) -> ImportResult:
     """What the build of an intent is imported as where no name of a switch means anything, and nobody states roles."""
     numbers = random.Random(1).sample(range(1000, 9000), 2000)
     switches = map(str, switch_identities(load(data)))
@@ -30,24 +30,24 @@ def without_names(data: Data) -> Imported:
     )
     reading = nodrop.read_back(list(nodrop.write(fabric)), fabric)
     devices = tuple(replace(device, role=UNKNOWN) for device in reading.fabric.devices)
-    return derive(replace(reading.fabric, devices=devices), source="build", files=files_of(reading))
+    return derive_intent(replace(reading.fabric, devices=devices), source="build", files=files_of(reading))
 
 
 @cache
 def bare(name: str) -> Fabric:
     """A shipped fabric as its switches' files alone have it, and nothing stated beside them."""
-    return as_read(nodrop.build(nodrop.load(home("intents") / f"{name}.yaml")))
+    return as_read(nodrop.build(nodrop.load(resource_folder("intents") / f"{name}.yaml")))
 
 
 def as_read(fabric: Fabric) -> Fabric:
     """A built fabric as its switches' files alone have it."""
     from nodrop.collect import read_artifacts
-    from nodrop.model.assemble import assemble
-    from nodrop.model.declared import Declared
+    from nodrop.model.assemble import assemble_fabric
+    from nodrop.model.declared import DeclaredFacts
 
     artifacts = [one for one in nodrop.write(fabric) if one.device]
     readings = list(read_artifacts(artifacts, {one.name: one.platform for one in fabric.devices}, ""))
-    return assemble(readings, Declared()).fabric
+    return assemble_fabric(readings, DeclaredFacts()).fabric
 
 
 def called(fabric: Fabric, names: dict[str, str], **facts: Any) -> Fabric:

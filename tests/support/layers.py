@@ -21,15 +21,15 @@ WHOLE: Final = {
     "nodrop": ("check", "drift", "fix", "plan", "read", "read_back", "validate", "write"),
     "nodrop.checking.check": ("check",),
     "nodrop.cli.main": ("main", "run"),
-    "nodrop.explaining": ("at_subject",),
+    "nodrop.explaining": ("render_rule_at_subject",),
     "nodrop.fixing": ("fix",),
-    "nodrop.judging": ("built", "run_rules", "read_source", "reading_at", "reading_of", "readings_of"),
+    "nodrop.judging": ("build_and_read", "run_rules", "read_source", "reading_at", "reading_of", "readings_of"),
     "nodrop.engine.examples": ("run_example", "run_rule", "build_example_views"),
     "nodrop.plan.drifting": ("drift",),
     "nodrop.plan.planning": ("plan",),
-    "nodrop.outcome_cache": ("outcome_of",),
+    "nodrop.outcome_cache": ("check_or_recall_outcome",),
     "nodrop.rule_tests": ("try_rules",),
-    "nodrop.validating.twin": ("available", "observe"),
+    "nodrop.validating.twin": ("require_twin_support", "observe_in_twin"),
     "nodrop.validating.twin.box": ("call_in_sandbox", "namespace_command"),
     "nodrop.validating.twin.daemons": ("Daemons",),
     "nodrop.validating.twin.lab": ("TwinLab",),
@@ -38,8 +38,8 @@ WHOLE: Final = {
 MANY: Final = {
     "nodrop": ("build",),
     "nodrop.design": ("build",),
-    "nodrop.importing": ("derive",),
-    "nodrop.routing": ("compute",),
+    "nodrop.importing": ("derive_intent",),
+    "nodrop.routing": ("compute_control_plane",),
 }
 """Functions that a unit test may call, but not once for each of many random inputs."""
 PROCESSES: Final = (subprocess.Popen, subprocess.run, subprocess.check_output, os.fork, os.system)

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import nodrop
 from nodrop import platforms
-from nodrop.locate import locate
+from nodrop.locate import add_finding_places
 from nodrop.model.fabric import Interface
 from nodrop.model.qos import QosProfile
-from nodrop.model.reading import DeviceReading, Place, Source
+from nodrop.model.reading import DeviceReading, FilePlace, Source
 from nodrop.model.states import require_fact
-from nodrop.model.subject import text
+from nodrop.model.subject import subject_text
 
 
 def read(platform: str, **files: str) -> DeviceReading:
@@ -34,7 +34,7 @@ def qos(reading: DeviceReading, name: str) -> QosProfile:
     return found
 
 
-def line_at(place: Place | None, raw: bytes) -> str:
+def line_at(place: FilePlace | None, raw: bytes) -> str:
     """The line at which something stands."""
     assert place is not None
     return raw.decode().split("\n")[place.span.line - 1]
@@ -55,12 +55,12 @@ def findings(path: Path) -> str:
     reading = nodrop.read([str(path)])
     verdict = nodrop.lint(reading)
     rows = []
-    for one in locate(verdict.findings, reading, platforms.where).findings:
+    for one in add_finding_places(verdict.findings, reading, platforms.make_place_finder).findings:
         place = one.located
         span = place.span if place else None
         assert place is not None, one.rule
         assert span is not None, one.rule
-        said = f"{one.severity}[{one.rule}] {text(one.subject)}: {one.message}"
+        said = f"{one.severity}[{one.rule}] {subject_text(one.subject)}: {one.message}"
         rows.append((Path(place.file).name, span.line, said))
     rows += [(Path(one.file or "").name, one.line or 0, f"note: {one.message}") for one in reading.notes]
     return "".join(f"{file}:{line}: {said}\n" for file, line, said in sorted(rows))

@@ -71,7 +71,7 @@ class Editor:
 
         def serve() -> None:
             with theirs, theirs.makefile("rb") as requests, theirs.makefile("wb") as answers:
-                server.make().start_io(requests, answers)
+                server.make_server().start_io(requests, answers)
 
         self._thread = Thread(target=serve, daemon=True)
         self._thread.start()

@@ -5,30 +5,30 @@ from functools import cache
 
 import nodrop
 from nodrop.hardware import switch
-from nodrop.hardware.dynamic import resolve
+from nodrop.hardware.dynamic import resolve_dynamic_buffers
 from nodrop.model.fabric import Device, Fabric, Interface, Port, QosStyle
 from nodrop.model.qos import PfcWatchdog, QosProfile, Queue, WredColor
 from nodrop.model.states import require_fact
 from nodrop.platforms import port_name
 from nodrop.platforms.nvue import conditions, effects
-from nodrop.platforms.nvue.releases import knows
-from nodrop.resources import home
+from nodrop.platforms.nvue.releases import has_feature
+from nodrop.resources import resource_folder
 
 
 @cache
 def fabric(intent: str = "two-by-two") -> Fabric:
-    return nodrop.build(nodrop.load(home("intents") / f"{intent}.yaml"))
+    return nodrop.build(nodrop.load(resource_folder("intents") / f"{intent}.yaml"))
 
 
 def as_nvue(device: Device, version: str = "5.14", style: QosStyle = "macro") -> Device:
     """A SONiC switch of an intent as NVUE can be told to be it: every port has the profile of the first host port."""
     usual = next(port.qos for port in device.interfaces if isinstance(port.qos, QosProfile))
-    restoration_ms = 200 if knows(version, "a time of restoration") else None
+    restoration_ms = 200 if has_feature(version, "a time of restoration") else None
     qos, memory = profile(usual, restoration_ms=restoration_ms), switch(str(device.model)).buffer_bytes
     cable = next(port.cable_length_m for port in device.interfaces if port.cable_length_m is not None)
     ports = tuple(_port(port, str(device.model), qos, require_fact(cable)) for port in device.interfaces)
     bgp = require_fact(device.bgp)
-    return resolve(
+    return resolve_dynamic_buffers(
         replace(
             device,
             platform="nvue",
@@ -43,7 +43,9 @@ def as_nvue(device: Device, version: str = "5.14", style: QosStyle = "macro") ->
             dynamic_buffers=effects.dynamic_buffers(0),
             buffer_pools=effects.buffer_pools(10, 90, memory),
             watchdog_polling_ms=100,
-            watchdog_conditions=conditions.USUAL if knows(version, conditions.WHAT) else None,
+            watchdog_conditions=conditions.DEFAULT_CONDITIONS
+            if has_feature(version, conditions.WATCHDOG_CONDITIONS_FEATURE)
+            else None,
         )
     )
 
@@ -112,4 +114,4 @@ def split(device: Device, name: str, count: int) -> Device:
             )
             for part in range(count)
         ]
-    return resolve(replace(device, interfaces=tuple(ports)))
+    return resolve_dynamic_buffers(replace(device, interfaces=tuple(ports)))

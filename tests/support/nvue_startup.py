@@ -3,11 +3,11 @@
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.qos import QosProfile
 from nodrop.model.reading import DeviceReading, Source
-from nodrop.platforms.nvue.reader import FILES
+from nodrop.platforms.nvue.reader import CANONICAL_FILES
 from nodrop.platforms.nvue.reader import read_device as read_files
 
 NAME = "sw1"
-(FILE,) = FILES
+(FILE,) = CANONICAL_FILES
 
 
 def read(text: str) -> DeviceReading:

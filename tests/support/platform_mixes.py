@@ -1,10 +1,10 @@
 """Intents on SONiC, on NVUE and on both."""
 
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 from support.designs import Data, shipped, tiers_of
 
 OTHERS = ("reference-256-", "broadcom", "adaptive")
-INTENTS = sorted(path.stem for path in home("intents").glob("*.yaml") if not path.stem.startswith(OTHERS))
+INTENTS = sorted(path.stem for path in resource_folder("intents").glob("*.yaml") if not path.stem.startswith(OTHERS))
 """All but those that are another's mix, and those that only one of the platforms can carry."""
 RELEASES = {"sonic": ("202505",), "nvue": ("5.14", "5.19")}
 MIXES = (("sonic", "sonic"), ("sonic", "nvue"), ("nvue", "sonic"), ("nvue", "nvue"))

@@ -5,8 +5,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from nodrop.model.types import attributes
-from nodrop.platforms.kit.bindings import AnyBinding, Within
+from nodrop.model.types import attributes_of
+from nodrop.platforms.kit.bindings import AnyBinding, NumberRangeCheck
 from support.random_routing import maybe
 
 
@@ -14,8 +14,8 @@ def scalars(rows: Iterable[AnyBinding], kind: type[Any]) -> dict[str, st.SearchS
     """Strategies for the flags and numbers that rows of a class write, by field: all values that they do not refuse."""
     found: dict[str, st.SearchStrategy[Any]] = {}
     for row in (one for one in rows if one.encode is not None):
-        type_ = attributes(kind)[row.field]
-        ranges = [one for one in row.refuses if isinstance(one, Within)]
+        type_ = attributes_of(kind)[row.field]
+        ranges = [one for one in row.refuses if isinstance(one, NumberRangeCheck)]
         if type_.scalars == {bool}:
             found[row.field] = st.booleans()
         elif type_.scalars == {int} and ranges:

@@ -7,7 +7,7 @@ from typing import Any, cast, get_args
 from hypothesis import strategies as st
 
 from nodrop.hardware import switch
-from nodrop.hardware.dynamic import resolve
+from nodrop.hardware.dynamic import resolve_dynamic_buffers
 from nodrop.model.bridging import PortChannel, Vlan, VlanMember
 from nodrop.model.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
 from nodrop.model.fabric import (
@@ -29,9 +29,9 @@ from nodrop.model.fabric import (
 from nodrop.model.qos import COLORS, PfcWatchdog, PriorityGroup, QosProfile, Queue, Scheduler, WredColor, WredProfile
 from nodrop.model.routing import Bgp
 from nodrop.model.states import UNKNOWN
-from nodrop.model.subject import natural
+from nodrop.model.subject import natural_sort_key
 from nodrop.platforms import port_name
-from nodrop.platforms.sonic.releases import RELEASES, knows
+from nodrop.platforms.sonic.releases import RELEASES, has_feature
 from support.random_routing import bgps, static_routes, vrf_bgps
 from support.random_tables import in_tables
 
@@ -287,7 +287,7 @@ def port_channels(ports: Sequence[str]) -> st.SearchStrategy[tuple[PortChannel, 
         return st.builds(
             PortChannel,
             name=st.just(f"PortChannel{number}"),
-            members=st.sets(st.sampled_from(ports)).map(lambda found: tuple(sorted(found, key=natural))),
+            members=st.sets(st.sampled_from(ports)).map(lambda found: tuple(sorted(found, key=natural_sort_key))),
             min_links=maybe(st.integers(1, 1024)),
             fast_rate=st.booleans(),
             fallback=st.booleans(),
@@ -302,7 +302,7 @@ def vlans(ports: Sequence[str]) -> st.SearchStrategy[tuple[Vlan, ...]]:
     """VLANs with any of the ports and port channels in them."""
 
     def vlan(number: int) -> st.SearchStrategy[Vlan]:
-        names = st.sets(st.sampled_from(ports)).map(lambda found: sorted(found, key=natural))
+        names = st.sets(st.sampled_from(ports)).map(lambda found: sorted(found, key=natural_sort_key))
         members = names.flatmap(
             lambda found: st.tuples(
                 *(st.builds(VlanMember, interface=st.just(one), tagged=st.booleans()) for one in found)
@@ -449,9 +449,9 @@ def devices(draw: st.DrawFn, name: str = "leaf1") -> Device:
         gnmi_port=draw(maybe(st.integers(1, 65535))),
         high_frequency=draw(streams),
     )
-    if knows(str(device.version), "routing in tables") and bgp is not None and ports and draw(st.booleans()):
+    if has_feature(str(device.version), "routing in tables") and bgp is not None and ports and draw(st.booleans()):
         device = in_tables(device)
-    return resolve(device if device.version == list(RELEASES)[-1] else _older(device))
+    return resolve_dynamic_buffers(device if device.version == list(RELEASES)[-1] else _older(device))
 
 
 def _older(device: Device) -> Device:

@@ -10,7 +10,7 @@ import nodrop
 from nodrop.errors import InputProblems
 from nodrop.intent.load import loads
 from nodrop.model.fabric import Fabric
-from nodrop.platforms.sonic.releases import knows
+from nodrop.platforms.sonic.releases import has_feature
 from nodrop.units import show_ids
 from support.random_addressing import addressing
 
@@ -151,7 +151,7 @@ def texts(draw: st.DrawFn) -> str:
             "oob": draw(st.sampled_from(["192.168.100.0/24", "172.16.0.0/23"])),
         },
     }
-    if knows(str(tier["version"]), "routing in tables"):
+    if has_feature(str(tier["version"]), "routing in tables"):
         intent["routing"]["delivery"] = draw(st.sampled_from(["frr.conf", "tables"]))
     if "cnp" in made:
         intent["hosts"]["cnp_dscp"] = made["cnp"]["dscp"]

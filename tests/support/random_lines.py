@@ -17,7 +17,7 @@ from nodrop.model.routing import (
     BgpNeighbor,
     CommunityList,
     LocalAsnMode,
-    PrivateAsns,
+    PrivateAsnRemoval,
     Redistribution,
     RouteMap,
     RouteMapRule,
@@ -25,7 +25,7 @@ from nodrop.model.routing import (
 )
 from nodrop.model.states import known_rows
 from nodrop.model.values import replace_fields
-from nodrop.routing import compute
+from nodrop.routing import compute_control_plane
 
 _PATHS = (
     "^$",
@@ -57,7 +57,7 @@ def _with_shut(fabric: Fabric, chance: Random) -> Fabric:
 
 def _with_transport(fabric: Fabric, chance: Random) -> Fabric:
     """Return a fabric of whose sessions some are opened in another way, which both ends agree on or not."""
-    plane = compute(Index(fabric))
+    plane = compute_control_plane(Index(fabric))
     more: defaultdict[tuple[str, str], dict[str, Any]] = defaultdict(dict)
     for session in plane.sessions:
         ends = [(plane.routers[side.router].device.name, side.neighbor.key) for side in (session.a, session.b)]
@@ -177,7 +177,7 @@ def _more(chance: Random, mark: str) -> dict[str, Any]:
         if chance.random() < 0.1:
             said[f"{way}_path_list"] = chance.choice(["A1", "A2", "A3", "GONE"])
     if chance.random() < 0.1:
-        said["private_asns"] = chance.choice(get_args(PrivateAsns))
+        said["private_asns"] = chance.choice(get_args(PrivateAsnRemoval))
     said["as_override"] = chance.random() < 0.08
     if chance.random() < 0.12:
         said["default_originate"] = True

@@ -6,8 +6,8 @@ from typing import Any, get_args
 
 from hypothesis import strategies as st
 
-from nodrop.hardware import buildable, switch
-from nodrop.hardware.dynamic import resolve
+from nodrop.hardware import buildable_models, switch
+from nodrop.hardware.dynamic import resolve_dynamic_buffers
 from nodrop.model.bridging import PortChannel, Vlan, VlanMember
 from nodrop.model.fabric import (
     HASH_FIELDS,
@@ -44,13 +44,18 @@ from nodrop.model.routing import (
     RouteMapRule,
     StaticRoute,
 )
-from nodrop.model.subject import natural
-from nodrop.model.types import fields
+from nodrop.model.subject import natural_sort_key
+from nodrop.model.types import fields_of
 from nodrop.platforms.kit.bindings import bound_fields
 from nodrop.platforms.nvue import conditions, effects, hashing
-from nodrop.platforms.nvue.bindings_bgp import FAMILY, NUMBERED, PROCESS, SESSION
-from nodrop.platforms.nvue.bindings_switch import SWITCH
-from nodrop.platforms.nvue.releases import RELEASES, knows, precedes
+from nodrop.platforms.nvue.bindings_bgp import (
+    NUMBERED_SESSION_BINDINGS,
+    PROCESS_BINDINGS,
+    SESSION_BINDINGS,
+    SESSION_FAMILY_BINDINGS,
+)
+from nodrop.platforms.nvue.bindings_switch import SWITCH_BINDINGS
+from nodrop.platforms.nvue.releases import RELEASES, has_feature, is_same_or_earlier
 from nodrop.platforms.nvue.traits import TRAITS
 from support.random_bindings import scalars
 from support.random_routing import LISTS, SHARED, alike, as_path_lists, asns, maybe, prefix_rules, redistributions, rows
@@ -99,7 +104,7 @@ def by_address(found: list[Collector]) -> tuple[Collector, ...]:
 def addresses(version: str) -> st.SearchStrategy[tuple[str, ...]]:
     """Addresses: in any order before 5.15, IPv4 first since."""
     found = some((*V4, *V6), 3)
-    if not knows(version, "enabled instead of on"):
+    if not has_feature(version, "enabled instead of on"):
         return found
     return found.map(lambda all_: tuple(sorted(all_, key=lambda one: ":" in one)))
 
@@ -267,14 +272,14 @@ def bridging(
             left = [one for one in left if one not in members]
             link = draw(links(version))
             flags = {one: draw(st.booleans()) for one in ("fast_rate", "fallback")}
-            bonds.append(PortChannel(name=name, members=tuple(sorted(members, key=natural)), **flags, **link))
+            bonds.append(PortChannel(name=name, members=tuple(sorted(members, key=natural_sort_key)), **flags, **link))
     there = [*(port.name for port in ports), *(bond.name for bond in bonds)]
     untagged: set[str] = set()
     vlans = []
     for number in sorted(draw(st.sets(st.integers(1, 4094), max_size=3))):
         members = tuple(
             VlanMember(interface=name, tagged=name in untagged or draw(st.booleans()))
-            for name in sorted(draw(some(there, 4)), key=natural)
+            for name in sorted(draw(some(there, 4)), key=natural_sort_key)
         )
         untagged |= {member.interface for member in members if not member.tagged}
         own = draw(links(version)) if draw(st.booleans()) else {}
@@ -368,7 +373,7 @@ def families(
     policy = maybe(st.sampled_from([one.name for one in policies])) if policies else st.none()
     listed = maybe(st.sampled_from([one.name for one in prefixes])) if prefixes else st.none()
     path_list = maybe(st.sampled_from([one.name for one in paths])) if paths else st.none()
-    own = scalars(FAMILY, Ipv6Unicast) | {
+    own = scalars(SESSION_FAMILY_BINDINGS, Ipv6Unicast) | {
         "import_policy": policy,
         "export_policy": policy,
         "import_prefix_list": listed,
@@ -377,7 +382,7 @@ def families(
         "export_path_list": path_list,
         "default_policy": policy,
     }
-    assert own.keys() == fields(Ipv6Unicast).keys() - _UNWRITTEN, "a field that is never drawn"
+    assert own.keys() == fields_of(Ipv6Unicast).keys() - _UNWRITTEN, "a field that is never drawn"
     made = draw(st.fixed_dictionaries(own))
     return made if made["default_originate"] else made | {"default_policy": None}
 
@@ -388,7 +393,7 @@ def neighbors(
 ) -> tuple[BgpNeighbor, ...]:
     ends = draw(some(["10.1.0.1", "10.1.0.3", "2001:db8::1", "swp1", "swp3s1"], 4))
     family = families(policies, prefixes, paths)
-    own = scalars(SESSION, BgpNeighbor)
+    own = scalars(SESSION_BINDINGS, BgpNeighbor)
     own |= {
         "remote_asn": asns | st.sampled_from(["external", "internal"]),
         "description": maybe(words),
@@ -396,14 +401,16 @@ def neighbors(
         "local_asn_mode": st.sampled_from(get_args(LocalAsnMode)),
         "ipv6": family.map(lambda said: Ipv6Unicast(**said)),
     }
-    drawn = {"address", "interface"} | own.keys() | (fields(Ipv6Unicast).keys() - _UNWRITTEN)
-    assert drawn == fields(BgpNeighbor).keys() - _UNWRITTEN, "a field that is never drawn"
-    unnumbered = {field: strategy for field, strategy in own.items() if field not in bound_fields(NUMBERED)}
+    drawn = {"address", "interface"} | own.keys() | (fields_of(Ipv6Unicast).keys() - _UNWRITTEN)
+    assert drawn == fields_of(BgpNeighbor).keys() - _UNWRITTEN, "a field that is never drawn"
+    unnumbered = {
+        field: strategy for field, strategy in own.items() if field not in bound_fields(NUMBERED_SESSION_BINDINGS)
+    }
     made = tuple(
         BgpNeighbor(interface=end, **draw(st.fixed_dictionaries(unnumbered)), **draw(family))
         if end.startswith("swp")
         else BgpNeighbor(address=end, **draw(st.fixed_dictionaries(own)), **draw(family))
-        for end in sorted(ends, key=natural)
+        for end in sorted(ends, key=natural_sort_key)
     )
     made = tuple(one if one.local_asn is not None else replace(one, local_asn_mode="prepend") for one in made)
     return tuple(one if draw(st.booleans()) else alike(one, made[0]) for one in made)
@@ -448,7 +455,7 @@ def processes(draw: st.DrawFn, vrf: str | None, router_id: str | None, drained: 
         router_id=router_id,
         networks=(*draw(some(V4_PREFIXES, 2).map(ordered)), *draw(some(V6_PREFIXES, 2).map(ordered))),
         redistributions=draw(redistributions(shared["route_maps"])),
-        **draw(st.fixed_dictionaries(scalars(PROCESS, Bgp))),
+        **draw(st.fixed_dictionaries(scalars(PROCESS_BINDINGS, Bgp))),
         graceful_shutdown=drained,
         aggregates=(*draw(aggregates(V4_PREFIXES)), *draw(aggregates(V6_PREFIXES))),
         neighbors=draw(neighbors(shared["route_maps"], shared["prefix_lists"], shared["as_path_lists"])),
@@ -464,7 +471,7 @@ def vrf_bgps(draw: st.DrawFn, bgp: Bgp | None) -> tuple[Bgp, ...]:
     shared = {name: getattr(bgp, name) for name in (*SHARED, *_OF_SWITCH)}
     return tuple(
         draw(processes(vrf, bgp.router_id and "10.0.0.7", bgp.graceful_shutdown, shared))
-        for vrf in sorted(draw(some(["BLUE", "RED", "x-1"], 2)), key=natural)
+        for vrf in sorted(draw(some(["BLUE", "RED", "x-1"], 2)), key=natural_sort_key)
     )
 
 
@@ -480,7 +487,9 @@ def static_routes(draw: st.DrawFn) -> tuple[StaticRoute, ...]:
                 for hop in draw(some(hops, 2, 1))
                 for distance in draw(st.sampled_from([(1,), (1,), (250,), (1, 255)]))
             ]
-    return tuple(sorted(made, key=lambda one: (one.prefix, one.next_hop, one.distance, natural(one.vrf or "default"))))
+    return tuple(
+        sorted(made, key=lambda one: (one.prefix, one.next_hop, one.distance, natural_sort_key(one.vrf or "default")))
+    )
 
 
 @st.composite
@@ -495,7 +504,7 @@ def managements(draw: st.DrawFn, version: str) -> Management:
 
 def release_of(model: str, version: str) -> bool:
     """Whether a release knows a model."""
-    return precedes(switch(model).since.get("nvue", RELEASES[0]), version)
+    return is_same_or_earlier(switch(model).since.get("nvue", RELEASES[0]), version)
 
 
 @st.composite
@@ -519,29 +528,29 @@ collectors = st.builds(Collector, address=st.sampled_from(["192.0.2.30", "2001:d
 def devices(draw: st.DrawFn, version: str | None = None, name: str = "leaf1") -> Device:
     """A device that NVUE can be told to be, with what the switch computes by itself worked out."""
     version = version or draw(st.sampled_from(RELEASES))
-    model = draw(st.sampled_from([one for one in buildable("nvue") if release_of(one, version)]))
+    model = draw(st.sampled_from([one for one in buildable_models("nvue") if release_of(one, version)]))
     polling = draw(maybe(st.integers(100, 5000)))
-    restores = knows(version, "a time of restoration")
+    restores = has_feature(version, "a time of restoration")
     times = [polling * draw(st.integers(1, 1000)) if polling and wanted else None for wanted in (True, restores)]
     classes, dynamic_th = draw(spread(8, PRIORITIES)), draw(st.sampled_from([0, 0, -8, -1, 3, 7]))
     trimming = (
         draw(maybe(trimmings(classes)))
-        if switch(model).asic in TRAITS.trimming.asics and knows(version, "packet trimming")
+        if switch(model).asic in TRAITS.trimming.asics and has_feature(version, "packet trimming")
         else None
     )
-    relative = switch(model).asic == "spectrum-4" and knows(version, "relative marking")
+    relative = switch(model).asic == "spectrum-4" and has_feature(version, "relative marking")
     made = profiles(classes, dynamic_th, times, trimming is not None, relative)
     ports = draw(interfaces(model, version, draw(st.lists(made, min_size=1, max_size=3))))
     bonds, vlans = draw(bridging(ports, version))
     pausing = any(port.cable_length_m for port in ports)
     small = effects.usual_small_percent(model)
-    if knows(version, "a share of small packets"):
+    if has_feature(version, "a share of small packets"):
         small = draw(st.just(small) | st.integers(0, 100))
     lossy = draw(st.integers(1, 99))
     lossless = draw(st.integers(1, 100 - lossy)) if pausing else None
     own_bgp = draw(maybe(bgps()))
-    gnmi = draw(maybe(st.integers(1, 65535))) if knows(version, "a gNMI server") else None
-    exports = gnmi is None and knows(version, "export by OTLP") and switch(model).asic not in TRAITS.without_otlp
+    gnmi = draw(maybe(st.integers(1, 65535))) if has_feature(version, "a gNMI server") else None
+    exports = gnmi is None and has_feature(version, "export by OTLP") and switch(model).asic not in TRAITS.without_otlp
     device = Device(
         name=name,
         platform="nvue",
@@ -561,11 +570,15 @@ def devices(draw: st.DrawFn, version: str | None = None, name: str = "leaf1") ->
         dynamic_buffers=effects.dynamic_buffers(dynamic_th, small) if pausing else None,
         buffer_pools=effects.buffer_pools(lossy, lossless, switch(model).buffer_bytes),
         watchdog_polling_ms=polling,
-        watchdog_conditions=draw(st.just(conditions.USUAL) | stuck) if knows(version, conditions.WHAT) else None,
+        watchdog_conditions=draw(st.just(conditions.DEFAULT_CONDITIONS) | stuck)
+        if has_feature(version, conditions.WATCHDOG_CONDITIONS_FEATURE)
+        else None,
         trimming=trimming,
-        hash_fields=draw(maybe(st.sets(st.sampled_from(sorted(hashing.FLAGS)), min_size=1).map(_hashed_by))),
+        hash_fields=draw(
+            maybe(st.sets(st.sampled_from(sorted(hashing.NVUE_FLAG_BY_FIELD)), min_size=1).map(_hashed_by))
+        ),
         mac_ageing_s=draw(maybe(st.integers(0, 65_535))),
-        **draw(st.fixed_dictionaries(scalars(SWITCH, Device))),
+        **draw(st.fixed_dictionaries(scalars(SWITCH_BINDINGS, Device))),
         adaptive_routing=draw(st.booleans()),
         weighs_utilization=draw(st.booleans()),
         ntp_servers=draw(some(SERVERS, 3).map(ordered)),
@@ -576,7 +589,7 @@ def devices(draw: st.DrawFn, version: str | None = None, name: str = "leaf1") ->
         gnmi_port=gnmi,
         otlp_collectors=draw(st.lists(collectors, max_size=2, unique_by=address_of).map(by_address)) if exports else (),
     )
-    return resolve(device)
+    return resolve_dynamic_buffers(device)
 
 
 def alone(device: Device) -> Fabric:

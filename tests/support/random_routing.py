@@ -15,14 +15,14 @@ from nodrop.model.routing import (
     Ipv6Unicast,
     PrefixList,
     PrefixRule,
-    PrivateAsns,
+    PrivateAsnRemoval,
     Redistribution,
     RouteMap,
     RouteMapRule,
     StaticRoute,
 )
-from nodrop.model.subject import natural
-from nodrop.platforms.kit.session_groups import OF_SESSION
+from nodrop.model.subject import natural_sort_key
+from nodrop.platforms.kit.session_groups import SESSION_ONLY_FIELDS
 
 PREFIXES = ("10.0.0.0/8", "10.1.0.0/16", "192.0.2.0/24", "0.0.0.0/0")
 PREFIXES6 = ("2001:db8::/32", "fd00::1/128", "::/0")
@@ -157,7 +157,7 @@ def route_maps(
 
 def alike(one: BgpNeighbor, other: BgpNeighbor) -> BgpNeighbor:
     """Return a session with the settings of another, as far as one to its end can have them."""
-    names = {field.name for field in fields(BgpNeighbor)} - OF_SESSION
+    names = {field.name for field in fields(BgpNeighbor)} - SESSION_ONLY_FIELDS
     settings = {name: getattr(other, name) for name in names}
     if one.interface is not None:
         hops = other.ttl_security_hops and 1
@@ -176,7 +176,7 @@ def _more(
         "weight": draw(maybe(st.integers(0, 65535))),
         "import_path_list": draw(paths),
         "export_path_list": draw(paths),
-        "private_asns": draw(maybe(st.sampled_from(get_args(PrivateAsns)))),
+        "private_asns": draw(maybe(st.sampled_from(get_args(PrivateAsnRemoval)))),
         "as_override": draw(st.booleans()),
         "default_originate": default,
         "default_policy": draw(policy) if default else None,
@@ -327,7 +327,7 @@ def vrf_bgps(draw: st.DrawFn, bgp: Bgp | None) -> tuple[Bgp, ...]:
         return ()
     shared = {name: getattr(bgp, name) for name in SHARED}
     chosen = draw(st.sets(st.sampled_from(["BLUE", "Vrf-a", "Vrf2"]), max_size=2))
-    return tuple(draw(_processes(vrf, shared)) for vrf in sorted(chosen, key=natural))
+    return tuple(draw(_processes(vrf, shared)) for vrf in sorted(chosen, key=natural_sort_key))
 
 
 LOCAL: list[dict[str, Any]] = [{}, {}, {"local_asn": 64999}, {"local_asn": 64998, "local_asn_mode": "replace-as"}]

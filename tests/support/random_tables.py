@@ -6,9 +6,9 @@ from typing import Any
 
 from nodrop.model.fabric import Device
 from nodrop.model.routing import Bgp, BgpNeighbor, CommunityList, PrefixList, PrefixRule, RouteMap, StaticRoute
-from nodrop.model.subject import natural
-from nodrop.platforms.frr.words import is_address
-from nodrop.platforms.sonic.policy_rows import MATCHES, SETS, drops_ge
+from nodrop.model.subject import natural_sort_key
+from nodrop.platforms.frr.words import is_neighbor_address
+from nodrop.platforms.sonic.policy_rows import ROUTE_MAP_MATCH_BINDINGS, ROUTE_MAP_SET_BINDINGS, does_template_drop_ge
 
 _LENGTH = {"ipv4": 32, "ipv6": 128}
 
@@ -18,7 +18,7 @@ def in_tables(device: Device) -> Device:
     ports = [port.name for port in device.interfaces]
     assert isinstance(device.bgp, Bgp)
     bgp = _process(device.bgp, ports)
-    vrfs = sorted({str(port.vrf) for port in device.interfaces if port.vrf}, key=natural)
+    vrfs = sorted({str(port.vrf) for port in device.interfaces if port.vrf}, key=natural_sort_key)
     others = [replace(_process(one, ports), vrf=vrf) for one, vrf in zip(device.vrf_bgp, vrfs, strict=False)]
     routes = tuple(_routes(device.static_routes))
     return replace(device, routing_tables=True, bgp=bgp, vrf_bgp=tuple(others), static_routes=routes, extra_lines=())
@@ -47,7 +47,7 @@ def _process(bgp: Bgp, ports: Sequence[str]) -> Bgp:
             one,
             interface=port if one.interface else None,
             description=one.description and one.description.replace("'", "´"),
-            update_source=one.update_source if is_address(one.update_source or "x") else None,
+            update_source=one.update_source if is_neighbor_address(one.update_source or "x") else None,
             next_hop_forced=False,
             reflector_client=False,
             ipv6=other,
@@ -94,7 +94,7 @@ def _list(one: PrefixList) -> PrefixList:
 def _range(rule: PrefixRule, longest: int) -> PrefixRule:
     if rule.ge is None:
         return rule
-    return replace(rule, ge=None if drops_ge(rule.prefix, rule.ge) else rule.ge, le=rule.le or longest)
+    return replace(rule, ge=None if does_template_drop_ge(rule.prefix, rule.ge) else rule.ge, le=rule.le or longest)
 
 
 def _communities(one: CommunityList) -> CommunityList:
@@ -120,5 +120,10 @@ def _map(one: RouteMap, families: dict[str | None, str], ports: Sequence[str]) -
                 found.append((attribute, value))
         return tuple(found)
 
-    rules = (replace(rule, matches=kept(MATCHES, rule.matches), sets=kept(SETS, rule.sets)) for rule in one.rules)
+    rules = (
+        replace(
+            rule, matches=kept(ROUTE_MAP_MATCH_BINDINGS, rule.matches), sets=kept(ROUTE_MAP_SET_BINDINGS, rule.sets)
+        )
+        for rule in one.rules
+    )
     return replace(one, rules=tuple(rules))

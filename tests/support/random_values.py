@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from nodrop.model.fabric import Device
 from nodrop.model.states import UNKNOWN, Unknown
-from nodrop.model.subject import text
+from nodrop.model.subject import subject_text
 from nodrop.model.types import key_of
 
 Path = tuple[str | int, ...]
@@ -84,7 +84,7 @@ def named(part: Any, path: Path) -> str:
     for step in path:
         names.append(key_of(part[step], step) if isinstance(step, int) else step)
         part = at(part, (step,))
-    return text(tuple(names))
+    return subject_text(tuple(names))
 
 
 @st.composite

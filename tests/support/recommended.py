@@ -4,14 +4,14 @@ import json
 from pathlib import Path
 from typing import Any
 
-from nodrop.syntax.yaml import parse
+from nodrop.syntax.yaml import parse_yaml
 from support.places import TESTS
 
 HERE = TESTS / "rules" / "recommended"
 
 
 def said(name: str) -> dict[str, Any]:
-    return parse((HERE / f"{name}.yaml").read_bytes(), name).data
+    return parse_yaml((HERE / f"{name}.yaml").read_bytes(), name).data
 
 
 def put(folder: Path, row: dict[str, Any]) -> Path:

@@ -13,10 +13,10 @@ from nodrop.engine.rules import select_file_rules, shipped
 from nodrop.engine.verdicts import judge
 from nodrop.errors import InputProblems
 from nodrop.model.change import Change, Edit
-from nodrop.model.subject import FABRIC
-from nodrop.model.subject import text as subject_text
+from nodrop.model.subject import FABRIC_HEAD
+from nodrop.model.subject import subject_text as subject_text
 from nodrop.platforms.hosts import edit as hosts
-from nodrop.syntax.yaml import parse
+from nodrop.syntax.yaml import parse_yaml
 from support.single_faults import Fault, Outcome, inject, reading_of
 
 NOTHING = "no change is known"
@@ -101,7 +101,7 @@ def _edited(fault: Fault, files: dict[str, str], device: str, changes: list[Chan
             changes,
             name=device,
         )
-    editor = None if device == FABRIC else platforms.editor(fault.platform)
+    editor = None if device == FABRIC_HEAD else platforms.find_editor(fault.platform)
     own = {name.partition("/")[2]: text.encode() for name, text in files.items() if name.startswith(f"{device}/")}
     bundle = {name: raw for name, raw in own.items() if "/" not in name}
     if editor is None or not bundle:
@@ -132,7 +132,7 @@ def _astray(old: str, new: str) -> Iterator[str]:
 
 def _settings(text: str) -> set[tuple[str, ...]]:
     """The settings of a JSON or YAML text, each as the way to it and its value."""
-    return set(_paths(parse(text.encode(), "file").data, ()))
+    return set(_paths(parse_yaml(text.encode(), "file").data, ()))
 
 
 def _paths(part: Any, way: tuple[str, ...]) -> Iterator[tuple[str, ...]]:

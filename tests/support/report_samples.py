@@ -2,18 +2,18 @@
 
 from typing import Any
 
-from nodrop.engine.finding import Finding, Located, Related
-from nodrop.model.subject import parse
+from nodrop.engine.finding import FileLocation, Finding, RelatedPart
+from nodrop.model.subject import parse_subject
 from nodrop.results.outcome import Outcome
 from nodrop.syntax.places import Span
 
 
-def at(file: str, line: int, column: int, end_column: int) -> Located:
-    return Located(file=file, span=Span(line, column, line, end_column))
+def at(file: str, line: int, column: int, end_column: int) -> FileLocation:
+    return FileLocation(file=file, span=Span(line, column, line, end_column))
 
 
-def finding(subject: str, located: Located | None = None, **other: Any) -> Finding:
-    parts = parse(subject)
+def finding(subject: str, located: FileLocation | None = None, **other: Any) -> Finding:
+    parts = parse_subject(subject)
     facts: dict[str, Any] = {
         "rule": "pfc-without-watchdog",
         "severity": "error",
@@ -29,8 +29,8 @@ def finding(subject: str, located: Located | None = None, **other: Any) -> Findi
     return Finding(**facts | other)
 
 
-def related(subject: str, message: str, located: Located | None = None) -> Related:
-    return Related(subject=parse(subject), message=message, located=located)
+def related(subject: str, message: str, located: FileLocation | None = None) -> RelatedPart:
+    return RelatedPart(subject=parse_subject(subject), message=message, located=located)
 
 
 def outcome(*findings: Finding, lines: dict[tuple[str, int], str] | None = None, **other: Any) -> Outcome:

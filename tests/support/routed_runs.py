@@ -6,7 +6,7 @@ from random import Random
 from nodrop.model.fabric import End, Fabric, Link
 from nodrop.model.index import Index
 from nodrop.model.values import replace_fields
-from nodrop.routing import ControlPlane, compute
+from nodrop.routing import ControlPlane, compute_control_plane
 from nodrop.routing.failures import FailureAnalysis
 from support.patience import END_S
 from support.twin_runs import Table, played
@@ -38,11 +38,11 @@ def stable(plane: ControlPlane) -> bool:
 def settles(fabric: Fabric, dead: frozenset[End]) -> bool:
     """Whether a fabric comes to the same in whatever order its routers talk, as far as some orders tell."""
     chance, index = Random("orders"), Index(fabric)
-    first = compute(index, dead)
+    first = compute_control_plane(index, dead)
     expected = tables(first)
     for _ in range(ORDERS):
         devices = tuple(chance.sample(fabric.devices, len(fabric.devices)))
-        plane = compute(Index(replace_fields(fabric, devices=devices)), dead)
+        plane = compute_control_plane(Index(replace_fields(fabric, devices=devices)), dead)
         if not stable(plane) or tables(plane) != expected:
             return False
     return stable(first)
@@ -94,8 +94,8 @@ def compare(
 ) -> None:
     """Run a fabric with some cables dead from the beginning, and others later; compare what comes of it both times."""
     dead = ends(before)
-    plane = compute(Index(fabric), dead)
-    then = compute(Index(fabric), dead | ends(after))
+    plane = compute_control_plane(Index(fabric), dead)
+    then = compute_control_plane(Index(fabric), dead | ends(after))
     expected = [tables(plane), *([tables(then)] if after else [])]
     seen = played(fabric, dead, expected[0], ends(after), expected[-1], patience_s)
     for wanted, found in zip(expected, seen, strict=True):

@@ -15,7 +15,7 @@ from typing import Any
 
 from nodrop.model.fabric import Fabric
 from nodrop.model.index import Index
-from nodrop.routing import ControlPlane, compute
+from nodrop.routing import ControlPlane, compute_control_plane
 from support.random_far import looped
 from support.random_hops import hopped
 from support.random_lines import lined
@@ -43,7 +43,7 @@ def trial(seed: int, *, far: bool = False, hops: bool = False) -> dict[str, Any]
     fabric = drawn(seed, far=far, hops=hops)
     before, after = failing(fabric, seed)
     index, dead = Index(fabric), ends((*before, *after))
-    first, then = compute(index, ends(before)), compute(index, dead)
+    first, then = compute_control_plane(index, ends(before)), compute_control_plane(index, dead)
     gaps = sorted({gap.what for plane in (first, then) for gap in plane.gaps if not gap.what.startswith(_COMPUTED)})
     if gaps:
         return {"seed": seed, "result": "gap", "said": gaps}

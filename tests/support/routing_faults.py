@@ -9,7 +9,7 @@ import nodrop
 from nodrop import platforms
 from nodrop.engine.rules import shipped as rules
 from nodrop.engine.verdicts import judge
-from nodrop.locate import locate
+from nodrop.locate import add_finding_places
 from nodrop.model.fabric import Fabric
 from nodrop.platforms.kit.artifact import Artifact
 from support.designs import build, shipped
@@ -72,7 +72,7 @@ def found(fault: Fault) -> Iterator[Place]:
     assert reading.problems == ()
     verdict = judge(reading, rules())
     assert verdict.problems == ()
-    for one in locate(verdict.findings, reading, platforms.where).findings:
+    for one in add_finding_places(verdict.findings, reading, platforms.make_place_finder).findings:
         assert one.located is not None, one.rule
         assert one.located.span is not None, one.rule
         file = one.located.file

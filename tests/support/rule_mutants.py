@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Mapping
 from functools import cache
 
-from nodrop.engine.example_setup import Setting
+from nodrop.engine.example_setup import PlatformExamples
 from nodrop.engine.examples import PlatformView
 from nodrop.engine.mutants import find_surviving_mutants as surviving
 from nodrop.engine.rule import Example, Rule
 from nodrop.engine.rules import shipped
-from nodrop.platforms.kit.examples import TIERS
+from nodrop.platforms.kit.examples import TIER_CHANGES_BY_PLATFORM
 
 
 @cache
@@ -26,7 +26,7 @@ def views(example: Example, platform: str) -> list[PlatformView]:
     """Return an example as a platform says it, made once for all rules; nothing where it cannot say it."""
     key = _key(example)
     if (key, platform) not in _KEPT:
-        made = Setting(platform).render_example(example)
+        made = PlatformExamples(platform).render_example(example)
         if _shared()[key] < 2:
             return made
         _KEPT[key, platform] = made
@@ -38,4 +38,4 @@ _KEPT: dict[tuple[str, str], list[PlatformView]] = {}
 
 def survivors(rule: Rule) -> list[str]:
     """Return the changes of a rule that none of its examples notices."""
-    return [mutant.change for mutant in surviving(rule, TIERS, views)]
+    return [mutant.change for mutant in surviving(rule, TIER_CHANGES_BY_PLATFORM, views)]

@@ -4,7 +4,7 @@ from dataclasses import replace
 from random import Random
 
 from nodrop import platforms
-from nodrop.model.assemble import assemble
+from nodrop.model.assemble import assemble_fabric
 from nodrop.model.fabric import Fabric
 from nodrop.model.reading import DeviceReading, Reading, Source
 from nodrop.plan.drifting import declared_facts_of
@@ -16,7 +16,7 @@ def running(of: Reading, seed: int, stated: Fabric | None = None, without: tuple
     """A fabric as its switches show it, with what is wanted stated of it, and without some switches."""
     chance = Random(seed)
     read = [_as_read(of, device.name, chance) for device in of.fabric.devices if device.name not in without]
-    return assemble(read, declared_facts_of(stated or of.fabric))
+    return assemble_fabric(read, declared_facts_of(stated or of.fabric))
 
 
 def _as_read(of: Reading, name: str, chance: Random) -> DeviceReading:

@@ -16,24 +16,30 @@ from ruamel.yaml import YAML
 
 import nodrop
 from nodrop import platforms
-from nodrop.context import FILE
-from nodrop.engine.example_setup import EXAMPLES, merge_overlay, names, rename_ports, rename_subject_ports
+from nodrop.context import FABRIC_FILE
+from nodrop.engine.example_setup import (
+    EXAMPLES,
+    build_port_name_table,
+    merge_overlay,
+    rename_ports,
+    rename_subject_ports,
+)
 from nodrop.engine.finding import Verdict
 from nodrop.engine.rules import select_file_rules, shipped
 from nodrop.engine.verdicts import judge
 from nodrop.errors import Unsupported
-from nodrop.hardware.dynamic import resolve
+from nodrop.hardware.dynamic import resolve_dynamic_buffers
 from nodrop.intent.schema import Intent
-from nodrop.model.assemble import assemble
-from nodrop.model.declared import Declared
+from nodrop.model.assemble import assemble_fabric
+from nodrop.model.declared import DeclaredFacts
 from nodrop.model.edit import set_value
 from nodrop.model.fabric import Fabric
 from nodrop.model.reading import Reading, Source
-from nodrop.model.subject import matches, natural
-from nodrop.model.subject import parse as parse_subject
+from nodrop.model.subject import matches, natural_sort_key
+from nodrop.model.subject import parse_subject as parse_subject
 from nodrop.platforms.kit.artifact import Artifact
-from nodrop.resources import home
-from nodrop.syntax.yaml import parse
+from nodrop.resources import resource_folder
+from nodrop.syntax.yaml import parse_yaml
 from support.places import DATA, TESTS
 
 HERE = DATA / "faults"
@@ -76,7 +82,7 @@ class Outcome:
 
 def read_faults(path: str) -> Any:
     """Return the rows of a list of faults, below tests/."""
-    return parse((TESTS / path).read_bytes(), path).data
+    return parse_yaml((TESTS / path).read_bytes(), path).data
 
 
 @cache
@@ -94,11 +100,13 @@ def faults() -> tuple[Fault, ...]:
 @cache
 def clean(intent: str, platform: str, release: str, overlay: str) -> Fabric:
     """Return the fabric of an intent with an overlay, built for a release of a platform."""
-    path = home("intents") / f"{intent}.yaml"
+    path = resource_folder("intents") / f"{intent}.yaml"
     tiers = {tier: {"platform": platform, "version": release} for tier in ("spines", "leaves")}
-    data = merge_overlay(parse(path.read_bytes(), path.name).data, {"topology": tiers} if platform != EXAMPLES else {})
+    data = merge_overlay(
+        parse_yaml(path.read_bytes(), path.name).data, {"topology": tiers} if platform != EXAMPLES else {}
+    )
     fabric = nodrop.build(Intent.model_validate(merge_overlay(data, literal_eval(overlay))))
-    return replace(fabric, devices=tuple(map(resolve, fabric.devices)))
+    return replace(fabric, devices=tuple(map(resolve_dynamic_buffers, fabric.devices)))
 
 
 def written(fabric: Fabric) -> dict[str, str]:
@@ -111,13 +119,13 @@ def inject(fault: Fault) -> dict[str, str]:
     """Return the files of a build that has the fault; ValueError where it cannot be put there."""
     fabric = fault.fabric
     if fault.platform in fault.row.get("model", {}).get("on", ()):
-        changed = rename_ports(fabric, names(fabric, EXAMPLES))
+        changed = rename_ports(fabric, build_port_name_table(fabric, EXAMPLES))
         for subject, value in fault.row["model"].items():
             if subject != "on":
                 changed = set_value(changed, parse_subject(subject), value)
         try:
-            settled = replace(changed, devices=tuple(map(resolve, changed.devices)))
-            return written(rename_ports(settled, names(settled, fault.platform)))
+            settled = replace(changed, devices=tuple(map(resolve_dynamic_buffers, changed.devices)))
+            return written(rename_ports(settled, build_port_name_table(settled, fault.platform)))
         except Unsupported as error:
             raise ValueError(f"{fault.name}: {error}") from None
     return edited(fault, written(fabric))
@@ -189,7 +197,7 @@ def outcome(fault: Fault) -> Outcome:
 
 def _missing(fault: Fault, verdict: Verdict) -> Iterator[str]:
     """Where the rule that must find a fault does not, in either platform's names of ports."""
-    spelling = names(fault.fabric, EXAMPLES)
+    spelling = build_port_name_table(fault.fabric, EXAMPLES)
     found = {one.subject for one in verdict.findings if one.rule == fault.row["rule"]}
     found |= {rename_subject_ports(one, spelling) for one in found}
     for expected in fault.row["at"]:
@@ -205,7 +213,7 @@ def reading_of(fault: Fault, files: Mapping[str, str]) -> Reading:
 def _alone(fault: Fault, files: Mapping[str, str]) -> Reading:
     """What the device says at which a fault is, by its files and, where the fault needs that, what is stated."""
     (device,) = {_device(subject, fault.fabric) for subject in fault.row["at"]}
-    own = {name: text for name, text in files.items() if name.startswith((f"{device}/", FILE))}
+    own = {name: text for name, text in files.items() if name.startswith((f"{device}/", FABRIC_FILE))}
     return reading_of(fault, own) if fault.row["from"] == "stated" else _bare(fault.platform, device, own)
 
 
@@ -213,9 +221,9 @@ def _bare(platform: str, device: str, files: Mapping[str, str]) -> Reading:
     bundle = [
         (Source(name=name.partition("/")[2], display=name, held=text.encode()), text.encode())
         for name, text in files.items()
-        if name != FILE and "/apply/" not in name
+        if name != FABRIC_FILE and "/apply/" not in name
     ]
-    return assemble([platforms.reader(platform).read_device(device, bundle)], Declared())
+    return assemble_fabric([platforms.reader(platform).read_device(device, bundle)], DeclaredFacts())
 
 
 def _device(subject: str, fabric: Fabric) -> str:
@@ -238,7 +246,7 @@ def _artifacts(files: Mapping[str, str], fabric: Fabric) -> list[Artifact]:
 def table(outcomes: Iterable[Outcome], repaired: Callable[[Outcome], str]) -> str:
     """Return what is found of each fault and what its fix comes to, a few lines each."""
     lines = []
-    for one in sorted(outcomes, key=lambda each: (each.fault.file, natural(each.fault.row["of"]))):
+    for one in sorted(outcomes, key=lambda each: (each.fault.file, natural_sort_key(each.fault.row["of"]))):
         lines.append(f"{'MISSED' if one.missed else 'found '} {one.fault.name}: {one.fault.row['rule']}")
         lines += [f"         not at {missed}" for missed in one.missed]
         lines.append(f"         {repaired(one)}")

@@ -4,14 +4,14 @@ from fractions import Fraction
 from typing import Any
 
 from nodrop.sizing.request import SizeRequest
-from nodrop.syntax.yaml import parse
+from nodrop.syntax.yaml import parse_yaml
 from support.places import TESTS
 
 _SIZES = TESTS / "sizing" / "sizes.yaml"
 
 
 def _read_cases() -> list[dict[str, Any]]:
-    rows: Any = parse(_SIZES.read_bytes(), _SIZES.name).data
+    rows: Any = parse_yaml(_SIZES.read_bytes(), _SIZES.name).data
     return [
         row
         | {key: int(row[key]) for key in ("gpus", "ratio", "largest") if key in row}

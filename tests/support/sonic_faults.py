@@ -10,13 +10,13 @@ from nodrop import collect, context, platforms
 from nodrop.engine.finding import Finding, Verdict
 from nodrop.engine.rules import select_file_rules, shipped
 from nodrop.engine.verdicts import judge
-from nodrop.locate import locate
-from nodrop.model.assemble import assemble
+from nodrop.locate import add_finding_places
+from nodrop.model.assemble import assemble_fabric
 from nodrop.model.edit import set_value
 from nodrop.model.reading import Reading
-from nodrop.model.subject import parse
+from nodrop.model.subject import parse_subject
 from nodrop.platforms.kit.artifact import Artifact
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 
 DEVICE, FILE = "leaf1", "config_db.json"
 Path = tuple[str, ...]
@@ -46,9 +46,9 @@ TRADITIONAL: Mapping[str, Any] = {
 @cache
 def written(traditional: bool) -> tuple[Artifact, ...]:
     """Return the files of the sound fabric, in the dynamic buffer model or the traditional one."""
-    fabric = nodrop.build(nodrop.load(home("intents") / "two-by-two.yaml"))
+    fabric = nodrop.build(nodrop.load(resource_folder("intents") / "two-by-two.yaml"))
     for subject, value in TRADITIONAL.items() if traditional else ():
-        fabric = set_value(fabric, parse(subject), value)
+        fabric = set_value(fabric, parse_subject(subject), value)
     return tuple(nodrop.write(fabric))
 
 
@@ -76,8 +76,8 @@ def read(changes: Changes, traditional: bool = False, device: str = DEVICE) -> t
         artifacts.append(one)
     switches = [one for one in artifacts if one.device]
     readings = list(collect.read_artifacts(switches, dict.fromkeys((one.device for one in switches), "sonic"), ""))
-    declared = next(one.text for one in artifacts if one.path == context.FILE)
-    return own, assemble(readings, context.loads(declared.encode(), context.FILE))
+    declared = next(one.text for one in artifacts if one.path == context.FABRIC_FILE)
+    return own, assemble_fabric(readings, context.loads(declared.encode(), context.FABRIC_FILE))
 
 
 def verdict(reading: Reading) -> Verdict:
@@ -87,7 +87,7 @@ def verdict(reading: Reading) -> Verdict:
 
 def located(reading: Reading) -> tuple[Finding, ...]:
     """Return what all rules find, and where."""
-    return tuple(locate(verdict(reading).findings, reading, platforms.where).findings)
+    return tuple(add_finding_places(verdict(reading).findings, reading, platforms.make_place_finder).findings)
 
 
 def line_of(text: str, path: Path) -> int:

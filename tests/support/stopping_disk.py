@@ -5,9 +5,9 @@ import os
 from pathlib import Path
 
 from nodrop.publish import Disk
-from nodrop.publish.disk import MARKER
-from nodrop.publish.held import Held
-from nodrop.publish.landing import Landing
+from nodrop.publish.disk import MARKER_FILE
+from nodrop.publish.held import HeldFolder
+from nodrop.publish.landing import OutputPlace
 
 
 class Stopped(BaseException):
@@ -34,25 +34,25 @@ class StoppingDisk(Disk):
         self.done.append(name)
         return ends
 
-    def mkdir(self, place: Landing, mode: int = 0o777) -> None:
+    def mkdir(self, place: OutputPlace, mode: int = 0o777) -> None:
         self._step("mkdir")
         super().mkdir(place, mode)
 
-    def write_file(self, place: Landing, data: bytes, mode: int, *, sync: bool) -> None:
+    def write_file(self, place: OutputPlace, data: bytes, mode: int, *, sync: bool) -> None:
         if self._step("write_file"):
             super().write_file(place, data[: len(data) // 2], mode, sync=False)
             self._end()
         super().write_file(place, data, mode, sync=sync)
 
-    def mark(self, folder: Held, mode: int | None = None) -> None:
+    def mark(self, folder: HeldFolder, mode: int | None = None) -> None:
         self._step("mark")
         super().mark(folder, mode)
 
-    def unmark(self, folder: Held) -> None:
+    def unmark(self, folder: HeldFolder) -> None:
         self._step("unmark")
         super().unmark(folder)
 
-    def link(self, source: Landing, place: Landing) -> None:
+    def link(self, source: OutputPlace, place: OutputPlace) -> None:
         self._step("link")
         super().link(source, place)
 
@@ -64,33 +64,33 @@ class StoppingDisk(Disk):
         self._step("sync_filesystem")
         super().sync_filesystem(folder)
 
-    def rename(self, source: Landing, place: Landing) -> None:
+    def rename(self, source: OutputPlace, place: OutputPlace) -> None:
         self._step("rename")
         super().rename(source, place)
 
-    def exchange(self, one: Landing, other: Landing) -> None:
+    def exchange(self, one: OutputPlace, other: OutputPlace) -> None:
         self._step("exchange")
         if not self.offers_exchange:
             raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
         super().exchange(one, other)
 
-    def remove_tree(self, place: Landing, folder: Held) -> None:
+    def remove_tree(self, place: OutputPlace, folder: HeldFolder) -> None:
         if self._step("remove_tree"):
             for file in sorted(Path(folder.path).with_name(place.name).rglob("*"))[::2]:
-                if file.is_file() and file.name != MARKER:  # which is removed last
+                if file.is_file() and file.name != MARKER_FILE:  # which is removed last
                     file.unlink()
             self._end()
         super().remove_tree(place, folder)
 
-    def remove_empty(self, place: Landing) -> None:
+    def remove_empty(self, place: OutputPlace) -> None:
         self._step("remove_empty")
         super().remove_empty(place)
 
-    def lock(self, place: Landing) -> int | None:
+    def lock(self, place: OutputPlace) -> int | None:
         self._step("lock")
         return super().lock(place)
 
-    def unlock(self, place: Landing, handle: int) -> None:
+    def unlock(self, place: OutputPlace, handle: int) -> None:
         try:
             self._step("unlock")
         except Stopped:

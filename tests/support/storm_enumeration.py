@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from heapq import heappop, heappush
 from typing import NamedTuple
 
-from nodrop.analyses._targets import targets
+from nodrop.analyses._targets import routed_targets_of
 from nodrop.model.fabric import End
 from nodrop.proofs.deadlock import Names
 from nodrop.proofs.dependencies import Buffer, DependencyGraph, Traffic
-from nodrop.proofs.storm import Fill, StoppedPort, Storm, count_ports
+from nodrop.proofs.storm import FindFillTime, StoppedPort, Storm, count_ports
 
 Stop = tuple[bool, int, int, float | None, float | None]
 """A stopped port: whether it leads to a host, its group, the steps to it, and the least and most microseconds."""
@@ -57,13 +57,15 @@ def first_watchdog(stopped: Iterable[StoppedPort], detection: Callable[[End], in
     return min((time + least for time, least in times if least is not None), default=None)
 
 
-def enumerated_effects(traffic: Traffic, fill: Fill, detection: Callable[[End], int | None]) -> dict[End, Effect]:
+def enumerated_effects(
+    traffic: Traffic, fill: FindFillTime, detection: Callable[[End], int | None]
+) -> dict[End, Effect]:
     """The effect of each port to a host, computed for it alone."""
     return dict(_Enumeration(traffic, fill, detection).effects())
 
 
 class _Enumeration:
-    def __init__(self, traffic: Traffic, fill: Fill, detection: Callable[[End], int | None]) -> None:
+    def __init__(self, traffic: Traffic, fill: FindFillTime, detection: Callable[[End], int | None]) -> None:
         self.traffic, self.fill, self.detection, self.names = traffic, fill, detection, Names(traffic)
         self.forwarding = forwarding = traffic.forwarding
         graph = DependencyGraph(traffic, exact=True)
@@ -77,7 +79,7 @@ class _Enumeration:
                     self.held[hub.router].add((buffer, traffic.behaviors.all[hub.entered].tc[hub.dscp]))
         self.hosts: dict[End, tuple[int, int]] = {}
         """By port, the router and the behavior."""
-        for target in targets(forwarding.index):
+        for target in routed_targets_of(forwarding.index):
             device = forwarding.plane.routers[target.router].device.name
             for port in target.leg.ports if target.kind == "hosts" else ():
                 interface = forwarding.index.interface(device, port)

@@ -8,7 +8,7 @@ from typing import Final
 from nodrop.model.fabric import Device, Fabric
 from nodrop.validating.twin import box, looking
 from nodrop.validating.twin.crossing import test_cable_crossings
-from nodrop.validating.twin.daemons import Boot
+from nodrop.validating.twin.daemons import BootConfiguration
 from nodrop.validating.twin.lab import TwinLab
 from nodrop.validating.twin.outward import remove_outward_lines
 from nodrop.validating.twin.packets import TwinSockets
@@ -45,7 +45,7 @@ def attacked(tell: box.ReportProgress, guard: str, token: str, filtered: bool) -
         text = "\n".join(("router bgp 65000", " bgp router-id 10.0.0.1", "exit", *given(attack.lines, guard, token)))
         if filtered:
             text = remove_outward_lines(text).text
-        boots[attack.name] = Boot(text=text, daemons=("zebra", "bgpd", "staticd"), profile="datacenter")
+        boots[attack.name] = BootConfiguration(text=text, daemons=("zebra", "bgpd", "staticd"), profile="datacenter")
     lab = TwinLab(Fabric(name="attacked", mode="lossless", devices=devices), boots)
     lab.start()
     time.sleep(_SETTLE_S)
@@ -61,7 +61,10 @@ def given(lines: tuple[str, ...], guard: str, token: str) -> list[str]:
 def named(tell: box.ReportProgress, fabric: Fabric) -> tuple[dict[str, bool], dict[str, str], dict[str, str]]:
     """Run devices with hostile names; return which cables packets cross, who does not start, and who answers."""
     text = "router bgp 65000\n bgp router-id 10.0.0.1\nexit\n"
-    boots = {device.name: Boot(text=text, daemons=("zebra", "bgpd"), profile="datacenter") for device in fabric.devices}
+    boots = {
+        device.name: BootConfiguration(text=text, daemons=("zebra", "bgpd"), profile="datacenter")
+        for device in fabric.devices
+    }
     lab = TwinLab(fabric, boots)
     lab.start()
     time.sleep(0.5)

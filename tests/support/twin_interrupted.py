@@ -14,7 +14,7 @@ import uuid
 from pathlib import Path
 from typing import Final
 
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 from support.command import SCRIPT
 from support.patience import END_S
 
@@ -67,7 +67,15 @@ def interrupted(
     Return how many it had then, and what is left of it.
     """
     mark, before = uuid.uuid4().hex, outside()
-    command = [sys.executable, "-u", "-c", SCRIPT, "twin", "--no-cache", str(home("intents") / f"{intent}.yaml")]
+    command = [
+        sys.executable,
+        "-u",
+        "-c",
+        SCRIPT,
+        "twin",
+        "--no-cache",
+        str(resource_folder("intents") / f"{intent}.yaml"),
+    ]
     env = {**os.environ, _MARK: mark, "TMPDIR": str(folder)}
     with subprocess.Popen(
         command, cwd=folder, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True

@@ -5,10 +5,10 @@ from typing import Final
 
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
-from nodrop.model.subject import Subject, natural
+from nodrop.model.subject import Subject, natural_sort_key
 from nodrop.routing.observation import Observation, ObservationCheck
 from nodrop.validating import compute_observation
-from nodrop.validating.twin import Options, observe
+from nodrop.validating.twin import Options, observe_in_twin
 from support.running_faults import read
 from support.single_faults import Fault
 
@@ -24,7 +24,7 @@ def seen(case: Fault) -> tuple[Observation, Observation]:
 def seen_of(reading: Reading) -> tuple[Observation, Observation]:
     """Return what is computed of a fabric, and what the twin shows."""
     index = Index(reading.fabric)
-    return compute_observation(index), observe(reading, index, options=Options(checks=CHECKS))
+    return compute_observation(index), observe_in_twin(reading, index, options=Options(checks=CHECKS))
 
 
 def different(own: Observation, twin: Observation) -> dict[tuple[ObservationCheck, Subject], tuple[Hashable, Hashable]]:
@@ -40,12 +40,15 @@ def different(own: Observation, twin: Observation) -> dict[tuple[ObservationChec
 def words(twin: Observation) -> str:
     """Return what the twin shows to be wrong, and what of lists it does not apply."""
     parts = []
-    down = sorted(("/".join(item[::2]) for item, state in twin.seen["sessions"].items() if state != "up"), key=natural)
+    down = sorted(
+        ("/".join(item[::2]) for item, state in twin.seen["sessions"].items() if state != "up"), key=natural_sort_key
+    )
     if down:
         parts.append(f"{len(down)} session ends down ({down[0]} first)")
     for fate in ("denied", "no route", "loop"):
         lost = sorted(
-            (f"{item[0]} to {item[3]}" for item, found in twin.seen["reach"].items() if found == fate), key=natural
+            (f"{item[0]} to {item[3]}" for item, found in twin.seen["reach"].items() if found == fate),
+            key=natural_sort_key,
         )
         if lost:
             parts.append(f"packets {fate}: {lost[0]}{f' and {len(lost) - 1} more' if len(lost) > 1 else ''}")

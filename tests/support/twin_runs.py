@@ -7,8 +7,8 @@ from typing import TypeVar
 from nodrop.errors import ServiceUnavailable
 from nodrop.model.fabric import End, Fabric
 from nodrop.model.reading import Reading
-from nodrop.validating.twin import available, box, looking
-from nodrop.validating.twin.daemons import Boot
+from nodrop.validating.twin import box, looking, require_twin_support
+from nodrop.validating.twin.daemons import BootConfiguration
 from nodrop.validating.twin.lab import TwinLab
 from nodrop.validating.twin.starting import prepare_start
 from support.patience import END_S
@@ -24,7 +24,7 @@ _Seen = TypeVar("_Seen")
 def needed() -> None:
     """Skip the test where no twin can be run, or fail it where NODROP_REQUIRE has `twin`."""
     try:
-        available()
+        require_twin_support()
     except ServiceUnavailable as error:
         require("twin", available=False, reason=str(error))
 
@@ -44,8 +44,8 @@ def tables(lab: TwinLab) -> Tables:
     """Return the routes that every switch uses, those of links themselves (fe80::/64) aside, and its sessions."""
     found: dict[str, Table] = {}
     for name in lab.devices:
-        found[name] = {prefix: row for (*_, prefix), row in looking.routes(lab, name, _CONNECTED).items()}
-        for (*_, key), session in looking.sessions(lab, name).items():
+        found[name] = {prefix: row for (*_, prefix), row in looking.installed_routes(lab, name, _CONNECTED).items()}
+        for (*_, key), session in looking.bgpd_sessions(lab, name).items():
             state = "up" if session.state == looking.ESTABLISHED_STATE else "down"
             found[name][f"session {key}"] = ("session", frozenset({state}))
     return found
@@ -67,7 +67,7 @@ def played(
 def _play(
     _tell: box.ReportProgress,
     fabric: Fabric,
-    boots: dict[str, Boot],
+    boots: dict[str, BootConfiguration],
     failed: frozenset[End],
     expected: Tables,
     more: tuple[End, ...],
@@ -88,7 +88,7 @@ _FIRST_LOOK_S = 8.0
 
 
 def tables_of_boots(
-    fabric: Fabric, boots: Mapping[str, Boot], expected: Tables | None, patience_s: float = END_S
+    fabric: Fabric, boots: Mapping[str, BootConfiguration], expected: Tables | None, patience_s: float = END_S
 ) -> Tables:
     """Return what switches come to that start with these files: as is expected, or at the end of all patience.
 
@@ -98,7 +98,11 @@ def tables_of_boots(
 
 
 def _start_boots(
-    _tell: box.ReportProgress, fabric: Fabric, boots: dict[str, Boot], expected: Tables | None, patience_s: float
+    _tell: box.ReportProgress,
+    fabric: Fabric,
+    boots: dict[str, BootConfiguration],
+    expected: Tables | None,
+    patience_s: float,
 ) -> Tables:
     lab = TwinLab(fabric, boots)
     lab.start()

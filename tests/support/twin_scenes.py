@@ -5,14 +5,14 @@ import time
 from nodrop.model.fabric import Fabric
 from nodrop.model.index import Index
 from nodrop.platforms import frr
-from nodrop.platforms.kit.running import runs
-from nodrop.routing.prefixes import prefix
+from nodrop.platforms.kit.running import daemons_of_platform
+from nodrop.routing.prefixes import parse_prefix
 from nodrop.validating import compute_observation
 from nodrop.validating.twin import acts, breaking
 from nodrop.validating.twin.box import ReportProgress
 from nodrop.validating.twin.breaking import FailureInjection, FailureTimeouts
 from nodrop.validating.twin.crossing import test_cable_crossings
-from nodrop.validating.twin.daemons import Boot
+from nodrop.validating.twin.daemons import BootConfiguration
 from nodrop.validating.twin.hosts import settle_hosts
 from nodrop.validating.twin.lab import TwinLab
 from nodrop.validating.twin.packets import TwinSockets
@@ -25,7 +25,9 @@ from nodrop.validating.twin.work import Options, Work
 def work(fabric: Fabric) -> Work:
     """A fabric that starts with the frr.conf that its model is."""
     boots = {
-        device.name: Boot(text=frr.write(device), daemons=runs(device.platform).daemons, profile="datacenter")
+        device.name: BootConfiguration(
+            text=frr.write_frr_conf(device), daemons=daemons_of_platform(device.platform).daemons, profile="datacenter"
+        )
         for device in fabric.devices
     }
     seen = compute_observation(Index(fabric)).seen
@@ -58,7 +60,7 @@ def reach(
     """How packets from a device fare to a prefix, at first and after each step: a node and what `ip` does there."""
     lab = running(of)
     hosts = [host.name for host in of.fabric.hosts]
-    aim = prefix(to)
+    aim = parse_prefix(to)
     assert aim is not None
     found, sockets = [], TwinSockets(lab.plan)
     for step in ((), *steps):
@@ -72,7 +74,7 @@ def reach(
 def fail(tell: ReportProgress, of: Work, what: str, mended_s: float) -> tuple[frozenset[tuple[str, str]], str, str]:
     """What a failure loses, the words for it, and what is not as before so long after it is mended; 0: it never is."""
     lab = running(of)
-    wanted = {(NamespaceKey(item[0]), prefix(item[3])): ("nobody",) for item in of.computed["reach"]}
+    wanted = {(NamespaceKey(item[0]), parse_prefix(item[3])): ("nobody",) for item in of.computed["reach"]}
     if not mended_s:
         lab.mend = lambda *ends: None  # type: ignore[method-assign]
     acting = FailureInjection(lab, TwinSockets(lab.plan), wanted, FailureTimeouts(10, mended_s))  # type: ignore[arg-type]

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from nodrop.model.fabric import End, Fabric
 from nodrop.model.reading import Reading
-from nodrop.routing.prefixes import address
+from nodrop.routing.prefixes import parse_address
 from nodrop.validating.twin import box
-from nodrop.validating.twin.daemons import Boot
+from nodrop.validating.twin.daemons import BootConfiguration
 from nodrop.validating.twin.lab import TwinLab
 from nodrop.validating.twin.packets import Flight, PortLocation, ProbePacket, TwinSockets
 from nodrop.validating.twin.plan import NamespaceKey
@@ -40,7 +40,7 @@ def turns_taken(fabric: Fabric, failed: frozenset[End], turns: Sequence[TwinTurn
 def _take_turns(
     _tell: box.ReportProgress,
     fabric: Fabric,
-    boots: dict[str, Boot],
+    boots: dict[str, BootConfiguration],
     failed: frozenset[End],
     turns: tuple[TwinTurn, ...],
 ) -> list[bool]:
@@ -52,7 +52,7 @@ def _take_turns(
 
 def _is_taken(lab: TwinLab, sockets: TwinSockets, turn: TwinTurn) -> bool:
     first, second = _location(lab, turn.first), _location(lab, turn.second)
-    targets = [address(str(one)) for one in islice(ip_network(turn.prefix).hosts(), FLOWS)]
+    targets = [parse_address(str(one)) for one in islice(ip_network(turn.prefix).hosts(), FLOWS)]
     packets = [ProbePacket(NamespaceKey(turn.source), one, dscp=turn.dscp) for one in targets if one is not None]
     flights = sockets.send_and_trace(packets, expected_ports=dict.fromkeys(range(FLOWS), second))
     return any(_passes(flight, first, second) for flight in flights)

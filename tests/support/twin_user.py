@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 
 USERS: Final = ("root", "ordinary") if os.geteuid() == 0 else ("self",)
 STAND_INS: Final = ("/etc", "/var/log", "/var/tmp", "/dev/shm", "/opt", "/tmp")
@@ -91,7 +91,7 @@ def _stand_in(guard: str) -> None:
 
 def _needed() -> list[Path]:
     """Where Python and nodrop are; a stand-in over them would end the run, and is left out."""
-    paths = (sys.base_prefix, sys.prefix, *sys.path, str(home("rules")))
+    paths = (sys.base_prefix, sys.prefix, *sys.path, str(resource_folder("rules")))
     found = sorted({Path(path).resolve() for path in paths if path and Path(path).is_dir()})
     return [one for one in found if not any(one.is_relative_to(other) for other in found if other != one)]
 

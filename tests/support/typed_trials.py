@@ -13,10 +13,10 @@ import pytest
 
 import nodrop
 from nodrop import platforms
-from nodrop.advising import with_commands
-from nodrop.engine.example_setup import Setting, UnsupportedExample
+from nodrop.advising import add_fix_commands
+from nodrop.engine.example_setup import PlatformExamples, UnsupportedExample
 from nodrop.engine.examples import build_example_views
-from nodrop.engine.finding import Commands, Finding, Verdict
+from nodrop.engine.finding import Finding, FixCommands, Verdict
 from nodrop.engine.rule import Rule
 from nodrop.engine.rules import select_file_rules, shipped
 from nodrop.engine.verdicts import judge
@@ -35,7 +35,7 @@ _SHOWN = 3
 class Trial:
     """Commands that were typed: what the findings of a rule print, and what they leave or bring about."""
 
-    printed: tuple[Commands, ...]
+    printed: tuple[FixCommands, ...]
     without: tuple[Finding, ...]
     """Findings of the rule that print no commands."""
     failures: tuple[str, ...]
@@ -56,7 +56,7 @@ class Examples:
 
     def try_rule(self, rule: Rule, platform: str) -> Iterator[tuple[str, Trial]]:
         """Yield the trials of a rule's bad examples on a platform, by name of the example."""
-        setting = Setting(platform)
+        setting = PlatformExamples(platform)
         for example in rule.examples:
             if example.kind != "bad" or example.seen or example.beside:
                 continue
@@ -72,7 +72,7 @@ class Examples:
     def _try_reading(self, rule: Rule, reading: Reading) -> Trial:
         assert self._fabric is not None
         before = _judge(rule, reading)
-        own = [finding for finding in with_commands(before.findings, reading) if finding.rule == rule.name]
+        own = [finding for finding in add_fix_commands(before.findings, reading) if finding.rule == rule.name]
         printed = first_cases(each for one in own if one.fix for each in one.fix.commands)
         without = tuple(one for one in own if not (one.fix and one.fix.commands))
         if not printed:
@@ -106,7 +106,7 @@ class Examples:
         assert self._fabric is not None
         platform_of = {device.name: device.platform for device in self._fabric.devices}
         for name, asked in changes.items():
-            editor = platforms.editor(platform_of[name])
+            editor = platforms.find_editor(platform_of[name])
             bundle = {key.partition("/")[2]: text.encode() for key, text in files.items() if key.startswith(f"{name}/")}
             bundle = {key: raw for key, raw in bundle.items() if "/" not in key}
             if editor is None:
@@ -123,10 +123,10 @@ class Examples:
         return next(d for d in self._read_back(artifacts, self._fabric).fabric.devices if d.name == name)
 
 
-def first_cases(commands: Iterable[Commands]) -> tuple[Commands, ...]:
+def first_cases(commands: Iterable[FixCommands]) -> tuple[FixCommands, ...]:
     """Return commands once each; of those for different cases, the first, and none that only show the case."""
     first: dict[str, str] = {}
-    chosen: dict[tuple[str, tuple[str, ...]], Commands] = {}
+    chosen: dict[tuple[str, tuple[str, ...]], FixCommands] = {}
     for each in commands:
         if each.condition in ("first check", "else"):
             continue
@@ -177,7 +177,7 @@ def _emptied(old: Any, new: Any, path: tuple[str, ...]) -> Iterator[tuple[str, .
         yield from _emptied(old.get(key), value, (*path, str(key)))
 
 
-def type_all(printed: Iterable[Commands], files: Mapping[str, str]) -> dict[str, str]:
+def type_all(printed: Iterable[FixCommands], files: Mapping[str, str]) -> dict[str, str]:
     """Return the files of a build after commands were typed on its switches and hosts."""
     new = dict(files)
     for commands in printed:

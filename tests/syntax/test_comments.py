@@ -2,8 +2,8 @@
 
 import pytest
 
-from nodrop.model.allowing import allowing
-from nodrop.syntax.comments import Syntax, comments
+from nodrop.model.allowing import parse_allow_comments
+from nodrop.syntax.comments import CommentSyntax, find_nodrop_comments
 
 YAML = """\
 # nodrop: allow[a]: the first node
@@ -78,11 +78,11 @@ exit
     ids=["yaml", "shell", "yaml that is shell", "frr", "lines", "json"],
 )
 def test_comments_are_about_what_follows_or_stands_before_them(
-    syntax: Syntax, text: str, expected: dict[str, tuple[int, int]]
+    syntax: CommentSyntax, text: str, expected: dict[str, tuple[int, int]]
 ) -> None:
     for ends in ("\n", "\r\n"):
-        found = comments(text.replace("\n", ends).encode(), syntax)
-        allows, remarks = allowing(found, "file", ("leaf1",))
+        found = find_nodrop_comments(text.replace("\n", ends).encode(), syntax)
+        allows, remarks = parse_allow_comments(found, "file", ("leaf1",))
         assert {one.rule: one.lines for one in allows} == expected
         lines = text.split("\n")
         for one in allows:
@@ -118,7 +118,9 @@ def test_comments_are_about_what_follows_or_stands_before_them(
     ],
 )
 def test_the_grammar(text: str, said: object) -> None:
-    allows, remarks = allowing(comments(f"# nodrop: {text}\nkey: 1\n".encode(), "yaml"), "file", ("leaf1",))
+    allows, remarks = parse_allow_comments(
+        find_nodrop_comments(f"# nodrop: {text}\nkey: 1\n".encode(), "yaml"), "file", ("leaf1",)
+    )
     if isinstance(said, str):
         (remark,) = remarks
         assert not allows

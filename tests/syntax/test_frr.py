@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodrop.syntax.frr import Statement, parse, walk
+from nodrop.syntax.frr import Statement, parse_frr, walk_statements
 from nodrop.syntax.places import Span
 
 Tree = list[Any]
@@ -63,7 +63,7 @@ def unindented(text: str) -> str:
     ],
 )
 def test_blocks_are_told_by_their_words(text: str) -> None:
-    assert tree(parse(text)) == ["frr defaults datacenter", BLOCK, "ip prefix-list A permit any"]
+    assert tree(parse_frr(text)) == ["frr defaults datacenter", BLOCK, "ip prefix-list A permit any"]
 
 
 @pytest.mark.parametrize(
@@ -112,11 +112,11 @@ def test_blocks_are_told_by_their_words(text: str) -> None:
     ],
 )  # fmt: skip
 def test_commands_and_their_blocks(text: str, expected: Tree) -> None:
-    assert tree(parse(text)) == expected
+    assert tree(parse_frr(text)) == expected
 
 
 def test_every_command_knows_its_place_and_words() -> None:
-    (bgp,) = parse("!\nrouter bgp  65000\r\n\t neighbor é𝄞 description a  b  \n")
+    (bgp,) = parse_frr("!\nrouter bgp  65000\r\n\t neighbor é𝄞 description a  b  \n")
     (neighbor,) = bgp.children
     assert (bgp.words, bgp.text, bgp.span) == (("router", "bgp", "65000"), "router bgp 65000", Span(2, 1, 2, 18))
     assert neighbor.span == Span(3, 3, 3, 31)
@@ -128,7 +128,7 @@ def test_every_command_knows_its_place_and_words() -> None:
 
 
 def test_walk_goes_into_blocks_in_order() -> None:
-    walked = [([block.words[0] for block in outer], one.text) for outer, one in walk(parse(BGP))]
+    walked = [([block.words[0] for block in outer], one.text) for outer, one in walk_statements(parse_frr(BGP))]
     assert walked == [
         ([], "frr defaults datacenter"),
         ([], "router bgp 65000"),
@@ -180,9 +180,9 @@ def test_any_layout_of_the_same_commands_is_the_same(trees: Any, random: Any) ->
         if random.random() < 0.5:
             say(0, "exit")
         expected.append((router, [*own, *of_families]))
-    found = parse("\n".join(lines))
+    found = parse_frr("\n".join(lines))
     assert tree(found) == expected
-    for _, command in walk(found):
+    for _, command in walk_statements(found):
         assert lines[command.line - 1][command.column - 1 :][: command.length].split() == list(command.words)
 
 
@@ -190,4 +190,6 @@ def test_any_layout_of_the_same_commands_is_the_same(trees: Any, random: Any) ->
 def test_no_text_stops_the_parser_and_no_command_is_lost(text: str) -> None:
     kept = [line.split() for line in text.split("\n") if line.strip() and line.strip()[0] not in "!#"]
     ends = ("exit", "exit-address-family", "exit-vrf", "exit-route-map", "end")
-    assert [list(one.words) for _, one in walk(parse(text))] == [line for line in kept if " ".join(line) not in ends]
+    assert [list(one.words) for _, one in walk_statements(parse_frr(text))] == [
+        line for line in kept if " ".join(line) not in ends
+    ]

@@ -73,7 +73,7 @@ def paths(value: Any, path: tuple[str | int, ...] = ()) -> Any:
 def test_places_hold_exactly_the_keys_and_values(layout: tuple[Any, str], mark: bool) -> None:
     value, text = layout
     raw = ("\ufeff" * mark + text).encode()
-    assert json.parse(raw, "f") == value
+    assert json.parse_json_text(raw, "f") == value
     assert json.duplicate_keys(raw) == []
     locator = json.Locator(raw)
     for path, inner in paths(value):
@@ -94,7 +94,7 @@ def test_places_hold_exactly_the_keys_and_values(layout: tuple[Any, str], mark: 
 def test_any_bytes_are_read_or_refused_with_a_place(raw: bytes) -> None:
     json.Locator(raw).value_span(["a", 0])
     try:
-        json.parse(raw, "f.json")
+        json.parse_json_text(raw, "f.json")
     except InputProblems as error:
         (problem,) = error.problems
         assert problem.line
@@ -144,17 +144,17 @@ FAULTS = {
 @pytest.mark.parametrize(("raw", "said"), FAULTS.items(), ids=lambda case: repr(case)[:40])
 def test_faults_are_named_with_their_place(raw: bytes, said: str) -> None:
     with pytest.raises(InputProblems) as caught:
-        json.parse(raw, "f.json")
+        json.parse_json_text(raw, "f.json")
     assert str(caught.value) == f"f.json:{said}"
 
 
 def test_sixty_four_levels_are_read() -> None:
-    assert json.parse(b"[" * 64 + b"]" * 64, "f") == reference.loads("[" * 64 + "]" * 64)
+    assert json.parse_json_text(b"[" * 64 + b"]" * 64, "f") == reference.loads("[" * 64 + "]" * 64)
 
 
 def test_oversize_is_refused_before_anything_is_read() -> None:
     with pytest.raises(InputProblems, match=r"^f: 11 bytes; expected at most 10 bytes$"):
-        json.parse(b"not JSON at", "f", max_bytes=10)
+        json.parse_json_text(b"not JSON at", "f", max_bytes=10)
 
 
 CONFIG = b"""{
@@ -167,7 +167,7 @@ CONFIG = b"""{
 
 
 def test_the_last_of_equal_keys_is_the_one_that_counts() -> None:
-    assert json.parse(CONFIG, "f")["PORT"]["Ethernet0"]["mtu"] == "9216"
+    assert json.parse_json_text(CONFIG, "f")["PORT"]["Ethernet0"]["mtu"] == "9216"
     locator = json.Locator(CONFIG)
     assert locator.value_span(["PORT", "Ethernet0", "mtu"]) == Span(4, 35, 4, 41)
     assert locator.key_span(["PORT"]) == Span(4, 5, 4, 11)
@@ -194,9 +194,9 @@ def test_a_text_that_is_not_json_has_places_as_far_as_it_is() -> None:
 
 def test_the_locator_reads_an_object_once_and_only_on_demand(monkeypatch: pytest.MonkeyPatch) -> None:
     went_through = []
-    members = json.members
+    members = json.find_members
     monkeypatch.setattr(
-        json, "members", lambda text, at, decoder: went_through.append(at) or members(text, at, decoder)
+        json, "find_members", lambda text, at, decoder: went_through.append(at) or members(text, at, decoder)
     )
     raw = reference.dumps({table: {str(row): {"x": row} for row in range(50)} for table in "abcdef"}).encode()
     locator = json.Locator(raw)
@@ -250,8 +250,8 @@ def test_duplicates_are_found_around_values_of_all_kinds() -> None:
 
 def test_a_text_is_gone_through_up_to_its_last_duplicate(monkeypatch: pytest.MonkeyPatch) -> None:
     keys = []
-    real = json._key
-    monkeypatch.setattr(json, "_key", lambda *given: keys.append(real(*given)) or keys[-1])
+    real = json._decode_key
+    monkeypatch.setattr(json, "_decode_key", lambda *given: keys.append(real(*given)) or keys[-1])
     raw = b'{"a": 1, "b": {"c": 2, "c": 3}, ' + b",".join(b'"d%d": 4' % number for number in range(1000)) + b"}"
     assert [duplicate.keys for duplicate in json.duplicate_keys(raw)] == [("b", "c")]
     assert keys == ["a", "b", "c", "c"]

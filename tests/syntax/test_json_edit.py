@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodrop.syntax.json_edit import rewrite
+from nodrop.syntax.json_edit import rewrite_json
 from support.json_text import entries
 
 PRETTY = '{\n    "PORT": {\n        "Ethernet0": {\n            "mtu": "9100"\n        }\n    }\n}\n'
 
 
 def changed(text: str, value: Any) -> str:
-    return rewrite(text.encode(), value).decode()
+    return rewrite_json(text.encode(), value).decode()
 
 
 def with_field(text: str, *path: str, value: Any) -> str:

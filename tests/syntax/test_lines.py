@@ -2,7 +2,7 @@
 
 import pytest
 
-from nodrop.syntax.lines import NotUnderstood, understood
+from nodrop.syntax.lines import NotUnderstood, read_or_keep_line
 
 
 def test_a_line_that_is_not_understood_is_kept() -> None:
@@ -10,7 +10,7 @@ def test_a_line_that_is_not_understood_is_kept() -> None:
         raise NotUnderstood
 
     others: list[str] = []
-    understood("a line", refuse, others)
+    read_or_keep_line("a line", refuse, others)
     assert others == ["a line"]
 
 
@@ -21,5 +21,5 @@ def test_a_fault_of_a_reader_is_not_taken_for_an_unknown_line(fault: type[Except
 
     others: list[str] = []
     with pytest.raises(fault):
-        understood("a line", fail, others)
+        read_or_keep_line("a line", fail, others)
     assert others == []

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from nodrop.syntax.nvset import detect, parse
+from nodrop.syntax.nvset import has_nv_lines, parse_nv_commands
 
 
 @pytest.mark.parametrize(
@@ -34,12 +34,14 @@ from nodrop.syntax.nvset import detect, parse
     ],
 )
 def test_words_of_a_command(line: str, verb: str, words: tuple[str, ...]) -> None:
-    (command,) = parse(line).commands
+    (command,) = parse_nv_commands(line).commands
     assert (command.verb, command.words) == (verb, words)
 
 
 def test_commands_follow_each_other_by_lines_and_signs() -> None:
-    script = parse("nv set a b; nv set c d && nv unset e f\r\nnv config apply -y\n\n# nv set x y\nreload it\n")
+    script = parse_nv_commands(
+        "nv set a b; nv set c d && nv unset e f\r\nnv config apply -y\n\n# nv set x y\nreload it\n"
+    )
     assert [(one.verb, one.words) for one in script.commands] == [
         ("set", ("a", "b")),
         ("set", ("c", "d")),
@@ -49,7 +51,7 @@ def test_commands_follow_each_other_by_lines_and_signs() -> None:
 
 
 def test_a_misspelt_verb_is_not_passed_over() -> None:
-    script = parse("nv sett qos roce\nnv set\nnv show qos\nnv action clear qos\nnv\n")
+    script = parse_nv_commands("nv sett qos roce\nnv set\nnv show qos\nnv action clear qos\nnv\n")
     assert script.commands == ()
     assert script.others == ((1, "nv sett qos roce"), (2, "nv set"), (5, "nv"))
 
@@ -69,7 +71,7 @@ def test_a_misspelt_verb_is_not_passed_over() -> None:
     ],
 )
 def test_what_sets_nothing_is_passed_over(line: str) -> None:
-    script = parse(f"nv set a b\n{line}\n")
+    script = parse_nv_commands(f"nv set a b\n{line}\n")
     assert [command.words for command in script.commands] == [("a", "b")]
     assert script.others == ()
 
@@ -85,15 +87,15 @@ def test_what_sets_nothing_is_passed_over(line: str) -> None:
     ],
 )
 def test_what_puts_another_revision_in_place_is_not_passed_over(line: str) -> None:
-    assert parse(f"nv set a b\n{line} || exit 1\n").others == ((2, line),)
+    assert parse_nv_commands(f"nv set a b\n{line} || exit 1\n").others == ((2, line),)
 
 
 def test_what_is_emptied_before_anything_is_set_is_empty() -> None:
-    assert parse("nv config detach\nnv config apply empty -y\nnv set a b\n").others == ()
+    assert parse_nv_commands("nv config detach\nnv config apply empty -y\nnv set a b\n").others == ()
 
 
 def test_each_word_has_its_place() -> None:
-    (command,) = parse("\nnv set qos 'a b' \\\n  c\n").commands
+    (command,) = parse_nv_commands("\nnv set qos 'a b' \\\n  c\n").commands
     assert [(one.line, one.column, one.end_line, one.end_column) for one in command.spans] == [
         (2, 8, 2, 11),
         (2, 12, 2, 17),
@@ -113,11 +115,11 @@ def test_each_word_has_its_place() -> None:
     ],
 )
 def test_what_has_such_lines(head: bytes, ours: bool) -> None:
-    assert detect(head) is ours
+    assert has_nv_lines(head) is ours
 
 
 @pytest.mark.parametrize("text", ["'" * 100_000, "nv set '" + 'a"' * 50_000, "\\" * 100_000, "nv set " + "a" * 500_000])
 def test_no_text_takes_longer_than_its_length_lets_expect(text: str) -> None:
     began = time.process_time()
-    parse(text)
+    parse_nv_commands(text)
     assert time.process_time() - began < 3

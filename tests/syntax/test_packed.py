@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from nodrop.model.fabric import Device, Fabric, Interface, Port
 from nodrop.model.states import UNKNOWN, Unknown
-from nodrop.reading_cache import MODEL
-from nodrop.syntax.packed import Table, Unpackable, Unreadable
+from nodrop.reading_cache import MODEL_CLASSES
+from nodrop.syntax.packed import PackableClasses, Unpackable, Unreadable
 from support.random_fabrics import fabrics
 
-TABLE = Table(MODEL, (UNKNOWN,))
+TABLE = PackableClasses(MODEL_CLASSES, (UNKNOWN,))
 
 
 class Pair(NamedTuple):
@@ -23,7 +23,7 @@ class Pair(NamedTuple):
     second: Any
 
 
-ANYTHING = Table((*MODEL, Pair), (UNKNOWN,))
+ANYTHING = PackableClasses((*MODEL_CLASSES, Pair), (UNKNOWN,))
 
 plain = (
     st.none()
@@ -169,4 +169,4 @@ def test_bytes_that_were_altered_are_unreadable_or_plain_values(data: st.DataObj
         value = TABLE.unpack(bytes(packed))
     except Unreadable:
         return
-    assert isinstance(value, (*MODEL, str, int, float, tuple, dict, Unknown, type(None)))
+    assert isinstance(value, (*MODEL_CLASSES, str, int, float, tuple, dict, Unknown, type(None)))

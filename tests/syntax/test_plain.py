@@ -6,9 +6,9 @@ import time
 import pytest
 
 from nodrop.errors import InputProblems
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 from nodrop.syntax import yaml
-from nodrop.syntax.plain import NOT_PLAIN, load
+from nodrop.syntax.plain import NOT_PLAIN_YAML, load_plain_yaml
 
 TEXT = """\
 # as a switch exports it
@@ -69,10 +69,10 @@ def full(text: str) -> object:
 
 
 def test_what_programs_write_is_taken() -> None:
-    assert repr(load(TAKEN)) == repr(full(TAKEN))
+    assert repr(load_plain_yaml(TAKEN)) == repr(full(TAKEN))
     for name in ("two-by-two", "reference-256"):
-        text = (home("intents").parent / "golden" / name / "fabric.yaml").read_text()
-        assert repr(load(text)) == repr(full(text))
+        text = (resource_folder("intents").parent / "golden" / name / "fabric.yaml").read_text()
+        assert repr(load_plain_yaml(text)) == repr(full(text))
 
 
 def paths(data: object) -> list[tuple[str | int, ...]]:
@@ -85,7 +85,7 @@ def paths(data: object) -> list[tuple[str | int, ...]]:
 
 
 def test_places_are_those_of_the_full_parser() -> None:
-    one, other = yaml.parse(TAKEN, "x"), yaml._Reader(TAKEN, "x").read_document()
+    one, other = yaml.parse_yaml(TAKEN, "x"), yaml._Reader(TAKEN, "x").read_document()
     one.data.append("what a caller adds")
     ways = paths(other.data)
     assert len(ways) > 40
@@ -109,8 +109,8 @@ def test_places_are_those_of_the_full_parser() -> None:
     ],
 )  # fmt: skip
 def test_what_is_not_plain_is_left_to_the_full_parser(text: str) -> None:
-    data = load(text)
-    assert data is NOT_PLAIN
+    data = load_plain_yaml(text)
+    assert data is NOT_PLAIN_YAML
 
 
 def test_whatever_is_taken_reads_as_the_full_parser_reads_it() -> None:
@@ -134,8 +134,8 @@ def test_whatever_is_taken_reads_as_the_full_parser_reads_it() -> None:
             else:
                 lines[which] = line.lstrip(" ") if dice.random() < 0.3 else line
         text = "".join(lines)
-        data = load(text)
-        if data is not NOT_PLAIN:
+        data = load_plain_yaml(text)
+        if data is not NOT_PLAIN_YAML:
             taken += 1
             assert repr(data) == repr(full(text)), text
     assert taken > 300
@@ -145,6 +145,6 @@ def test_no_text_takes_longer_than_its_length_lets_expect() -> None:
     begun = time.process_time()
     repeated = ("a: " + "b " * 100_000, "a: " + "b:" * 100_000, "a: " + "[" * 100_000, "a: " + "b, " * 100_000)
     for text in ("a" * 200_000, "'" * 100_000, 'a: "' + "b" * 200_000, "{" + "a: [" * 50_000, *repeated):
-        load(text)
-        load(text + "\n" + text)
+        load_plain_yaml(text)
+        load_plain_yaml(text + "\n" + text)
     assert time.process_time() - begun < 2

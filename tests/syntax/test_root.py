@@ -18,7 +18,7 @@ from nodrop.syntax.root import LeadsOut, Root, find_root, repository_of
 def top(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A root with links of all kinds, and something outside."""
     if request.param != "openat2":
-        monkeypatch.setattr(module, "_syscall", lambda: None)
+        monkeypatch.setattr(module, "_load_syscall", lambda: None)
     top = tmp_path / "top"
     for folder in ("a/b", ".git", "sub/.git"):
         (top / folder).mkdir(parents=True)

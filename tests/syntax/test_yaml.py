@@ -31,7 +31,7 @@ def parser(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
 
 def refusal(text: bytes | str, **limits: int) -> str:
     with pytest.raises(InputProblems) as caught:
-        yaml.parse(text, "f", **limits)
+        yaml.parse_yaml(text, "f", **limits)
     return str(caught.value)
 
 
@@ -134,7 +134,7 @@ def test_data_and_places_are_exactly_those_that_were_written(
     parser: str, document: tuple[str, Any, dict[tuple[str | int, ...], tuple[int, int | None]]], end: str, mark: bool
 ) -> None:
     text, data, expected = document
-    read = yaml.parse(("\ufeff" * mark + text.replace("\n", end)).encode(), "f")
+    read = yaml.parse_yaml(("\ufeff" * mark + text.replace("\n", end)).encode(), "f")
     assert read.data == data
 
     def place(offset: int) -> tuple[int, int]:
@@ -158,7 +158,7 @@ tokens += ["!t ", "<<: ", "null", "\t", "\r", "\\", "%", "---\n", "...\n", "@", 
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_text_is_read_or_refused_with_a_place(parser: str, raw: str | bytes) -> None:
     try:
-        document = yaml.parse(raw, "f")
+        document = yaml.parse_yaml(raw, "f")
     except InputProblems as error:
         for problem in error.problems:
             assert problem.line
@@ -189,7 +189,7 @@ nothing:
 "null": key
 true: key
 """
-    assert yaml.parse(text, "f").data == {
+    assert yaml.parse_yaml(text, "f").data == {
         "version": "5.10",
         "26": "3",
         "on": "off",
@@ -207,13 +207,13 @@ true: key
 
 @pytest.mark.parametrize("text", [b"", "", "# only a comment\n", "---\n", "\ufeff", "---\n# é\n..."])
 def test_an_empty_document_has_no_data_and_a_place(parser: str, text: str | bytes) -> None:
-    document = yaml.parse(text, "f")
+    document = yaml.parse_yaml(text, "f")
     assert document.data is None
     assert document.place(["a"]) >= (1, 1)
 
 
 def test_aliases_share_what_they_stand_for_and_point_there(parser: str) -> None:
-    document = yaml.parse("a: &x {b: [1, 2]}\nc: *x\nd: &y text\ne: [*y, *x]\n", "f")
+    document = yaml.parse_yaml("a: &x {b: [1, 2]}\nc: *x\nd: &y text\ne: [*y, *x]\n", "f")
     assert document.data == {
         "a": {"b": ["1", "2"]},
         "c": {"b": ["1", "2"]},
@@ -228,11 +228,16 @@ def test_aliases_share_what_they_stand_for_and_point_there(parser: str) -> None:
 
 
 def test_an_anchor_may_be_set_again(parser: str) -> None:
-    assert yaml.parse("- &x {a: &x 1, b: *x}\n- *x\n- &x 2\n- *x", "f").data == [{"a": "1", "b": "1"}, "1", "2", "2"]
+    assert yaml.parse_yaml("- &x {a: &x 1, b: *x}\n- *x\n- &x 2\n- *x", "f").data == [
+        {"a": "1", "b": "1"},
+        "1",
+        "2",
+        "2",
+    ]
 
 
 def test_what_is_missing_has_the_place_of_its_nearest_ancestor() -> None:
-    document = yaml.parse("top:\n  kind: torus\n  sizes: [2, 3]\n", "f")
+    document = yaml.parse_yaml("top:\n  kind: torus\n  sizes: [2, 3]\n", "f")
     assert document.place(["top", "missing"]) == (2, 3)
     assert document.place(["top", "missing"], of="key") == (1, 1)
     assert document.place(["top", "sizes", 7]) == (3, 10)
@@ -241,7 +246,7 @@ def test_what_is_missing_has_the_place_of_its_nearest_ancestor() -> None:
 
 
 def test_places_stay_when_the_data_is_changed() -> None:
-    document = yaml.parse("a: 1\nb: {c: 2}\n", "f")
+    document = yaml.parse_yaml("a: 1\nb: {c: 2}\n", "f")
     document.data.pop("a")
     document.data["b"].clear()
     assert document.place(["b", "c"]) == (2, 8)
@@ -263,7 +268,7 @@ class Intent(BaseModel):
 
 def test_places_of_what_pydantic_refuses() -> None:
     text = "topology:\n  kind: torus\n  wrong: 1\n  sizes:\n    x: []\n    7: [1, é]\n"
-    document = yaml.parse(text, "f")
+    document = yaml.parse_yaml(text, "f")
     with pytest.raises(ValidationError) as caught:
         Intent.model_validate(document.data)
     places = {error["type"]: document.place(error["loc"], of="key") for error in caught.value.errors()}
@@ -362,14 +367,14 @@ class Count:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.events = 0
-        events = yaml.events
+        events = yaml.yaml_events
 
         def counted(text: str) -> Any:
             for event in events(text):
                 self.events += 1
                 yield event
 
-        monkeypatch.setattr(yaml, "events", counted)
+        monkeypatch.setattr(yaml, "yaml_events", counted)
 
 
 def test_oversize_is_refused_before_parsing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -396,12 +401,12 @@ def test_numbers_out_of_bounds_are_refused(parser: str, text: str) -> None:
 
 
 def test_sixty_four_levels_are_read(parser: str) -> None:
-    assert yaml.parse("[" * 64 + "]" * 64, "f").data == json.loads("[" * 64 + "]" * 64)
+    assert yaml.parse_yaml("[" * 64 + "]" * 64, "f").data == json.loads("[" * 64 + "]" * 64)
 
 
 def test_depth_counts_through_aliases(parser: str) -> None:
     half = "a: &a " + "[" * 30 + "]" * 30 + "\n"
-    assert yaml.parse(half + "b: " + "[" * 33 + "*a" + "]" * 33, "f").place(["b"]) == (2, 4)
+    assert yaml.parse_yaml(half + "b: " + "[" * 33 + "*a" + "]" * 33, "f").place(["b"]) == (2, 4)
     said = refusal(half + "b: " + "[" * 34 + "*a" + "]" * 34)
     assert said == "f:2:38: b" + ".0" * 34 + ": a list or mapping at level 65; expected at most 64 levels"
     chain = "- &a0 []\n" + "".join(f"- &a{n + 1} [*a{n}]\n" for n in range(90))
@@ -430,16 +435,16 @@ def test_a_bomb_of_five_megabytes_is_refused_at_its_first_alias(monkeypatch: pyt
 
 
 def test_a_hundred_aliases_are_read(parser: str) -> None:
-    assert yaml.parse("a: &a {x: 1}\nb: [" + "*a, " * 100 + "]\n", "f").data["b"] == [{"x": "1"}] * 100
+    assert yaml.parse_yaml("a: &a {x: 1}\nb: [" + "*a, " * 100 + "]\n", "f").data["b"] == [{"x": "1"}] * 100
 
 
 def test_doubled_keys_are_told_and_the_last_counts_where_that_is_asked_for() -> None:
-    doubled: list[yaml.Double] = []
-    document = yaml.parse("l:\n  - c: 1\n    d: {e: 1, e: 2}\n    c: 3\n", "x", doubled=doubled)
+    doubled: list[yaml.DuplicateKey] = []
+    document = yaml.parse_yaml("l:\n  - c: 1\n    d: {e: 1, e: 2}\n    c: 3\n", "x", doubled=doubled)
     assert document.data == {"l": [{"c": "3", "d": {"e": "2"}}]}
     assert doubled == [
-        yaml.Double(keys=("l", "0", "d", "e"), line=3, column=15, first_line=3),
-        yaml.Double(keys=("l", "0", "c"), line=4, column=5, first_line=2),
+        yaml.DuplicateKey(keys=("l", "0", "d", "e"), line=3, column=15, first_line=3),
+        yaml.DuplicateKey(keys=("l", "0", "c"), line=4, column=5, first_line=2),
     ]
     assert document.place(("l", 0, "c")) == (4, 8)
 
@@ -458,5 +463,5 @@ def test_doubled_keys_are_told_and_the_last_counts_where_that_is_asked_for() -> 
     ],
 )
 def test_a_key_at_the_top_is_read_without_the_rest(text: str, found: str | None) -> None:
-    assert yaml.topmost(text.encode(), "name") == found
-    assert yaml.topmost(b"\xff\xfe", "name") is None
+    assert yaml.read_top_level_text(text.encode(), "name") == found
+    assert yaml.read_top_level_text(b"\xff\xfe", "name") is None

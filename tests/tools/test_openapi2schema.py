@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from nodrop.platforms.nvue import schema as nvue_schema
-from nodrop.syntax.yaml import parse
+from nodrop.syntax.yaml import parse_yaml
 from nvue_compare import differences
 from nvue_merge import merged
 from nvue_models import read_module
@@ -214,8 +214,8 @@ def test_several_releases_are_written_as_one(case: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("case", MERGED)
 def test_the_product_reads_the_notation(case: str, tmp_path: Path) -> None:
-    data: Any = parse(written(tmp_path, *MERGED[case][0]), "out.yaml").data
-    assert nvue_schema._words((), data, frozenset()).words
+    data: Any = parse_yaml(written(tmp_path, *MERGED[case][0]), "out.yaml").data
+    assert nvue_schema._build_words((), data, frozenset()).words
 
 
 def test_what_the_notation_cannot_say_is_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -238,7 +238,7 @@ def test_the_head_names_version_digest_and_file_of_each_release(tmp_path: Path) 
     (tmp_path / "spec.json").write_bytes(document({"f": whole(1, 4)}))
     given = [f"5.10={tmp_path / 'spec.json'}", str(tmp_path / "models.whl"), "--write", str(tmp_path / "out.yaml")]
     assert main(given) == 0
-    data: Any = parse((tmp_path / "out.yaml").read_bytes(), "out.yaml").data
+    data: Any = parse_yaml((tmp_path / "out.yaml").read_bytes(), "out.yaml").data
     assert data["sources"] == {
         "5.9": {"version": "1.12.0.76", "sha256": DIGEST, "file": "models.whl"},
         "5.10": {
@@ -319,13 +319,15 @@ def tree_of(path: str, value: Tree) -> Source:
 @pytest.mark.parametrize("path", COMPARED)
 def test_a_difference_from_the_shipped_schema(path: str) -> None:
     value, expected = COMPARED[path]
-    found = differences(nvue_schema.without_published(), merged([tree_of(path, value)]))
+    found = differences(nvue_schema.schema_without_published_words(), merged([tree_of(path, value)]))
     assert [(one.kind, one.text) for one in found if one.kind not in ("extra", "releases")] == [expected]
 
 
 def test_what_both_have_is_no_difference() -> None:
     same = {"polling-interval": numbers((100, 5000)), "robustness": numbers((1, 1000))}
-    found = differences(nvue_schema.without_published(), merged([tree_of("qos pfc-watchdog", Place(dict(same)))]))
+    found = differences(
+        nvue_schema.schema_without_published_words(), merged([tree_of("qos pfc-watchdog", Place(dict(same)))])
+    )
     assert [one for one in found if one.path[:2] == ("qos", "pfc-watchdog")] == []
 
 
@@ -334,7 +336,7 @@ def test_a_path_of_other_releases_and_one_that_the_source_lacks() -> None:
     sources = [Source((5, 14), "1", DIGEST, before), tree_of("qos pfc-watchdog", here)]
     lines = [
         str(one)
-        for one in differences(nvue_schema.without_published(), merged(sources))
+        for one in differences(nvue_schema.schema_without_published_words(), merged(sources))
         if one.kind in ("extra", "releases")
     ]
     assert "qos pfc-watchdog robustness (5.16)" in lines
@@ -349,13 +351,17 @@ def test_paths_are_in_order() -> None:
 
 def test_a_chosen_word_of_the_source_says_nothing_of_the_words_that_schema_yaml_lists() -> None:
     mode = Place(name="mode", below=Place({"lanes-per-port": words("1", "2", "4", "8")}))
-    found = differences(nvue_schema.without_published(), merged([tree_of("interface <interface> link breakout", mode)]))
+    found = differences(
+        nvue_schema.schema_without_published_words(), merged([tree_of("interface <interface> link breakout", mode)])
+    )
     assert [one for one in found if one.path[-2:] == ("disabled", "lanes-per-port")] == []
 
 
 def test_words_that_nothing_follows_are_the_value_that_a_file_has() -> None:
     state = Place({"up": Place(), "flapping": Place()})
-    found = differences(nvue_schema.without_published(), merged([tree_of("interface <interface> link state", state)]))
+    found = differences(
+        nvue_schema.schema_without_published_words(), merged([tree_of("interface <interface> link state", state)])
+    )
     assert [one.text for one in found if one.path[-1] == "state"] == [
         "only schema.yaml takes down",
         "only the source takes flapping",
@@ -364,9 +370,9 @@ def test_words_that_nothing_follows_are_the_value_that_a_file_has() -> None:
 
 def test_a_place_has_no_release_that_none_of_its_words_has() -> None:
     source = tree_of("interface <interface> ip", Place({"neighbor": Place()}))
-    found = differences(nvue_schema.without_published(), merged([source]))
+    found = differences(nvue_schema.schema_without_published_words(), merged([source]))
     lines = [str(one) for one in found if one.path[:3] == ("interface", "<interface>", "ip")]
     assert lines == []
     older = Source((5, 14), source.version, source.digest, source.root)
-    found = differences(nvue_schema.without_published(), merged([older]))
+    found = differences(nvue_schema.schema_without_published_words(), merged([older]))
     assert "interface <interface> ip ipv4 (5.14)" in [str(one) for one in found if one.kind == "extra"]

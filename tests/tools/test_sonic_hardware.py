@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from nodrop.hardware.schema import Switch
-from nodrop.syntax.yaml import parse
+from nodrop.syntax.yaml import parse_yaml
 from sonic_hardware import main
 from support.places import ROOT
 
@@ -95,7 +95,7 @@ def written(folder: Path, capsys: pytest.CaptureFixture[str], *options: str) -> 
 
 def completed(text: str) -> Switch:
     """Return the model that a file describes once its vendor and ASIC are filled in."""
-    facts = parse(text.encode(), "new.yaml").data
+    facts = parse_yaml(text.encode(), "new.yaml").data
     assert isinstance(facts, dict)
     return Switch.model_validate({"name": "new", "vendor": "Acme", "asic": "tomahawk-3", **facts})
 

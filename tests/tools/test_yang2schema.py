@@ -7,8 +7,8 @@ from textwrap import dedent, indent
 
 import pytest
 
-from nodrop.platforms.sonic.schema import FILE, releases
-from nodrop.syntax.yaml import parse
+from nodrop.platforms.sonic.schema import SCHEMA_FILE, schema_releases
+from nodrop.syntax.yaml import parse_yaml
 from yang2schema import main
 from yang_keys import with_newest_keys
 from yang_models import Model, Row
@@ -271,7 +271,7 @@ BESIDE = """
 @pytest.mark.parametrize(("stated", "said"), CONDITIONS.values(), ids=CONDITIONS)
 def test_a_condition_is_written_as_the_checks_read_it(tmp_path: Path, stated: str, said: str) -> None:
     text = made(tmp_path, AROUND + row(BESIDE + f"leaf f {{ type string; {stated}; }}"))
-    assert parse(text.encode(), "schema").data["T"]["only"]["must"] == [said]  # type: ignore[index]
+    assert parse_yaml(text.encode(), "schema").data["T"]["only"]["must"] == [said]  # type: ignore[index]
     assert unsaid(tmp_path) == []
 
 
@@ -487,10 +487,10 @@ def test_input_that_cannot_be_used_is_named(
 
 
 def test_the_shipped_schema_names_the_commit_and_the_digest_of_each_release() -> None:
-    head = FILE.read_text().partition("\nreleases:")[0]
+    head = SCHEMA_FILE.read_text().partition("\nreleases:")[0]
     assert "Written by tools/yang2schema.py" in head
     found = re.findall(r"^#   (\w+): [0-9a-f]{40} sha256:[0-9a-f]{64}$", head, re.MULTILINE)
-    assert tuple(found) == releases()
+    assert tuple(found) == schema_releases()
 
 
 def test_a_search_by_a_part_of_a_key_has_the_newest_name_of_the_part() -> None:

@@ -11,7 +11,7 @@ from nodrop.engine.rules import shipped
 from nodrop.errors import ServiceUnavailable
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
-from nodrop.routing.observation import Flow, Observation
+from nodrop.routing.observation import DifferingFlow, Observation
 from nodrop.validating import batfish, compute_observation, twin
 from support.command import nodrop
 
@@ -32,8 +32,8 @@ def sees(by: str, asked: list[object]) -> Callable[..., Observation]:
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     """What validators are asked with."""
     found: list[object] = []
-    monkeypatch.setattr(batfish, "observe", sees("Batfish", found))
-    monkeypatch.setattr(twin, "observe", sees("real FRR", found))
+    monkeypatch.setattr(batfish, "observe_in_batfish", sees("Batfish", found))
+    monkeypatch.setattr(twin, "observe_in_twin", sees("real FRR", found))
     return found
 
 
@@ -76,7 +76,7 @@ def test_what_one_of_them_sees_otherwise_is_found_and_shown_side_by_side(
         said = {("sessions", SESSION): "HALF_OPEN"}
         return replace(own, by="Batfish", seen={**own.seen, "sessions": sessions}, said=said)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(batfish, "observe", observe)
+    monkeypatch.setattr(batfish, "observe_in_batfish", observe)
     done = nodrop("validate", "--batfish", "here", "--format", "json", two_by_two)
     report = json.loads(done.out)
     assert done.code == 1
@@ -102,7 +102,7 @@ def test_a_validator_that_cannot_be_had_is_one_sentence(two_by_two: Path, monkey
     def observe(*_: object, **__: object) -> Observation:
         raise ServiceUnavailable("no Batfish at here:9996")
 
-    monkeypatch.setattr(batfish, "observe", observe)
+    monkeypatch.setattr(batfish, "observe_in_batfish", observe)
     done = nodrop("validate", "--batfish", "here", two_by_two)
     assert (done.code, done.out, done.err) == (2, "", "error: no Batfish at here:9996\n")
 
@@ -120,15 +120,15 @@ def test_another_build_is_compared_by_batfish(
 ) -> None:
     lost = {"port": "", "destination": "10.2.2.1", "old": "ACCEPTED", "new": "NO_ROUTE"}
     flows = (
-        Flow(source="leaf1", prefix="10.2.2.0/24", lost=True, **lost),
-        Flow(source="leaf2", prefix="10.2.1.0/24", lost=False, **lost),
+        DifferingFlow(source="leaf1", prefix="10.2.2.0/24", lost=True, **lost),
+        DifferingFlow(source="leaf2", prefix="10.2.1.0/24", lost=False, **lost),
     )
 
-    def difference(old: Reading, new: Reading, service: str, **_: object) -> batfish.Difference:
+    def difference(old: Reading, new: Reading, service: str, **_: object) -> batfish.PacketDifference:
         assert (old.fabric, new.fabric, service) == (new.fabric, old.fabric, "here")
-        return batfish.Difference(flows=flows, notes=("compared",))
+        return batfish.PacketDifference(flows=flows, notes=("compared",))
 
-    monkeypatch.setattr(batfish, "difference", difference)
+    monkeypatch.setattr(batfish, "compare_builds", difference)
     done = nodrop("validate", two_by_two, "--batfish", "here", "--against", two_by_two, "--format", "concise")
     assert done.code == 1
     (line,) = [line for line in done.out.splitlines() if "packets-lost-since-build" in line]

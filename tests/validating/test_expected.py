@@ -7,17 +7,17 @@ import pytest
 from hypothesis import given
 
 import nodrop
-from nodrop.analyses import Hit, observed
-from nodrop.analyses._aims import aims
-from nodrop.analyses._computed import compute_observation, destinations
-from nodrop.analyses._expected import expected_routes, faults
+from nodrop.analyses import AnalysisHit, observed
+from nodrop.analyses._aims import required_destinations_of
+from nodrop.analyses._computed import compute_observation, destination_prefixes_by_leaf
+from nodrop.analyses._expected import expected_routes, find_observed_faults
 from nodrop.errors import InputProblems
 from nodrop.model.edit import set_value
 from nodrop.model.fabric import Fabric
 from nodrop.model.index import Index
-from nodrop.model.subject import Subject, parse
+from nodrop.model.subject import Subject, parse_subject
 from nodrop.report.agreement import render_comparison
-from nodrop.results.agreement import validation
+from nodrop.results.agreement import compare_observations
 from nodrop.routing.observation import OBSERVATION_CHECKS, OBSERVATIONS, Observation, ObservationCheck
 from support.designs import build, load, shipped
 from support.random_designs import intents
@@ -29,14 +29,14 @@ UPLINKS = SPINE_1 | {"Ethernet240", "Ethernet248"}
 
 def index(changes: dict[str, object] | None = None, of: Fabric = TWO_BY_TWO) -> Index:
     for subject, value in (changes or {}).items():
-        of = set_value(of, parse(subject), value)
+        of = set_value(of, parse_subject(subject), value)
     return Index(of)
 
 
 def told(changes: dict[str, object]) -> list[tuple[ObservationCheck, Subject]]:
     """What is told of a fabric in which a validator sees what nodrop computes."""
     found = index(changes)
-    return [(one.check, one.item) for one in faults(found, compute_observation(found))]
+    return [(one.check, one.item) for one in find_observed_faults(found, compute_observation(found))]
 
 
 def as_seen(by: str = "a validator", **otherwise: dict[Subject, Any]) -> Observation:
@@ -50,7 +50,7 @@ def as_seen(by: str = "a validator", **otherwise: dict[Subject, Any]) -> Observa
 
 
 def test_packets_go_to_every_address_of_hosts_and_to_one_of_each_kind() -> None:
-    found = {(str(aim.prefix), aim.router): aim for aim in aims(index())}
+    found = {(str(aim.prefix), aim.router): aim for aim in required_destinations_of(index())}
     assert [str(one) for one in found["10.2.1.0/24", 0].to] == ["10.2.1.1", "10.2.1.9", "10.2.1.17"]
     assert [str(one) for one in found["10.2.1.0/24", 0].samples] == ["10.2.1.1"]
     assert [str(one) for one in found["10.0.64.1/32", 2].to] == ["10.0.64.1"]
@@ -75,7 +75,7 @@ def test_one_address_of_a_host_that_is_not_reached_is_enough(changes: dict[str, 
 def test_an_address_in_a_longer_prefix_of_another_leaf_is_a_kind_for_itself() -> None:
     networks = ("10.0.0.2/32", "10.2.2.0/24", "10.2.1.9/32")
     changes: dict[str, object] = {"leaf2/@bgp/networks": networks, "leaf2/@bgp/import_check": False}
-    found = {str(aim.prefix): aim for aim in aims(index(changes)) if aim.router == 0}
+    found = {str(aim.prefix): aim for aim in required_destinations_of(index(changes)) if aim.router == 0}
     assert [str(one) for one in found["10.2.1.0/24"].samples] == ["10.2.1.1", "10.2.1.9"]
 
 
@@ -87,10 +87,10 @@ def test_a_session_towards_what_was_not_read_is_no_fault_of_a_validator_that_see
     assert {item[0] for item in unread} == {"leaf1", "leaf2"}
     down: dict[Subject, Any] = {**own.seen["sessions"], **dict.fromkeys(unread, "down")}
     seen = replace(own, by="a validator", seen={**own.seen, "sessions": down}, unseen={})
-    assert [one for one in faults(found, seen) if one.check == "sessions"] == []
+    assert [one for one in find_observed_faults(found, seen) if one.check == "sessions"] == []
     (other, *_) = own.seen["sessions"]
     lost = replace(seen, by="another", seen={**seen.seen, "sessions": {**down, other: "down"}})
-    assert [one.item for one in faults(found, lost) if one.check == "sessions"] == [other]
+    assert [one.item for one in find_observed_faults(found, lost) if one.check == "sessions"] == [other]
 
 
 def test_every_check_has_the_items_that_the_fabric_has() -> None:
@@ -114,7 +114,7 @@ def test_every_check_has_the_items_that_the_fabric_has() -> None:
 
 
 def test_destinations_are_those_of_leaves_with_who_announces_them() -> None:
-    assert destinations(index()) == {
+    assert destination_prefixes_by_leaf(index()) == {
         **{f"10.2.{n}.0/24": {f"leaf{n}"} for n in (1, 2)},
         **{f"10.0.0.{n}/32": {f"leaf{n}"} for n in (1, 2)},
     }
@@ -129,7 +129,7 @@ def test_of_every_fabric_that_is_built_what_is_computed_is_what_should_be(data: 
     found = Index(built)
     own = compute_observation(found)
     alone = sum(device.role == "spine" for device in built.devices) == 1
-    assert [one for one in faults(found, own) if one.check != "failures" or not alone] == []
+    assert [one for one in find_observed_faults(found, own) if one.check != "failures" or not alone] == []
     for item, hops in expected_routes(found, own).items():
         assert own.seen["routes"][item] == hops, item
 
@@ -183,12 +183,12 @@ def test_no_path_to_a_switch_leads_through_the_others_of_its_pod_which_have_its_
     spine_4 = frozenset({"Ethernet240", "Ethernet248"})
     assert {to: ports.get(f"10.0.64.{to}/32") for to in (1, 2, 3, 4)} == {1: spine_4, 2: spine_4, 3: None, 4: spine_4}
     assert ports["10.0.0.1/32"] == ports["10.0.0.6/32"] == spine_4
-    assert {fault.check for fault in faults(found, observation)} <= {"sessions", "links", "addresses"}
+    assert {fault.check for fault in find_observed_faults(found, observation)} <= {"sessions", "links", "addresses"}
 
 
 def test_a_failure_tells_what_it_loses_where_cables_alone_would_not() -> None:
     found = Index(build(shipped("two-by-two", {"topology.spines.ids": "1-1", "topology.max_oversubscription": 2})))
-    (lost, *more) = faults(found, compute_observation(found))
+    (lost, *more) = find_observed_faults(found, compute_observation(found))
     assert (lost.item, more) == (("@fabric", "failures", "spine1"), [])
     assert lost.seen == {("leaf1", "10.0.0.2/32"), ("leaf1", "10.2.2.0/24")} | {
         ("leaf2", "10.0.0.1/32"),
@@ -200,20 +200,22 @@ def test_a_failure_tells_what_it_loses_where_cables_alone_would_not() -> None:
 def test_silence_of_a_validator_is_a_fault(check: ObservationCheck) -> None:
     item = next(iter(compute_observation(index()).seen[check]))
     silent = as_seen(**{check: {item: None}})
-    assert [(one.check, one.item, one.seen) for one in faults(index(), silent)] == [(check, item, "nothing")]
+    assert [(one.check, one.item, one.seen) for one in find_observed_faults(index(), silent)] == [
+        (check, item, "nothing")
+    ]
     blind = replace(silent, unseen={check: {item: "it cannot"}})
-    assert faults(index(), blind) == []
-    assert faults(index(), replace(silent, unseen={check: {(): "it cannot"}})) == []
+    assert find_observed_faults(index(), blind) == []
+    assert find_observed_faults(index(), replace(silent, unseen={check: {(): "it cannot"}})) == []
 
 
 def test_a_check_of_which_nobody_saw_all_is_agreed_in_part() -> None:
     own = as_seen().seen["reach"]
     first, *others = own
     part = replace(as_seen("Batfish", reach=dict.fromkeys(others)), unseen={"reach": {(): "it ran out of time"}})
-    rows = {row.check: row.verdict for row in validation(index(), (part,)).rows}
+    rows = {row.check: row.verdict for row in compare_observations(index(), (part,)).rows}
     assert own[first] == "delivered"
     assert rows["reach"] == f"partly, 1 of {len(own)}"
-    rows = {row.check: row.verdict for row in validation(index(), (part, as_seen("real FRR"))).rows}
+    rows = {row.check: row.verdict for row in compare_observations(index(), (part, as_seen("real FRR"))).rows}
     assert rows["reach"] == "agree"
 
 
@@ -228,7 +230,7 @@ def test_the_table_says_what_each_saw_where_they_differ_and_what_they_cannot_see
     )
     half = replace(half, unseen={"packets": {(): "it has no question for it"}}, notes=("version 0",))
     found = index()
-    shown = render_comparison(validation(found, (half, as_seen("real FRR"))))
+    shown = render_comparison(compare_observations(found, (half, as_seen("real FRR"))))
     assert [line.rstrip() for line in shown] == [
         "validation",
         "  check                     nodrop  Batfish   real FRR  verdict",
@@ -259,5 +261,5 @@ def test_a_finding_about_denied_packets_names_the_entry_that_drops_them(explanat
     with_seen = index()
     with_seen.set_value(OBSERVATIONS, [seen])
     (hit,) = observed.find(with_seen, check="reach")
-    assert isinstance(hit, Hit)
+    assert isinstance(hit, AnalysisHit)
     assert hit.facts["said"] == (f": {explanation}" if said else "")

@@ -51,7 +51,7 @@ def test_what_real_daemons_show(update_golden: bool) -> None:
 
     def observe(reading: Reading, index: Index) -> Observation:
         """Look and send packets; to let something fail beside the fault shows no more of it, and takes minutes."""
-        found = twin.observe(reading, index, options=options, progress=lambda _: None)
+        found = twin.observe_in_twin(reading, index, options=options, progress=lambda _: None)
         left = {check: {(): "not tried beside a fault"} for check in OBSERVATION_CHECKS[-2:]}
         return replace(found, unseen={**found.unseen, **left})
 
@@ -64,7 +64,7 @@ def test_what_real_daemons_show(update_golden: bool) -> None:
 @pytest.mark.batfish_live
 @pytest.mark.skipif(not SERVICE, reason="NODROP_BATFISH=HOST[:PORT] names no Batfish service")
 def test_what_batfish_shows(update_golden: bool) -> None:
-    found = every_fault(lambda reading, index: batfish.observe(reading, index, SERVICE))
+    found = every_fault(lambda reading, index: batfish.observe_in_batfish(reading, index, SERVICE))
     compare("Batfish", found, update=update_golden)
 
 

@@ -10,7 +10,7 @@ import click
 
 from nodrop.cli.main import nodrop
 from nodrop.report.escape import format_trusted_markdown
-from nodrop.schemas import REPORTED, schema
+from nodrop.schemas import REPORT_SCHEMA_KINDS, json_schema
 
 Schema = dict[str, Any]
 _TYPES = {"array": "list", "string": "text", "integer": "number", "boolean": "true or false"}
@@ -74,8 +74,8 @@ def _option_row(context: click.Context, option: click.Option) -> str:
 def render_json() -> str:
     """Return a section for each JSON output: its top-level keys, and the command that prints its schema."""
     lines: list[str] = []
-    for kind in REPORTED:
-        document = schema(kind)
+    for kind in REPORT_SCHEMA_KINDS:
+        document = json_schema(kind)
         version = document["properties"]["version"]["const"]
         lines += [f"## {kind}", "", f"Version {version}. `nodrop schema {kind}` prints the whole schema.", ""]
         lines += ["| key | value | meaning |", "|---|---|---|"]

@@ -7,22 +7,22 @@ from typing import Any
 
 from nodrop import units
 from nodrop.report.escape import format_trusted_markdown
-from nodrop.resources import home
-from nodrop.schemas import schema
-from nodrop.syntax.yaml import parse
+from nodrop.resources import resource_folder
+from nodrop.schemas import json_schema
+from nodrop.syntax.yaml import parse_yaml
 
 _Json = dict[str, Any]
 
 QUANTITIES: Mapping[str, tuple[str, str]] = {
-    units.SIZE: ("size, in B, kB, MB, KiB or MiB", "150kB"),
-    units.SPEED: ("speed, in M, G or T (bits per second)", "400G"),
-    units.LENGTH: ("length, in m", "20m"),
-    units.PERCENT: ("share, in %", "60%"),
-    units.TIME: ("time, in ms or s", "200ms"),
-    units.SHORT_TIME: ("time, in us, ms or s", "10ms"),
-    units.IDS: ("numbers", "1-16, 20"),
-    units.NUMBER: ("number", "1.5"),
-    units.INTEGER: ("whole number", ""),
+    units.SIZE_REGEX: ("size, in B, kB, MB, KiB or MiB", "150kB"),
+    units.SPEED_REGEX: ("speed, in M, G or T (bits per second)", "400G"),
+    units.LENGTH_REGEX: ("length, in m", "20m"),
+    units.PERCENT_REGEX: ("share, in %", "60%"),
+    units.TIME_REGEX: ("time, in ms or s", "200ms"),
+    units.SHORT_TIME_REGEX: ("time, in us, ms or s", "10ms"),
+    units.ID_LIST_REGEX: ("numbers", "1-16, 20"),
+    units.NUMBER_REGEX: ("number", "1.5"),
+    units.INTEGER_REGEX: ("whole number", ""),
     r"[0-9]{1,10}\+?": ("AS number", "64700+"),
     r"[0-9.]+/[0-9]{1,2}": ("network", "192.168.100.0/24"),
     r"[0-9A-Fa-f.:]+/[0-9]{1,3}": ("network", "10.0.0.0/16"),
@@ -78,7 +78,7 @@ class Section:
 
 def sections(kind: str) -> list[Section]:
     """Return the mappings of a kind of file, outermost first; KeyError where there is no such kind."""
-    root = schema(kind)
+    root = json_schema(kind)
     examples = {**EXAMPLES, **dict(_shipped_values())} if kind == "intent" else {}
     return list(_sections(root, root, (), "", examples))
 
@@ -214,8 +214,10 @@ def _one_value(root: _Json, option: _Json) -> tuple[str, str]:
 def _shipped_values() -> Iterator[tuple[str, str]]:
     """Yield a value of each key that shipped intents state, by the key's path; the later ones count less."""
     seen: set[str] = set()
-    for file in sorted(home("intents").glob("*.yaml"), key=lambda file: (file.name not in _USUAL, file.name)):
-        for path, value in _values(parse(file.read_bytes(), file.name).data, ()):
+    for file in sorted(
+        resource_folder("intents").glob("*.yaml"), key=lambda file: (file.name not in _USUAL, file.name)
+    ):
+        for path, value in _values(parse_yaml(file.read_bytes(), file.name).data, ()):
             if (key := ".".join(path)) not in seen and "\n" not in value:
                 seen.add(key)
                 yield key, value

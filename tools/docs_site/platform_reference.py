@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from types import ModuleType
 from typing import Any
 
-from nodrop.platforms import default_first, names, reader, unsupported_paths
+from nodrop.platforms import platform_names, platforms_default_first, reader, unsupported_paths
 from nodrop.report.escape import format_trusted_markdown
 from nodrop.report.hardware import render_catalogue_list
 from nodrop.units import show_speed
@@ -26,8 +26,8 @@ def render_platforms() -> str:
     """Return a section for each network OS: whether it is built, releases, settings by release, and gaps."""
     lines = ["| platform | read | built | files |", "|---|---|---|---|"]
     for platform in _platforms():
-        files = ", ".join(f"`{name}`" for name in reader(platform).FILES)
-        built = "yes" if platform in default_first() else "no"
+        files = ", ".join(f"`{name}`" for name in reader(platform).CANONICAL_FILES)
+        built = "yes" if platform in platforms_default_first() else "no"
         lines.append(f"| [{platform}](#{platform}) | yes | {built} | {files or 'any text file of this kind'} |")
     for platform in _platforms():
         lines += ["", f"## {platform}", "", *_platform(platform)]
@@ -35,7 +35,7 @@ def render_platforms() -> str:
 
 
 def _platforms() -> tuple[str, ...]:
-    return (*default_first(), *(name for name in names() if name not in default_first()))
+    return (*platforms_default_first(), *(name for name in platform_names() if name not in platforms_default_first()))
 
 
 def _platform(platform: str) -> Iterator[str]:

@@ -9,18 +9,18 @@ gives it arguments (`with:`), and has the words.
 An analysis that takes a statement for true only with some arguments names these: `RESTS_ON_WITH = {"classes":
 frozenset({"tos"})}`, in addition to `RESTS_ON`.
 
-An analysis that sets `REPAIRS = True`, or the arguments that make it so, adds to its hits, where it can, the changes
-that would end them (`Hit.changes`).
-An analysis that sets `NEAR = True` finds the faults of a switch, or of a cable, that follow from it, from the parts
-cabled to it, and from the owner's statements: `nodrop check` then runs it only near a change (`engine/nearby.py`).
-An analysis that sets `LOOKS_AT = frozenset({"mtu_bytes", …})` reads only these attributes of switches and ports, in
-addition to names, cables and the owner's statements: `nodrop check` skips it where none of them changes.
-An analysis that sets `ROUTED = True` needs the control plane (`_plane.of`): in addition to `LOOKS_AT`, it reads every
-field that routing depends on (`Field.routing`).
-An analysis that sets `FAILURES = True` computes failures of cables or switches, as `nodrop validate` does.
-An analysis that sets `BESIDE = True` compares the fabric with others of the same command (`_beside.beside`), if any.
-An analysis that sets `OBSERVED = True` reads what other validators observed, if they were asked
-(`routing.observation.OBSERVATIONS`).
+An analysis that sets `GIVES_CHANGES = True`, or the arguments that make it so, adds to its hits, where it can, the
+changes that would end them (`Hit.changes`).
+An analysis that sets `READS_NEARBY_FACTS = True` finds the faults of a switch, or of a cable, that follow from it,
+from the parts cabled to it, and from the owner's statements: `nodrop check` then runs it only near a change
+(`engine/nearby.py`). An analysis that sets `LOOKS_AT = frozenset({"mtu_bytes", …})` reads only these attributes of
+switches and ports, in addition to names, cables and the owner's statements: `nodrop check` skips it where none of them
+changes. An analysis that sets `NEEDS_ROUTING = True` needs the control plane (`_plane.of`): in addition to `LOOKS_AT`,
+it reads every field that routing depends on (`Field.routing`).
+An analysis that sets `NEEDS_FAILURES = True` computes failures of cables or switches, as `nodrop validate` does.
+An analysis that sets `NEEDS_OTHER_FABRICS = True` compares the fabric with others of the same command
+(`_beside.beside`), if any. An analysis that sets `NEEDS_OBSERVATIONS = True` reads what other validators observed, if
+they were asked (`routing.observation.OBSERVATIONS`).
 
 An analysis yields in an order that does not change from run to run, and raises nothing for a merely faulty fabric.
 """
@@ -32,14 +32,14 @@ from dataclasses import dataclass, field
 from functools import cache
 from types import ModuleType
 
-from nodrop.model.reading import Place
+from nodrop.model.reading import FilePlace
 from nodrop.model.subject import Subject
 
 HitFact = str | int | float | bool | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hit:
+class AnalysisHit:
     """A fault. `facts` fill the rule's message; `related` are other parts that it names, and why.
 
     `at` is the part to point at; the default is the subject itself. A `discriminator` distinguishes two faults of one
@@ -53,7 +53,7 @@ class Hit:
     also: tuple[Subject, ...] = ()
     """Other parts with the same fault, such as the other ports of a map: no rule reports it there again."""
     discriminator: str = ""
-    place: Place | None = None
+    place: FilePlace | None = None
     """Where the fault stands in the files of the subject's device, if that is no place of a part."""
     changes: tuple[tuple[Subject, object], ...] = ()
     """What would end the fault: parts of the fabric, and what each is to become."""
@@ -66,7 +66,7 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unsettled:
+class UndecidedSubject:
     """A subject that could not be decided because the fact `missing` is unknown, a path such as `link.length_m`.
 
     `others` are devices whose configurations would decide it.
@@ -77,7 +77,7 @@ class Unsettled:
     others: frozenset[str] = frozenset()
 
 
-Find = Callable[..., Iterator[Hit | Unsettled]]
+FindFunction = Callable[..., Iterator[AnalysisHit | UndecidedSubject]]
 
 
 def names() -> tuple[str, ...]:

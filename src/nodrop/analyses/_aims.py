@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from nodrop.analyses._drops import RouteReach, reaches
+from nodrop.analyses._drops import RoutePropagation, route_reaches_of
 from nodrop.analyses._hosts import cabled_hosts
 from nodrop.analyses._targets import MANAGEMENT_VRFS, RoutedTarget
 from nodrop.model.index import Index
@@ -15,17 +15,17 @@ from nodrop.routing.prefixes import (
     Address,
     AddressFamily,
     Prefix,
-    address,
     network_address,
+    parse_address,
 )
 from nodrop.routing.routers import Router
 from nodrop.routing.static_routes import usable_static_routes
-from nodrop.routing.tiers import rank
+from nodrop.routing.tiers import tier_of_device
 
 
-def leaf(router: Router) -> bool:
+def is_leaf(router: Router) -> bool:
     """Return whether hosts may be at a router: it is in the lowest tier, or in none."""
-    return router.bgp is not None and router.vrf not in MANAGEMENT_VRFS and rank(router.device) in (0, None)
+    return router.bgp is not None and router.vrf not in MANAGEMENT_VRFS and tier_of_device(router.device) in (0, None)
 
 
 class RequiredDestination(NamedTuple):
@@ -41,15 +41,15 @@ class RequiredDestination(NamedTuple):
     """Whether hosts may be in it; else it is a loopback's."""
 
 
-def aims(index: Index) -> list[RequiredDestination]:
+def required_destinations_of(index: Index) -> list[RequiredDestination]:
     """Return what must be reached, each announced prefix of a router once."""
-    return index.keep("aims", lambda: list(_aims(index)))
+    return index.keep("aims", lambda: list(_find_required_destinations(index)))
 
 
-def _aims(index: Index) -> Iterator[RequiredDestination]:
+def _find_required_destinations(index: Index) -> Iterator[RequiredDestination]:
     hosts = _addresses_of_hosts(index)
-    for reach in reaches(index):
-        kinds = _Kinds(reach)
+    for reach in route_reaches_of(index):
+        kinds = _AddressEquivalence(reach)
         subnets: defaultdict[int, dict[Prefix, RoutedTarget]] = defaultdict(dict)
         for target in reach.targets:
             subnets[target.router].setdefault(target.prefix, target)
@@ -82,7 +82,7 @@ def _addresses_of_hosts(index: Index) -> Mapping[str, list[Address]]:
     for _, ports in cabled_hosts(index):
         for cabled in ports:
             addresses[cabled.far.node] += [
-                known_address for text in cabled.port.addresses if (known_address := address(text)) is not None
+                known_address for text in cabled.port.addresses if (known_address := parse_address(text)) is not None
             ]
     return addresses
 
@@ -99,10 +99,10 @@ def _addresses_by_subnet(
     return addresses_by_prefix
 
 
-class _Kinds:
+class _AddressEquivalence:
     """Which addresses every router treats alike: in the same routes, and in subnets of the same routers."""
 
-    def __init__(self, reach: RouteReach) -> None:
+    def __init__(self, reach: RoutePropagation) -> None:
         plane, family = reach.plane, reach.routes.family
         routes = [
             *reach.announced.prefixes,
@@ -134,13 +134,13 @@ class _Kinds:
         )
 
 
-def find_required_aims(index: Index, plane: ControlPlane) -> Iterator[tuple[Router, RequiredDestination]]:
+def find_required_destinations(index: Index, plane: ControlPlane) -> Iterator[tuple[Router, RequiredDestination]]:
     """Yield what must be reached from where: all that others have, from every leaf of its VRF.
 
     Two routers of no known tier may be spines: those with one AS number need no route to one another's loopbacks.
     """
     for router in plane.routers:
-        for aim in aims(index) if leaf(router) else ():
+        for aim in required_destinations_of(index) if is_leaf(router) else ():
             owner = plane.routers[aim.router]
             is_required = aim.hosts or not _may_be_spines_of_one_as(router, owner)
             if owner is not router and owner.vrf == router.vrf and is_required:
@@ -148,7 +148,7 @@ def find_required_aims(index: Index, plane: ControlPlane) -> Iterator[tuple[Rout
 
 
 def _may_be_spines_of_one_as(router: Router, other: Router) -> bool:
-    is_tier_unknown = rank(router.device) is None and rank(other.device) is None
+    is_tier_unknown = tier_of_device(router.device) is None and tier_of_device(other.device) is None
     return is_tier_unknown and router.bgp is not None and other.bgp is not None and router.bgp.asn == other.bgp.asn
 
 

@@ -1,4 +1,4 @@
-"""The other fabrics of a command, used by the analyses that set `BESIDE = True`.
+"""The other fabrics of a command, used by the analyses that set `NEEDS_OTHER_FABRICS = True`.
 
 Such an analysis compares one fabric with earlier ones of the same command that are known to have an identifier in
 common (`model/identifiers.py`). A part of another fabric has a subject that begins with `OTHER_FABRICS_SUBJECT` and
@@ -13,11 +13,11 @@ from nodrop.model.index import Channel, Index
 from nodrop.model.subject import Subject
 
 OTHER_FABRICS_SUBJECT = "@fabrics"
-_SHOWN = 3
+_MAX_LISTED = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Beside:
+class OtherFabric:
     """Another fabric of the same command."""
 
     name: str
@@ -42,23 +42,23 @@ class Beside:
         return self.one_site or index.devices.keys().isdisjoint(self.index.devices.keys())
 
 
-OTHER_FABRICS = Channel[Sequence[Beside]]("beside")
+OTHER_FABRICS = Channel[Sequence[OtherFabric]]("beside")
 """The other fabrics of the command."""
 
 
-def overlapping_fabrics(index: Index) -> Sequence[Beside]:
+def overlapping_fabrics(index: Index) -> Sequence[OtherFabric]:
     """Return the earlier fabrics of the command that have something in common with this one."""
     return index.get_value(OTHER_FABRICS, ())
 
 
-def cabled_host_names(index: Index) -> Iterator[str]:
+def undescribed_cable_ends(index: Index) -> Iterator[str]:
     """Yield what cables lead to and no file describes."""
     for link in index.fabric.links:
         yield from (end.node for end in (link.a, link.b) if end.node not in index.devices)
 
 
-def format_first_words(phrases: Iterable[str]) -> str:
+def abbreviate_phrases(phrases: Iterable[str]) -> str:
     """Return the first words, and how many more there are."""
     every = list(phrases)
-    count_suffix = f" and {len(every) - _SHOWN} more" if len(every) > _SHOWN else ""
-    return f"{', '.join(every[:_SHOWN])}{count_suffix}"
+    count_suffix = f" and {len(every) - _MAX_LISTED} more" if len(every) > _MAX_LISTED else ""
+    return f"{', '.join(every[:_MAX_LISTED])}{count_suffix}"

@@ -5,9 +5,9 @@ from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from nodrop.analyses._aims import aims, leaf
-from nodrop.analyses._drops import RouteReach, reaches
-from nodrop.analyses._fates import explain_acl_doubt, fates
+from nodrop.analyses._aims import is_leaf, required_destinations_of
+from nodrop.analyses._drops import RoutePropagation, route_reaches_of
+from nodrop.analyses._fates import explain_acl_doubt, find_packet_fates
 from nodrop.analyses._plane import control_plane_of
 from nodrop.analyses._targets import MANAGEMENT_VRFS
 from nodrop.model.effects import probed_dscps
@@ -16,7 +16,7 @@ from nodrop.model.identifiers import anycast_addresses
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown, surely_off
 from nodrop.model.subject import Subject
-from nodrop.model.subject import link as link_subject
+from nodrop.model.subject import link_subject as link_subject
 from nodrop.routing import ControlPlane
 from nodrop.routing.failures import FailureAnalysis, RouteLoss
 from nodrop.routing.legs import RoutedInterface
@@ -35,7 +35,7 @@ from nodrop.routing.routes import FamilyRoutes
 from nodrop.routing.static_routes import usable_static_routes
 
 OBSERVER_NAME: Final = "nodrop"
-_WORDS: Final[Mapping[str, str]] = {
+_PHRASE_BY_DOWN_REASON: Final[Mapping[str, str]] = {
     "shutdown": "shut down",
     "no-subnet": "no port in its subnet",
     "no-member": "an interface without ports",
@@ -63,15 +63,15 @@ def compute_observation(index: Index) -> Observation:
 
     The items of the other validators are the same: each validator sees them, or gives the reason why not.
     """
-    return index.keep("computed", lambda: _add_failures(index, compute_intact_observation(index)))
+    return index.keep("computed", lambda: _add_failure_losses(index, compute_intact_observation(index)))
 
 
 def compute_intact_observation(index: Index) -> Observation:
     """Return the result for every check of the fabric as it is, without failures and recoveries."""
-    return index.keep("computed, intact", lambda: _Computed(index).observation())
+    return index.keep("computed, intact", lambda: _ObservationBuilder(index).observation())
 
 
-def _add_failures(index: Index, intact: Observation) -> Observation:
+def _add_failure_losses(index: Index, intact: Observation) -> Observation:
     lost = dict(_losses_by_failure(index))
     unseen = dict(intact.unseen)
     if doubt := explain_acl_doubt(index):
@@ -82,7 +82,7 @@ def _add_failures(index: Index, intact: Observation) -> Observation:
     return replace(intact, seen=seen, unseen=unseen)
 
 
-class _Computed:
+class _ObservationBuilder:
     """One fabric, check by check."""
 
     def __init__(self, index: Index) -> None:
@@ -112,7 +112,7 @@ class _Computed:
     def _record_reachability(self) -> None:
         first, *_ = probed_dscps(self.index.fabric)
         worst: dict[Subject, DeliveryFate] = {}
-        for item, dscp, fate, to, doubt in fates(self.index, self.plane):
+        for item, dscp, fate, to, doubt in find_packet_fates(self.index, self.plane):
             if DELIVERY_FATES.index(fate) < DELIVERY_FATES.index(worst.setdefault(item, "delivered")):
                 worst[item] = fate
                 self.said["reach", item] = f"to {to}" if dscp == first else f"DSCP {dscp} to {to}"
@@ -123,12 +123,12 @@ class _Computed:
     def _links(self) -> None:
         links: dict[Subject, Hashable] = {}
         packets: dict[Subject, Hashable] = {}
-        for joint in joints(self.index, self.plane):
+        for joint in find_routed_cables(self.index, self.plane):
             link = joint.links[0]
             if joint.at_a.ports != (joint.at_a.name,) or joint.at_b.ports != (joint.at_b.name,):
                 continue
             item = link_subject(link.a, link.b)
-            links[item] = "up" if neighbors(joint) else "down"
+            links[item] = "up" if are_ends_neighbors(joint) else "down"
             sizes = [_mtu_of_port(self.index.interface(*end)) for end in (link.a, link.b)]
             if None in sizes:
                 self.unseen["packets"][item] = "the configuration does not say the MTU of both ends"
@@ -152,7 +152,7 @@ class _Computed:
                 self.unseen["sessions"][item] = f"it is not known whether {at} drops BGP"
             else:
                 sessions[item] = "down"
-                self.said["sessions", item] = _WORDS[down.reason].format(**down.facts)
+                self.said["sessions", item] = _PHRASE_BY_DOWN_REASON[down.reason].format(**down.facts)
         self.seen["sessions"] = sessions
 
 
@@ -171,12 +171,12 @@ class RoutedCable(NamedTuple):
     links: tuple[Link, ...]
 
 
-def joints(index: Index, plane: ControlPlane) -> list[RoutedCable]:
+def find_routed_cables(index: Index, plane: ControlPlane) -> list[RoutedCable]:
     """Return the cables between switches that route at both ends, except those that are shut or for management."""
-    return index.keep("joints", lambda: list(_find_joints(index, plane)))
+    return index.keep("joints", lambda: list(_find_routed_cables(index, plane)))
 
 
-def _find_joints(index: Index, plane: ControlPlane) -> Iterator[RoutedCable]:
+def _find_routed_cables(index: Index, plane: ControlPlane) -> Iterator[RoutedCable]:
     places: dict[tuple[str, str], tuple[Router, RoutedInterface]] = {}
     for router in plane.routers:
         for leg in router.legs:
@@ -209,7 +209,7 @@ def _is_routed_leg(index: Index, router: Router, leg: RoutedInterface) -> bool:
     )
 
 
-def neighbors(joint: RoutedCable) -> bool:
+def are_ends_neighbors(joint: RoutedCable) -> bool:
     """Whether both ends are each other's next router: in one subnet, or found by router advertisements."""
     if joint.at_a.name in joint.a.neighbors_by_interface and joint.at_b.name in joint.b.neighbors_by_interface:
         return True
@@ -223,7 +223,7 @@ def neighbors(joint: RoutedCable) -> bool:
 def is_reached_both_ways(index: Index, joint: RoutedCable) -> bool:
     """Whether packets get from each end to the other: in one subnet at both, or between link-local addresses."""
     ends = ((joint.a, joint.at_a), (joint.b, joint.at_b))
-    if all(_has_link_local(index, router, leg) for router, leg in ends):
+    if all(_has_ipv6_link_local(index, router, leg) for router, leg in ends):
         return True
     near, far = joint.at_a, joint.at_b
     return any(
@@ -233,7 +233,7 @@ def is_reached_both_ways(index: Index, joint: RoutedCable) -> bool:
     )
 
 
-def _has_link_local(index: Index, router: Router, routed_interface: RoutedInterface) -> bool:
+def _has_ipv6_link_local(index: Index, router: Router, routed_interface: RoutedInterface) -> bool:
     """Return whether a leg has a link-local address; a leg with a session over it does unless its port forbids it."""
     port = index.interface(router.device.name, routed_interface.name)
     stated = None if port is None else port.link_local
@@ -284,7 +284,7 @@ def _next_hops_by_route(plane: ControlPlane, routes: FamilyRoutes) -> Iterator[t
 def unlike_data(index: Index, dscp: int) -> frozenset[Subject]:
     """Return the items of `reach` whose worst fate is not that of packets of a DSCP."""
     found_fates: defaultdict[Subject, dict[int, DeliveryFate]] = defaultdict(dict)
-    for row in fates(index, control_plane_of(index)):
+    for row in find_packet_fates(index, control_plane_of(index)):
         found_fates[row.item][row.dscp] = row.fate
     return frozenset(
         item
@@ -293,20 +293,20 @@ def unlike_data(index: Index, dscp: int) -> frozenset[Subject]:
     )
 
 
-def destinations(index: Index) -> Mapping[str, frozenset[str]]:
+def destination_prefixes_by_leaf(index: Index) -> Mapping[str, frozenset[str]]:
     """Return the prefixes that count when failures are tried, by leaf: those of hosts and of the leaves themselves.
 
     Leaves announce them. A failure loses those of them that a leaf had a route to and has none to any more, except the
     failed device's own. A spine's own loopback is no loss: the only cable to it may fail.
     """
-    return index.keep("destinations of leaves", lambda: _find_destinations(index))
+    return index.keep("destinations of leaves", lambda: _leaves_by_required_prefix(index))
 
 
-def _find_destinations(index: Index) -> Mapping[str, frozenset[str]]:
+def _leaves_by_required_prefix(index: Index) -> Mapping[str, frozenset[str]]:
     plane = control_plane_of(index)
     devices_by_prefix: defaultdict[str, set[str]] = defaultdict(set)
-    for aim in aims(index):
-        if leaf(plane.routers[aim.router]):
+    for aim in required_destinations_of(index):
+        if is_leaf(plane.routers[aim.router]):
             devices_by_prefix[str(aim.prefix)].add(plane.routers[aim.router].device.name)
     return {prefix: frozenset(devices) for prefix, devices in devices_by_prefix.items()}
 
@@ -314,14 +314,16 @@ def _find_destinations(index: Index) -> Mapping[str, frozenset[str]]:
 def _losses_by_failure(index: Index) -> Iterator[tuple[Subject, frozenset[tuple[str, str]]]]:
     """Yield a failure of every kind, the first of those that are alike, with its losses."""
     lost: dict[str, set[tuple[str, str]]] = {}
-    counted = destinations(index)
-    for reach in reaches(index):
+    counted = destination_prefixes_by_leaf(index)
+    for reach in route_reaches_of(index):
         failures = FailureAnalysis(reach.plane, reach.routes)
 
-        def find_lost_prefixes(rows: tuple[RouteLoss, ...], reach: RouteReach = reach) -> Iterator[tuple[str, str]]:
+        def find_lost_prefixes(
+            rows: tuple[RouteLoss, ...], reach: RoutePropagation = reach
+        ) -> Iterator[tuple[str, str]]:
             for row in rows:
                 router = reach.plane.routers[row.router]
-                for lost_prefix in reach.prefixes(row.bits) if leaf(router) else ():
+                for lost_prefix in reach.prefixes(row.bits) if is_leaf(router) else ():
                     yield router.device.name, str(lost_prefix)
 
         for device in failures.equivalent_devices:

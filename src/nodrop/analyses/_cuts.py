@@ -5,19 +5,19 @@ hosts neither end nor go down and up again. Routers are taken by the length of t
 shorter ones.
 """
 
-from nodrop.analyses._drops import RouteReach
+from nodrop.analyses._drops import RoutePropagation
 from nodrop.routing.decision import TableEntry
 
-CutRouters = dict[int, int]
+DestinationsByCutRouter = dict[int, int]
 """By router, the destinations to which all ways go through it."""
 
 
 class UnavoidableRouters:
     """The `routers` that a leaf cannot do without, and `pairs` of a leaf and a neighbor whose hosts it has from it."""
 
-    def __init__(self, reach: RouteReach) -> None:
+    def __init__(self, reach: RoutePropagation) -> None:
         self._reach = reach
-        self._through: dict[int, CutRouters] = {}
+        self._through: dict[int, DestinationsByCutRouter] = {}
         self.routers: set[int] = set()
         self.pairs: set[tuple[int, int]] = set()
         rows = [
@@ -49,7 +49,7 @@ class UnavoidableRouters:
             if len(fars) == 1 and bits & self._reach.own(fars[0]):
                 self.pairs.add((number, fars[0]))
 
-    def _find_cuts_via(self, router_number: int, destination_bits: int) -> CutRouters:
+    def _find_cuts_via(self, router_number: int, destination_bits: int) -> DestinationsByCutRouter:
         """Return the nodes that all paths over a next hop cross, itself included; none where it is the end."""
         far_bits = destination_bits & ~self._reach.own(router_number)
         if not far_bits:

@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from nodrop.analyses._plane import control_plane_of
-from nodrop.analyses._targets import AnnouncedPrefixes, RoutedTarget, targets
+from nodrop.analyses._targets import AnnouncedPrefixes, RoutedTarget, routed_targets_of
 from nodrop.model.index import Index
 from nodrop.routing import ControlPlane
 from nodrop.routing.adverts import AdvertPart, RouteAdvert, union_of_bits
 from nodrop.routing.prefixes import ADDRESS_BITS, ADDRESS_FAMILIES, AddressFamily, Prefix
 from nodrop.routing.speakers import SpeakerLink
-from nodrop.routing.tiers import rank
+from nodrop.routing.tiers import tier_of_device
 
 
 class DroppedRoutes(NamedTuple):
@@ -31,7 +31,7 @@ class DroppedRoutes(NamedTuple):
     lost: int
 
 
-class RouteReach:
+class RoutePropagation:
     """The routes that each router has in one family, and where routes end."""
 
     def __init__(self, index: Index, plane: ControlPlane, family: AddressFamily) -> None:
@@ -39,13 +39,13 @@ class RouteReach:
         self.world, self.state = self.routes.world, self.routes.state
         self.announced = AnnouncedPrefixes(self.routes)
         self.targets: tuple[RoutedTarget, ...] = tuple(
-            target for target in targets(index) if target.prefix.family == family
+            target for target in routed_targets_of(index) if target.prefix.family == family
         )
         self.hosts = self._classes("hosts")
         """The classes of what hosts are announced in."""
         self.wanted = self.hosts | self._classes("loopback")
         """The classes of what hosts and loopbacks are announced in."""
-        self.ranks = {number: rank(speaker.router.device) for number, speaker in self.world.speakers.items()}
+        self.ranks = {number: tier_of_device(speaker.router.device) for number, speaker in self.world.speakers.items()}
         self._ways_of: dict[int, tuple[dict[int, int], int]] = {}
         self._taken: dict[tuple[int, int, int, int], tuple[int, int]] = {}
 
@@ -175,22 +175,23 @@ def _bits_of_adverts(adverts: tuple[RouteAdvert, ...]) -> int:
     return bits
 
 
-def reaches(index: Index) -> list[RouteReach]:
+def route_reaches_of(index: Index) -> list[RoutePropagation]:
     """Return the routes that each router has, by family that a session carries."""
     plane = control_plane_of(index)
     return index.keep(
-        "reaches", lambda: [RouteReach(index, plane, family) for family in ADDRESS_FAMILIES if family in plane.families]
+        "reaches",
+        lambda: [RoutePropagation(index, plane, family) for family in ADDRESS_FAMILIES if family in plane.families],
     )
 
 
-def drops(index: Index) -> list[tuple[RouteReach, DroppedRoutes]]:
+def dropped_routes_of(index: Index) -> list[tuple[RoutePropagation, DroppedRoutes]]:
     """Return all that is taken away, the same to every rule."""
-    return index.keep("drops", lambda: list(_drops(index)))
+    return index.keep("drops", lambda: list(_find_dropped_routes(index)))
 
 
-def _drops(index: Index) -> Iterator[tuple[RouteReach, DroppedRoutes]]:
+def _find_dropped_routes(index: Index) -> Iterator[tuple[RoutePropagation, DroppedRoutes]]:
     unknown = {gap.subject[0] for gap in control_plane_of(index).gaps}
-    for reach in reaches(index):
+    for reach in route_reaches_of(index):
         for drop in reach.drops():
             if reach.plane.routers[drop.router].device.name not in unknown:
                 yield reach, drop

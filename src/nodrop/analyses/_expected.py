@@ -7,18 +7,24 @@ from collections import defaultdict
 from collections.abc import Container, Hashable, Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
-from nodrop.analyses._aims import LongestPrefixLookup, aims, leaf
-from nodrop.analyses._computed import OBSERVER_NAME, RoutedCable, compute_observation, destinations, joints
+from nodrop.analyses._aims import LongestPrefixLookup, is_leaf, required_destinations_of
+from nodrop.analyses._computed import (
+    OBSERVER_NAME,
+    RoutedCable,
+    compute_observation,
+    destination_prefixes_by_leaf,
+    find_routed_cables,
+)
 from nodrop.analyses._plane import control_plane_of
 from nodrop.model.index import Index
 from nodrop.model.subject import Subject, cable_ends
-from nodrop.model.subject import link as link_subject
+from nodrop.model.subject import link_subject as link_subject
 from nodrop.routing import ControlPlane
 from nodrop.routing.observation import OBSERVATION_CHECKS, Observation, ObservationCheck, route_item
-from nodrop.routing.prefixes import Address, Prefix, prefix
-from nodrop.routing.tiers import rank
+from nodrop.routing.prefixes import Address, Prefix, parse_prefix
+from nodrop.routing.tiers import tier_of_device
 
-EXPECTED_STATES: Final[Mapping[ObservationCheck, Hashable]] = {
+EXPECTED_STATE_BY_CHECK: Final[Mapping[ObservationCheck, Hashable]] = {
     "configuration": "whole",
     "links": "up",
     "packets": "crosses",
@@ -42,16 +48,16 @@ class ObservedFault(NamedTuple):
     expected: Hashable
 
 
-def faults(index: Index, observation: Observation) -> list[ObservedFault]:
+def find_observed_faults(index: Index, observation: Observation) -> list[ObservedFault]:
     """Return the unexpected items of a validator's observation, in the order of the checks.
 
     Items are those of the built-in computation too; the built-in computation may be that of the intact fabric alone.
     """
     key = f"faults {observation.by}: {' '.join(observation.seen)}"
-    return index.keep(key, lambda: list(_Judged(index, observation).faults()))
+    return index.keep(key, lambda: list(_ObservationComparison(index, observation).faults()))
 
 
-def sound(
+def is_as_expected(
     check: ObservationCheck, checked_subject: Subject, value: Hashable, expected: Mapping[Subject, Hashable]
 ) -> bool:
     """Whether an item is seen as it should be; `expected` are the ports that routes should have."""
@@ -60,10 +66,10 @@ def sound(
     if check == "routes":
         should = expected.get(checked_subject, frozenset())
         return isinstance(value, frozenset) and isinstance(should, frozenset) and should <= value
-    return value == EXPECTED_STATES[check]
+    return value == EXPECTED_STATE_BY_CHECK[check]
 
 
-class _Judged:
+class _ObservationComparison:
     """One observation against what should be."""
 
     def __init__(self, index: Index, seen: Observation) -> None:
@@ -88,17 +94,19 @@ class _Judged:
                     continue  # no way is left: what is down was told
                 if check == "failures" and isinstance(value, frozenset):
                     value = frozenset(pair for pair in value if not self._is_loss_already_reported(pair, hurt))
-                if not sound(check, item, value, routes):
-                    hurt |= _devices(check, item)
-                    yield ObservedFault(check, item, value, EXPECTED_STATES.get(check, routes.get(item, "one owner")))
+                if not is_as_expected(check, item, value, routes):
+                    hurt |= _devices_with_narrowed_paths(check, item)
+                    yield ObservedFault(
+                        check, item, value, EXPECTED_STATE_BY_CHECK.get(check, routes.get(item, "one owner"))
+                    )
 
     def _is_loss_already_reported(self, lost: tuple[str, str], hurt: set[str]) -> bool:
         """Whether a leaf that loses a prefix, or all routers that announce it, have been reported already."""
         leaf, prefix = lost
-        return leaf in hurt or destinations(self.index).get(prefix, frozenset()) <= hurt
+        return leaf in hurt or destination_prefixes_by_leaf(self.index).get(prefix, frozenset()) <= hurt
 
 
-def _devices(check: ObservationCheck, checked_subject: Subject) -> set[str]:
+def _devices_with_narrowed_paths(check: ObservationCheck, checked_subject: Subject) -> set[str]:
     """Whose ways a fault narrows before anything else fails."""
     if check == "links":
         return {end.node for end in cable_ends(checked_subject[2])}
@@ -132,11 +140,11 @@ def _expected_routes(index: Index, observation: Observation) -> dict[Subject, fr
     plane = control_plane_of(index)
     links: defaultdict[int, list[LegToNeighbor]] = defaultdict(list)
     sessions_down = _find_sessions_down(plane, observation)
-    for joint in joints(index, plane):
+    for joint in find_routed_cables(index, plane):
         if joint.a.bgp is None or joint.b.bgp is None or not _carries_session(joint, observation, sessions_down):
             continue
         for near, leg, far in ((joint.a, joint.at_a, joint.b), (joint.b, joint.at_b, joint.a)):
-            own_rank, far_rank = rank(near.device), rank(far.device)
+            own_rank, far_rank = tier_of_device(near.device), tier_of_device(far.device)
             if own_rank is None or far_rank is None:
                 links[near.number].append(LegToNeighbor(leg.name, far.number, up=True, down=True))
             elif own_rank != far_rank:
@@ -144,16 +152,16 @@ def _expected_routes(index: Index, observation: Observation) -> dict[Subject, fr
                     LegToNeighbor(leg.name, far.number, up=far_rank > own_rank, down=far_rank < own_rank)
                 )
     owners: defaultdict[Prefix, list[int]] = defaultdict(list)
-    for aim in aims(index):
+    for aim in required_destinations_of(index):
         owners[aim.prefix].append(aim.router)
-    leaves = [router for router in plane.routers if leaf(router)]
+    leaves = [router for router in plane.routers if is_leaf(router)]
     passing = {router.number: router.bgp is not None and not router.bgp.graceful_shutdown for router in plane.routers}
     found_expected_routes: dict[Subject, frozenset[str]] = {}
     tables = _build_route_tables(observation)
     legs_by_group: dict[tuple[int, ...], dict[int, frozenset[str]]] = {}
-    siblings = _find_siblings(joints(index, plane))
+    siblings = _find_sibling_routers(find_routed_cables(index, plane))
     samples: defaultdict[Prefix, set[Address]] = defaultdict(set)
-    for aim in aims(index):
+    for aim in required_destinations_of(index):
         samples[aim.prefix].update(aim.samples)
     for to, holders in owners.items():
         group = tuple(sorted(holders))
@@ -175,12 +183,12 @@ def _expected_routes(index: Index, observation: Observation) -> dict[Subject, fr
     return found_expected_routes
 
 
-def _find_siblings(cables: Iterable[RoutedCable]) -> dict[int, set[int]]:
+def _find_sibling_routers(cables: Iterable[RoutedCable]) -> dict[int, set[int]]:
     """Return the routers of each router's tier that have a router below in common with it, itself included."""
     uppers_by_lower: defaultdict[int, dict[int, int]] = defaultdict(dict)
     for cable in cables:
         for low, high in ((cable.a, cable.b), (cable.b, cable.a)):
-            low_rank, high_rank = rank(low.device), rank(high.device)
+            low_rank, high_rank = tier_of_device(low.device), tier_of_device(high.device)
             if low_rank is not None and high_rank is not None and low_rank < high_rank:
                 uppers_by_lower[low.number][high.number] = high_rank
     siblings: defaultdict[int, set[int]] = defaultdict(set)
@@ -220,7 +228,7 @@ def _build_route_tables(seen: Observation) -> Mapping[tuple[str, str], LongestPr
     """Return the routes that were seen, by device and VRF."""
     rows: defaultdict[tuple[str, str], dict[Prefix, object]] = defaultdict(dict)
     for (device, _, vrf, text), hops in seen.seen.get("routes", {}).items():
-        if (found_prefix := prefix(text)) is not None:
+        if (found_prefix := parse_prefix(text)) is not None:
             rows[device, vrf][found_prefix] = hops
     return {key: LongestPrefixLookup(own_rows) for key, own_rows in rows.items()}
 

@@ -30,7 +30,7 @@ class FacedPort(NamedTuple):
         return f"{self.device.name} {self.port.name}"
 
 
-class FileHosts:
+class HostFileTargets:
     """The hosts and ports of a fabric that a file is about; each is searched once."""
 
     def __init__(self, index: Index) -> None:
@@ -59,7 +59,7 @@ class FileHosts:
         named_host = self._find_host_by_name(nic)
         if named_host is not None and not _has_nic_model(named_host, nic):
             return ()
-        words = set(_words(nic.file)) if named_host is not None else set()
+        words = set(_split_words(nic.file)) if named_host is not None else set()
         port = (
             next((port.name for port in named_host.ports if port.name in words), "") if named_host is not None else ""
         )
@@ -134,7 +134,7 @@ def _begins_with_model(text: str, model: str) -> bool:
     return text.startswith(model) and not text[len(model) : len(model) + 1].isalnum()
 
 
-def _words(file: str) -> list[str]:
+def _split_words(file: str) -> list[str]:
     return "".join(char if char.isalnum() else " " for char in file).split()
 
 
@@ -142,6 +142,6 @@ def _unknown_to_none(value: object) -> object:
     return None if isinstance(value, Unknown) else value
 
 
-def hosts_by_file(index: Index) -> FileHosts:
+def hosts_by_file(index: Index) -> HostFileTargets:
     """Return the hosts of a fabric, the same to every rule."""
-    return index.keep("hosts", lambda: FileHosts(index))
+    return index.keep("hosts", lambda: HostFileTargets(index))

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from nodrop.analyses._cuts import UnavoidableRouters
-from nodrop.analyses._drops import RouteReach, reaches
+from nodrop.analyses._drops import RoutePropagation, route_reaches_of
 from nodrop.model.fabric import Link
 from nodrop.model.index import Index
 from nodrop.routing.failures import FailureAnalysis, FailureOutcome, RouteLoss
@@ -13,7 +13,7 @@ from nodrop.routing.failures import FailureAnalysis, FailureOutcome, RouteLoss
 class FailureCase(NamedTuple):
     """A failure of a cable or a switch, and whom it hits."""
 
-    reach: RouteReach
+    reach: RoutePropagation
     link: Link | None
     device: str
     lost: tuple[RouteLoss, ...]
@@ -28,7 +28,7 @@ def failure_cases(index: Index) -> list[FailureCase]:
 
 
 def _build_failure_cases(index: Index) -> Iterator[FailureCase]:
-    for reach in reaches(index):
+    for reach in route_reaches_of(index):
         if reach.state.unstable:
             continue
         cuts = UnavoidableRouters(reach)
@@ -45,7 +45,7 @@ def _build_failure_cases(index: Index) -> Iterator[FailureCase]:
 
 
 def build_failure_case(
-    route_reach: RouteReach, outcome: FailureOutcome, link: Link | None, device: str = ""
+    route_reach: RoutePropagation, outcome: FailureOutcome, link: Link | None, device: str = ""
 ) -> Iterator[FailureCase]:
     """Yield a failure if it hits hosts; a router that is no leaf only forwards, and its loss alone is no failure."""
     lost = tuple(

@@ -6,10 +6,10 @@ Access lists may treat data and CNPs differently; the packets of each DSCP there
 from collections.abc import Iterator, Sequence
 from typing import Final, Literal, NamedTuple
 
-from nodrop.analyses._aims import LongestPrefixLookup, RequiredDestination, find_required_aims
+from nodrop.analyses._aims import LongestPrefixLookup, RequiredDestination, find_required_destinations
 from nodrop.analyses._hosts import cabled_hosts
-from nodrop.model.access import FORWARDING
-from nodrop.model.effects import RDMA_DSCP, probed_dscps, roce_dscps
+from nodrop.model.access import FORWARDING_STAGES
+from nodrop.model.effects import DEFAULT_RDMA_DSCP, probed_dscps, roce_dscps
 from nodrop.model.index import Index
 from nodrop.model.states import known_rows
 from nodrop.model.subject import Subject
@@ -17,13 +17,13 @@ from nodrop.routing import ControlPlane
 from nodrop.routing.filtering import AddressRange, FilterDecision, Packets, decide_packets, parse_prefixes
 from nodrop.routing.hop_filters import FilterResult, filters_at_legs
 from nodrop.routing.observation import DELIVERY_FATES, DeliveryFate, route_item
-from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address, Prefix, address
+from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address, Prefix, parse_address
 from nodrop.routing.roce_packets import roce_packet, roce_packets
 from nodrop.routing.routers import Router
 from nodrop.routing.routes import NextHop, RouterRoute
 
-_ANYWHERE: Final = tuple((family, AddressRange(Prefix(family, 0, 0))) for family in ADDRESS_FAMILIES)
-_Way = Literal["ingress", "egress"]
+_ALL_ADDRESSES_PER_FAMILY: Final = tuple((family, AddressRange(Prefix(family, 0, 0))) for family in ADDRESS_FAMILIES)
+_Direction = Literal["ingress", "egress"]
 
 
 class PacketFate(NamedTuple):
@@ -46,7 +46,7 @@ class DestinationFate(NamedTuple):
     doubt: str
 
 
-def fates(index: Index, plane: ControlPlane) -> Sequence[DestinationFate]:
+def find_packet_fates(index: Index, plane: ControlPlane) -> Sequence[DestinationFate]:
     """Return what becomes of packets to every destination: of those of each DSCP where a list acts on any of them."""
     return index.keep("fates", lambda: list(_find_fates(index, plane)))
 
@@ -54,8 +54,10 @@ def fates(index: Index, plane: ControlPlane) -> Sequence[DestinationFate]:
 def _find_fates(index: Index, plane: ControlPlane) -> Iterator[DestinationFate]:
     dscps = probed_dscps(index.fabric)
     filtered = any(_uncomputed_drops(index, frozenset(dscps)))
-    fates_by_dscp = {dscp: _Fates(index, plane, dscp, filtered=filtered) for dscp in (dscps if filtered else dscps[:1])}
-    for router, aim in find_required_aims(index, plane):
+    fates_by_dscp = {
+        dscp: _PacketFateTracer(index, plane, dscp, filtered=filtered) for dscp in (dscps if filtered else dscps[:1])
+    }
+    for router, aim in find_required_destinations(index, plane):
         item = route_item(router.device, str(aim.prefix), router.vrf, "reach")
         for dscp, found_fates in fates_by_dscp.items():
             rows = [(found_fates.of(router.number, to, frozenset()), to) for to in found_fates.samples(aim)]
@@ -67,7 +69,7 @@ def _find_fates(index: Index, plane: ControlPlane) -> Iterator[DestinationFate]:
 
 def explain_acl_doubt(index: Index) -> str:
     """Return a doubt about what failures lose; "" where no list acts on forwarded RoCE data."""
-    dscps = frozenset(roce_dscps(index.fabric)) | {RDMA_DSCP}
+    dscps = frozenset(roce_dscps(index.fabric)) | {DEFAULT_RDMA_DSCP}
     return index.keep("lists on data", lambda: next(_uncomputed_drops(index, dscps), ""))
 
 
@@ -75,11 +77,11 @@ def _uncomputed_drops(index: Index, dscps: frozenset[int]) -> Iterator[str]:
     for device in index.fabric.devices:
         for rules in known_rows(device.access_lists):
             ports = {port for access_entry in known_rows(rules.entries) for port in access_entry.interfaces}
-            bound = {binding.interface for binding in rules.bindings if binding.stage in FORWARDING}
+            bound = {binding.interface for binding in rules.bindings if binding.stage in FORWARDING_STAGES}
             at = {*(name for name in bound if name), *(ports | {""} if None in bound else ())}
             packets = [
                 roce_packets(index.fabric, family, (anywhere,), (anywhere,), dscps, ("data", "cnp"))
-                for family, anywhere in _ANYWHERE
+                for family, anywhere in _ALL_ADDRESSES_PER_FAMILY
             ]
             if any(
                 _filters_or_redirects(decision)
@@ -95,7 +97,7 @@ def _filters_or_redirects(decision: FilterDecision) -> bool:
     return decision.action != "permit" or decision.marks.redirects is not None
 
 
-class _Fates:
+class _PacketFateTracer:
     """The fates of packets of a DSCP from each router to each address, each computed once."""
 
     def __init__(self, index: Index, plane: ControlPlane, dscp: int, *, filtered: bool) -> None:
@@ -202,7 +204,7 @@ class _Fates:
                     return self._describe_filter(router.number, legs, "ingress", destination, end[1])
         return ""
 
-    def _filter_at_legs(self, number: int, legs: tuple[str, ...], direction: _Way, to: Address) -> PacketFate:
+    def _filter_at_legs(self, number: int, legs: tuple[str, ...], direction: _Direction, to: Address) -> PacketFate:
         """Return the effect of the lists at legs of a router on packets to an address."""
         decisions = self._non_permit_decisions(number, legs, direction, to)
         if not decisions:
@@ -216,7 +218,7 @@ class _Fates:
         )
 
     def _describe_filter(
-        self, router_number: int, legs: tuple[str, ...], direction: _Way, destination: Address, port: str = ""
+        self, router_number: int, legs: tuple[str, ...], direction: _Direction, destination: Address, port: str = ""
     ) -> str:
         decisions = self._non_permit_decisions(router_number, legs, direction, destination, port)
         return self._words(router_number, decisions[0].rules.name) if decisions else ""
@@ -225,7 +227,7 @@ class _Fates:
         return f"access list {name} of {self._plane.routers[number].device.name} drops some of the packets, or may"
 
     def _non_permit_decisions(
-        self, number: int, legs: tuple[str, ...], direction: _Way, to: Address, port: str = ""
+        self, number: int, legs: tuple[str, ...], direction: _Direction, to: Address, port: str = ""
     ) -> list[FilterResult]:
         """Return what lists do to packets other than to let them pass."""
         if not self._filtered:
@@ -244,5 +246,5 @@ def _switch_ports_by_address(index: Index) -> Iterator[tuple[Address, tuple[str,
     for _, ports in cabled_hosts(index):
         for port in ports:
             for text in port.port.addresses:
-                if (own_address := address(text)) is not None:
+                if (own_address := parse_address(text)) is not None:
                     yield own_address, (port.far.node, port.far.port)

@@ -14,11 +14,17 @@ from nodrop.model.routing import Bgp, BgpNeighbor
 from nodrop.model.states import Unknown, known_rows, surely_off
 from nodrop.routing.filtering import AddressRange, Packets, parse_prefixes
 from nodrop.routing.legs import RoutedInterface, routed_interfaces
-from nodrop.routing.prefixes import ADDRESS_BITS, ADDRESS_FAMILIES, Address, AddressFamily, Prefix, address
-from nodrop.routing.roce_packets import Kind, roce_packets
-from nodrop.routing.session_packets import LINK_LOCAL_RANGE, bfd_packets, bgp_packets, nd_packets, single_address_range
+from nodrop.routing.prefixes import ADDRESS_BITS, ADDRESS_FAMILIES, Address, AddressFamily, Prefix, parse_address
+from nodrop.routing.roce_packets import RocePacketKind, roce_packets
+from nodrop.routing.session_packets import (
+    IPV6_LINK_LOCAL_RANGE,
+    bfd_packets,
+    bgp_packets,
+    nd_packets,
+    single_address_range,
+)
 
-USUAL_CNP = 48
+DEFAULT_CNP_DSCP = 48
 """The default DSCP of CNPs of ConnectX and Thor 2 (reference designs of NVIDIA and Juniper)."""
 
 
@@ -35,10 +41,10 @@ class PacketFlow(NamedTuple):
     """The other end of a session."""
     reply: bool = False
     assumed: bool = False
-    """Whether packets of this kind may have any DSCP, `USUAL_CNP` for one."""
+    """Whether packets of this kind may have any DSCP, `DEFAULT_CNP_DSCP` for one."""
 
 
-AddressSets = Mapping[AddressFamily, tuple[AddressRange, ...]]
+AddressRangesByFamily = Mapping[AddressFamily, tuple[AddressRange, ...]]
 
 
 class HostAddresses:
@@ -52,7 +58,7 @@ class HostAddresses:
             for cable in ports:
                 stated.add(cable.far)
                 addresses = [
-                    host_address for text in cable.port.addresses if (host_address := address(text)) is not None
+                    host_address for text in cable.port.addresses if (host_address := parse_address(text)) is not None
                 ]
                 if isinstance(host.tos, Unknown) or host.tos >> 2 in dscps:
                     self.of[cable.far] += [
@@ -151,7 +157,7 @@ def roce_flows(
     Packets are separate `by_far_port`, which is where they leave the switch, or entered it.
     """
     if not by_far_port:
-        beyond = _find_classes_over_link(index, classes, hosts, link_end)
+        beyond = _count_classes_over_link(index, classes, hosts, link_end)
         if beyond is not None:
             yield from _roce_flows_between(
                 index, hosts, link_end.port, classes, beyond, classes.all - beyond, enters=enters
@@ -167,7 +173,7 @@ def roce_flows(
                 yield flow._replace(packets=flow.packets._replace(far_port=port.name))
 
 
-def _find_classes_over_link(
+def _count_classes_over_link(
     index: Index, classes: AddressClasses, hosts: HostAddresses, at: End
 ) -> Counter[tuple[object, ...]] | None:
     """Return the classes of the hosts that packets by a port come from or go to; None where it leads to neither."""
@@ -205,7 +211,10 @@ def _roce_flows_between(
     """Yield the RoCE packets between hosts beyond a port and those behind it."""
     families = {prefix.family for prefixes in hosts.by_device.values() for prefix in prefixes} or {"ipv4"}
     data, cnps = roce_dscps(index.fabric), cnp_dscps(index.fabric)
-    kinds: tuple[tuple[str, Kind, Iterable[int]], ...] = (("rdma", "data", data), ("cnp", "cnp", cnps or range(64)))
+    kinds: tuple[tuple[str, RocePacketKind, Iterable[int]], ...] = (
+        ("rdma", "data", data),
+        ("cnp", "cnp", cnps or range(64)),
+    )
     for family in ADDRESS_FAMILIES if data else ():
         if family in families:
             near, far = classes.atoms(beyond, family), classes.atoms(behind, family)
@@ -263,7 +272,7 @@ def _is_session_over_leg(neighbor: BgpNeighbor, leg: RoutedInterface) -> bool:
     """Whether a session goes over a leg: to an address in its subnets, or over the interface."""
     if neighbor.interface is not None:
         return neighbor.interface == leg.name
-    far = address(neighbor.address or "")
+    far = parse_address(neighbor.address or "")
     return far is not None and any(subnet.has(far) for subnet in leg.subnets)
 
 
@@ -274,9 +283,9 @@ def _session_end_addresses(
     if neighbor.interface is not None:
         if neighbor.interface != leg.name:
             return None
-        pair = _addresses_of_ipv4_31(leg)
-        return (*pair, 1) if pair else (LINK_LOCAL_RANGE, LINK_LOCAL_RANGE, 1)
-    far = address(neighbor.address or "")
+        pair = _ipv4_slash_31_addresses(leg)
+        return (*pair, 1) if pair else (IPV6_LINK_LOCAL_RANGE, IPV6_LINK_LOCAL_RANGE, 1)
+    far = parse_address(neighbor.address or "")
     if far is None:
         return None
     near_address = next(
@@ -286,7 +295,7 @@ def _session_end_addresses(
         return single_address_range(near_address), single_address_range(far), 1
     if not to_switch or any(_is_session_over_leg(neighbor, other_leg) for other_leg in routed_interfaces(device)):
         return None
-    source = _source_address(device, neighbor, far.family)
+    source = _multihop_source_address(device, neighbor, far.family)
     return (
         None
         if source is None
@@ -294,7 +303,7 @@ def _session_end_addresses(
     )
 
 
-def _addresses_of_ipv4_31(leg: RoutedInterface) -> tuple[AddressRange, AddressRange] | None:
+def _ipv4_slash_31_addresses(leg: RoutedInterface) -> tuple[AddressRange, AddressRange] | None:
     """Return both addresses of a /31 of IPv4, between which FRR opens a session over an interface."""
     for own_address, subnet in zip(leg.addresses, leg.subnets, strict=True):
         if subnet.family == "ipv4" and subnet.length == ADDRESS_BITS["ipv4"] - 1:
@@ -302,9 +311,9 @@ def _addresses_of_ipv4_31(leg: RoutedInterface) -> tuple[AddressRange, AddressRa
     return None
 
 
-def _source_address(device: Device, neighbor: BgpNeighbor, family: AddressFamily) -> Address | None:
+def _multihop_source_address(device: Device, neighbor: BgpNeighbor, family: AddressFamily) -> Address | None:
     """Return the source address of a session over several hops: the stated address, else a loopback's."""
-    if neighbor.update_source and (source := address(neighbor.update_source)) is not None:
+    if neighbor.update_source and (source := parse_address(neighbor.update_source)) is not None:
         return source
     loopbacks = [
         loopback for loopback in known_rows(device.loopbacks) if neighbor.update_source in (None, loopback.name)
@@ -313,6 +322,6 @@ def _source_address(device: Device, neighbor: BgpNeighbor, family: AddressFamily
         own_address
         for loopback in loopbacks
         for text in loopback.addresses
-        if (own_address := address(text)) is not None
+        if (own_address := parse_address(text)) is not None
     )
     return next((own_address for own_address in own_addresses if own_address.family == family), None)

@@ -14,25 +14,25 @@ BYTES_PER_METRE_MBPS = 2 * 5e-9 * 1e6 / 8
 NOTABLE_SHARE = 0.1
 """The share of a headroom from which a difference counts: rows are rounded to cells, and differ by a few of them."""
 
-Point = tuple[int, int, Subject]
+HeadroomPoint = tuple[int, int, Subject]
 """Length in metres, headroom in bytes, and where that stands."""
 
 
-def points_by_speed(device: Device) -> Mapping[int, list[Point]]:
+def headroom_points_by_speed(device: Device) -> Mapping[int, list[HeadroomPoint]]:
     """Return the headroom points of a device's ports in use, by speed in Mb/s."""
-    by_speed: dict[int, list[Point]] = defaultdict(list)
+    by_speed: dict[int, list[HeadroomPoint]] = defaultdict(list)
     for port in device.interfaces:
         if port.enabled is True and isinstance(port.speed_mbps, int) and isinstance(port.cable_length_m, int):
             by_speed[port.speed_mbps].extend(_headroom_points(device, port, port.cable_length_m))
     return by_speed
 
 
-def adds_notably(short_m: int, long_m: int, speed_mbps: int, xoff_bytes: int) -> bool:
+def adds_notable_headroom(short_m: int, long_m: int, speed_mbps: int, xoff_bytes: int) -> bool:
     """Whether the longer of two cables holds more than the shorter by a notable share of a headroom."""
     return (long_m - short_m) * speed_mbps * BYTES_PER_METRE_MBPS > NOTABLE_SHARE * xoff_bytes
 
 
-def _headroom_points(device: Device, port: Interface, metres: int) -> Iterator[Point]:
+def _headroom_points(device: Device, port: Interface, metres: int) -> Iterator[HeadroomPoint]:
     """Yield the headroom that is stated for a port's priority groups."""
     qos = port.qos
     if not isinstance(qos, QosProfile) or isinstance(qos.priority_groups, Unknown):

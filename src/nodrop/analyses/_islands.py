@@ -6,6 +6,6 @@ from nodrop.model.index import Index
 from nodrop.model.modes import find_connected_components
 
 
-def group_cabled_devices(index: Index) -> Mapping[str, str]:
+def group_representative_by_device(index: Index) -> Mapping[str, str]:
     """By device, one device of all that cables join, itself included."""
     return find_connected_components(index.devices, index.fabric.links)

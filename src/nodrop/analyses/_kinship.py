@@ -32,25 +32,27 @@ class FamilyPort(NamedTuple):
     qos: QosProfile
 
 
-class Kind(NamedTuple):
+class AlikePorts(NamedTuple):
     """The ports of a family that are alike: the first of them, how many there are, and on which switches."""
 
     first: FamilyPort
     ports: int
     devices: frozenset[str]
 
-    def __add__(self, other: "Kind") -> "Kind":  # type: ignore[override]
-        return Kind(self.first, self.ports + other.ports, self.devices | other.devices)
+    def __add__(self, other: "AlikePorts") -> "AlikePorts":  # type: ignore[override]
+        return AlikePorts(self.first, self.ports + other.ports, self.devices | other.devices)
 
 
 class PortFamilies:
     """The ports of a fabric by family and profile; with `sides`, ports that face different things are no family."""
 
     def __init__(self, index: Index, *, sides: bool) -> None:
-        self._kinds: defaultdict[PortFamily, defaultdict[int, list[_Alike]]] = defaultdict(lambda: defaultdict(list))
+        self._kinds: defaultdict[PortFamily, defaultdict[int, list[_AlikeSwitchPorts]]] = defaultdict(
+            lambda: defaultdict(list)
+        )
         for family, alike in _group_ports_by_family(index):
             self._kinds[family if sides else _family_without_side(family)][id(alike.qos)].append(alike)
-        self.families: Mapping[PortFamily, Mapping[int, Kind]] = {
+        self.families: Mapping[PortFamily, Mapping[int, AlikePorts]] = {
             family: {key: _build_kind(found_kinds) for key, found_kinds in kinds.items()}
             for family, kinds in self._kinds.items()
         }
@@ -67,9 +69,9 @@ class PortFamilies:
         value, more of the whole fabric decide, then more ports; where those are equal too, nothing is usual.
         """
         everywhere: defaultdict[_V, set[str]] = defaultdict(set)
-        by_family: dict[PortFamily, dict[_V, Kind]] = {}
+        by_family: dict[PortFamily, dict[_V, AlikePorts]] = {}
         for family, kinds in self.families.items():
-            tally: dict[_V, Kind] = {}
+            tally: dict[_V, AlikePorts] = {}
             for kind in kinds.values():
                 if (member_value := value(kind.first)) is not None:
                     everywhere[member_value] |= kind.devices
@@ -88,7 +90,7 @@ class PortFamilies:
         return result
 
 
-class _Alike(NamedTuple):
+class _AlikeSwitchPorts(NamedTuple):
     """Ports in use of one switch and one family that have one QoS profile."""
 
     device: Device
@@ -100,23 +102,23 @@ class _Alike(NamedTuple):
         return FamilyPort(self.device, self.ports[0], self.qos)
 
 
-def _group_ports_by_family(index: Index) -> Iterator[tuple[PortFamily, _Alike]]:
+def _group_ports_by_family(index: Index) -> Iterator[tuple[PortFamily, _AlikeSwitchPorts]]:
     """Yield the ports in use that have QoS, in groups, with their family by sides."""
     for device in index.fabric.devices:
         root = switch_family(index, device)
         for ports in index.alike(device):
             qos = ports[0].qos
             if isinstance(qos, QosProfile) and not surely_off(ports[0].enabled):
-                for kind, alike in _group_ports_by_kind(index, device, ports).items():
-                    yield (*root, *kind), _Alike(device, alike, qos)
+                for kind, alike in _group_device_ports_by_family(index, device, ports).items():
+                    yield (*root, *kind), _AlikeSwitchPorts(device, alike, qos)
 
 
-def _group_ports_by_kind(
+def _group_device_ports_by_family(
     index: Index, device: Device, ports: Sequence[Interface]
 ) -> Mapping[PortFamily, Sequence[Interface]]:
     """Return what ports of one speed and side are compared with, each; which of them are for service, or face whom."""
     side = ports[0].side
-    if not _service_panels(device.model) and (isinstance(side, Unknown) or side != "host" or not index.hosts):
+    if not _service_kind_by_panel(device.model) and (isinstance(side, Unknown) or side != "host" or not index.hosts):
         return {port_family(index, device, ports[0]): ports}
     interfaces: dict[PortFamily, list[Interface]] = {}
     for port in ports:
@@ -128,14 +130,14 @@ def _family_without_side(family: PortFamily) -> PortFamily:
     return family if family[-1] == SERVICE_SIDE else (*family[:-1], "")
 
 
-def _build_kind(rows: Sequence[_Alike]) -> Kind:
-    return Kind(rows[0].first, sum(len(row.ports) for row in rows), frozenset(row.device.name for row in rows))
+def _build_kind(rows: Sequence[_AlikeSwitchPorts]) -> AlikePorts:
+    return AlikePorts(rows[0].first, sum(len(row.ports) for row in rows), frozenset(row.device.name for row in rows))
 
 
 def port_family(index: Index, device: Device, port: Interface) -> PortFamily:
     """Return the key of the ports that a switch port is compared with: others of its speed that face the same side."""
     speed = UNKNOWN_SIDE_NAME if isinstance(port.speed_mbps, Unknown) else port.speed_mbps
-    return speed, SERVICE_SIDE if is_service(device, port) else _side_of_port(index, device, port)
+    return speed, SERVICE_SIDE if is_service_port(device, port) else _side_of_port(index, device, port)
 
 
 def _side_of_port(index: Index, device: Device, port: Interface) -> str | None:
@@ -149,21 +151,21 @@ def _side_of_port(index: Index, device: Device, port: Interface) -> str | None:
     return f"host {host.group}" if host else "host"
 
 
-def is_service(device: Device, port: Interface) -> bool:
+def is_service_port(device: Device, port: Interface) -> bool:
     """Whether a port is of its model's ports for management or service (to an internal DPU, for example).
 
     Such a port is not for the fabric.
     """
-    return service_of(device, port) is not False
+    return service_kind_of_port(device, port) is not False
 
 
-def service_of(device: Device, port: Interface) -> Literal[False, True, "extra"]:
+def service_kind_of_port(device: Device, port: Interface) -> Literal[False, True, "extra"]:
     """Return whether a port is for service: `extra` where it is only slow and beside those of the fabric."""
-    return _service_panels(device.model).get(port.port.panel, False) if isinstance(port.port, Port) else False
+    return _service_kind_by_panel(device.model).get(port.port.panel, False) if isinstance(port.port, Port) else False
 
 
 @cache
-def _service_panels(model_name: str | Unknown) -> Mapping[int, Literal[False, True, "extra"]]:
+def _service_kind_by_panel(model_name: str | Unknown) -> Mapping[int, Literal[False, True, "extra"]]:
     groups = switch(model_name).ports if not isinstance(model_name, Unknown) and model_name in switches() else ()
     return {panel: group.service for group in groups if group.service for panel in group.panels}
 

@@ -6,7 +6,7 @@ A route with no-export, no-advertise or local-AS goes to no other AS, so a route
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from nodrop.analyses._drops import RouteReach
+from nodrop.analyses._drops import RoutePropagation
 from nodrop.model.subject import Subject
 from nodrop.routing.adverts import NOT_EXPORTED_COMMUNITIES, PathAttributes, may_be_exported
 from nodrop.routing.words import neighbor_family_statement
@@ -24,7 +24,9 @@ class CommunityMark(NamedTuple):
     bits: int
 
 
-def marks(route_reach: RouteReach, router_number: int, destination_bits: int) -> Iterator[CommunityMark]:
+def find_community_marks(
+    route_reach: RoutePropagation, router_number: int, destination_bits: int
+) -> Iterator[CommunityMark]:
     """Yield the policies that mark some destinations of a router to keep them from any other AS."""
     for local_part in route_reach.state.local(router_number):
         if (marked_bits := local_part.bits & destination_bits) and not may_be_exported(local_part.attributes):
@@ -34,7 +36,9 @@ def marks(route_reach: RouteReach, router_number: int, destination_bits: int) ->
             yield _mark_from_policy(route_reach, router_number, entry.hops[0], entry.attributes, marked_bits)
 
 
-def _mark_from_redistribution(reach: RouteReach, number: int, attributes: PathAttributes, bits: int) -> CommunityMark:
+def _mark_from_redistribution(
+    reach: RoutePropagation, number: int, attributes: PathAttributes, bits: int
+) -> CommunityMark:
     router, family = reach.plane.routers[number], reach.routes.family
     rows = () if router.bgp is None else router.bgp.redistributions
     row = next(
@@ -55,7 +59,7 @@ def _mark_from_redistribution(reach: RouteReach, number: int, attributes: PathAt
 
 
 def _mark_from_policy(
-    reach: RouteReach, number: int, position: int, attributes: PathAttributes, bits: int
+    reach: RoutePropagation, number: int, position: int, attributes: PathAttributes, bits: int
 ) -> CommunityMark:
     """Return the mark of a route that is heard over a link: by the policy of imports here, or of exports there."""
     speaker = reach.world.speakers[number]

@@ -7,7 +7,7 @@ from nodrop.analyses._plane import control_plane_of
 from nodrop.model.fabric import End
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown
-from nodrop.model.subject import FABRIC, Subject, cable_ends
+from nodrop.model.subject import FABRIC_HEAD, Subject, cable_ends
 
 MAX_LEFT_OUT_NAMES = 30
 """How many names a report lists that a message leaves out."""
@@ -28,24 +28,26 @@ def abbreviate_list(phrases: list[str], max_names: int = 3) -> str:
     )
 
 
-def left_out_of(names: Sequence[object], max_names: int = 1) -> tuple[str, ...]:
+def names_left_out(names: Sequence[object], max_names: int = 1) -> tuple[str, ...]:
     """Return the names after those that a message shows, up to `MAX_LEFT_OUT_NAMES`."""
     return tuple(map(str, names[max_names : max_names + MAX_LEFT_OUT_NAMES]))
 
 
-def item_name(checked_subject: Subject) -> str:
+def format_item_name(checked_subject: Subject) -> str:
     """Return how a message names an item."""
-    if checked_subject[0] == FABRIC:
+    if checked_subject[0] == FABRIC_HEAD:
         return " to ".join(map(str, cable_ends(checked_subject[2]))) or checked_subject[2]
     return f"{checked_subject[0]} to {checked_subject[-1]}" if len(checked_subject) > 1 else checked_subject[0]
 
 
 def describe_ends(index: Index, checked_subject: Subject) -> str:
     """Return the ends of a cable with their addresses: `leaf1 Ethernet0 (10.1.1.0/31) and spine1 Ethernet8`."""
-    return " and ".join(f"{end.node} {end.port}{_addresses_of(index, end)}" for end in cable_ends(checked_subject[2]))
+    return " and ".join(
+        f"{end.node} {end.port}{_format_addresses(index, end)}" for end in cable_ends(checked_subject[2])
+    )
 
 
-def _addresses_of(index: Index, end: End) -> str:
+def _format_addresses(index: Index, end: End) -> str:
     """Return the addresses of a port in brackets; nothing where they are not known."""
     port = index.interface(*end)
     if port is None or isinstance(port.addresses, Unknown):
@@ -53,16 +55,16 @@ def _addresses_of(index: Index, end: End) -> str:
     return f" ({abbreviate_list(list(port.addresses), 2) or 'no address'})"
 
 
-def item_place(index: Index, checked_subject: Subject) -> tuple[Subject, Subject | None]:
+def locate_item(index: Index, checked_subject: Subject) -> tuple[Subject, Subject | None]:
     """Return the subject of an item, and the part to point at."""
-    if checked_subject[:2] == (FABRIC, "failures"):
+    if checked_subject[:2] == (FABRIC_HEAD, "failures"):
         checked_subject = (
-            (FABRIC, "links", checked_subject[2]) if cable_ends(checked_subject[2]) else (checked_subject[2],)
+            (FABRIC_HEAD, "links", checked_subject[2]) if cable_ends(checked_subject[2]) else (checked_subject[2],)
         )
-    if checked_subject[:2] == (FABRIC, "links"):
+    if checked_subject[:2] == (FABRIC_HEAD, "links"):
         ends = cable_ends(checked_subject[2])
         return checked_subject, tuple(ends[0]) if ends else None
-    if checked_subject[:2] == (FABRIC, "addresses"):
+    if checked_subject[:2] == (FABRIC_HEAD, "addresses"):
         return _find_address_holder(index, checked_subject)
     if checked_subject[1:2] in (("@routes",), ("@reach",)):
         return (

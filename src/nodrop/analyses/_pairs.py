@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
-from nodrop.analyses import Unsettled
+from nodrop.analyses import UndecidedSubject
 from nodrop.model.fabric import End, HostPort, Interface, Link
 from nodrop.model.index import Index
 from nodrop.model.states import surely_off
 
-UNREAD_END = "the other end of a link"
+UNREAD_LINK_END_FACT = "the other end of a link"
 
 LinkWithPorts = tuple[Link, Interface | HostPort, Interface | HostPort]
 
@@ -32,10 +32,10 @@ class CablePairs:
                 if near is not None and end.node in index.devices and far_end.node not in index.hosts:
                     self._unread.setdefault(end.node, set()).add(far_end.node)
 
-    def unread(self) -> Iterator[Unsettled]:
+    def unread(self) -> Iterator[UndecidedSubject]:
         """Yield a missing fact for each device with cables to switches that were not read."""
         for device, unread_switches in self._unread.items():
-            yield Unsettled(subject=(device,), missing=UNREAD_END, others=frozenset(unread_switches))
+            yield UndecidedSubject(subject=(device,), missing=UNREAD_LINK_END_FACT, others=frozenset(unread_switches))
 
 
 def is_in_service(index: Index, *ends: End) -> bool:

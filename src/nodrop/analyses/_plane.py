@@ -2,18 +2,20 @@
 
 from collections.abc import Iterator
 
-from nodrop.analyses import Unsettled
+from nodrop.analyses import UndecidedSubject
 from nodrop.model.index import Index
-from nodrop.model.reading import UNCOMPUTED_PREFIX
-from nodrop.routing import ControlPlane, compute
+from nodrop.model.reading import NOT_COMPUTED_TEXT_START
+from nodrop.routing import ControlPlane, compute_control_plane
 
 
 def control_plane_of(index: Index) -> ControlPlane:
     """Return the control plane of a fabric, the same to every rule."""
-    return index.keep("plane", lambda: compute(index))
+    return index.keep("plane", lambda: compute_control_plane(index))
 
 
-def uncomputed_gaps(plane: ControlPlane) -> Iterator[Unsettled]:
+def uncomputed_gaps(plane: ControlPlane) -> Iterator[UndecidedSubject]:
     """Yield the facts and uncomputed parts of a configuration that leave what depends on them unknown."""
     for gap in plane.gaps:
-        yield Unsettled(subject=gap.subject, missing=f"{UNCOMPUTED_PREFIX}{gap.what}" if " " in gap.what else gap.what)
+        yield UndecidedSubject(
+            subject=gap.subject, missing=f"{NOT_COMPUTED_TEXT_START}{gap.what}" if " " in gap.what else gap.what
+        )

@@ -8,7 +8,7 @@ from nodrop.analyses._plane import control_plane_of
 from nodrop.model.index import Index
 from nodrop.routing import ControlPlane
 from nodrop.routing.legs import RoutedInterface
-from nodrop.routing.prefixes import ADDRESS_BITS, Prefix, network_address, prefix
+from nodrop.routing.prefixes import ADDRESS_BITS, Prefix, network_address, parse_prefix
 from nodrop.routing.routers import Router
 from nodrop.routing.routes import FamilyRoutes
 
@@ -24,15 +24,15 @@ class RoutedTarget(NamedTuple):
     kind: Literal["hosts", "loopback"]
 
 
-def targets(index: Index) -> tuple[RoutedTarget, ...]:
+def routed_targets_of(index: Index) -> tuple[RoutedTarget, ...]:
     """Return the targets of routers with BGP: working legs that lead to no switch and carry no session, and loopbacks.
 
     Of loopbacks only addresses without a separate network, which are the addresses that reach switches.
     """
-    return index.keep("targets", lambda: tuple(_find_targets(index, control_plane_of(index))))
+    return index.keep("targets", lambda: tuple(_find_routed_targets(index, control_plane_of(index))))
 
 
-def _find_targets(index: Index, plane: ControlPlane) -> Iterator[RoutedTarget]:
+def _find_routed_targets(index: Index, plane: ControlPlane) -> Iterator[RoutedTarget]:
     for router in plane.routers:
         if router.bgp is None or router.vrf in MANAGEMENT_VRFS:
             continue
@@ -90,10 +90,10 @@ class AnnouncedPrefixes:
                     yield wider
 
 
-def networks(router: Router) -> Mapping[Prefix, int]:
+def network_statement_positions(router: Router) -> Mapping[Prefix, int]:
     """Return the prefixes of a router's network statements, with their positions."""
     found_networks: dict[Prefix, int] = {}
     for position, text in enumerate(() if router.bgp is None else router.bgp.networks):
-        if (network := prefix(text)) is not None:
+        if (network := parse_prefix(text)) is not None:
             found_networks.setdefault(network, position)
     return found_networks

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown
-from nodrop.routing.tiers import rank
+from nodrop.routing.tiers import tier_of_device
 
 
 class UplinkCable(NamedTuple):
@@ -21,7 +21,7 @@ class UplinkCable(NamedTuple):
 def uplink_cables(index: Index) -> Iterator[UplinkCable]:
     """Yield the cables between devices of neighboring tiers, in the fabric's order."""
     devices = index.devices
-    ranks = {name: tier for name, device in devices.items() if (tier := rank(device)) is not None}
+    ranks = {name: tier for name, device in devices.items() if (tier := tier_of_device(device)) is not None}
     for link in index.fabric.links:
         a, b = ranks.get(link.a.node), ranks.get(link.b.node)
         if a is None or b is None:
@@ -32,7 +32,7 @@ def uplink_cables(index: Index) -> Iterator[UplinkCable]:
             yield UplinkCable(devices[link.b.node], link.b.port, devices[link.a.node], link.a.port)
 
 
-def peers(index: Index, device: Device) -> dict[str, Device]:
+def bgp_peers_of(index: Index, device: Device) -> dict[str, Device]:
     """Return the devices that a device's BGP sessions can lead to, by the key of the neighbor: an address or a port."""
     devices: dict[str, Device] = {}
     for port in device.interfaces:

@@ -4,9 +4,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from nodrop.analyses import Hit, Unsettled
+from nodrop.analyses import AnalysisHit, UndecidedSubject
 from nodrop.analyses._flows import (
-    USUAL_CNP,
+    DEFAULT_CNP_DSCP,
     AddressClasses,
     HostAddresses,
     PacketFlow,
@@ -14,14 +14,14 @@ from nodrop.analyses._flows import (
     roce_flows,
     session_flows,
 )
-from nodrop.model.access import ENTERING, FORWARDING, OWN, AccessEntry, AccessList, Binding
+from nodrop.model.access import ENTERING_STAGES, FORWARDING_STAGES, LOCAL_STAGES, AccessEntry, AccessList, Binding
 from nodrop.model.effects import tc_of_dscp
 from nodrop.model.fabric import Device, End, TrafficClass
 from nodrop.model.index import Index
 from nodrop.model.qos import QosProfile
 from nodrop.model.routing import FAMILY_NAMES
 from nodrop.model.states import Unknown, known_rows, surely_off
-from nodrop.model.subject import Subject, natural
+from nodrop.model.subject import Subject, natural_sort_key
 from nodrop.routing.filtering import FilterDecision, decide_packets
 from nodrop.routing.legs import RoutedInterface, routed_interfaces
 from nodrop.routing.roce_opcodes import format_opcodes
@@ -31,15 +31,15 @@ RESTS_ON_WITH = {"classes": frozenset({"rdma", "cnp", "roce"})}
 LOOKS_AT = frozenset(
     {"access_lists", "addresses", "vrf", "port_channels", "vlans", "loopbacks", "bgp", "vrf_bgp", "enabled", "side"}
 )
-_KEPT = "access lists"
-_FIRST = ("rdma", "drop")
+_INDEX_CACHE_KEY = "access lists"
+_UNKNOWN_LISTS_RULE = ("rdma", "drop")
 """Of what rule it is said that the lists of a switch are not known: of one, for it is one fact."""
 _MOST_DSCPS = 16
 """How many DSCPs a message lists."""
-_OF_SWITCH = ("bgp", "bfd", "nd")
+_SWITCH_PROTOCOLS = ("bgp", "bfd", "nd")
 
 
-class _Seen(NamedTuple):
+class _ListEffect(NamedTuple):
     """The effect of a list on packets of one kind at a port, if it does anything but let them pass."""
 
     device: str
@@ -49,17 +49,17 @@ class _Seen(NamedTuple):
     decision: FilterDecision
 
 
-def find(index: Index, *, what: str, does: str) -> Iterator[Hit | Unsettled]:
+def find(index: Index, *, what: str, does: str) -> Iterator[AnalysisHit | UndecidedSubject]:
     """Yield entries that act on packets of a kind (`rdma`, `cnp`, `roce` for both, `bgp`, `bfd`, `nd`).
 
     The action (`does`): `drop` packets, `remark` their DSCP, change their `class`, `police` or `redirect` them. If no
     entry of a list matches, the list itself is at fault. If an entry has conditions that the model does not have, or
     it is unknown whether hosts have an address in a prefix, the answer is unknown.
     """
-    for device in index.fabric.devices if (what, does) == _FIRST else ():
+    for device in index.fabric.devices if (what, does) == _UNKNOWN_LISTS_RULE else ():
         if isinstance(device.access_lists, Unknown) and any(leg.addresses for leg in routed_interfaces(device)):
-            yield Unsettled(subject=(device.name,), missing="device.access_lists")
-    seens: defaultdict[Subject, list[_Seen]] = defaultdict(list)
+            yield UndecidedSubject(subject=(device.name,), missing="device.access_lists")
+    seens: defaultdict[Subject, list[_ListEffect]] = defaultdict(list)
     doubtful: dict[Subject, str] = {}
     kinds = ("rdma", "cnp") if what == "roce" else (what,)
     seen = [row for row in _cached_decisions(index) if row.flow.what in kinds]
@@ -72,23 +72,23 @@ def find(index: Index, *, what: str, does: str) -> Iterator[Hit | Unsettled]:
         subject: Subject = (seen_row.device, "@access_lists", seen_row.rules.name)
         if not _is_effect_known(seen_row):
             if does == "drop" and seen_row.decision.action != "permit":
-                doubtful.setdefault(subject, _missing_fact(seen_row))
+                doubtful.setdefault(subject, _missing_fact_path(seen_row))
         elif (doing := _find_acting_entry(index, seen_row, does)) is not None:
             if seen_row.flow.reply and index.far_end(seen_row.device, seen_row.flow.port) not in refused:
                 continue  # the other end opens the session, and this one's answers pass there
             seens[(*subject, "entries", doing.name) if isinstance(doing, AccessEntry) else subject].append(seen_row)
     yield from (_build_hit(at, rows) for at, rows in seens.items())
     decided = {at[:3] for at in seens}
-    yield from (Unsettled(subject=at, missing=missing) for at, missing in doubtful.items() if at not in decided)
+    yield from (UndecidedSubject(subject=at, missing=missing) for at, missing in doubtful.items() if at not in decided)
 
 
-def _exclude_reported_cnps(index: Index, seen: Sequence[_Seen]) -> list[_Seen]:
+def _exclude_reported_cnps(index: Index, seen: Sequence[_ListEffect]) -> list[_ListEffect]:
     """Leave out what entries do to packets that may be CNPs where they do it to data, which is reported."""
     with_data = {(id(row.rules), id(row.decision.entry)) for row in _cached_decisions(index) if row.flow.what == "rdma"}
     return [row for row in seen if not (row.flow.assumed and (id(row.rules), id(row.decision.entry)) in with_data)]
 
 
-def _exclude_reported_discovery(index: Index, seen: Sequence[_Seen]) -> list[_Seen]:
+def _exclude_reported_discovery(index: Index, seen: Sequence[_ListEffect]) -> list[_ListEffect]:
     """Leave out neighbor discovery that lists drop together with BGP, which is reported."""
     bgp = {
         (id(row.rules), row.flow.port)
@@ -98,26 +98,26 @@ def _exclude_reported_discovery(index: Index, seen: Sequence[_Seen]) -> list[_Se
     return [row for row in seen if (id(row.rules), row.flow.port) not in bgp]
 
 
-def _is_certain_drop(row: _Seen) -> bool:
+def _is_certain_drop(row: _ListEffect) -> bool:
     return row.decision.action == "deny" and _is_effect_known(row)
 
 
-def _is_effect_known(row: _Seen) -> bool:
+def _is_effect_known(row: _ListEffect) -> bool:
     """Whether the effect of the list is known; for packets of the switch itself, only if the platform states it."""
     if row.flow.assumed and not _drops_every_dscp(row):
         return False
-    is_own_packet = row.binding.stage == "egress" and row.flow.what in _OF_SWITCH
+    is_own_packet = row.binding.stage == "egress" and row.flow.what in _SWITCH_PROTOCOLS
     return row.decision.sure and not (
         is_own_packet and (isinstance(row.rules.own_packets, Unknown) or not row.rules.own_packets)
     )
 
 
-def _drops_every_dscp(row: _Seen) -> bool:
+def _drops_every_dscp(row: _ListEffect) -> bool:
     """Whether packets of every DSCP are dropped."""
     return row.decision.action == "deny" and row.decision.packets.dscps == row.flow.packets.dscps
 
 
-def _missing_fact(row: _Seen) -> str:
+def _missing_fact_path(row: _ListEffect) -> str:
     if row.flow.assumed and row.decision.sure:
         return "classes"
     if row.decision.packets.doubtful:
@@ -125,7 +125,7 @@ def _missing_fact(row: _Seen) -> str:
     return "host_port.addresses" if row.decision.action == "deny" and not row.decision.sure else "device.access_lists"
 
 
-def _find_acting_entry(index: Index, row: _Seen, does: str) -> AccessEntry | AccessList | None:
+def _find_acting_entry(index: Index, row: _ListEffect, does: str) -> AccessEntry | AccessList | None:
     """Return the entry that does something to packets, or the list where no entry matches them."""
     decision, marks = row.decision, row.decision.marks
     if does == "drop":
@@ -158,34 +158,34 @@ def _changes_traffic_class(classes: Sequence[TrafficClass], to: int, qos: QosPro
     return bool(class_tcs) and to not in class_tcs
 
 
-def _build_hit(subject: Subject, rows: Sequence[_Seen]) -> Hit:
+def _build_hit(subject: Subject, rows: Sequence[_ListEffect]) -> AnalysisHit:
     first_row = rows[0]
-    ports = sorted({row.flow.port for row in rows}, key=natural)
-    peers = sorted({row.flow.peer for row in rows}, key=natural)
+    ports = sorted({row.flow.port for row in rows}, key=natural_sort_key)
+    peers = sorted({row.flow.peer for row in rows}, key=natural_sort_key)
     end_names = [f"{ports[0]}{_format_more_count(ports)}", f"{peers[0]}{_format_more_count(peers)}"]
     marks = first_row.decision.marks
     entry = f"entry {subject[-1]} of " if subject[-2] == "entries" else ""
     facts: dict[str, Any] = {
         "entry": f"{entry}access list {first_row.rules.name}",
-        "way": "ingress" if first_row.binding.stage in ENTERING else "egress",
+        "way": "ingress" if first_row.binding.stage in ENTERING_STAGES else "egress",
         "ports": end_names[0],
         "peers": end_names[1],
         "dscps": _format_dscps(rows),
-        "part": _format_part(rows),
+        "part": _format_opcodes_and_ecn(rows),
         "family": _format_families(rows),
         "dscp": marks.dscp[1] if marks.dscp is not None else None,
         "tc": marks.traffic_class[1] if marks.traffic_class is not None else None,
     }
     places = [((row.device, row.flow.port), "an interface with this list") for row in rows if row.flow.port == ports[0]]
-    return Hit(subject=subject, facts=facts, related=tuple(places[:1]))
+    return AnalysisHit(subject=subject, facts=facts, related=tuple(places[:1]))
 
 
-def _format_dscps(rows: Sequence[_Seen]) -> str:
+def _format_dscps(rows: Sequence[_ListEffect]) -> str:
     dscps = {dscp for row in rows for dscp in row.decision.packets.dscps}
     return "any" if len(dscps) > _MOST_DSCPS else ", ".join(map(str, sorted(dscps)))
 
 
-def _format_part(rows: Sequence[_Seen]) -> str:
+def _format_opcodes_and_ecn(rows: Sequence[_ListEffect]) -> str:
     """Return opcodes and ECN bits, if the action applies to packets with only some of them; else ""."""
     every = rows[0].flow.packets
     opcodes = frozenset(opcode for row in rows for opcode in row.decision.packets.opcodes)
@@ -194,7 +194,7 @@ def _format_part(rows: Sequence[_Seen]) -> str:
     return part if ecns == every.ecns else f"{part}, ECN {', '.join(map(str, sorted(ecns)))}"
 
 
-def _format_families(rows: Sequence[_Seen]) -> str:
+def _format_families(rows: Sequence[_ListEffect]) -> str:
     return " and ".join(FAMILY_NAMES[family] for family in sorted({row.decision.packets.family for row in rows}))
 
 
@@ -202,10 +202,10 @@ def _format_more_count(names: Sequence[str]) -> str:
     return f" and {len(names) - 1} more" if len(names) > 1 else ""
 
 
-def _cached_decisions(index: Index) -> Sequence[_Seen]:
+def _cached_decisions(index: Index) -> Sequence[_ListEffect]:
     """Return what lists do to the packets that matter, other than to let them pass as they are; found once."""
     return index.keep(
-        _KEPT,
+        _INDEX_CACHE_KEY,
         lambda: list(_access_list_decisions(index)) if any(map(_has_bound_access_lists, index.fabric.devices)) else [],
     )
 
@@ -214,7 +214,7 @@ def _has_bound_access_lists(device: Device) -> bool:
     return any(access_list.bindings for access_list in known_rows(device.access_lists))
 
 
-def _access_list_decisions(index: Index) -> Iterator[_Seen]:
+def _access_list_decisions(index: Index) -> Iterator[_ListEffect]:
     hosts = HostAddresses(index)
     classes: dict[int, AddressClasses] = {}
     decided: dict[tuple[object, ...], list[FilterDecision]] = {}
@@ -233,12 +233,12 @@ def _access_list_decisions(index: Index) -> Iterator[_Seen]:
                     if key not in decided:
                         every = list(decide_packets(rules, at, flow.packets))
                         if flow.assumed:
-                            every = [decision for decision in every if USUAL_CNP in decision.packets.dscps]
+                            every = [decision for decision in every if DEFAULT_CNP_DSCP in decision.packets.dscps]
                         passes_nd = flow.what == "nd" and not all(
                             decision.action == "deny" and decision.sure for decision in every
                         )
                         decided[key] = [decision for decision in every if _affects_packets(decision) and not passes_nd]
-                    yield from (_Seen(device.name, rules, binding, flow, decision) for decision in decided[key])
+                    yield from (_ListEffect(device.name, rules, binding, flow, decision) for decision in decided[key])
 
 
 def _affects_packets(decision: FilterDecision) -> bool:
@@ -256,22 +256,22 @@ def _flows_at_binding(
     by_far_port: bool,
 ) -> Iterator[PacketFlow]:
     """Yield the packets that matter where a list is bound."""
-    enters = binding.stage in ENTERING
-    for port in _ports(device, own_legs, binding.interface):
+    enters = binding.stage in ENTERING_STAGES
+    for port in _ports_of_interface(device, own_legs, binding.interface):
         interface = index.interface(device.name, port)
         if interface is None or surely_off(interface.enabled) or interface.side is None:
             continue
         at = End(device.name, port)
-        if binding.stage in FORWARDING:
+        if binding.stage in FORWARDING_STAGES:
             yield from roce_flows(index, classes, hosts, at, enters=enters, by_far_port=by_far_port)
         to_switch = leads_to_switch(index, at)
-        for leg in own_legs if binding.stage in OWN else ():
+        for leg in own_legs if binding.stage in LOCAL_STAGES else ():
             if port in leg.ports and binding.interface in (None, port, leg.name):
                 flows = session_flows(device, port, leg, enters=enters, to_switch=to_switch)
                 yield from (flow for flow in flows if flow.what == "bfd" or binding.stage != "services")
 
 
-def _ports(device: Device, own_legs: Sequence[RoutedInterface], name: str | None) -> Sequence[str]:
+def _ports_of_interface(device: Device, own_legs: Sequence[RoutedInterface], name: str | None) -> Sequence[str]:
     """Return the ports of an interface; of no interface, all ports of the switch."""
     if name is None:
         return [port.name for port in device.interfaces]

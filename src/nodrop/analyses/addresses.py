@@ -9,19 +9,19 @@ something on one link only are left out, and so is a loopback's own address that
 from collections.abc import Container, Iterator, Sequence
 from typing import NamedTuple
 
-from nodrop.analyses import Hit, Unsettled
+from nodrop.analyses import AnalysisHit, UndecidedSubject
 from nodrop.model.addresses import normalize_addresses
 from nodrop.model.fabric import Device
 from nodrop.model.identifiers import anycast_addresses
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown, known_rows
-from nodrop.model.subject import FABRIC, Subject
+from nodrop.model.subject import FABRIC_HEAD, Subject
 
 RESTS_ON = frozenset({"hosts"})
-REPAIRS = True
+GIVES_CHANGES = True
 LOOKS_AT = frozenset({"addresses", "vrf", "loopbacks", "port_channels", "vlans", "bgp", "management"})
 
-_SHOWN = 3
+_MAX_LISTED = 3
 
 
 class _Holder(NamedTuple):
@@ -39,7 +39,7 @@ class _Holder(NamedTuple):
         return f"{self.node} {self.part}"
 
 
-def find(index: Index) -> Iterator[Hit | Unsettled]:
+def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
     """Yield a hit for every pair of nodes that share addresses, at the later one; several addresses are one hit.
 
     Of one node it is every pair of its holders.
@@ -57,25 +57,29 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
         _, earlier, holder = rows[0]
         at = holder if holder.in_file else earlier
         addresses = [address for address, _, _ in rows]
-        count_suffix = f" and {len(rows) - _SHOWN} more" if len(rows) > _SHOWN else ""
-        yield Hit(
+        count_suffix = f" and {len(rows) - _MAX_LISTED} more" if len(rows) > _MAX_LISTED else ""
+        yield AnalysisHit(
             subject=holder.subject if is_single_pair or not holder.in_file else (node,),
-            at=_addresses_place(at),
+            at=_addresses_subject(at),
             facts={
                 "holder": holder.words if is_single_pair else node,
                 "other": earlier.words if is_single_pair else other_discriminator,
-                "addresses": ", ".join(addresses[:_SHOWN]) + count_suffix,
+                "addresses": ", ".join(addresses[:_MAX_LISTED]) + count_suffix,
             },
-            related=((_addresses_place(earlier), "the same address"),) if earlier.in_file and at is not earlier else (),
+            related=((_addresses_subject(earlier), "the same address"),)
+            if earlier.in_file and at is not earlier
+            else (),
             discriminator=other_discriminator,
-            changes=_own_loopback_address(index, (earlier, holder), addresses, first_holder) if is_single_pair else (),
+            changes=_loopback_address_change(index, (earlier, holder), addresses, first_holder)
+            if is_single_pair
+            else (),
         )
     for device in index.fabric.devices:
         if any(isinstance(port.addresses, Unknown) for port in device.interfaces):
-            yield Unsettled(subject=(device.name,), missing="interface.addresses")
+            yield UndecidedSubject(subject=(device.name,), missing="interface.addresses")
 
 
-def _own_loopback_address(
+def _loopback_address_change(
     index: Index, pair: Sequence[_Holder], addresses: Sequence[str], taken: Container[tuple[str, str]]
 ) -> tuple[tuple[Subject, object], ...]:
     """Return the change that gives a loopback its switch's router id, if the switch also announces that address.
@@ -94,7 +98,7 @@ def _own_loopback_address(
         free = (_routing_table_of_vrf(loopback.vrf), str(bgp.router_id)) not in taken
         if len(addresses) == 1 and f"{addresses[0]}/32" in loopback.addresses and own in stated and free:
             kept = tuple(own if address == f"{addresses[0]}/32" else address for address in loopback.addresses)
-            changes.append((_addresses_place(holder), kept))
+            changes.append((_addresses_subject(holder), kept))
     return tuple(changes) if len(changes) == 1 else ()
 
 
@@ -106,7 +110,7 @@ def _sharable_loopback_addresses(device: Device) -> frozenset[str]:
     )
 
 
-def _addresses_place(holder: _Holder) -> Subject:
+def _addresses_subject(holder: _Holder) -> Subject:
     return (*holder.subject, "addresses")
 
 
@@ -128,7 +132,7 @@ def _addresses_by_area(index: Index) -> Iterator[tuple[str, str, _Holder]]:
         yield from _loopback_and_oob_addresses(device)
     for host in index.fabric.hosts:
         for host_port in host.ports:
-            subject = (FABRIC, "hosts", host.name)
+            subject = (FABRIC_HEAD, "hosts", host.name)
             holder = _Holder(host.name, host_port.bond or host_port.name, subject, in_file=False)
             for address in normalize_addresses(host_port.addresses):
                 yield _routing_table_of_vrf(None), address, holder

@@ -2,27 +2,27 @@
 
 from collections.abc import Iterator
 
-from nodrop.analyses import Hit
-from nodrop.analyses._drops import RouteReach, reaches
-from nodrop.analyses._naming import left_out_of
+from nodrop.analyses import AnalysisHit
+from nodrop.analyses._drops import RoutePropagation, route_reaches_of
+from nodrop.analyses._naming import names_left_out
 from nodrop.model.index import Index
 from nodrop.routing.adverts import union_of_bits
 
 RESTS_ON = frozenset({"cables", "roles"})
-ROUTED = True
+NEEDS_ROUTING = True
 
 
-def find(index: Index) -> Iterator[Hit]:
+def find(index: Index) -> Iterator[AnalysisHit]:
     """Yield aggregates with `summary-only` that hide networks and have others inside that the switch reaches upward.
 
     An aggregate of all networks below a spine hides them from switches above, as intended.
     """
-    for reach in reaches(index):
+    for reach in route_reaches_of(index):
         for number in reach.world.speakers:
             yield from _aggregates_hiding_hosts(reach, number)
 
 
-def _aggregates_hiding_hosts(reach: RouteReach, number: int) -> Iterator[Hit]:
+def _aggregates_hiding_hosts(reach: RoutePropagation, number: int) -> Iterator[AnalysisHit]:
     speaker = reach.world.speakers[number]
     router, own_bits = reach.plane.routers[number], union_of_bits(speaker.local)
     active = reach.state.summed(number)
@@ -37,7 +37,7 @@ def _aggregates_hiding_hosts(reach: RouteReach, number: int) -> Iterator[Hit]:
         prefix = str(reach.world.destinations.members[summary.own.bit_length() - 1][0])
         names, elsewhere = reach.prefixes(hidden), reach.prefixes(upstream_bits)
         count_suffix = f" and {len(names) - 1} more" if len(names) > 1 else ""
-        yield Hit(
+        yield AnalysisHit(
             subject=(*router.subject, "aggregates", prefix),
             facts={
                 "device": router.name,
@@ -45,5 +45,5 @@ def _aggregates_hiding_hosts(reach: RouteReach, number: int) -> Iterator[Hit]:
                 "hidden": f"{names[0]}{count_suffix}",
                 "other": str(elsewhere[0]),
             },
-            left_out=left_out_of(names),
+            left_out=names_left_out(names),
         )

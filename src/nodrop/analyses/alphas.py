@@ -6,7 +6,7 @@ on each of its ports. Ports that are given no buffer at all are left out: SONiC 
 
 from collections.abc import Iterator
 
-from nodrop.analyses import Hit, Unsettled
+from nodrop.analyses import AnalysisHit, UndecidedSubject
 from nodrop.analyses._kinship import FamilyPort, PortFamilies
 from nodrop.model import effects
 from nodrop.model.buffers import BufferProfile, DynamicBuffers, Headroom
@@ -15,16 +15,16 @@ from nodrop.model.qos import QosProfile
 from nodrop.model.states import Unknown, known_rows
 
 RESTS_ON = frozenset({"roles", "models"})
-REPAIRS = True
+GIVES_CHANGES = True
 
 GROUP, QUEUE = "priority group", "queue"
-_ROWS = {GROUP: "priority_groups", QUEUE: "queues"}
+_FIELD_BY_ROW_KIND = {GROUP: "priority_groups", QUEUE: "queues"}
 
 AlphaKey = tuple[str, int, str, bool]
 """A priority group or a queue, by its number, its pool, and whether it has headroom."""
 
 
-def find(index: Index) -> Iterator[Hit | Unsettled]:
+def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
     """Yield the priority groups, queues and switches whose alpha is not the usual one."""
     kinship = PortFamilies(index, sides=False)
     seen: dict[int, dict[AlphaKey, int]] = {}
@@ -72,22 +72,22 @@ def _has_only_zero_buffers(qos: QosProfile) -> bool:
         *(queue.buffer for queue in known_rows(qos.queues)),
     )
     buffers = [buffer for buffer in own_buffers if buffer is not None]
-    return bool(buffers) and all(isinstance(buffer, BufferProfile) and _is_zero(buffer) for buffer in buffers)
+    return bool(buffers) and all(isinstance(buffer, BufferProfile) and _is_empty_buffer(buffer) for buffer in buffers)
 
 
-def _is_zero(buffer: BufferProfile) -> bool:
+def _is_empty_buffer(buffer: BufferProfile) -> bool:
     has_no_share = buffer.static_th_bytes == 0 or (
-        buffer.dynamic_th is not None and buffer.dynamic_th <= effects.ZERO_THRESHOLD
+        buffer.dynamic_th is not None and buffer.dynamic_th <= effects.ZERO_DYNAMIC_TH
     )
     return has_no_share and buffer.size_bytes == 0
 
 
 def _build_hit(
     member: FamilyPort, key: AlphaKey, own_threshold: int, expected: int, sibling: FamilyPort, count: int
-) -> Hit:
+) -> AnalysisHit:
     row_kind, number, *_ = key
     device, port = member.device.name, member.port.name
-    row = ("qos", _ROWS[row_kind], str(number))
+    row = ("qos", _FIELD_BY_ROW_KIND[row_kind], str(number))
     is_computed = _is_computed_threshold(member, key)
     subject = (device,) if is_computed else (device, port, *row)
     at = (device, "@dynamic_buffers", "dynamic_th") if is_computed else (*subject, "buffer", "dynamic_th")
@@ -96,7 +96,7 @@ def _build_hit(
         if _is_computed_threshold(sibling, key)
         else (sibling.device.name, sibling.port.name, *row, "buffer", "dynamic_th")
     )
-    return Hit(
+    return AnalysisHit(
         subject=subject,
         at=at,
         facts={

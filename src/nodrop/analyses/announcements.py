@@ -2,45 +2,45 @@
 
 from collections.abc import Iterator
 
-from nodrop.analyses import Hit
-from nodrop.analyses._drops import RouteReach, reaches
-from nodrop.analyses._naming import left_out_of
-from nodrop.analyses._targets import RoutedTarget, networks
+from nodrop.analyses import AnalysisHit
+from nodrop.analyses._drops import RoutePropagation, route_reaches_of
+from nodrop.analyses._naming import names_left_out
+from nodrop.analyses._targets import RoutedTarget, network_statement_positions
 from nodrop.model.addresses import interface_of, network_of
 from nodrop.model.edit import find_value
 from nodrop.model.index import Index
 from nodrop.model.subject import Subject
-from nodrop.routing.prefixes import prefix
+from nodrop.routing.prefixes import parse_prefix
 from nodrop.routing.routers import Router
 from nodrop.routing.static_routes import usable_static_routes
 
-REPAIRS = frozenset({"networks"})
+GIVES_CHANGES = frozenset({"networks"})
 RESTS_ON = frozenset({"cables", "hosts", "roles"})
-ROUTED = True
+NEEDS_ROUTING = True
 
 
-def find(index: Index, *, what: str) -> Iterator[Hit]:
+def find(index: Index, *, what: str) -> Iterator[AnalysisHit]:
     """Yield `networks` statements whose prefix is not in the table, or `hosts` or a `loopback` that nothing announces.
 
     Hosts and loopbacks are reported if others of the tier announce theirs, once for each router. A router that
     announces a loopback may have further ones for itself: those are reported if others announce a loopback of the same
     name.
     """
-    for reach in reaches(index):
+    for reach in route_reaches_of(index):
         if what == "networks":
             yield from _ineffective_network_hits(index, reach)
         else:
             yield from _missing_announcements(reach, what)
 
 
-def _ineffective_network_hits(index: Index, reach: RouteReach) -> Iterator[Hit]:
+def _ineffective_network_hits(index: Index, reach: RoutePropagation) -> Iterator[AnalysisHit]:
     for router in reach.plane.routers:
         if router.bgp is None or router.bgp.import_check is not True or router.unsaid:
             continue
         for idle_prefix, position in _ineffective_networks(reach, router):
             subject: Subject = (*router.subject, "networks", str(position))
-            changes = _subnet_of_hosts(index, router, router.bgp.networks[position])
-            yield Hit(
+            changes = _host_subnet_change(index, router, router.bgp.networks[position])
+            yield AnalysisHit(
                 subject=subject,
                 at=changes[0][0] if changes else subject,
                 facts={"device": router.name, "prefix": router.bgp.networks[position]},
@@ -50,7 +50,7 @@ def _ineffective_network_hits(index: Index, reach: RouteReach) -> Iterator[Hit]:
             )
 
 
-def _subnet_of_hosts(index: Index, router: Router, network: str) -> tuple[tuple[Subject, object], ...]:
+def _host_subnet_change(index: Index, router: Router, network: str) -> tuple[tuple[Subject, object], ...]:
     """Return the change that gives a port or VLAN the announced subnet, if hosts have that and it has another part."""
     wanted = network_of(network)
     stated = (interface_of(address) for host in index.fabric.hosts for port in host.ports for address in port.addresses)
@@ -69,16 +69,16 @@ def _subnet_of_hosts(index: Index, router: Router, network: str) -> tuple[tuple[
     return tuple(changes) if len(changes) == 1 else ()
 
 
-def _ineffective_networks(reach: RouteReach, router: Router) -> Iterator[tuple[object, int]]:
+def _ineffective_networks(reach: RoutePropagation, router: Router) -> Iterator[tuple[object, int]]:
     """Yield network statements whose prefix is neither that of a leg, even one that is down, nor of a static route."""
     known_prefixes = {subnet for leg in router.legs for subnet in leg.subnets}
     known_prefixes |= {found_prefix for _, found_prefix in usable_static_routes(router, reach.routes.family)}
-    for network, position in networks(router).items():
+    for network, position in network_statement_positions(router).items():
         if network.family == reach.routes.family and network not in known_prefixes:
             yield network, position
 
 
-def _missing_announcements(reach: RouteReach, kind: str) -> Iterator[Hit]:
+def _missing_announcements(reach: RoutePropagation, kind: str) -> Iterator[AnalysisHit]:
     open_: dict[int, list[RoutedTarget]] = {}
     announced_legs: set[tuple[int | None, str]] = set()
     telling: set[int] = set()
@@ -101,7 +101,7 @@ def _missing_announcements(reach: RouteReach, kind: str) -> Iterator[Hit]:
         ]
         if remaining_targets:
             count_suffix = f" and {len(remaining_targets) - 1} more" if len(remaining_targets) > 1 else ""
-            yield Hit(
+            yield AnalysisHit(
                 subject=router.subject,
                 at=(*router.subject, "networks"),
                 facts={
@@ -112,13 +112,13 @@ def _missing_announcements(reach: RouteReach, kind: str) -> Iterator[Hit]:
                 },
                 related=((remaining_targets[0].leg.subject, "where it is"),),
                 discriminator=f"{kind} {reach.routes.family}",
-                left_out=left_out_of([row.prefix for row in remaining_targets]),
+                left_out=names_left_out([row.prefix for row in remaining_targets]),
             )
 
 
-def _has_other_explanation(reach: RouteReach, router: Router, target: RoutedTarget) -> bool:
+def _has_other_explanation(reach: RoutePropagation, router: Router, target: RoutedTarget) -> bool:
     """Whether a statement is there though without effect, or another router announces more than a default route."""
     texts = () if router.bgp is None else router.bgp.networks
-    if any((stated := prefix(text)) is not None and stated.covers(target.prefix) for text in texts):
+    if any((stated := parse_prefix(text)) is not None and stated.covers(target.prefix) for text in texts):
         return True
     return any(wider.length for wider in reach.announced.find_covering_prefixes(target.prefix))

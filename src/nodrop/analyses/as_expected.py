@@ -3,53 +3,53 @@
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 
-from nodrop.analyses import Hit
-from nodrop.analyses._aims import RequiredDestination, aims
-from nodrop.analyses._computed import compute_intact_observation, joints
-from nodrop.analyses._expected import ObservedFault, faults
-from nodrop.analyses._naming import abbreviate_list, describe_ends, format_observed_value, item_name, item_place
+from nodrop.analyses import AnalysisHit
+from nodrop.analyses._aims import RequiredDestination, required_destinations_of
+from nodrop.analyses._computed import compute_intact_observation, find_routed_cables
+from nodrop.analyses._expected import ObservedFault, find_observed_faults
+from nodrop.analyses._naming import abbreviate_list, describe_ends, format_item_name, format_observed_value, locate_item
 from nodrop.analyses._plane import control_plane_of
 from nodrop.model.fabric import End
 from nodrop.model.index import Index
-from nodrop.model.subject import FABRIC, Subject, cable_ends
+from nodrop.model.subject import FABRIC_HEAD, Subject, cable_ends
 from nodrop.routing.observation import ObservationCheck
 
 RESTS_ON = frozenset({"cables", "roles", "hosts"})
-ROUTED = True
-FAILURES = True
+NEEDS_ROUTING = True
+NEEDS_FAILURES = True
 
 _CHECKS: tuple[ObservationCheck, ...] = ("links", "packets", "sessions", "addresses", "reach")
 
 
-def find(index: Index) -> Iterator[Hit]:
+def find(index: Index) -> Iterator[AnalysisHit]:
     """Yield unexpected results, once per subject: sessions, neighbors, full-size packets, owners, destinations.
 
     The fact `devices` names all devices where another rule may find the cause: those of the fault, and for
     sessions and destinations the switches next to them. Subnets that no switch announces are no destinations here.
     """
     own_observation = compute_intact_observation(index)
-    holders = _announced_aims(index)
+    holders = _announced_destinations_by_prefix(index)
     adjacent = _adjacent_devices(index)
     groups: defaultdict[tuple[ObservationCheck, Subject, Hashable], list[ObservedFault]] = defaultdict(list)
-    for fault in faults(index, own_observation):
+    for fault in find_observed_faults(index, own_observation):
         if fault.check not in _CHECKS or own_observation.blind(fault.check, fault.item):
             continue
-        subject = item_place(index, fault.item)[0]
+        subject = locate_item(index, fault.item)[0]
         if fault.check == "reach":
             if (aim := holders.get(fault.item[3])) is None:
                 continue
             subject = (control_plane_of(index).routers[aim.router].device.name, "@bgp")
         groups[fault.check, subject, fault.seen].append(fault)
     for (check, subject, _), rows in groups.items():
-        devices = {device for row in rows for device in _devices(subject, row)}
+        devices = {device for row in rows for device in _devices_of_fault(subject, row)}
         if check in ("sessions", "reach"):
             devices |= {near for device in devices for near in adjacent.get(device, ())}
         message = own_observation.said.get((check, rows[0].item), "")
-        yield Hit(
+        yield AnalysisHit(
             subject=subject,
-            at=item_place(index, rows[0].item)[1] if check != "reach" else None,
+            at=locate_item(index, rows[0].item)[1] if check != "reach" else None,
             facts={
-                "found": _describe(index, check, rows, message),
+                "found": _describe_deviation(index, check, rows, message),
                 "remedy": _REMEDIES[check],
                 "devices": ", ".join(sorted(devices)),
             },
@@ -69,16 +69,16 @@ _REMEDIES: Mapping[ObservationCheck, str] = {
 }
 
 
-def _describe(index: Index, check: ObservationCheck, rows: Sequence[ObservedFault], message: str) -> str:
+def _describe_deviation(index: Index, check: ObservationCheck, rows: Sequence[ObservedFault], message: str) -> str:
     """Return what is computed of some items, and what cables and tiers ask for."""
     item, seen = rows[0].item, format_observed_value(rows[0].seen)
-    names = abbreviate_list(list(dict.fromkeys(item_name(row.item) for row in rows)), 2)
+    names = abbreviate_list(list(dict.fromkeys(format_item_name(row.item) for row in rows)), 2)
     why = f" ({message})" if message else ""
     match check:
         case "links":
             return f"{describe_ends(index, item)} are no neighbors over their cable{why}"
         case "packets":
-            ends = [f"{end.node} {end.port}{_mtu_of(index, end)}" for end in cable_ends(item[2])]
+            ends = [f"{end.node} {end.port}{_format_mtu_suffix(index, end)}" for end in cable_ends(item[2])]
             return f"full-size packets do not cross the cable of {' and '.join(ends)}{why}"
         case "addresses":
             return f"{names} belongs to {seen}{why}; expected one owner"
@@ -87,32 +87,32 @@ def _describe(index: Index, check: ObservationCheck, rows: Sequence[ObservedFaul
     return f"packets from {names}: {seen}{why}; expected delivered"
 
 
-def _mtu_of(index: Index, end: End) -> str:
+def _format_mtu_suffix(index: Index, end: End) -> str:
     port = index.interface(*end)
     return f" (MTU {port.mtu_bytes})" if port is not None and isinstance(port.mtu_bytes, int) else ""
 
 
-def _announced_aims(index: Index) -> Mapping[str, RequiredDestination]:
+def _announced_destinations_by_prefix(index: Index) -> Mapping[str, RequiredDestination]:
     """Return the destinations that are announced, by their prefix."""
     plane = control_plane_of(index)
     announced = {prefix for family in plane.families for prefix in plane.of(family).world.origins}
-    return {str(aim.prefix): aim for aim in aims(index) if aim.prefix in announced}
+    return {str(aim.prefix): aim for aim in required_destinations_of(index) if aim.prefix in announced}
 
 
 def _adjacent_devices(index: Index) -> Mapping[str, set[str]]:
     """Return the devices that are cabled to each device."""
     adjacent_devices: defaultdict[str, set[str]] = defaultdict(set)
-    for joint in joints(index, control_plane_of(index)):
+    for joint in find_routed_cables(index, control_plane_of(index)):
         a, b = joint.a.device.name, joint.b.device.name
         adjacent_devices[a].add(b)
         adjacent_devices[b].add(a)
     return adjacent_devices
 
 
-def _devices(subject: Subject, fault: ObservedFault) -> Iterator[str]:
+def _devices_of_fault(subject: Subject, fault: ObservedFault) -> Iterator[str]:
     """Yield the devices at which a fault shows."""
     for subject_path in (subject, fault.item):
-        if subject_path[0] != FABRIC:
+        if subject_path[0] != FABRIC_HEAD:
             yield subject_path[0]
         else:
             yield from (end.node for end in cable_ends(subject_path[-1]))

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from nodrop.analyses import Hit
+from nodrop.analyses import AnalysisHit
 from nodrop.analyses._tiers import port_addresses
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.index import Index
@@ -11,13 +11,13 @@ from nodrop.model.states import Unknown, known_rows
 from nodrop.model.subject import Subject
 
 RESTS_ON = frozenset({"cables"})
-REPAIRS = True
-NEAR = True
+GIVES_CHANGES = True
+READS_NEARBY_FACTS = True
 
 SessionEnd = tuple[Subject, BgpNeighbor]
 
 
-def find(index: Index) -> Iterator[Hit]:
+def find(index: Index) -> Iterator[AnalysisHit]:
     """Yield the end that does not watch, of each session over a cable that the other end does."""
     watching = {device.name for device in index.fabric.devices if any(map(_uses_bfd, _bgp_processes(device)))}
     if not watching:
@@ -36,8 +36,12 @@ def find(index: Index) -> Iterator[Hit]:
         b = _find_session_over_port(sessions[link.b.node], ports[1], ports[0])
         if a is not None and b is not None and a[1].bfd != b[1].bfd and a[1].enabled and b[1].enabled:
             watching_end, silent_end = (a, b) if a[1].bfd else (b, a)
-            odd, other = (watching_end, silent_end) if _is_alone(sessions, watching_end) else (silent_end, watching_end)
-            yield Hit(
+            odd, other = (
+                (watching_end, silent_end)
+                if _is_only_bfd_session(sessions, watching_end)
+                else (silent_end, watching_end)
+            )
+            yield AnalysisHit(
                 subject=silent_end[0],
                 at=(*odd[0], "bfd"),
                 facts={"device": silent_end[0][0], "session": silent_end[1].key, "far": watching_end[0][0]},
@@ -46,7 +50,9 @@ def find(index: Index) -> Iterator[Hit]:
             )
 
 
-def _is_alone(sessions: Mapping[str, Mapping[tuple[str | None, str], SessionEnd]], watching_end: SessionEnd) -> bool:
+def _is_only_bfd_session(
+    sessions: Mapping[str, Mapping[tuple[str | None, str], SessionEnd]], watching_end: SessionEnd
+) -> bool:
     """Whether a session is the only one of its switch with BFD, of more than two."""
     own = sessions[watching_end[0][0]].values()
     return len(own) > 2 and sum(neighbor.bfd for _, neighbor in own) == 1

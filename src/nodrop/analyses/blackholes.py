@@ -3,37 +3,37 @@
 from bisect import bisect_left
 from collections.abc import Iterator
 
-from nodrop.analyses import Hit
-from nodrop.analyses._drops import RouteReach, reaches
-from nodrop.analyses._naming import left_out_of
+from nodrop.analyses import AnalysisHit
+from nodrop.analyses._drops import RoutePropagation, route_reaches_of
+from nodrop.analyses._naming import names_left_out
 from nodrop.analyses._targets import RoutedTarget
 from nodrop.model.index import Index
 from nodrop.model.states import known_rows
-from nodrop.routing.prefixes import ADDRESS_BITS, Prefix, network_address, prefix
+from nodrop.routing.prefixes import ADDRESS_BITS, Prefix, network_address, parse_prefix
 
 RESTS_ON = frozenset({"cables", "hosts"})
-ROUTED = True
+NEEDS_ROUTING = True
 
-_VLAN = "VLAN "
+_VLAN_NAME_START = "VLAN "
 
 
-def find(index: Index, *, twice: bool) -> Iterator[Hit]:
+def find(index: Index, *, twice: bool) -> Iterator[AnalysisHit]:
     """Yield subnets of hosts at two switches (`twice`), or the routes that drop packets to another switch's hosts."""
-    for reach in reaches(index):
+    for reach in route_reaches_of(index):
         hosts = sorted((target for target in reach.targets if target.kind == "hosts"), key=lambda target: target.prefix)
         yield from _duplicate_subnets(reach, hosts) if twice else _dropping_static_routes(reach, hosts)
 
 
-def _duplicate_subnets(reach: RouteReach, hosts: list[RoutedTarget]) -> Iterator[Hit]:
+def _duplicate_subnets(reach: RoutePropagation, hosts: list[RoutedTarget]) -> Iterator[AnalysisHit]:
     first_target: dict[tuple[str | None, Prefix], RoutedTarget] = {}
     routers = reach.plane.routers
     for host in hosts:
         earlier = first_target.setdefault((routers[host.router].vrf, host.prefix), host)
         if earlier.router == host.router or not set(earlier.leg.addresses).isdisjoint(host.leg.addresses):
             continue
-        if earlier.leg.name.startswith(_VLAN) and host.leg.name.startswith(_VLAN):
+        if earlier.leg.name.startswith(_VLAN_NAME_START) and host.leg.name.startswith(_VLAN_NAME_START):
             continue
-        yield Hit(
+        yield AnalysisHit(
             subject=host.leg.subject,
             at=(*host.leg.subject, "addresses"),
             facts={
@@ -47,7 +47,7 @@ def _duplicate_subnets(reach: RouteReach, hosts: list[RoutedTarget]) -> Iterator
         )
 
 
-def _dropping_static_routes(reach: RouteReach, hosts: list[RoutedTarget]) -> Iterator[Hit]:
+def _dropping_static_routes(reach: RoutePropagation, hosts: list[RoutedTarget]) -> Iterator[AnalysisHit]:
     firsts = [host.prefix.first for host in hosts]
     for router in reach.plane.routers:
         if router.bgp is None:
@@ -55,7 +55,7 @@ def _dropping_static_routes(reach: RouteReach, hosts: list[RoutedTarget]) -> Ite
         positions: dict[Prefix | None, int] = {}
         for at, row in enumerate(known_rows(router.device.static_routes)):
             if row.vrf == router.vrf:
-                positions.setdefault(prefix(row.prefix), at)
+                positions.setdefault(parse_prefix(row.prefix), at)
         for found_prefix, route in reach.routes.own(router.number).items():
             if not route.discard:
                 continue
@@ -68,7 +68,7 @@ def _dropping_static_routes(reach: RouteReach, hosts: list[RoutedTarget]) -> Ite
                 where = reach.plane.routers[gone[0].router]
                 count_suffix = f" and {len(gone) - 1} more" if len(gone) > 1 else ""
                 announces = " and announces it" if found_prefix in reach.announced.of.get(router.number, ()) else ""
-                yield Hit(
+                yield AnalysisHit(
                     subject=(router.device.name, "@static_routes", str(positions[found_prefix])),
                     facts={
                         "device": router.name,
@@ -79,11 +79,11 @@ def _dropping_static_routes(reach: RouteReach, hosts: list[RoutedTarget]) -> Ite
                     },
                     related=((gone[0].leg.subject, "where they are"),),
                     discriminator=str(found_prefix),
-                    left_out=left_out_of([target.prefix for target in gone]),
+                    left_out=names_left_out([target.prefix for target in gone]),
                 )
 
 
-def _drops_target(reach: RouteReach, number: int, dropped: Prefix, target: RoutedTarget) -> bool:
+def _drops_target(reach: RoutePropagation, number: int, dropped: Prefix, target: RoutedTarget) -> bool:
     """Whether a router drops packets to a subnet of another, having no route to it that is longer."""
     routers = reach.plane.routers
     if target.router == number or routers[target.router].vrf != routers[number].vrf:

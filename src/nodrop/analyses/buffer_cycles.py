@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 
-from nodrop.analyses import Hit, Unsettled
+from nodrop.analyses import AnalysisHit, UndecidedSubject
 from nodrop.analyses._plane import control_plane_of, uncomputed_gaps
 from nodrop.model.index import Index
-from nodrop.proofs.deadlock import DeadlockCheck, Names, Turn, check_deadlock
+from nodrop.proofs.deadlock import BufferTurn, DeadlockCheck, Names, check_deadlock
 
 RESTS_ON = frozenset({"cables"})
-ROUTED = True
+NEEDS_ROUTING = True
 LOOKS_AT = frozenset({"qos"})
 
 _SHOWN_SWITCHES = 6
@@ -20,7 +20,7 @@ def deadlock_check_of(index: Index) -> DeadlockCheck:
     return index.keep("deadlock", lambda: check_deadlock(control_plane_of(index)))
 
 
-def find(index: Index) -> Iterator[Hit | Unsettled]:
+def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
     """Yield the shortest circle of each set of buffers that wait for one another."""
     plane = control_plane_of(index)
     if any(plane.of(family).state.unstable for family in plane.families):
@@ -29,15 +29,15 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
     names = Names(check.traffic)
     if any(len(names_of) > 1 for names_of in index.neighbor_names.values()):
         yield from uncomputed_gaps(plane)
-    yield from (_describe_circle(names, circle) for circle in check.circles)
+    yield from (_build_cycle_hit(names, circle) for circle in check.circles)
 
 
-def _describe_circle(names: Names, circle: Sequence[Turn]) -> Hit:
+def _build_cycle_hit(names: Names, circle: Sequence[BufferTurn]) -> AnalysisHit:
     ports = [names.port(turn.buffer) for turn in circle]
     switches = list(dict.fromkeys(port.node for port in ports))
     more = len(switches) - _SHOWN_SWITCHES
     groups = sorted({turn.buffer.group for turn in circle})
-    return Hit(
+    return AnalysisHit(
         subject=tuple(ports[0]),
         facts={
             "switches": ", ".join(switches[:_SHOWN_SWITCHES]) + (f" and {more} more" if more > 0 else ""),
@@ -52,7 +52,7 @@ def _describe_circle(names: Names, circle: Sequence[Turn]) -> Hit:
     )
 
 
-def describe_packets(names: Names, turn: Turn) -> str:
+def describe_packets(names: Names, turn: BufferTurn) -> str:
     """Return the packets of a turn in words: both hosts, the destination and the DSCP."""
     source, receiver = names.hosts(turn)
     return f"packets with DSCP {turn.dscp} from {source} to {receiver} ({names.prefix(turn.destination)})"

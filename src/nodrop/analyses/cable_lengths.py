@@ -6,20 +6,20 @@ also have the next row above it in its SKU's table, as the traditional buffer mo
 
 from collections.abc import Iterator
 
-from nodrop.analyses import Hit, Unsettled
+from nodrop.analyses import AnalysisHit, UndecidedSubject
 from nodrop.analyses._pairs import CablePairs
 from nodrop.hardware.bounds import headroom_rows
 from nodrop.model.fabric import Device, HostPort, Interface
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown, UnknownFact
 from nodrop.model.subject import Subject
-from nodrop.model.subject import link as subject_of_link
+from nodrop.model.subject import link_subject as subject_of_link
 
 RESTS_ON = frozenset({"cables"})
-NEAR = True
+READS_NEARBY_FACTS = True
 
 
-def find(index: Index) -> Iterator[Hit | Unsettled]:
+def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
     """Yield the cables whose ends have lengths that cannot both be right, or one that is too short."""
     pairs = CablePairs(index)
     for link, a, b in pairs.links_in_use():
@@ -28,9 +28,9 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
         if all(port.cable_length_m is true_m or _has_cable_length(port, true_m) for _, port in ends):
             continue
         subject = subject_of_link(link.a, link.b)
-        missing = next((path for _, port in ends if (path := _missing_fact(port))), None)
+        missing = next((path for _, port in ends if (path := _missing_fact_path(port))), None)
         if missing:
-            yield Unsettled(subject=subject, missing=missing)
+            yield UndecidedSubject(subject=subject, missing=missing)
             continue
         lengths = [port.cable_length_m for _, port in ends if _obeys_pause(port)]
         metres = [length for length in lengths if isinstance(length, int)]
@@ -40,7 +40,7 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
         if short or (differ and not rounded):
             places: list[Subject] = [(end.node, end.port, "cable_length_m") for end, port in ends]
             wrong = next((at for at, length_m in enumerate(metres) if length_m != true_m), 0)
-            yield Hit(
+            yield AnalysisHit(
                 subject=subject,
                 at=places[wrong],
                 facts={
@@ -61,7 +61,7 @@ def _has_cable_length(port: Interface, metres: int | None) -> bool:
     return not isinstance(port.cable_length_m, Unknown) and port.cable_length_m == metres
 
 
-def _missing_fact(port: Interface | HostPort) -> str:
+def _missing_fact_path(port: Interface | HostPort) -> str:
     """Return the unknown facts of a port's cable length and pause."""
     if isinstance(port, HostPort):
         return ""

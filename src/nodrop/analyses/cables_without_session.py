@@ -2,17 +2,17 @@
 
 from collections.abc import Iterator
 
-from nodrop.analyses import Hit
+from nodrop.analyses import AnalysisHit
 from nodrop.analyses._plane import control_plane_of
 from nodrop.model.index import Index
 from nodrop.model.states import surely_off
-from nodrop.model.subject import FABRIC
+from nodrop.model.subject import FABRIC_HEAD
 
 RESTS_ON = frozenset({"cables"})
-ROUTED = True
+NEEDS_ROUTING = True
 
 
-def find(index: Index) -> Iterator[Hit]:
+def find(index: Index) -> Iterator[AnalysisHit]:
     """Yield the cables between two BGP processes that no neighbor statement of either end goes over."""
     plane = control_plane_of(index)
     used = {
@@ -29,6 +29,8 @@ def find(index: Index) -> Iterator[Hit]:
             continue
         ports = [index.interface(*end) for end in ends]
         if not any(port is not None and surely_off(port.enabled) for port in ports):
-            yield Hit(
-                subject=(FABRIC, "links", f"{link.a}--{link.b}"), at=ends[0], facts={"a": str(link.a), "b": str(link.b)}
+            yield AnalysisHit(
+                subject=(FABRIC_HEAD, "links", f"{link.a}--{link.b}"),
+                at=ends[0],
+                facts={"a": str(link.a), "b": str(link.b)},
             )

@@ -10,18 +10,18 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from nodrop.analyses import Hit
-from nodrop.analyses._islands import group_cabled_devices
+from nodrop.analyses import AnalysisHit
+from nodrop.analyses._islands import group_representative_by_device
 from nodrop.model import effects
 from nodrop.model.fabric import Device, Fabric, Interface, TrafficClass
 from nodrop.model.index import Index
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import Unknown, UnknownFact, require_fact, surely_off
-from nodrop.model.subject import FABRIC, Subject
+from nodrop.model.subject import FABRIC_HEAD, Subject
 from nodrop.units import show_ids
 
 RESTS_ON = frozenset({"cables", "classes", "roles"})
-REPAIRS = True
+GIVES_CHANGES = True
 
 
 class ClassLanding(NamedTuple):
@@ -38,7 +38,7 @@ class ClassLanding(NamedTuple):
         return f"{'lossless priority' if self.lossless else 'lossy traffic class'} {show_ids(self.numbers)}"
 
 
-class Ports(NamedTuple):
+class AlikeLandingPorts(NamedTuple):
     """Ports where a class lands alike: the switch and name of the first, its landing, and the number of ports."""
 
     device: Device
@@ -46,11 +46,11 @@ class Ports(NamedTuple):
     qos: QosProfile
     number: int
 
-    def __add__(self, other: "Ports") -> "Ports":  # type: ignore[override]
-        return Ports(self.device, self.port, self.qos, self.number + other.number)
+    def __add__(self, other: "AlikeLandingPorts") -> "AlikeLandingPorts":  # type: ignore[override]
+        return AlikeLandingPorts(self.device, self.port, self.qos, self.number + other.number)
 
 
-def find(index: Index, *, unseen: bool) -> Iterator[Hit]:
+def find(index: Index, *, unseen: bool) -> Iterator[AnalysisHit]:
     """Yield the classes that land differently on some switches of their path.
 
     With `unseen` those that are lossless and that no port, cable or sibling shows: every port obeys the priorities of
@@ -61,7 +61,7 @@ def find(index: Index, *, unseen: bool) -> Iterator[Hit]:
     yield from (hit for hidden, hit in every if hidden is unseen)
 
 
-def _find_split_classes(index: Index) -> Iterator[tuple[bool, Hit]]:
+def _find_split_classes(index: Index) -> Iterator[tuple[bool, AnalysisHit]]:
     """Yield the hits of split classes, and whether only the path shows them."""
     wanted_traffic_classes = [
         fabric_class for fabric_class in index.fabric.classes if fabric_class.purpose not in ("default", "unknown")
@@ -72,13 +72,13 @@ def _find_split_classes(index: Index) -> Iterator[tuple[bool, Hit]]:
             yield from _split_class_hits(index.fabric, profiles, traffic_class)
 
 
-def _ports_by_profile(index: Index, device: Device) -> tuple[Ports, ...]:
+def _ports_by_profile(index: Index, device: Device) -> tuple[AlikeLandingPorts, ...]:
     """Return the ports of a switch that are in use, by their profile."""
-    found_ports: dict[int, Ports] = {}
+    found_ports: dict[int, AlikeLandingPorts] = {}
     for ports in index.alike(device):
         first_interface, qos = ports[0], ports[0].qos
         if isinstance(qos, QosProfile) and first_interface.side is not None and not surely_off(first_interface.enabled):
-            alike = Ports(device, first_interface, qos, len(ports))
+            alike = AlikeLandingPorts(device, first_interface, qos, len(ports))
             found_ports[id(qos)] = found_ports[id(qos)] + alike if id(qos) in found_ports else alike
     return tuple(found_ports.values())
 
@@ -86,14 +86,14 @@ def _ports_by_profile(index: Index, device: Device) -> tuple[Ports, ...]:
 def _cabled_switch_groups(index: Index) -> list[list[Device]]:
     """Return the switches of the fabric by the cables that join them, each group of two or more."""
     devices: dict[str, list[Device]] = {}
-    for name, island in group_cabled_devices(index).items():
+    for name, island in group_representative_by_device(index).items():
         devices.setdefault(island, []).append(index.devices[name])
     return [group for group in devices.values() if len(group) > 1]
 
 
 def _split_class_hits(
-    fabric: Fabric, group: list[tuple[Ports, ...]], wanted_traffic_class: TrafficClass
-) -> Iterator[tuple[bool, Hit]]:
+    fabric: Fabric, group: list[tuple[AlikeLandingPorts, ...]], wanted_traffic_class: TrafficClass
+) -> Iterator[tuple[bool, AnalysisHit]]:
     landings: dict[int, ClassLanding | None] = {}
     by_device = [
         usual for profiles in group if (usual := _usual_landing(fabric, profiles, wanted_traffic_class, landings))
@@ -102,13 +102,13 @@ def _split_class_hits(
     tiers: dict[str, Counter[ClassLanding]] = {}
     for landing, ports in by_device:
         whole_counts[landing] += ports.number
-        tiers.setdefault(_tier_of_device(ports.device), Counter())[landing] += ports.number
+        tiers.setdefault(_role_of_device(ports.device), Counter())[landing] += ports.number
     if len(whole_counts) < 2:
         return
     most = _most_common_landing(whole_counts)
-    ports_by_landing: dict[ClassLanding, Ports] = {}
+    ports_by_landing: dict[ClassLanding, AlikeLandingPorts] = {}
     for landing, ports in by_device:
-        tier = tiers[_tier_of_device(ports.device)]
+        tier = tiers[_role_of_device(ports.device)]
         alone = landing != most and tier[most] >= tier[landing] and landing.lossless is wanted_traffic_class.lossless
         same = landing.tcs == most.tcs and landing.lossless is not most.lossless
         if not alone and not same:
@@ -117,8 +117,8 @@ def _split_class_hits(
         return
     odd = min(ports_by_landing, key=lambda landing: (landing == most, ports_by_landing[landing].number, landing))
     near_ports, far_ports = ports_by_landing[odd], ports_by_landing[most]
-    hit = Hit(
-        subject=(FABRIC, "classes", wanted_traffic_class.name),
+    hit = AnalysisHit(
+        subject=(FABRIC_HEAD, "classes", wanted_traffic_class.name),
         at=_dscp_map_place(near_ports, wanted_traffic_class),
         facts={
             "name": wanted_traffic_class.name,
@@ -136,7 +136,7 @@ def _split_class_hits(
         ),
         discriminator=min(ports.device.name for _, ports in by_device),
     )
-    yield _hidden(wanted_traffic_class, (odd, near_ports), (most, far_ports)), hit
+    yield _is_hidden_split(wanted_traffic_class, (odd, near_ports), (most, far_ports)), hit
 
 
 def _traffic_class_changes(
@@ -161,12 +161,12 @@ def _most_common_landing(counts: Counter[ClassLanding]) -> ClassLanding:
     return min(counts, key=lambda landing: (-counts[landing], not landing.lossless, landing.numbers))
 
 
-def _tier_of_device(device: Device) -> str:
+def _role_of_device(device: Device) -> str:
     """Return a switch's role; where that is not known the switch is like no other."""
     return f"@{device.name}" if isinstance(device.role, Unknown) else device.role
 
 
-def _hidden(wanted_traffic_class: TrafficClass, *ends: tuple[ClassLanding, Ports]) -> bool:
+def _is_hidden_split(wanted_traffic_class: TrafficClass, *ends: tuple[ClassLanding, AlikeLandingPorts]) -> bool:
     """Whether a lossless class is split and all else is well, which hides it from every rule about a port or a cable.
 
     Lossy RDMA is reported on the port, and a priority that is not obeyed on the cable.
@@ -180,22 +180,22 @@ def _hidden(wanted_traffic_class: TrafficClass, *ends: tuple[ClassLanding, Ports
     return all(not isinstance(rx_priorities, Unknown) and priorities <= {*rx_priorities} for rx_priorities in obeyed)
 
 
-def _dscp_map_place(ports: Ports, wanted_traffic_class: TrafficClass) -> Subject:
+def _dscp_map_place(ports: AlikeLandingPorts, wanted_traffic_class: TrafficClass) -> Subject:
     """Return the row of a map that sorts the first DSCP of a class."""
     return (ports.device.name, ports.port.name, "qos", "dscp_to_tc", *map(str, wanted_traffic_class.dscp[:1]))
 
 
 def _usual_landing(
     fabric: Fabric,
-    profiles: tuple[Ports, ...],
+    profiles: tuple[AlikeLandingPorts, ...],
     wanted_traffic_class: TrafficClass,
     landings: dict[int, ClassLanding | None],
-) -> tuple[ClassLanding, Ports] | None:
+) -> tuple[ClassLanding, AlikeLandingPorts] | None:
     """Return where a class lands on most ports of a switch; None if no port shows it.
 
     Equal profiles are computed once.
     """
-    ports_by_landing: dict[ClassLanding, Ports] = {}
+    ports_by_landing: dict[ClassLanding, AlikeLandingPorts] = {}
     for ports in profiles:
         key = id(ports.qos)
         if key not in landings:
@@ -217,7 +217,7 @@ def _compute_landing(fabric: Fabric, qos: QosProfile, wanted_traffic_class: Traf
     try:
         if require_fact(qos.trust, "interface.qos.trust") == "pcp" or qos.dscp_to_tc is None:
             return None
-        if wanted_traffic_class.purpose == "cnp" and effects.cnp_company(fabric, qos):
+        if wanted_traffic_class.purpose == "cnp" and effects.cnp_dscps_sharing_queue(fabric, qos):
             return None
         tcs = sorted({effects.tc_of_dscp(qos, dscp) for dscp in wanted_traffic_class.dscp})
         paused = [tc for tc in tcs if effects.is_lossless(qos, tc)]
@@ -226,7 +226,7 @@ def _compute_landing(fabric: Fabric, qos: QosProfile, wanted_traffic_class: Traf
         priorities = {
             pausing_priority
             for tc in paused
-            for pausing_priority in effects.pausing_priorities(qos, effects.group_of_tc(qos, tc))
+            for pausing_priority in effects.pausing_priorities_of_group(qos, effects.group_of_tc(qos, tc))
         }
         return ClassLanding(lossless=True, numbers=tuple(sorted(priorities)), tcs=tuple(tcs))
     except UnknownFact:

@@ -8,30 +8,30 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from itertools import combinations_with_replacement
 
-from nodrop.analyses import Hit
-from nodrop.analyses._drops import RouteReach, reaches
+from nodrop.analyses import AnalysisHit
+from nodrop.analyses._drops import RoutePropagation, route_reaches_of
 from nodrop.analyses._failed import build_failure_case
 from nodrop.analyses._tiers import UplinkCable, uplink_cables
 from nodrop.model.fabric import Link
 from nodrop.model.index import Index
-from nodrop.model.subject import link as subject_of
+from nodrop.model.subject import link_subject as subject_of
 from nodrop.routing.failures import FailureAnalysis
-from nodrop.routing.tiers import rank
+from nodrop.routing.tiers import tier_of_device
 
 RESTS_ON = frozenset({"cables", "roles"})
-ROUTED = True
-FAILURES = True
+NEEDS_ROUTING = True
+NEEDS_FAILURES = True
 
-_Kind = frozenset[tuple[str, int]]
+_FailureKind = frozenset[tuple[str, int]]
 
 
-def find(index: Index) -> Iterator[Hit]:
+def find(index: Index) -> Iterator[AnalysisHit]:
     """Yield one hit for the fabric: the first pair of cables, what their failure does, and how many pairs have such."""
     below: defaultdict[str, list[UplinkCable]] = defaultdict(list)
     for cable in uplink_cables(index):
-        if rank(cable.lower) == 0:
+        if tier_of_device(cable.lower) == 0:
             below[cable.lower.name].append(cable)
-    kinds: defaultdict[_Kind, list[str]] = defaultdict(list)
+    kinds: defaultdict[_FailureKind, list[str]] = defaultdict(list)
     for name, cables in below.items():
         kinds[frozenset(Counter(cable.upper.name for cable in cables).items())].append(name)
     pairs, example = 0, None
@@ -62,7 +62,7 @@ def _find_spine_pair(leaf_cables: Mapping[str, int], other_cables: Mapping[str, 
 
 def _build_hits(
     index: Index, below: Mapping[str, list[UplinkCable]], example: tuple[str, str, str, str], pairs: int
-) -> Iterator[Hit]:
+) -> Iterator[AnalysisHit]:
     leaf, other_leaf, first_spine, second_spine = example
     links = [
         _find_cable_to_spine(index, below[leaf], first_spine),
@@ -71,9 +71,11 @@ def _build_hits(
     if None in links:
         return
     cut = [link for link in links if link is not None]
-    effects = list(dict.fromkeys(effect for reach in reaches(index) for effect in _failure_effects(reach, cut)))
+    effects = list(
+        dict.fromkeys(effect for reach in route_reaches_of(index) for effect in _failure_effects(reach, cut))
+    )
     if effects:
-        yield Hit(
+        yield AnalysisHit(
             subject=subject_of(cut[0].a, cut[0].b),
             at=tuple(cut[0].a),
             facts={
@@ -93,7 +95,7 @@ def _find_cable_to_spine(index: Index, cables: list[UplinkCable], spine: str) ->
     return index.link(uplink.lower.name, uplink.lower_port)
 
 
-def _failure_effects(reach: RouteReach, links: list[Link]) -> Iterator[str]:
+def _failure_effects(reach: RoutePropagation, links: list[Link]) -> Iterator[str]:
     """Describe the effect of the failure."""
     if reach.state.unstable:
         return

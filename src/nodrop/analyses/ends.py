@@ -5,25 +5,25 @@ A link with a shut end is not checked: nothing runs there, and the shut end is a
 
 from collections.abc import Iterator
 
-from nodrop.analyses import Hit, HitFact, Unsettled
+from nodrop.analyses import AnalysisHit, HitFact, UndecidedSubject
 from nodrop.analyses._pairs import CablePairs
 from nodrop.hardware import medium, nics, switches
-from nodrop.hardware.lanes import Plugs, in_use, of_nic, of_switch
+from nodrop.hardware.lanes import Plugs, lane_counts_of_plugs, plugs_of_nic, plugs_of_switch_ports
 from nodrop.model.fabric import End, HostPort, Interface, Link, Port
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown
 from nodrop.model.subject import Subject
-from nodrop.model.subject import link as subject_of_link
+from nodrop.model.subject import link_subject as subject_of_link
 
 RESTS_ON = frozenset({"cables", "hosts"})
-REPAIRS = frozenset({"speed"})
-NEAR = True
+GIVES_CHANGES = frozenset({"speed"})
+READS_NEARBY_FACTS = True
 
 EndFault = tuple[str, dict[str, HitFact]] | str | None
 """The field at fault with the facts of the message, the path of a fact that is missing, or nothing."""
 
 
-def find(index: Index, *, what: str) -> Iterator[Hit | Unsettled]:
+def find(index: Index, *, what: str) -> Iterator[AnalysisHit | UndecidedSubject]:
     """Yield the links whose ends differ in `what`: `speed`, or `lanes` where the cable is passive."""
     check = {"speed": _check_speeds, "lanes": _check_lanes}[what]
     pairs = CablePairs(index)
@@ -33,12 +33,12 @@ def find(index: Index, *, what: str) -> Iterator[Hit | Unsettled]:
             continue
         subject = subject_of_link(link.a, link.b)
         if isinstance(fault, str):
-            yield Unsettled(subject=subject, missing=fault)
+            yield UndecidedSubject(subject=subject, missing=fault)
             continue
         field, facts = fault
         switches = [end for end in (link.a, link.b) if end.node in index.devices]
         places: list[Subject] = [(end.node, end.port, field) for end in switches]
-        yield Hit(
+        yield AnalysisHit(
             subject=subject,
             at=places[0] if places else subject,
             facts={"link": subject[-1], **facts},
@@ -122,7 +122,10 @@ def _check_lanes(index: Index, link: Link, a: Interface | HostPort, b: Interface
     )
     if None in plugs:
         return "device.model"
-    if kind.at(speed, in_use(frozenset.intersection(*(port_plugs for port_plugs in plugs if port_plugs is not None)))):
+    if kind.at(
+        speed,
+        lane_counts_of_plugs(frozenset.intersection(*(port_plugs for port_plugs in plugs if port_plugs is not None))),
+    ):
         return None
     return "lanes", {
         "lanes_a": _require_number(a.lanes),
@@ -137,13 +140,13 @@ def _pluggable_modules(index: Index, end: End, port: Interface | HostPort) -> Pl
     speed, lanes = _require_number(port.speed_mbps), _require_number(port.lanes)
     if isinstance(port, HostPort):
         card = index.hosts[end.node].nic
-        plugs = of_nic(card, speed) if card in nics() else frozenset({(lanes, lanes)})
+        plugs = plugs_of_nic(card, speed) if card in nics() else frozenset({(lanes, lanes)})
         return frozenset(plug for plug in plugs if plug[1] == lanes) or frozenset({(lanes, lanes)})
     model = index.devices[end.node].model
     if isinstance(model, Unknown):
         return None
     panels = (port.port.panel,) if isinstance(port.port, Port) else ()
-    return of_switch(model, panels, lanes, speed) if model in switches() else frozenset({(lanes, lanes)})
+    return plugs_of_switch_ports(model, panels, lanes, speed) if model in switches() else frozenset({(lanes, lanes)})
 
 
 def _require_number(value: int | Unknown | None) -> int:

@@ -6,29 +6,29 @@ Each policy is reported once, with an example: the prefix that it removes, and t
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from nodrop.analyses import Hit, Unsettled
-from nodrop.analyses._drops import DroppedRoutes, RouteReach, drops
-from nodrop.analyses._marks import marks
+from nodrop.analyses import AnalysisHit, UndecidedSubject
+from nodrop.analyses._drops import DroppedRoutes, RoutePropagation, dropped_routes_of
+from nodrop.analyses._marks import find_community_marks
 from nodrop.analyses._plane import control_plane_of, uncomputed_gaps
 from nodrop.analyses._refusals import find_refusal
 from nodrop.model.index import Index
 from nodrop.model.subject import Subject
 
 RESTS_ON = frozenset({"cables", "roles"})
-ROUTED = True
+NEEDS_ROUTING = True
 
 
-_KEEPS = "keeps"
+_NOT_PASSED_ON_DEED = "keeps"
 """What a router does to routes with a community that lets them go no further."""
 
 
-class _Row(NamedTuple):
+class _PolicyRouteLoss(NamedTuple):
     """The loss caused by a policy: `what` in the words of a message, and the router, session and part that cause it.
 
     `deed` is what the router does to the routes, and `remedy` what ends that.
     """
 
-    reach: RouteReach
+    reach: RoutePropagation
     drop: DroppedRoutes
     deed: str
     remedy: str
@@ -40,32 +40,34 @@ class _Row(NamedTuple):
     bits: int
 
 
-def find(index: Index, *, lost: bool) -> Iterator[Hit | Unsettled]:
+def find(index: Index, *, lost: bool) -> Iterator[AnalysisHit | UndecidedSubject]:
     """Yield the policies that leave a leaf with no route at all to a destination (`lost`), or with fewer paths."""
     yield from uncomputed_gaps(control_plane_of(index))
     every = index.keep("filtered", lambda: list(_build_hits(index)))
     yield from (hit for gone, hit in every if gone == lost)
 
 
-def _build_hits(index: Index) -> Iterator[tuple[bool, Hit]]:
-    rows: dict[tuple[str, ...], list[_Row]] = {}
-    for reach, drop in drops(index):
-        for row in _rows(reach, drop) if drop.kind != "loop" else ():
+def _build_hits(index: Index) -> Iterator[tuple[bool, AnalysisHit]]:
+    rows: dict[tuple[str, ...], list[_PolicyRouteLoss]] = {}
+    for reach, drop in dropped_routes_of(index):
+        for row in _find_loss_causes(reach, drop) if drop.kind != "loop" else ():
             rows.setdefault((*row.at, row.way), []).append(row)
     for found_rows in rows.values():
         gone = [row for row in found_rows if row.bits & row.drop.lost]
         yield bool(gone), _build_hit(gone or found_rows)
 
 
-def _rows(route_reach: RouteReach, dropped_routes: DroppedRoutes) -> Iterator[_Row]:
+def _find_loss_causes(route_reach: RoutePropagation, dropped_routes: DroppedRoutes) -> Iterator[_PolicyRouteLoss]:
     """Yield what takes away the destinations of a drop: marks that keep them here, else the session's policy."""
     bits = dropped_routes.bits
     for mark in (
-        marks(route_reach, dropped_routes.router, dropped_routes.bits) if dropped_routes.kind == "outbound" else ()
+        find_community_marks(route_reach, dropped_routes.router, dropped_routes.bits)
+        if dropped_routes.kind == "outbound"
+        else ()
     ):
         bits &= ~mark.bits
-        deed, remedy = _KEEPS, f"remove the community from {mark.policy}"
-        yield _Row(
+        deed, remedy = _NOT_PASSED_ON_DEED, f"remove the community from {mark.policy}"
+        yield _PolicyRouteLoss(
             route_reach,
             dropped_routes,
             deed,
@@ -83,7 +85,7 @@ def _rows(route_reach: RouteReach, dropped_routes: DroppedRoutes) -> Iterator[_R
         session = own_router.at(route_reach.plane.side(dropped_routes.router, dropped_routes.link.session).neighbor)
         cause = "internal BGP without a route reflector"
         remedy = "make the router a route reflector for the neighbors of its AS"
-        yield _Row(
+        yield _PolicyRouteLoss(
             route_reach,
             dropped_routes,
             "does not pass on",
@@ -106,7 +108,7 @@ def _rows(route_reach: RouteReach, dropped_routes: DroppedRoutes) -> Iterator[_R
         router, neighbor, direction, route_reach.prefixes(bits & dropped_routes.lost or bits)[0]
     )
     if found_refusal is not None:
-        yield _Row(
+        yield _PolicyRouteLoss(
             route_reach,
             dropped_routes,
             "filters",
@@ -120,7 +122,7 @@ def _rows(route_reach: RouteReach, dropped_routes: DroppedRoutes) -> Iterator[_R
         )
 
 
-def _unreflected_bits(reach: RouteReach, drop: DroppedRoutes) -> int:
+def _unreflected_bits(reach: RoutePropagation, drop: DroppedRoutes) -> int:
     """Return the destinations that a router has from its AS and announces to no other router of it (RFC 4456)."""
     peering = drop.link.outbound.peering
     if drop.kind != "outbound" or peering is None or peering.client:
@@ -133,7 +135,7 @@ def _unreflected_bits(reach: RouteReach, drop: DroppedRoutes) -> int:
     return bits
 
 
-def _build_hit(rows: list[_Row]) -> Hit:
+def _build_hit(rows: list[_PolicyRouteLoss]) -> AnalysisHit:
     first_row = rows[0]
     routers = first_row.reach.plane.routers
     bits = 0
@@ -143,14 +145,14 @@ def _build_hit(rows: list[_Row]) -> Hit:
     fars = list(dict.fromkeys(routers[row.drop.link.far].name for row in rows))
     prefix_suffix = f" and {len(prefixes) - 1} more" if len(prefixes) > 1 else ""
     far_suffix = f" and {len(fars) - 1} more" if len(fars) > 1 else ""
-    return Hit(
+    return AnalysisHit(
         subject=first_row.at,
         facts={
             "device": routers[first_row.router].name,
             "deed": first_row.deed,
             "what": first_row.what,
             "remedy": first_row.remedy,
-            "way": "to" if first_row.drop.kind != "inbound" and first_row.deed != _KEEPS else "from",
+            "way": "to" if first_row.drop.kind != "inbound" and first_row.deed != _NOT_PASSED_ON_DEED else "from",
             "far": fars[0] + far_suffix,
             "prefix": str(prefixes[0]) + prefix_suffix,
         },

@@ -6,22 +6,22 @@ copy of one row: no file shows which, and a hit is therefore no more than possib
 
 from collections.abc import Iterator
 
-from nodrop.analyses import Hit
-from nodrop.analyses._headroom_points import Point, adds_notably, points_by_speed
+from nodrop.analyses import AnalysisHit
+from nodrop.analyses._headroom_points import HeadroomPoint, adds_notable_headroom, headroom_points_by_speed
 from nodrop.model.index import Index
 
-NEAR = True
+READS_NEARBY_FACTS = True
 
 RESTS_ON: frozenset[str] = frozenset()
 
 
-def find(index: Index) -> Iterator[Hit]:
+def find(index: Index) -> Iterator[AnalysisHit]:
     """Yield the switches whose headroom is the same for different lengths, once for each speed."""
     for device in index.fabric.devices:
-        for speed, points in sorted(points_by_speed(device).items()):
-            (short, least, _), (long, most, place) = min(points, default=_NONE), max(points, default=_NONE)
-            if least == most and adds_notably(short, long, speed, most):
-                yield Hit(
+        for speed, points in sorted(headroom_points_by_speed(device).items()):
+            (short, least, _), (long, most, place) = min(points, default=_NO_POINT), max(points, default=_NO_POINT)
+            if least == most and adds_notable_headroom(short, long, speed, most):
+                yield AnalysisHit(
                     subject=(device.name,),
                     at=place,
                     facts={"device": device.name, "speed": speed, "short": short, "long": long, "xoff": most},
@@ -29,4 +29,4 @@ def find(index: Index) -> Iterator[Hit]:
                 )
 
 
-_NONE: Point = (0, 0, ())
+_NO_POINT: HeadroomPoint = (0, 0, ())

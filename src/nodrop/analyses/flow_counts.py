@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from nodrop.analyses import Hit, Unsettled
+from nodrop.analyses import AnalysisHit, UndecidedSubject
 from nodrop.analyses._facing import hosts_by_file
 from nodrop.analyses._hosts import cabled_host_ports
 from nodrop.analyses._link_layers import is_roce
@@ -18,7 +18,7 @@ from nodrop.model.fabric import End, Host
 from nodrop.model.index import Index
 from nodrop.model.nics import value_or_none
 from nodrop.model.states import Unknown
-from nodrop.model.subject import FABRIC, Subject
+from nodrop.model.subject import FABRIC_HEAD, Subject
 
 RESTS_ON = frozenset({"cables", "hosts", "roles"})
 
@@ -32,7 +32,7 @@ class _Stated(NamedTuple):
     hosts: list[Host]
 
 
-def find(index: Index) -> Iterator[Hit | Unsettled]:
+def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
     """Yield the files and hosts that state fewer queue pairs for a connection than one of their leaves has equal paths.
 
     Facts: flows, paths and device, the leaf with the most paths. Leaves with adaptive routing are not counted.
@@ -47,14 +47,14 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
         by_hash = [leaf for leaf in leaves if index.devices[leaf].adaptive_routing is False]
         most = max(by_hash, key=lambda leaf: paths[leaf], default=None)
         if most is not None and paths[most] > flow_statement.flows:
-            yield Hit(
+            yield AnalysisHit(
                 subject=flow_statement.subject,
                 at=flow_statement.at,
                 facts={"flows": flow_statement.flows, "paths": paths[most], "device": most},
                 related=(((most,), "the leaf"),),
             )
         elif unknown is not None:
-            yield Unsettled(subject=(unknown,), missing="device.adaptive_routing")
+            yield UndecidedSubject(subject=(unknown,), missing="device.adaptive_routing")
 
 
 def _list_stated_flows(index: Index) -> Iterator[_Stated]:
@@ -68,7 +68,7 @@ def _list_stated_flows(index: Index) -> Iterator[_Stated]:
             yield _Stated(nic.subject, (*nic.subject, "queue_pairs"), flows, own_hosts)
     for host in index.fabric.hosts:
         if isinstance(host.queue_pairs, int) and host.name not in by_file:
-            subject = (FABRIC, "hosts", host.name)
+            subject = (FABRIC_HEAD, "hosts", host.name)
             yield _Stated(subject, (*subject, "queue_pairs"), host.queue_pairs, [host])
 
 

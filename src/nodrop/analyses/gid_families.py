@@ -8,8 +8,8 @@ takes the GID that NCCL_IB_GID_INDEX numbers, else one of NCCL_IB_ADDR_FAMILY, w
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from nodrop.analyses import Hit, Unsettled
-from nodrop.analyses._facing import FileHosts, hosts_by_file
+from nodrop.analyses import AnalysisHit, UndecidedSubject
+from nodrop.analyses._facing import HostFileTargets, hosts_by_file
 from nodrop.analyses._hosts import cabled_host_ports
 from nodrop.analyses._link_layers import is_roce
 from nodrop.model.fabric import End, HostPort
@@ -17,11 +17,11 @@ from nodrop.model.index import Index
 from nodrop.model.nics import Nic, value_or_none
 from nodrop.model.routing import FAMILY_NAMES
 from nodrop.model.states import Unknown, known_rows
-from nodrop.routing.legs import routed_interfaces, unsaid
-from nodrop.routing.prefixes import AddressFamily, address
+from nodrop.routing.legs import routed_interfaces, unknown_leg_fact
+from nodrop.routing.prefixes import AddressFamily, parse_address
 
 RESTS_ON = frozenset({"cables", "hosts"})
-_FIRST_CONFIGURED = 2
+_FIRST_CONFIGURED_GID_INDEX = 2
 
 
 class _Chosen(NamedTuple):
@@ -32,7 +32,7 @@ class _Chosen(NamedTuple):
     by: str
 
 
-def find(index: Index) -> Iterator[Hit | Unsettled]:
+def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
     """Yield the files that make NCCL use GIDs of a family that a switch does not route at a port of their hosts.
 
     Each file once, with the first such port. A switch without an address there routes the host elsewhere, and decides
@@ -47,10 +47,10 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
             chosen = _find_gid_family(nic, own_host_port, by_default=by_default)
             if chosen is None:
                 continue
-            if missing := unsaid(index.devices[far.node]):
+            if missing := unknown_leg_fact(index.devices[far.node]):
                 if far.node not in unsettled:
                     unsettled.add(far.node)
-                    yield Unsettled(subject=(far.node,), missing=missing)
+                    yield UndecidedSubject(subject=(far.node,), missing=missing)
                 continue
             routed = _routed_families(index, far)
             if routed and chosen.family not in routed:
@@ -58,8 +58,8 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
                 break
 
 
-def _build_hit(nic: Nic, chosen: _Chosen, routed: set[AddressFamily], far: End) -> Hit:
-    return Hit(
+def _build_hit(nic: Nic, chosen: _Chosen, routed: set[AddressFamily], far: End) -> AnalysisHit:
+    return AnalysisHit(
         subject=nic.subject,
         at=(*nic.subject, chosen.field),
         facts={
@@ -78,9 +78,9 @@ def _find_gid_family(nic: Nic, own_host_port: HostPort | None, *, by_default: bo
         families = {
             found_address.family
             for text in (own_host_port.addresses if own_host_port else ())
-            if (found_address := address(text)) is not None and not found_address.link_local
+            if (found_address := parse_address(text)) is not None and not found_address.link_local
         }
-        if gid_index < _FIRST_CONFIGURED or len(families) != 1:
+        if gid_index < _FIRST_CONFIGURED_GID_INDEX or len(families) != 1:
             return None
         return _Chosen(families.pop(), "gid_index", f"GID index {gid_index}")
     if (family := value_or_none(nic, "gid_family")) is not None:
@@ -88,7 +88,7 @@ def _find_gid_family(nic: Nic, own_host_port: HostPort | None, *, by_default: bo
     return _Chosen("ipv4", "traffic_class", "NCCL's default") if by_default else None
 
 
-def _uses_default_gid(index: Index, nic: Nic, hosts: FileHosts) -> bool:
+def _uses_default_gid(index: Index, nic: Nic, hosts: HostFileTargets) -> bool:
     """Whether NCCL has RDMA by a file, and neither it nor another file for its hosts states which GID."""
     if value_or_none(nic, "traffic_class") is None:
         return False
@@ -103,7 +103,7 @@ def _uses_default_gid(index: Index, nic: Nic, hosts: FileHosts) -> bool:
     )
 
 
-def _switch_ports_of_nic(index: Index, nic: Nic, hosts: FileHosts) -> Iterator[tuple[End, HostPort | None]]:
+def _switch_ports_of_nic(index: Index, nic: Nic, hosts: HostFileTargets) -> Iterator[tuple[End, HostPort | None]]:
     """Yield the ports of switches that its NICs face, with the port of the host where that is known."""
     if not index.fabric.hosts:
         yield from ((End(*facing_port.subject), None) for facing_port in hosts.facing(nic))
@@ -121,7 +121,7 @@ def _routed_families(index: Index, end: End) -> set[AddressFamily]:
     subnets = {subnet for leg in own_legs for subnet in leg.subnets if not subnet.link_local}
     for process in (device.bgp, *known_rows(device.vrf_bgp)):
         for neighbor in () if process is None or isinstance(process, Unknown) else process.neighbors:
-            far = address(neighbor.key)
+            far = parse_address(neighbor.key)
             if neighbor.key in (end.port, *(leg.name for leg in own_legs)) or (
                 far and any(subnet.has(far) for subnet in subnets)
             ):

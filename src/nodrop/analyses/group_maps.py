@@ -6,30 +6,30 @@ Ports of a switch whose maps have the same rows are taken for users of one map.
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from nodrop.analyses import Hit, Unsettled
+from nodrop.analyses import AnalysisHit, UndecidedSubject
 from nodrop.model import effects
 from nodrop.model.fabric import Device, Fabric
 from nodrop.model.index import Index
-from nodrop.model.pausing import GROUP_MAPS, Row, group_of_priority, misplaced, shared_groups
-from nodrop.model.purposes import STORAGE, TCP_STORAGE
-from nodrop.model.qos import Map, QosProfile
+from nodrop.model.pausing import GROUP_MAPS, MapRow, find_misplaced_classes, group_of_priority, shared_lossless_groups
+from nodrop.model.purposes import STORAGE_PURPOSES, TCP_STORAGE
+from nodrop.model.qos import NumberMap, QosProfile
 from nodrop.model.states import UnknownFact, surely_off
 from nodrop.units import show_ids
 
 RESTS_ON_WITH = {"classes": frozenset({True})}
-REPAIRS = True
-NEAR = True
+GIVES_CHANGES = True
+READS_NEARBY_FACTS = True
 
-_TOLD = STORAGE | TCP_STORAGE | {"inband", "control", "cnp"}
+_SEPARATELY_REPORTED_PURPOSES = STORAGE_PURPOSES | TCP_STORAGE | {"inband", "control", "cnp"}
 """Purposes of classes for which separate rules report a lossless group that they share."""
 
 
 class _Fault(NamedTuple):
     why: str
-    row: Row
+    row: MapRow
 
 
-def find(index: Index, *, shared: bool) -> Iterator[Hit | Unsettled]:
+def find(index: Index, *, shared: bool) -> Iterator[AnalysisHit | UndecidedSubject]:
     """Yield the maps that let several traffic classes fill a group that pauses, or a pause stop other traffic.
 
     The first if `shared`, else the second. Facts: why, expected (the right value of the row) and
@@ -42,8 +42,8 @@ def find(index: Index, *, shared: bool) -> Iterator[Hit | Unsettled]:
 
 def _group_map_hits(
     index: Index, device: Device, shared: bool, faults: dict[int, tuple[_Fault, ...] | str]
-) -> Iterator[Hit | Unsettled]:
-    users: dict[tuple[_Fault, Map], list[str]] = {}
+) -> Iterator[AnalysisHit | UndecidedSubject]:
+    users: dict[tuple[_Fault, NumberMap], list[str]] = {}
     missing: dict[str, None] = {}
     for ports in index.alike(device):
         qos = ports[0].qos
@@ -57,10 +57,10 @@ def _group_map_hits(
             continue
         for fault in profile_faults:
             users.setdefault((fault, getattr(qos, fault.row.field)), []).extend(port.name for port in ports)
-    yield from (Unsettled(subject=(device.name,), missing=path) for path in missing)
+    yield from (UndecidedSubject(subject=(device.name,), missing=path) for path in missing)
     for (fault, _), names in users.items():
         row = ("qos", fault.row.field, str(fault.row.key))
-        yield Hit(
+        yield AnalysisHit(
             subject=(device.name, names[0], *row),
             facts={"why": fault.why, "expected": fault.row.expected, "ports": len(names)},
             also=tuple((device.name, name) for name in names[1:]),
@@ -71,7 +71,7 @@ def _group_map_hits(
 def _find_map_faults(fabric: Fabric, qos: QosProfile, shared: bool) -> tuple[_Fault, ...] | str:
     """Return the faults of a profile's maps, one for each row, or the path of the missing fact that would decide it."""
     try:
-        by_row: dict[Row, _Fault] = {}
+        by_row: dict[MapRow, _Fault] = {}
         for fault in _shared_group_faults(fabric, qos) if shared else _misplaced_priority_faults(qos):
             by_row.setdefault(fault.row, fault)
         return tuple(by_row.values())
@@ -80,7 +80,7 @@ def _find_map_faults(fabric: Fabric, qos: QosProfile, shared: bool) -> tuple[_Fa
 
 
 def _misplaced_priority_faults(qos: QosProfile) -> Iterator[_Fault]:
-    for tc, priority, _, row in misplaced(qos):
+    for tc, priority, _, row in find_misplaced_classes(qos):
         if row is not None and row.field in GROUP_MAPS:
             enters, paused = effects.group_of_tc(qos, tc), group_of_priority(qos, priority)
             why = f"traffic class {tc} fills priority group {enters}, but group {paused} pauses priority {priority}"
@@ -98,14 +98,14 @@ def _shared_group_faults(fabric: Fabric, qos: QosProfile) -> Iterator[_Fault]:
     reported_tcs = {
         effects.tc_of_dscp(qos, dscp)
         for traffic_class in fabric.classes
-        if traffic_class.purpose in _TOLD
+        if traffic_class.purpose in _SEPARATELY_REPORTED_PURPOSES
         for dscp in traffic_class.dscp
     }
-    elsewhere = (reported_tcs - intended) | {misplaced_row.tc for misplaced_row in misplaced(qos)}
-    for group, tcs in shared_groups(qos):
+    elsewhere = (reported_tcs - intended) | {misplaced_row.tc for misplaced_row in find_misplaced_classes(qos)}
+    for group, tcs in shared_lossless_groups(qos):
         crowd = tuple(tc for tc in tcs if tc not in elsewhere)
         if len(crowd) > 1:
             guest = next((tc for tc in crowd if tc != group and tc not in intended), crowd[-1])
-            needs_own_group = group == 0 or guest in intended or effects.pausing_priorities(qos, guest)
+            needs_own_group = group == 0 or guest in intended or effects.pausing_priorities_of_group(qos, guest)
             why = f"traffic classes {show_ids(crowd)} fill priority group {group}"
-            yield _Fault(why, Row("tc_to_priority_group", guest, guest if needs_own_group else 0))
+            yield _Fault(why, MapRow("tc_to_priority_group", guest, guest if needs_own_group else 0))

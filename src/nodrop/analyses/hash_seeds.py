@@ -7,7 +7,7 @@ A seed that is not stated is the switch's own, a random number on Cumulus Linux 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
-from nodrop.analyses import Hit, Unsettled
+from nodrop.analyses import AnalysisHit, UndecidedSubject
 from nodrop.analyses._tiers import uplink_cables
 from nodrop.hardware import asic_of
 from nodrop.model.fabric import Device
@@ -15,11 +15,11 @@ from nodrop.model.index import Index
 from nodrop.model.states import Unknown
 
 RESTS_ON = frozenset({"cables", "roles"})
-REPAIRS = True
+GIVES_CHANGES = True
 LOOKS_AT = frozenset({"hash_seed", "hash_fields", "role", "model", "platform", "version"})
 
 
-def find(index: Index) -> Iterator[Hit | Unsettled]:
+def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
     """Yield the devices whose seed is that of a device in the next tier, where the upper one has paths to choose from.
 
     Of two such devices the one is named that differs from its own tier, else the upper one.
@@ -42,7 +42,7 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
         for device in (lower, upper):
             if isinstance(device.hash_seed, Unknown) and device.name not in unsettled:
                 unsettled.add(device.name)
-                yield Unsettled(subject=(device.name,), missing="device.hash_seed")
+                yield UndecidedSubject(subject=(device.name,), missing="device.hash_seed")
         if isinstance(lower.hash_seed, Unknown) or isinstance(upper.hash_seed, Unknown):
             continue
         if lower.hash_seed is None or lower.hash_seed != upper.hash_seed:
@@ -54,7 +54,7 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
         )
         if odd.name not in reported_devices:
             reported_devices.add(odd.name)
-            yield Hit(
+            yield AnalysisHit(
                 subject=(odd.name,),
                 at=(odd.name, "@hash_seed"),
                 facts={

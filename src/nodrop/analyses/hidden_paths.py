@@ -3,26 +3,26 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
-from nodrop.analyses import Hit
-from nodrop.analyses._drops import RouteReach, reaches
+from nodrop.analyses import AnalysisHit
+from nodrop.analyses._drops import RoutePropagation, route_reaches_of
 from nodrop.model.index import Index
 from nodrop.model.routing import StaticRoute, format_next_hop
 from nodrop.model.states import known_rows
-from nodrop.routing.paths import PathWalk, Start
-from nodrop.routing.prefixes import Address, Prefix, prefix
+from nodrop.routing.paths import PathStart, PathWalk
+from nodrop.routing.prefixes import Address, Prefix, parse_prefix
 from nodrop.routing.routers import Router
 from nodrop.routing.routes import RouterRoute
 
 RESTS_ON = frozenset({"cables", "roles"})
-ROUTED = True
+NEEDS_ROUTING = True
 
 
-def find(index: Index) -> Iterator[Hit]:
+def find(index: Index) -> Iterator[AnalysisHit]:
     """Yield static routes to prefixes that others announce, or to a part of them, over fewer legs than BGP has.
 
     Those that drop packets to hosts, or send them round in a circle, have separate rules.
     """
-    for reach in reaches(index):
+    for reach in route_reaches_of(index):
         announced = [
             (target.kind, reach.announced.longest_covering_prefix(target.prefix, target.router))
             for target in reach.targets
@@ -47,25 +47,25 @@ def _group_static_routes(router: Router) -> Mapping[Prefix, Sequence[tuple[int, 
     """Return the static routes of a router with their positions, by prefix."""
     static_routes: defaultdict[Prefix, list[tuple[int, StaticRoute]]] = defaultdict(list)
     for at, row in enumerate(known_rows(router.device.static_routes)):
-        if row.vrf == router.vrf and (to := prefix(row.prefix)) is not None:
+        if row.vrf == router.vrf and (to := parse_prefix(row.prefix)) is not None:
             static_routes[to].append((at, row))
     return static_routes
 
 
 def _hidden_path_hits(
-    reach: RouteReach, number: int, route: RouterRoute, to: Prefix, rows: Sequence[tuple[int, StaticRoute]]
-) -> Iterator[Hit]:
+    reach: RoutePropagation, number: int, route: RouterRoute, to: Prefix, rows: Sequence[tuple[int, StaticRoute]]
+) -> Iterator[AnalysisHit]:
     bit = 1 << reach.world.destinations.class_of[to]
     entry = reach.state.table(number).entry(bit.bit_length() - 1)
     if entry is None or bit & reach.own(number):
         return
     learned = {hop.leg for hop in reach.routes.hops(number, entry.hops)}
     taken = learned & {hop.leg for hop in route.hops}
-    start, to_first = Start(number, None), Address(route.prefix.family, route.prefix.first)
+    start, to_first = PathStart(number, None), Address(route.prefix.family, route.prefix.first)
     if taken == learned or any(path.outcome == "loop" for path in PathWalk(reach.plane, start, to_first).ways):
         return
     router = reach.plane.routers[number]
-    yield Hit(
+    yield AnalysisHit(
         subject=(router.device.name, "@static_routes", str(rows[0][0])),
         facts={
             "device": router.name,

@@ -3,13 +3,13 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
-from nodrop.analyses import Hit
+from nodrop.analyses import AnalysisHit
 from nodrop.analyses._hosts import CabledHostPort, cabled_hosts
 from nodrop.model.fabric import End, Host
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown
-from nodrop.model.subject import FABRIC
-from nodrop.model.subject import link as subject_of_link
+from nodrop.model.subject import FABRIC_HEAD
+from nodrop.model.subject import link_subject as subject_of_link
 
 RESTS_ON = frozenset({"cables", "hosts"})
 
@@ -17,7 +17,7 @@ LeafPattern = tuple[tuple[int, str], ...]
 """The leaf of each port of a host by the port's number."""
 
 
-def find(index: Index, *, what: str) -> Iterator[Hit]:
+def find(index: Index, *, what: str) -> Iterator[AnalysisHit]:
     """Yield hosts with all ports on one leaf (`what: one-leaf`), or their ports on the leaf of another rail (`rails`).
 
     A bond is one port, which is on one leaf unless leaves share it.
@@ -45,17 +45,17 @@ def _are_on_one_leaf(ports: Sequence[CabledHostPort]) -> bool:
     )
 
 
-def _single_leaf_hit(host: Host, ports: Sequence[CabledHostPort]) -> Hit:
+def _single_leaf_hit(host: Host, ports: Sequence[CabledHostPort]) -> AnalysisHit:
     first_port, *other_ports = ports
-    return Hit(
-        subject=(FABRIC, "hosts", host.name),
+    return AnalysisHit(
+        subject=(FABRIC_HEAD, "hosts", host.name),
         at=tuple(first_port.far),
         facts={"host": host.name, "ports": len(ports), "leaf": first_port.far.node},
         related=tuple((tuple(other_port.far), "another port of it") for other_port in other_ports),
     )
 
 
-def _miscabled_host_hits(hosts: list[tuple[Host, Sequence[CabledHostPort]]]) -> Iterator[Hit]:
+def _miscabled_host_hits(hosts: list[tuple[Host, Sequence[CabledHostPort]]]) -> Iterator[AnalysisHit]:
     """Yield the cables that make a host of a group unlike most of the hosts that it shares leaves with."""
     patterns = [tuple((cabled_port.number, cabled_port.far.node) for cabled_port in ports) for _, ports in hosts]
     usual: dict[LeafPattern, dict[int, str]] = {}
@@ -72,7 +72,7 @@ def _miscabled_host_hits(hosts: list[tuple[Host, Sequence[CabledHostPort]]]) -> 
         for port in ports:
             expected = expected_leaves.get(port.number)
             if expected is not None and expected != port.far.node:
-                yield Hit(
+                yield AnalysisHit(
                     subject=subject_of_link(End(host.name, port.port.name), port.far),
                     at=tuple(port.far),
                     facts={

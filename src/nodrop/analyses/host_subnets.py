@@ -4,27 +4,27 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from nodrop.analyses import Hit, Unsettled
+from nodrop.analyses import AnalysisHit, UndecidedSubject
 from nodrop.analyses._hosts import cabled_hosts
 from nodrop.model.fabric import Device, End
 from nodrop.model.index import Index
 from nodrop.model.routing import Bgp
 from nodrop.model.states import Unknown, known_rows
-from nodrop.routing.legs import RoutedInterface, routed_interfaces, unsaid
-from nodrop.routing.prefixes import Address, address
+from nodrop.routing.legs import RoutedInterface, routed_interfaces, unknown_leg_fact
+from nodrop.routing.prefixes import Address, parse_address
 
 RESTS_ON = frozenset({"cables", "hosts"})
 LOOKS_AT = frozenset({"addresses", "vrf", "port_channels", "vlans", "bgp", "vrf_bgp"})
 
 
-class _Way(NamedTuple):
+class _PortLeg(NamedTuple):
     """A leg that a port belongs to; `tagged` is whether its frames carry the tag of the leg's VLAN there."""
 
     leg: RoutedInterface
     tagged: bool
 
 
-class _Attached(NamedTuple):
+class _HostPortAttachment(NamedTuple):
     """A port of a host: its name, the switch's port, and its routing there of the first address that is not routed.
 
     `leg` has the subnet of all addresses; if it is None, `lacking` is an address in none of the subnets.
@@ -35,49 +35,51 @@ class _Attached(NamedTuple):
     end: End
     leg: RoutedInterface | None
     lacking: Address | None
-    ways: Sequence[_Way]
+    ways: Sequence[_PortLeg]
 
 
-def find(index: Index, *, what: str) -> Iterator[Hit | Unsettled]:
+def find(index: Index, *, what: str) -> Iterator[AnalysisHit | UndecidedSubject]:
     """Yield ports of switches that are not in the `subnet` of their host, or in a `vrf` that runs no BGP.
 
     Both are reported if other hosts' ports differ. A VLAN without an address on any switch is not
     routed by these switches, and frames with a tag are left to hosts if every port of that VLAN is tagged.
     """
     rows, unknown = _attached_host_ports(index)
-    yield from (Unsettled(subject=(device,), missing=path) for device, path in unknown.items())
+    yield from (UndecidedSubject(subject=(device,), missing=path) for device, path in unknown.items())
     if what == "vrf":
         yield from _non_bgp_vrf_ports(index, rows)
     elif any(row.leg is not None for row in rows):
         yield from _addresses_outside_subnets(index, rows)
 
 
-def _attached_host_ports(index: Index) -> tuple[Sequence[_Attached], Mapping[str, str]]:
+def _attached_host_ports(index: Index) -> tuple[Sequence[_HostPortAttachment], Mapping[str, str]]:
     """Return the ports of hosts at switches, and the unknown facts by switch; the same to every rule."""
     return index.keep("attached", lambda: _collect_host_attachments(index))
 
 
-def _collect_host_attachments(index: Index) -> tuple[Sequence[_Attached], Mapping[str, str]]:
-    legs_by_device: dict[str, Mapping[str, Sequence[_Way]]] = {}
+def _collect_host_attachments(index: Index) -> tuple[Sequence[_HostPortAttachment], Mapping[str, str]]:
+    legs_by_device: dict[str, Mapping[str, Sequence[_PortLeg]]] = {}
     missing: dict[str, str] = {}
     unknown: dict[str, str] = {}
-    rows: list[_Attached] = []
+    rows: list[_HostPortAttachment] = []
     for host, ports in cabled_hosts(index):
         for port in ports:
             device = index.devices[port.far.node]
             if device.name not in legs_by_device:
-                legs_by_device[device.name], missing[device.name] = _ways(device), unsaid(device)
+                legs_by_device[device.name], missing[device.name] = _legs_by_port(device), unknown_leg_fact(device)
             port_legs = legs_by_device[device.name].get(port.far.port, ())
-            addresses = [known_address for text in port.port.addresses if (known_address := address(text)) is not None]
+            addresses = [
+                known_address for text in port.port.addresses if (known_address := parse_address(text)) is not None
+            ]
             if addresses and missing[device.name]:
                 unknown[device.name] = missing[device.name]
             elif addresses:
                 leg, lacking = _find_leg_of_addresses(port_legs, addresses)
-                rows.append(_Attached(host.name, port.port.name, port.far, leg, lacking, port_legs))
+                rows.append(_HostPortAttachment(host.name, port.port.name, port.far, leg, lacking, port_legs))
     return rows, unknown
 
 
-def _ways(device: Device) -> Mapping[str, Sequence[_Way]]:
+def _legs_by_port(device: Device) -> Mapping[str, Sequence[_PortLeg]]:
     """Return the legs of every port of a device."""
     members = {channel.name: channel.members for channel in known_rows(device.port_channels)}
     tagged = {
@@ -87,15 +89,15 @@ def _ways(device: Device) -> Mapping[str, Sequence[_Way]]:
         if member.tagged
         for port in members.get(member.interface, (member.interface,))
     }
-    legs_by_port: defaultdict[str, list[_Way]] = defaultdict(list)
+    legs_by_port: defaultdict[str, list[_PortLeg]] = defaultdict(list)
     for leg in routed_interfaces(device):
         for port in leg.ports:
-            legs_by_port[port].append(_Way(leg, (leg.name, port) in tagged))
+            legs_by_port[port].append(_PortLeg(leg, (leg.name, port) in tagged))
     return legs_by_port
 
 
 def _find_leg_of_addresses(
-    port_legs: Sequence[_Way], addresses: Sequence[Address]
+    port_legs: Sequence[_PortLeg], addresses: Sequence[Address]
 ) -> tuple[RoutedInterface | None, Address | None]:
     """Return the leg of the first address, or the first address that is in the subnet of no leg without a tag."""
     first_leg: RoutedInterface | None = None
@@ -111,7 +113,7 @@ def _find_leg_of_addresses(
     return first_leg, None
 
 
-def _addresses_outside_subnets(index: Index, rows: Sequence[_Attached]) -> Iterator[Hit]:
+def _addresses_outside_subnets(index: Index, rows: Sequence[_HostPortAttachment]) -> Iterator[AnalysisHit]:
     routed = {vlan.id for device in index.devices.values() for vlan in known_rows(device.vlans) if vlan.addresses}
     untagged = {
         port_leg.leg.name for row in rows for port_leg in row.ways if row.leg is not None and not port_leg.tagged
@@ -127,7 +129,7 @@ def _addresses_outside_subnets(index: Index, rows: Sequence[_Attached]) -> Itera
         yield _build_hit(row, {"address": str(row.lacking), "has": _describe_port_subnets(row.ways)})
 
 
-def _describe_port_subnets(port_legs: Sequence[_Way]) -> str:
+def _describe_port_subnets(port_legs: Sequence[_PortLeg]) -> str:
     """Return the subnets that a port is in instead, as the end of a sentence."""
     subnets = [str(subnet) for port_leg in port_legs if not port_leg.tagged for subnet in port_leg.leg.addresses]
     tagged = [port_leg.leg.name for port_leg in port_legs if port_leg.tagged]
@@ -138,7 +140,7 @@ def _describe_port_subnets(port_legs: Sequence[_Way]) -> str:
     return "has no address there"
 
 
-def _non_bgp_vrf_ports(index: Index, rows: Sequence[_Attached]) -> Iterator[Hit]:
+def _non_bgp_vrf_ports(index: Index, rows: Sequence[_HostPortAttachment]) -> Iterator[AnalysisHit]:
     """Yield ports in a VRF without BGP, of devices that run it in another, where other hosts are in one with it."""
     processes = {name: _vrfs_with_possible_bgp(device) for name, device in index.devices.items()}
     placed = [(row, row.leg.vrf) for row in rows if row.leg is not None]
@@ -156,9 +158,9 @@ def _vrfs_with_possible_bgp(device: Device) -> set[str | None]:
     return {None if isinstance(bgp, Unknown) else bgp.vrf for bgp in every if bgp is not None}
 
 
-def _build_hit(row: _Attached, facts: Mapping[str, str]) -> Hit:
+def _build_hit(row: _HostPortAttachment, facts: Mapping[str, str]) -> AnalysisHit:
     node, port = row.end
-    return Hit(
+    return AnalysisHit(
         subject=(node, port),
         at=row.leg.subject if row.leg is not None else (node, port, "addresses"),
         facts={"port": port, "host": row.host, "nic": row.nic, **facts},

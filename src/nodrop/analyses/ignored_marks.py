@@ -6,7 +6,7 @@ Where files of the NICs were read, those are judged instead; not in mode pfc-onl
 from collections.abc import Iterator
 from functools import partial
 
-from nodrop.analyses import Hit
+from nodrop.analyses import AnalysisHit
 from nodrop.model import effects
 from nodrop.model.fabric import End, Fabric, Interface
 from nodrop.model.index import Index
@@ -17,7 +17,7 @@ from nodrop.model.states import Unknown, UnknownFact, require_fact, surely_off
 RESTS_ON = frozenset({"cables", "classes", "hosts"})
 
 
-def find(index: Index) -> Iterator[Hit]:
+def find(index: Index) -> Iterator[AnalysisHit]:
     """Yield, once for each group of such hosts, the first port towards them that marks.
 
     Facts: group, hosts (how many of it are so), device, port and queue.
@@ -42,7 +42,7 @@ def find(index: Index) -> Iterator[Hit]:
                 marking_by_group[host.group] = end, queue
                 break
     for group, (end, queue) in marking_by_group.items():
-        yield Hit(
+        yield AnalysisHit(
             subject=tuple(end),
             at=(*end, "qos", "queues", str(queue), "wred"),
             facts={"group": group, "hosts": deaf[group], "device": end.node, "port": end.port, "queue": queue},
@@ -54,7 +54,7 @@ def _first_marking_rdma_queue(fabric: Fabric, qos: QosProfile) -> int | None:
     """Return the first queue of RDMA that marks green; None where there is none, or where that is not known."""
     try:
         for index in effects.rdma_queues(fabric, qos):
-            queue = effects.queue(qos, index)
+            queue = effects.find_queue(qos, index)
             wred = None if queue is None else require_fact(queue.wred, "queue.wred")
             if wred is not None and "green" in wred.ecn_colors:
                 return index

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
-from nodrop.analyses import Hit
-from nodrop.analyses._link_layers import link_layers
+from nodrop.analyses import AnalysisHit
+from nodrop.analyses._link_layers import link_layers_of_host
 from nodrop.model.index import Index
 from nodrop.model.nics import value_or_none
 
 
-def find(index: Index) -> Iterator[Hit]:
+def find(index: Index) -> Iterator[AnalysisHit]:
     """Yield the files that give NVSHMEM a traffic class where the host's NICs are on InfiniBand. Facts: found.
 
     Not where the file turns IBGDA off, which is the transport that fails.
@@ -18,6 +18,8 @@ def find(index: Index) -> Iterator[Hit]:
         if (
             traffic_class
             and value_or_none(nic, "ibgda") is not False
-            and link_layers(index, nic.host) == {"infiniband"}
+            and link_layers_of_host(index, nic.host) == {"infiniband"}
         ):
-            yield Hit(subject=nic.subject, at=(*nic.subject, "nvshmem_traffic_class"), facts={"found": traffic_class})
+            yield AnalysisHit(
+                subject=nic.subject, at=(*nic.subject, "nvshmem_traffic_class"), facts={"found": traffic_class}
+            )

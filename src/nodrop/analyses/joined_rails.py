@@ -6,21 +6,21 @@ guarantee that no connection crosses rails (NVIDIA/nccl issues 836, 2193 and 234
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from nodrop.analyses import Hit, Unsettled
+from nodrop.analyses import AnalysisHit, UndecidedSubject
 from nodrop.analyses._facing import hosts_by_file
 from nodrop.analyses._hosts import CabledHostPort, cabled_hosts
-from nodrop.analyses._pairs import UNREAD_END, is_in_service
+from nodrop.analyses._pairs import UNREAD_LINK_END_FACT, is_in_service
 from nodrop.model.fabric import Host, Interface
 from nodrop.model.index import Index
 from nodrop.model.modes import find_connected_components
 from nodrop.model.nics import value_or_none
 from nodrop.model.states import Unknown, surely_off
-from nodrop.model.subject import FABRIC, Subject
+from nodrop.model.subject import FABRIC_HEAD, Subject
 
 RESTS_ON = frozenset({"cables", "hosts"})
 
 
-def find(index: Index) -> Iterator[Hit | Unsettled]:
+def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
     """Yield hosts without cables in service that join the leaves of two rails, once, with the first such two.
 
     Facts: rail, leaf, other_rail, other_leaf and forwarding, the statement of the host's files about it. Hosts with a
@@ -46,8 +46,8 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
                 unsettled.add(doubt.subject)
                 yield doubt
             continue
-        yield Hit(
-            subject=(FABRIC, "hosts", host.name),
+        yield AnalysisHit(
+            subject=(FABRIC_HEAD, "hosts", host.name),
             at=tuple(first_port.far),
             facts={
                 "rail": first_port.number + 1,
@@ -93,22 +93,22 @@ def _hosts_with_setting_off(index: Index, field: str) -> set[str]:
 
 def _find_possible_join(
     index: Index, groups: Mapping[str, str], parted: tuple[CabledHostPort, CabledHostPort]
-) -> Unsettled | None:
+) -> UndecidedSubject | None:
     """Return the possible joints of two leaves: switches that were not read, or ports without a known cable."""
     first_leaf, other_leaf = (cabled_port.far.node for cabled_port in parted)
     switch_names = [name for name, group in groups.items() if group in (groups[first_leaf], groups[other_leaf])]
     if unread := frozenset(switch_names) - index.devices.keys():
-        return Unsettled(subject=(first_leaf,), missing=UNREAD_END, others=unread)
+        return UndecidedSubject(subject=(first_leaf,), missing=UNREAD_LINK_END_FACT, others=unread)
     unknown = next((name for name in switch_names if _has_unknown_cable(index, name)), None)
-    return None if unknown is None else Unsettled(subject=(unknown,), missing="interface.side")
+    return None if unknown is None else UndecidedSubject(subject=(unknown,), missing="interface.side")
 
 
 def _has_unknown_cable(index: Index, name: str) -> bool:
     """Whether a port of a switch may lead to a switch that no known cable names."""
     return any(
-        _may_be_fabric(port) and index.far_end(name, port.name) is None for port in index.devices[name].interfaces
+        _may_be_fabric_port(port) and index.far_end(name, port.name) is None for port in index.devices[name].interfaces
     )
 
 
-def _may_be_fabric(port: Interface) -> bool:
+def _may_be_fabric_port(port: Interface) -> bool:
     return (isinstance(port.side, Unknown) or port.side == "fabric") and not surely_off(port.enabled)

@@ -3,26 +3,26 @@
 from collections import defaultdict
 from collections.abc import Iterator
 
-from nodrop.analyses import Hit
-from nodrop.analyses._drops import RouteReach, reaches
-from nodrop.analyses._naming import left_out_of
-from nodrop.analyses._targets import networks
+from nodrop.analyses import AnalysisHit
+from nodrop.analyses._drops import RoutePropagation, route_reaches_of
+from nodrop.analyses._naming import names_left_out
+from nodrop.analyses._targets import network_statement_positions
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown
 from nodrop.routing.originating import redistribute_routes
-from nodrop.routing.prefixes import Prefix, prefix
+from nodrop.routing.prefixes import Prefix, parse_prefix
 from nodrop.routing.routers import Router
 from nodrop.routing.words import PolicyReader
 
 RESTS_ON = frozenset({"cables"})
-ROUTED = True
+NEEDS_ROUTING = True
 
 
-def find(index: Index, *, what: str) -> Iterator[Hit]:
+def find(index: Index, *, what: str) -> Iterator[AnalysisHit]:
     """Yield routers that announce the subnet of their `management` port, or of cables between switches (`links`)."""
-    for reach in reaches(index):
+    for reach in route_reaches_of(index):
         if what == "links":
-            yield from _links(reach)
+            yield from _find_announced_link_subnets(reach)
             continue
         for router in reach.plane.routers:
             hit = _leaked_management_port(reach, router)
@@ -30,18 +30,18 @@ def find(index: Index, *, what: str) -> Iterator[Hit]:
                 yield hit
 
 
-def _leaked_management_port(reach: RouteReach, router: Router) -> Hit | None:
+def _leaked_management_port(reach: RoutePropagation, router: Router) -> AnalysisHit | None:
     """Return a management port in the default VRF that is redistributed, as it is connected like any other."""
     port, bgp, family = router.device.management, router.bgp, reach.routes.family
     if bgp is None or isinstance(port, Unknown) or port is None or port.own_vrf or router.vrf is not None:
         return None
-    prefixes = (prefix(text) for text in port.addresses)
+    prefixes = (parse_prefix(text) for text in port.addresses)
     subnets = sorted({subnet for subnet in prefixes if subnet is not None and subnet.family == family})
     for row in bgp.redistributions:
         if row.source == "connected" and row.family == family:
             words = PolicyReader(bgp, family).of(row.policy, None, external=False)
             for leaked_prefix, _ in redistribute_routes(dict.fromkeys(subnets, port.interface), words, family):
-                return Hit(
+                return AnalysisHit(
                     subject=(*router.subject, "redistributions", row.key),
                     facts={"device": router.name, "port": port.interface, "prefix": str(leaked_prefix)},
                     related=(((router.device.name, "@management"), "the management port"),),
@@ -49,7 +49,7 @@ def _leaked_management_port(reach: RouteReach, router: Router) -> Hit | None:
     return None
 
 
-def _links(route_reach: RouteReach) -> Iterator[Hit]:
+def _find_announced_link_subnets(route_reach: RoutePropagation) -> Iterator[AnalysisHit]:
     carrying: defaultdict[int, set[str]] = defaultdict(set)
     for session in route_reach.plane.sessions:
         for side in (session.a, session.b):
@@ -61,14 +61,14 @@ def _links(route_reach: RouteReach) -> Iterator[Hit]:
                 prefixes_by_router[number].append(subnet)
     for number, announced in sorted(prefixes_by_router.items()):
         router = route_reach.plane.routers[number]
-        statements = networks(router)
+        statements = network_statement_positions(router)
         subnet = min(announced, key=lambda each: (each not in statements, each))
         count_suffix = f" and {len(announced) - 1} more" if len(announced) > 1 else ""
         position = statements.get(subnet)
         path = ("redistributions", f"{subnet.family}-connected") if position is None else ("networks", str(position))
-        yield Hit(
+        yield AnalysisHit(
             subject=(*router.subject, *path),
             facts={"device": router.name, "prefix": str(subnet) + count_suffix},
             discriminator=subnet.family,
-            left_out=left_out_of([other for other in announced if other != subnet], 0),
+            left_out=names_left_out([other for other in announced if other != subnet], 0),
         )

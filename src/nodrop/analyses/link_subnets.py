@@ -2,25 +2,25 @@
 
 from collections.abc import Iterator
 
-from nodrop.analyses import Hit
+from nodrop.analyses import AnalysisHit
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown, known_rows, surely_off
-from nodrop.model.subject import FABRIC
-from nodrop.routing.prefixes import ADDRESS_BITS, ADDRESS_FAMILIES, AddressFamily, Prefix, prefix
+from nodrop.model.subject import FABRIC_HEAD
+from nodrop.routing.prefixes import ADDRESS_BITS, ADDRESS_FAMILIES, AddressFamily, Prefix, parse_prefix
 
 RESTS_ON = frozenset({"cables"})
-NEAR = True
+READS_NEARBY_FACTS = True
 
-_LINK_LOCAL = tuple(filter(None, map(prefix, ("169.254.0.0/16", "fe80::/10"))))
+_LINK_LOCAL_PREFIXES = tuple(filter(None, map(parse_prefix, ("169.254.0.0/16", "fe80::/10"))))
 
 
-def find(index: Index) -> Iterator[Hit]:
+def find(index: Index) -> Iterator[AnalysisHit]:
     """Yield the cables between switches whose ends share no subnet of a family that both have addresses of."""
     for link in index.fabric.links:
         a, b = index.interface(*link.a), index.interface(*link.b)
         if a is None or b is None or isinstance(a.addresses, Unknown) or isinstance(b.addresses, Unknown):
             continue
-        ours, other_prefixes = (set(map(prefix, known_rows(port.addresses))) for port in (a, b))
+        ours, other_prefixes = (set(map(parse_prefix, known_rows(port.addresses))) for port in (a, b))
         if ours == other_prefixes or not ours or not other_prefixes:
             continue
         for family in ADDRESS_FAMILIES:
@@ -34,8 +34,8 @@ def find(index: Index) -> Iterator[Hit]:
                 and not surely_off(a.enabled)
                 and not surely_off(b.enabled)
             ):
-                yield Hit(
-                    subject=(FABRIC, "links", f"{link.a}--{link.b}"),
+                yield AnalysisHit(
+                    subject=(FABRIC_HEAD, "links", f"{link.a}--{link.b}"),
                     at=(link.a.node, link.a.port, "addresses"),
                     facts={
                         "a": str(link.a),
@@ -55,4 +55,4 @@ def _subnets_of_family(prefixes: set[Prefix | None], family: AddressFamily) -> s
         for subnet in prefixes
         if subnet is not None and subnet.family == family and subnet.length < ADDRESS_BITS[family]
     }
-    return {subnet for subnet in own_prefixes if not any(wide.covers(subnet) for wide in _LINK_LOCAL)}
+    return {subnet for subnet in own_prefixes if not any(wide.covers(subnet) for wide in _LINK_LOCAL_PREFIXES)}

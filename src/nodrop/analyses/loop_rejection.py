@@ -8,28 +8,28 @@ from collections import defaultdict
 from collections.abc import Iterator
 from itertools import chain
 
-from nodrop.analyses import Hit, Unsettled
-from nodrop.analyses._naming import left_out_of
+from nodrop.analyses import AnalysisHit, UndecidedSubject
+from nodrop.analyses._naming import names_left_out
 from nodrop.analyses._plane import control_plane_of
 from nodrop.model.fabric import Device
 from nodrop.model.index import Index
 from nodrop.model.routing import BgpNeighbor
 from nodrop.model.states import Unknown
 from nodrop.routing import ControlPlane
-from nodrop.routing.prefixes import ADDRESS_FAMILIES, address
+from nodrop.routing.prefixes import ADDRESS_FAMILIES, parse_address
 from nodrop.routing.routers import Router
-from nodrop.routing.tiers import rank
+from nodrop.routing.tiers import tier_of_device
 from nodrop.routing.words import neighbor_family_statement
 
 RESTS_ON = frozenset({"roles"})
-ROUTED = True
-REPAIRS = True
+NEEDS_ROUTING = True
+GIVES_CHANGES = True
 
-_LEAF = 0
-_UNREAD_END = "the other end of a session"
+_LEAF_TIER = 0
+_UNREAD_SESSION_END_FACT = "the other end of a session"
 
 
-def find(index: Index) -> Iterator[Hit | Unsettled]:
+def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
     """Yield each router with such sessions once, unless it is a leaf that shares its number with other leaves."""
     plane = control_plane_of(index)
     taking = [(router, rows) for router in plane.routers if (rows := list(_neighbors_with_allowas_in(router)))]
@@ -38,28 +38,28 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
     peerings = _Peerings(plane, index)
     for router, rows in taking:
         tier, others = peerings.tier(router), peerings.count_alike(router)
-        below = tier in (_LEAF, None)
+        below = tier in (_LEAF_TIER, None)
         if below and (others or peerings.is_shared_by_unread(router)):
             continue
         unread = frozenset() if others else peerings.unread(router, below=below)
         if unread:
-            yield Unsettled(subject=(router.device.name,), missing=_UNREAD_END, others=unread)
+            yield UndecidedSubject(subject=(router.device.name,), missing=_UNREAD_SESSION_END_FACT, others=unread)
         else:
-            yield _hit(router, rows, _describe(others, below=below))
+            yield _build_hit(router, rows, _describe_shared_asn(others, below=below))
 
 
-def _describe(others: int, *, below: bool) -> str:
+def _describe_shared_asn(others: int, *, below: bool) -> str:
     """Return how many routers have the same AS number, in brackets; "" for a spine if only leaves were read."""
     if others:
         return f" (which {others} more of its tier {'have' if others > 1 else 'has'})"
     return " (which no other router has)" if below else ""
 
 
-def _hit(router: Router, rows: list[tuple[BgpNeighbor, str]], alike: str) -> Hit:
+def _build_hit(router: Router, rows: list[tuple[BgpNeighbor, str]], alike: str) -> AnalysisHit:
     key, field = rows[0]
     count_suffix = f" and {len(rows) - 1} more" if len(rows) > 1 else ""
     asn = 0 if router.bgp is None else router.bgp.asn
-    return Hit(
+    return AnalysisHit(
         subject=(*router.at(key), *field.split("/")),
         facts={"device": router.name, "session": key.key + count_suffix, "asn": asn, "alike": alike},
         changes=tuple(
@@ -67,7 +67,7 @@ def _hit(router: Router, rows: list[tuple[BgpNeighbor, str]], alike: str) -> Hit
             for neighbor in router.neighbors
             for field in _fields_with_allowas_in(neighbor)
         ),
-        left_out=left_out_of([neighbor.key for neighbor, _ in rows]),
+        left_out=names_left_out([neighbor.key for neighbor, _ in rows]),
     )
 
 
@@ -119,8 +119,8 @@ class _Peerings:
         The routers of a tier have no sessions with each other. The type of a SONiC switch, LeafRouter or another, often
         gives no evidence of its tier: some files give it to all switches.
         """
-        tier = rank(router.device)
-        if tier in (_LEAF, None):
+        tier = tier_of_device(router.device)
+        if tier in (_LEAF_TIER, None):
             return tier
         return None if any(self._is_same_tier(router, far) for far in self._peers(router)) else tier
 
@@ -160,7 +160,7 @@ class _Peerings:
 
     def _leads_to_read(self, near: Router, neighbor: BgpNeighbor, router: Router) -> bool:
         """Whether a statement is for an address or a cable of a router, or of a device whose AS numbers are known."""
-        far_address = None if neighbor.address is None else address(neighbor.address)
+        far_address = None if neighbor.address is None else parse_address(neighbor.address)
         own_addresses = (own_address for leg in router.legs for own_address in leg.addresses)
         if far_address is not None and (far_address in self._read_addresses or far_address in own_addresses):
             return True
@@ -180,7 +180,9 @@ class _Peerings:
 
     def _is_same_tier(self, router: Router, far: Router) -> bool:
         unlike = router.bgp is not None and far.bgp is not None and router.bgp.asn != far.bgp.asn
-        return unlike and router.device is not far.device and rank(router.device) == rank(far.device)
+        return (
+            unlike and router.device is not far.device and tier_of_device(router.device) == tier_of_device(far.device)
+        )
 
 
 def _has_known_bgp(device: Device) -> bool:

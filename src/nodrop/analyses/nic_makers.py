@@ -2,18 +2,18 @@
 
 from collections.abc import Iterator
 
-from nodrop.analyses import Hit
+from nodrop.analyses import AnalysisHit
 from nodrop.analyses._hosts import cabled_host_ports
 from nodrop.hardware import nic, nics
 from nodrop.model.fabric import Host
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown
-from nodrop.model.subject import FABRIC
+from nodrop.model.subject import FABRIC_HEAD
 
 RESTS_ON = frozenset({"hosts"})
 
 
-def find(index: Index) -> Iterator[Hit]:
+def find(index: Index) -> Iterator[AnalysisHit]:
     """Yield the hosts that slow down for CNPs and have NICs of another maker than most of these have."""
     new_hosts: dict[str, list[Host]] = {}
     for host in index.fabric.hosts:
@@ -28,4 +28,6 @@ def find(index: Index) -> Iterator[Hit]:
                 "others": f"{nic(str(usual[0].nic)).vendor} {usual[0].nic}",
             }
             port = next(cabled_host_ports(index, host), None)
-            yield Hit(subject=(FABRIC, "hosts", host.name), at=tuple(port.far) if port else None, facts=facts)
+            yield AnalysisHit(
+                subject=(FABRIC_HEAD, "hosts", host.name), at=tuple(port.far) if port else None, facts=facts
+            )

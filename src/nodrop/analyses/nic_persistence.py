@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator
 
-from nodrop.analyses import Hit
-from nodrop.analyses._facing import FileHosts, hosts_by_file
+from nodrop.analyses import AnalysisHit
+from nodrop.analyses._facing import HostFileTargets, hosts_by_file
 from nodrop.model.index import Index
 from nodrop.model.nics import Nic, value_or_none
 
 RESTS_ON = frozenset({"hosts"})
 
 
-def find(index: Index) -> Iterator[Hit]:
+def find(index: Index) -> Iterator[AnalysisHit]:
     """Yield the files that set NICs for as long as the host runs, once each.
 
     A unit that starts the file, by its name, or a template of an operator for the same hosts sets them again.
@@ -23,26 +23,26 @@ def find(index: Index) -> Iterator[Hit]:
         if value_or_none(nic, "link_layer") == "infiniband":
             continue
         seen.add((nic.host, nic.file))
-        if is_lost(index, nic, hosts):
-            yield Hit(subject=nic.subject, at=(*nic.subject, "kept"), facts={"file": nic.file})
+        if is_lost_at_reboot(index, nic, hosts):
+            yield AnalysisHit(subject=nic.subject, at=(*nic.subject, "kept"), facts={"file": nic.file})
 
 
-def is_lost(index: Index, nic: Nic, hosts: FileHosts) -> bool:
+def is_lost_at_reboot(index: Index, nic: Nic, hosts: HostFileTargets) -> bool:
     """Whether a file sets NICs for as long as the host runs, and no other file that was read starts it again."""
     if value_or_none(nic, "kept") is not False:
         return False
     lost: dict[tuple[str, ...], bool] = index.keep("nic_persistence.lost", dict)
     key = (nic.host, nic.file, *nic.models)
     if key not in lost:
-        restoring = index.keep("nic_persistence.restoring", lambda: _Restoring(index, hosts))
+        restoring = index.keep("nic_persistence.restoring", lambda: _BootRestoreFiles(index, hosts))
         lost[key] = not restoring.restores(nic)
     return lost[key]
 
 
-class _Restoring:
+class _BootRestoreFiles:
     """The files that set NICs again at each boot: templates, and units, by the names of the files that they restore."""
 
-    def __init__(self, index: Index, hosts: FileHosts) -> None:
+    def __init__(self, index: Index, hosts: HostFileTargets) -> None:
         self._hosts = hosts if index.fabric.hosts else None
         self._templates: list[Nic] = []
         self._units_by_stem: dict[str, list[Nic]] = {}

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
-from nodrop.analyses import Hit, Unsettled
-from nodrop.analyses._facing import FacedPort, FileHosts, hosts_by_file
-from nodrop.analyses._link_layers import LINK_LAYER, is_roce
+from nodrop.analyses import AnalysisHit, UndecidedSubject
+from nodrop.analyses._facing import FacedPort, HostFileTargets, hosts_by_file
+from nodrop.analyses._link_layers import LINK_LAYER_FACT, is_roce
 from nodrop.model import effects
 from nodrop.model.fabric import Fabric
 from nodrop.model.index import Index
@@ -14,13 +14,13 @@ from nodrop.model.qos import QosProfile
 from nodrop.model.states import Unknown, UnknownFact, require_fact
 from nodrop.units import show_ids
 
-REPAIRS = frozenset({"tos", "ecn_capable", "cnp_dscp", "pfc_priorities", "rdma_mtu"})
+GIVES_CHANGES = frozenset({"tos", "ecn_capable", "cnp_dscp", "pfc_priorities", "rdma_mtu"})
 RESTS_ON = frozenset({"cables", "hosts"})
 RESTS_ON_WITH = {"classes": frozenset({"tos", "ecn_capable", "cnp_dscp", "cnp_priority", "dscp_to_priority"})}
-WITH_PFC = ("lossless", "pfc-only")
-ECN_CAPABLE = (1, 2)
+PFC_MODES = ("lossless", "pfc-only")
+ECT_CODEPOINTS = (1, 2)
 """The ECN bits that say that a packet may be marked (RFC 3168, section 5)."""
-ONLY_WITH_ROCE = frozenset({"gid_index", "loopback"})
+ROCE_ONLY_FIELDS = frozenset({"gid_index", "loopback"})
 """Fields that are at fault with RoCE only, while InfiniBand has them, too."""
 
 
@@ -37,7 +37,7 @@ SettingCheck = Callable[[Nic, int, Fabric, FacedPort | None], SettingFault | Non
 """Judges a setting of a NIC, given its value, before one port, or before none where no switch was read."""
 
 
-def find(index: Index, *, setting: str) -> Iterator[Hit | Unsettled]:
+def find(index: Index, *, setting: str) -> Iterator[AnalysisHit | UndecidedSubject]:
     """Yield the NICs whose `setting` is wrong; facts: found, expected and port, the first at which it is."""
     hosts = hosts_by_file(index)
     for nic in index.fabric.nics:
@@ -52,21 +52,21 @@ def find(index: Index, *, setting: str) -> Iterator[Hit | Unsettled]:
 
 
 def _check_setting(
-    index: Index, nic: Nic, field: str, value: int, check: SettingCheck, hosts: FileHosts
-) -> Iterator[Hit | Unsettled]:
+    index: Index, nic: Nic, field: str, value: int, check: SettingCheck, hosts: HostFileTargets
+) -> Iterator[AnalysisHit | UndecidedSubject]:
     for facing in hosts.facing(nic) or ((None,) if hosts.of(nic) or not index.fabric.hosts else ()):
         try:
             fault = check(nic, value, index.fabric, facing)
         except UnknownFact as unknown:
             subject = (facing.device.name,) if facing else nic.subject
-            yield Unsettled(subject=subject, missing=str(unknown))
+            yield UndecidedSubject(subject=subject, missing=str(unknown))
             return
-        if fault is not None and field in ONLY_WITH_ROCE and (roce := is_roce(index, nic)) is not True:
+        if fault is not None and field in ROCE_ONLY_FIELDS and (roce := is_roce(index, nic)) is not True:
             if roce is None:
-                yield Unsettled(subject=nic.subject, missing=LINK_LAYER)
+                yield UndecidedSubject(subject=nic.subject, missing=LINK_LAYER_FACT)
             return
         if fault is not None:
-            yield Hit(
+            yield AnalysisHit(
                 subject=nic.subject,
                 at=(*nic.subject, field),
                 facts={"found": fault.found, "expected": fault.expected, "port": facing.name if facing else "a switch"},
@@ -136,7 +136,7 @@ def _check_ecn_bits(nic: Nic, tos: int, fabric: Fabric, _: FacedPort | None) -> 
     """
     if nic.spectrum_x or (not isinstance(nic.nccl_adaptive_routing, Unknown) and nic.nccl_adaptive_routing):
         return None
-    if tos >> 2 not in effects.roce_dscps(fabric) or tos & 3 in ECN_CAPABLE:
+    if tos >> 2 not in effects.roce_dscps(fabric) or tos & 3 in ECT_CODEPOINTS:
         return None
     return SettingFault(f"ToS {tos}", f"ToS {tos & ~3 | 2}", tos & ~3 | 2)
 
@@ -165,7 +165,7 @@ def _check_cnp_dscp(_: Nic, dscp: int, fabric: Fabric, facing: FacedPort | None)
     if qos is None:
         return None
     tc = effects.tc_of_dscp(qos, dscp)
-    queue = effects.queue(qos, effects.queue_of_tc(qos, tc))
+    queue = effects.find_queue(qos, effects.queue_of_tc(qos, tc))
     scheduler = None if queue is None else require_fact(queue.scheduler, "queue.scheduler")
     strict = scheduler is not None and scheduler.type == "strict"
     if strict and not effects.is_lossless(qos, tc):
@@ -186,7 +186,7 @@ def _check_cnp_priority(_: Nic, priority: int, fabric: Fabric, __: FacedPort | N
 
 def _check_dscp_to_priority(nic: Nic, _: int, fabric: Fabric, facing: FacedPort | None) -> SettingFault | None:
     table, wanted_numbers = require_fact(nic.dscp_to_priority), _pfc_priorities_of_port(facing)
-    for dscp in effects.roce_dscps(fabric) if fabric.mode in WITH_PFC else ():
+    for dscp in effects.roce_dscps(fabric) if fabric.mode in PFC_MODES else ():
         if table[dscp] is not None and wanted_numbers and table[dscp] not in wanted_numbers:
             return SettingFault(f"DSCP {dscp} to priority {table[dscp]}", f"priority {_format_ids(wanted_numbers)}")
     return None
@@ -230,7 +230,7 @@ def _check_cable_length(_: Nic, length_m: int, __: Fabric, facing: FacedPort | N
 
 def _check_priority_buffers(nic: Nic, _: int, fabric: Fabric, __: FacedPort | None) -> SettingFault | None:
     buffers, paused = require_fact(nic.priority_to_buffer), value_or_none(nic, "pfc_priorities")
-    if fabric.mode not in WITH_PFC:
+    if fabric.mode not in PFC_MODES:
         return None
     for priority in paused or ():
         other_numbers = tuple(
@@ -260,7 +260,7 @@ def _check_link_pause(nic: Nic, on: int, _: Fabric, __: FacedPort | None) -> Set
 
 
 def _check_storm_guard(_: Nic, guarded: int, fabric: Fabric, __: FacedPort | None) -> SettingFault | None:
-    return None if guarded or fabric.mode not in WITH_PFC else SettingFault("off", "auto")
+    return None if guarded or fabric.mode not in PFC_MODES else SettingFault("off", "auto")
 
 
 def _check_pcie_speed(_: Nic, pcie_mbps: int, __: Fabric, facing: FacedPort | None) -> SettingFault | None:
@@ -277,7 +277,7 @@ def _check_loopback(_: Nic, on: int, __: Fabric, ___: FacedPort | None) -> Setti
     return SettingFault("through the NICs", "by NVLink or shared memory") if on else None
 
 
-_TOS = (
+_TOS_SETTINGS = (
     "tos",
     "driver_traffic_class",
     "traffic_class",
@@ -286,8 +286,8 @@ _TOS = (
     "nvshmem_traffic_class",
 )
 FIELDS_BY_SETTING: Mapping[str, tuple[str, ...]] = {
-    "tos": _TOS,
-    "ecn_capable": (*_TOS, "nvme_rdma_tos", "lustre_o2ib_tos"),
+    "tos": _TOS_SETTINGS,
+    "ecn_capable": (*_TOS_SETTINGS, "nvme_rdma_tos", "lustre_o2ib_tos"),
     "rdma_mtu": ("mtu_bytes",),
 }
 """By setting the fields of a NIC that say it, where they are not called so themselves."""

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from nodrop import hardware
-from nodrop.analyses import Hit
-from nodrop.analyses._facing import FileHosts, hosts_by_file
+from nodrop.analyses import AnalysisHit
+from nodrop.analyses._facing import HostFileTargets, hosts_by_file
 from nodrop.model.fabric import Device
 from nodrop.model.index import Index
 from nodrop.model.nics import Nic, value_or_none
@@ -14,7 +14,7 @@ from nodrop.model.subject import Subject
 RESTS_ON = frozenset({"hosts"})
 
 
-def find(index: Index) -> Iterator[Hit]:
+def find(index: Index) -> Iterator[AnalysisHit]:
     """Yield the files that turn adaptive routing off, or set NICs that have it without turning it on.
 
     The latter not of hosts that are stated to take packets out of order. Facts: what (the NIC or NCCL), found and
@@ -37,7 +37,7 @@ def find(index: Index) -> Iterator[Hit]:
             yield _build_hit(nic, device, "NIC", "not set", nic.subject)
 
 
-def _lacks_adaptive_routing(nic: Nic, on: list[Nic], hosts: FileHosts) -> bool:
+def _lacks_adaptive_routing(nic: Nic, on: list[Nic], hosts: HostFileTargets) -> bool:
     """Whether a file sets RoCE of NICs with adaptive routing, and neither it nor another for them turns that on."""
     if isinstance(nic.adaptive_routing, bool) or not _sets_roce(nic):
         return False
@@ -55,9 +55,9 @@ def _supports_adaptive_routing(model: str | Unknown) -> bool:
     return not isinstance(model, Unknown) and model in hardware.nics() and hardware.nic(model).adaptive_routing
 
 
-def _build_hit(nic: Nic, device: Device, discriminator: str, nic_state: str, at: Subject) -> Hit:
+def _build_hit(nic: Nic, device: Device, discriminator: str, nic_state: str, at: Subject) -> AnalysisHit:
     facts = {"what": discriminator, "found": nic_state, "device": device.name}
-    return Hit(
+    return AnalysisHit(
         subject=nic.subject,
         at=at,
         facts=facts,

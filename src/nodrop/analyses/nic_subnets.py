@@ -3,19 +3,19 @@
 from collections.abc import Iterator
 from functools import lru_cache
 
-from nodrop.analyses import Hit
+from nodrop.analyses import AnalysisHit
 from nodrop.analyses._hosts import cabled_host_ports
 from nodrop.model.addresses import interface_of
 from nodrop.model.fabric import Host
 from nodrop.model.index import Index
-from nodrop.model.subject import FABRIC
+from nodrop.model.subject import FABRIC_HEAD
 
 RESTS_ON = frozenset({"hosts"})
-_WITHIN_LAST = frozenset(map(str, range(24, 33)))
+_LAST_OCTET_PREFIX_LENGTHS = frozenset(map(str, range(24, 33)))
 """Lengths of IPv4 prefixes that hold the first three numbers of an address."""
 
 
-def find(index: Index) -> Iterator[Hit]:
+def find(index: Index) -> Iterator[AnalysisHit]:
     """Yield each host with two NICs, not of one bond, in one subnet: once, with all that share the first subnet."""
     for host in index.fabric.hosts:
         for subnet, ports in (_nics_by_subnet(host) if _may_share_subnet(host) else {}).items():
@@ -26,8 +26,8 @@ def find(index: Index) -> Iterator[Hit]:
                 for cable in cabled_host_ports(index, host)
                 if cable.port.name in ports or cable.port.bond in ports
             ]
-            yield Hit(
-                subject=(FABRIC, "hosts", host.name),
+            yield AnalysisHit(
+                subject=(FABRIC_HEAD, "hosts", host.name),
                 at=tuple(ends[0]) if ends else None,
                 facts={"host": host.name, "ports": " and ".join(ports), "subnet": subnet},
                 related=tuple((tuple(end), "another port of it") for end in ends[1:]),
@@ -42,7 +42,7 @@ def _may_share_subnet(host: Host) -> bool:
         for text in port.addresses:
             address, _, length = text.partition("/")
             start, dot, _ = address.rpartition(".")
-            if not dot or length not in _WITHIN_LAST or owners.setdefault(start, port.name) != port.name:
+            if not dot or length not in _LAST_OCTET_PREFIX_LENGTHS or owners.setdefault(start, port.name) != port.name:
                 return True
     return False
 

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 
-from nodrop.analyses import Hit
+from nodrop.analyses import AnalysisHit
 from nodrop.model.index import Index
 from nodrop.model.nics import Nic
 
 RESTS_ON: frozenset[str] = frozenset()
 
 
-def find(index: Index) -> Iterator[Hit]:
+def find(index: Index) -> Iterator[AnalysisHit]:
     """Yield templates that an earlier one overlaps; facts: models, and first, the earlier one."""
     templates: dict[tuple[str, str, str], Nic] = {}
     for nic in index.fabric.nics:
@@ -22,7 +22,7 @@ def find(index: Index) -> Iterator[Hit]:
             common_models = ", ".join(sorted(set(first_nic.models) & set(nic.models)))
             facts = {"models": common_models, "first": "/".join(first_nic.subject)}
             related = ((first_nic.subject, "the other template"),)
-            yield Hit(subject=nic.subject, facts=facts, related=related)
+            yield AnalysisHit(subject=nic.subject, facts=facts, related=related)
         seen.append(nic)
 
 

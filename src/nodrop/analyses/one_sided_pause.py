@@ -2,28 +2,28 @@
 
 from collections.abc import Iterator
 
-from nodrop.analyses import Hit, Unsettled
+from nodrop.analyses import AnalysisHit, UndecidedSubject
 from nodrop.model import effects
 from nodrop.model.fabric import End, Interface, Link
 from nodrop.model.index import Index
 from nodrop.model.object_cache import ObjectCache
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import UnknownFact, require_fact, surely_off
-from nodrop.model.subject import link as subject_of
+from nodrop.model.subject import link_subject as subject_of
 
 RESTS_ON = frozenset({"cables", "hosts"})
-NEAR = True
-UNREAD_END = "the other end of a link"
+READS_NEARBY_FACTS = True
+UNREAD_LINK_END_FACT = "the other end of a link"
 
 
-def find(index: Index) -> Iterator[Hit | Unsettled]:
+def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
     """Yield the cables with such an end; the facts are sender and receiver, each with its port, and priorities."""
     search = _Search(index)
     for link in index.fabric.links:
         yield from search.hits(link, link.a, link.b)
         yield from search.hits(link, link.b, link.a)
     for (device, missing), unread_nodes in search.missing.items():
-        yield Unsettled(subject=(device,), missing=missing, others=frozenset(unread_nodes))
+        yield UndecidedSubject(subject=(device,), missing=missing, others=frozenset(unread_nodes))
 
 
 class _Search:
@@ -31,10 +31,12 @@ class _Search:
 
     def __init__(self, index: Index) -> None:
         self._index = index
-        self._sent = ObjectCache[QosProfile, frozenset[int]](lambda qos: frozenset(effects.paused_for_use(qos)))
+        self._sent = ObjectCache[QosProfile, frozenset[int]](
+            lambda qos: frozenset(effects.pausing_priorities_in_use(qos))
+        )
         self.missing: dict[tuple[str, str], set[str]] = {}
 
-    def hits(self, link: Link, sender: End, receiver: End) -> Iterator[Hit]:
+    def hits(self, link: Link, sender: End, receiver: End) -> Iterator[AnalysisHit]:
         """Yield the fault of a cable in one direction."""
         devices = self._index.devices
         known_end = receiver if receiver.node in devices else sender
@@ -45,12 +47,14 @@ class _Search:
             ignored = sent and sent - self._obeyed_pause_priorities(receiver, sender)
         except UnknownFact as unknown:
             unread_nodes = self.missing.setdefault((known_end.node, str(unknown)), set())
-            unread_nodes |= {end.node for end in (sender, receiver) if str(unknown) == UNREAD_END} - {known_end.node}
+            unread_nodes |= {end.node for end in (sender, receiver) if str(unknown) == UNREAD_LINK_END_FACT} - {
+                known_end.node
+            }
             return
         if ignored:
             hears, says = (*receiver, "qos", "pfc_rx_priorities"), (*sender, "qos", "pfc_tx_priorities")
             at, far_place = (hears, says) if known_end == receiver else (says, hears)
-            yield Hit(
+            yield AnalysisHit(
                 subject=subject_of(link.a, link.b),
                 at=at,
                 facts={
@@ -88,7 +92,7 @@ class _Search:
     def _qos_of_end(self, end: End) -> QosProfile | None:
         port = self._index.at(end)
         if port is None and end.node not in self._index.devices:
-            raise UnknownFact(UNREAD_END)
+            raise UnknownFact(UNREAD_LINK_END_FACT)
         if not isinstance(port, Interface) or surely_off(port.enabled):
             return None
         return require_fact(port.qos, "interface.qos")

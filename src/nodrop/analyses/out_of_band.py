@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from ipaddress import IPv4Network, IPv6Network
 from socket import inet_aton
 
-from nodrop.analyses import Hit, Unsettled
+from nodrop.analyses import AnalysisHit, UndecidedSubject
 from nodrop.model.addresses import address_of, interface_of, network_of
 from nodrop.model.fabric import Device
 from nodrop.model.index import Index
@@ -24,18 +24,18 @@ MANAGEMENT_VRFS = ("mgmt", "management")
 IpNetwork = IPv4Network | IPv6Network
 
 
-def find(index: Index) -> Iterator[Hit | Unsettled]:
+def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
     """Yield the parts of the fabric that are in a subnet of the out-of-band network."""
     devices = index.fabric.devices
     for device in devices:
         if isinstance(device.management, Unknown):
-            yield Unsettled(subject=(device.name,), missing="device.management")
+            yield UndecidedSubject(subject=(device.name,), missing="device.management")
     subnets = _Subnets(devices)
     if subnets.empty:
         return
     for device in devices:
         for subject, field_path, description, subnet in _find_oob_parts(device, subnets):
-            yield Hit(
+            yield AnalysisHit(
                 subject=subject,
                 at=(*subject, *field_path),
                 facts={"device": device.name, "what": description, "subnet": subnet},

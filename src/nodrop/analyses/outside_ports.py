@@ -2,20 +2,20 @@
 
 from collections.abc import Iterator
 
-from nodrop.analyses import Hit, Unsettled
-from nodrop.analyses._kinship import service_of
+from nodrop.analyses import AnalysisHit, UndecidedSubject
+from nodrop.analyses._kinship import service_kind_of_port
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.index import Index
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import Unknown, known_rows
 
 RESTS_ON = frozenset({"models", "cables", "hosts"})
-NEAR = True
+READS_NEARBY_FACTS = True
 
 MANAGEMENT_VRF = "mgmt"
 
 
-def find(index: Index) -> Iterator[Hit | Unsettled]:
+def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
     """Yield the ports in use that have PFC and that a source states to be outside the fabric."""
     paused: dict[int, bool] = {}
     for device in index.fabric.devices:
@@ -24,7 +24,7 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
             if not why or port.enabled is False or not isinstance(port.qos, QosProfile):
                 continue
             if paused.setdefault(id(port.qos), _has_pfc(port.qos)):
-                yield Hit(
+                yield AnalysisHit(
                     subject=(device.name, port.name),
                     at=(device.name, port.name, "qos", "pfc_priorities"),
                     facts={"port": port.name, "outside": why},
@@ -40,7 +40,7 @@ def _reason_port_leads_outside(index: Index, device: Device, port: Interface) ->
     """
     if not isinstance(port.vrf, Unknown) and port.vrf == MANAGEMENT_VRF:
         return "is in the VRF for management", ""
-    service = service_of(device, port)
+    service = service_kind_of_port(device, port)
     if service == "extra":
         if port.side is not None and not isinstance(port.side, Unknown):
             return "", ""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from nodrop.analyses import Hit, HitFact, Unsettled
+from nodrop.analyses import AnalysisHit, HitFact, UndecidedSubject
 from nodrop.analyses._tiers import uplink_cables
 from nodrop.model.fabric import Interface
 from nodrop.model.index import Index
@@ -10,11 +10,11 @@ from nodrop.model.states import Unknown
 from nodrop.model.subject import Subject
 
 RESTS_ON = frozenset({"cables", "roles", "hosts", "policy"})
-NEAR = True
-REPAIRS = True
+READS_NEARBY_FACTS = True
+GIVES_CHANGES = True
 
 
-def find(index: Index) -> Iterator[Hit | Unsettled]:
+def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
     """Yield each switch with uplinks whose cabled ports towards hosts exceed the stated ratio; shut ones count too."""
     wanted_max_oversubscription = index.fabric.policy.max_oversubscription
     if isinstance(wanted_max_oversubscription, Unknown):
@@ -30,7 +30,7 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
             continue
         down, most = _total_gbps(below), _total_gbps(above)
         if down is None or most is None:
-            yield Unsettled(subject=(name,), missing="interface.speed_mbps")
+            yield UndecidedSubject(subject=(name,), missing="interface.speed_mbps")
         elif down > wanted_max_oversubscription * most:
             facts: dict[str, HitFact] = {
                 "device": name,
@@ -39,11 +39,11 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
                 "ratio": round(down / most, 2),
                 "wanted": wanted_max_oversubscription,
             }
-            changes = tuple(_speeds_of_far_ends(index, name, above))
-            yield Hit(subject=(name,), at=(name, above[0].name), facts=facts, changes=changes)
+            changes = tuple(_slower_far_end_speeds(index, name, above))
+            yield AnalysisHit(subject=(name,), at=(name, above[0].name), facts=facts, changes=changes)
 
 
-def _speeds_of_far_ends(index: Index, name: str, uplinks: Iterable[Interface]) -> Iterator[tuple[Subject, object]]:
+def _slower_far_end_speeds(index: Index, name: str, uplinks: Iterable[Interface]) -> Iterator[tuple[Subject, object]]:
     """Yield the speeds of the far ends of uplinks that are slower than those."""
     for uplink in uplinks:
         end = index.far_end(name, uplink.name)

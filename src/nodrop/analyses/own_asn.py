@@ -2,18 +2,18 @@
 
 from collections.abc import Iterator
 
-from nodrop.analyses import Hit
-from nodrop.analyses._drops import drops
+from nodrop.analyses import AnalysisHit
+from nodrop.analyses._drops import dropped_routes_of
 from nodrop.model.index import Index
 
 RESTS_ON = frozenset({"cables", "roles"})
-ROUTED = True
+NEEDS_ROUTING = True
 
 
-def find(index: Index) -> Iterator[Hit]:
+def find(index: Index) -> Iterator[AnalysisHit]:
     """Yield each such leaf once, with an example."""
     reported_routers: set[int] = set()
-    for reach, drop in drops(index):
+    for reach, drop in dropped_routes_of(index):
         if drop.kind != "loop" or not drop.lost or drop.router in reported_routers:
             continue
         reported_routers.add(drop.router)
@@ -21,7 +21,7 @@ def find(index: Index) -> Iterator[Hit]:
         prefix = reach.prefixes(drop.lost)[0]
         owners = [reach.plane.routers[row[0]] for row in reach.world.origins[prefix]]
         asn = 0 if router.bgp is None else router.bgp.asn
-        yield Hit(
+        yield AnalysisHit(
             subject=(*router.subject, "asn"),
             facts={"device": router.name, "asn": asn, "prefix": str(prefix), "owner": owners[0].name},
             related=tuple(((*owner.subject, "asn"), "the switch that announces it") for owner in owners[:1]),

@@ -2,21 +2,21 @@
 
 from collections.abc import Iterator
 
-from nodrop.analyses import Hit, Unsettled
+from nodrop.analyses import AnalysisHit, UndecidedSubject
 from nodrop.analyses._plane import control_plane_of
-from nodrop.analyses._targets import targets
+from nodrop.analyses._targets import routed_targets_of
 from nodrop.model.index import Index
 from nodrop.model.nics import ROCE_HEADERS_BYTES
 from nodrop.model.states import Unknown
-from nodrop.model.subject import link as subject_of
+from nodrop.model.subject import link_subject as subject_of
 
 RESTS_ON = frozenset({"cables", "hosts"})
-REPAIRS = True
-ROUTED = True
+GIVES_CHANGES = True
+NEEDS_ROUTING = True
 LOOKS_AT = frozenset({"mtu_bytes"})
 
 
-def find(index: Index) -> Iterator[Hit | Unsettled]:
+def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
     """Yield cables whose MTU, the same at both ends, is below what two ports of hosts take, or below RDMA's packets.
 
     Ends that differ are another rule's.
@@ -30,11 +30,11 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
             continue
         port_mtus = {port.mtu_bytes for port in ports if port is not None}
         if any(isinstance(port_mtu, Unknown) for port_mtu in port_mtus):
-            yield Unsettled(subject=subject_of(link.a, link.b), missing="interface.mtu_bytes")
+            yield UndecidedSubject(subject=subject_of(link.a, link.b), missing="interface.mtu_bytes")
             continue
         mtu = next(iter(port_mtus))
         if len(port_mtus) == 1 and isinstance(mtu, int) and mtu < needed:
-            yield Hit(
+            yield AnalysisHit(
                 subject=subject_of(link.a, link.b),
                 at=(*link.a, "mtu_bytes"),
                 facts={"a": str(link.a), "b": str(link.b), "mtu": mtu, "needed": needed, "reason": reason},
@@ -47,7 +47,7 @@ def _largest_host_packet(index: Index) -> tuple[int | None, str]:
     """Return the largest packet that goes from one host to another, and the source of that size."""
     plane = control_plane_of(index)
     mtus: dict[tuple[str, str], int] = {}
-    for target in targets(index):
+    for target in routed_targets_of(index):
         device = plane.routers[target.router].device.name
         for name in target.leg.ports:
             port = index.interface(device, name)

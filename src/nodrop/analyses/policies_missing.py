@@ -6,7 +6,7 @@ A name that only a prefix list of the other address family has is reported where
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from nodrop.analyses import Hit
+from nodrop.analyses import AnalysisHit
 from nodrop.analyses._plane import control_plane_of
 from nodrop.analyses._refusals import find_referenced_policies
 from nodrop.model.index import Index
@@ -16,9 +16,9 @@ from nodrop.routing.prefixes import ADDRESS_FAMILIES
 from nodrop.routing.routers import Router
 from nodrop.routing.words import neighbor_family_statement
 
-ROUTED = True
+NEEDS_ROUTING = True
 
-_MATCHES = {
+_LIST_TITLE_BY_MATCH = {
     "ip address prefix-list": "prefix list",
     "ipv6 address prefix-list": "prefix list",
     "community": "community list",
@@ -35,7 +35,7 @@ class _Missing(NamedTuple):
     effect: str
 
 
-def find(index: Index) -> Iterator[Hit]:
+def find(index: Index) -> Iterator[AnalysisHit]:
     """Yield each that is missing once for each router, at the first that names it."""
     for router in control_plane_of(index).routers:
         if router.bgp is None:
@@ -45,7 +45,7 @@ def find(index: Index) -> Iterator[Hit]:
             if row.name in reported_names:
                 continue
             reported_names.add(row.name)
-            yield Hit(
+            yield AnalysisHit(
                 subject=row.at,
                 facts={"device": router.name, "name": row.name, "by": row.by, "effect": row.effect},
             )
@@ -76,10 +76,12 @@ def _missing_policies(router: Router, bgp: Bgp) -> Iterator[_Missing]:
     for name in sorted(used & maps.keys()):
         for rule in maps[name].rules:
             for kind, value in rule.matches:
-                if kind in _MATCHES and value.split() and not _is_list_defined(bgp, kind, value.split()[0]):
+                if kind in _LIST_TITLE_BY_MATCH and value.split() and not _is_list_defined(bgp, kind, value.split()[0]):
                     at = (*router.subject, "route_maps", name, "rules", str(rule.sequence))
                     by = f"rule {rule.sequence} of route map {name}"
-                    yield _Missing(f"{_MATCHES[kind]} {value.split()[0]}", at, by, "the rule matches no route")
+                    yield _Missing(
+                        f"{_LIST_TITLE_BY_MATCH[kind]} {value.split()[0]}", at, by, "the rule matches no route"
+                    )
 
 
 def _is_list_defined(bgp: Bgp, kind: str, name: str) -> bool:

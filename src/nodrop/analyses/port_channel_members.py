@@ -3,20 +3,20 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
-from nodrop.analyses import Hit, Unsettled
+from nodrop.analyses import AnalysisHit, UndecidedSubject
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.index import Index
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import UnknownFact, known_rows, require_fact
 
-REPAIRS = True
-NEAR = True
+GIVES_CHANGES = True
+READS_NEARBY_FACTS = True
 
 MemberTraits = tuple[tuple[str, str], ...]
 """What a port does, in words, and the attribute of its QoS that says so."""
 
 
-def find(index: Index) -> Iterator[Hit | Unsettled]:
+def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
     """Yield the members unlike most others of their port channel, once for each aspect with a difference."""
     for device in index.fabric.devices:
         for channel in known_rows(device.port_channels):
@@ -34,7 +34,7 @@ def _find_active_member(index: Index, device: Device, name: str) -> Interface | 
 
 def _outlier_member_hits(
     device: Device, channel: str, members: Sequence[Interface], aspect: str, read: Callable[[QosProfile], MemberTraits]
-) -> Iterator[Hit]:
+) -> Iterator[AnalysisHit]:
     """Yield the members whose traits are not those of most; of as many on either side, the first is right."""
     traits = [(port, member_traits) for port in members if (member_traits := _read_member_traits(port, read))]
     usual = Counter(member_traits for _, member_traits in traits).most_common(1)
@@ -48,7 +48,7 @@ def _outlier_member_hits(
                 for (member_trait, name), (expected_trait, _) in zip(own_traits, usual[0][0], strict=True)
                 if member_trait != expected_trait
             )
-            yield Hit(
+            yield AnalysisHit(
                 subject=(device.name, port.name),
                 at=(device.name, port.name, "qos", place),
                 facts={
@@ -80,7 +80,7 @@ def _find_qos_value(members: Sequence[Interface], name: str, place: str) -> obje
     return next(getattr(port.qos, place) for port in members if port.name == name)
 
 
-def _numbers(numbers: Sequence[int], noun: str) -> str:
+def _format_numbers(numbers: Sequence[int], noun: str) -> str:
     return f"{noun} {', '.join(map(str, numbers))}" if numbers else f"no {noun}"
 
 
@@ -88,9 +88,9 @@ def _pause_traits(qos: QosProfile) -> MemberTraits:
     sent, obeyed = require_fact(qos.pfc_tx_priorities), require_fact(qos.pfc_rx_priorities)
     groups = tuple(group.index for group in require_fact(qos.priority_groups) if group.lossless)
     return (
-        (f"sends pause on {_numbers(sent, 'priority')}", "pfc_tx_priorities"),
-        (f"obeys pause on {_numbers(obeyed, 'priority')}", "pfc_rx_priorities"),
-        (f"has headroom in {_numbers(groups, 'priority group')}", "priority_groups"),
+        (f"sends pause on {_format_numbers(sent, 'priority')}", "pfc_tx_priorities"),
+        (f"obeys pause on {_format_numbers(obeyed, 'priority')}", "pfc_rx_priorities"),
+        (f"has headroom in {_format_numbers(groups, 'priority group')}", "priority_groups"),
     )
 
 
@@ -99,7 +99,7 @@ def _watchdog_traits(qos: QosProfile) -> MemberTraits:
     watchdog = require_fact(qos.pfc_watchdog)
     if watchdog is None:
         return ()
-    mask = f"has a watchdog of {_numbers(require_fact(watchdog.priorities), 'priority')}"
+    mask = f"has a watchdog of {_format_numbers(require_fact(watchdog.priorities), 'priority')}"
     action = f"has watchdog action {require_fact(watchdog.action) or 'drop'}"
     return (mask, "pfc_watchdog"), (action, "pfc_watchdog")
 

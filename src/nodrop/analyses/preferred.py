@@ -11,25 +11,25 @@ from functools import reduce
 from operator import or_
 from typing import NamedTuple
 
-from nodrop.analyses import Hit
-from nodrop.analyses._drops import RouteReach, reaches
+from nodrop.analyses import AnalysisHit
+from nodrop.analyses._drops import RoutePropagation, route_reaches_of
 from nodrop.analyses._expected import LegToNeighbor, legs_to_owners
 from nodrop.model.index import Index
 from nodrop.model.routing import BgpNeighbor, Ipv6Unicast
 from nodrop.model.subject import Subject
 from nodrop.routing.adverts import PathAttributes, union_of_bits
 from nodrop.routing.originating import default_local_preference
-from nodrop.routing.policy import GRACEFUL_SHUTDOWN
+from nodrop.routing.policy import GRACEFUL_SHUTDOWN_COMMUNITY
 from nodrop.routing.prefixes import Prefix
 from nodrop.routing.routers import Router
 from nodrop.routing.words import neighbor_family_statement
 
 RESTS_ON = frozenset({"cables", "roles"})
-ROUTED = True
-_ORIGINS = ("IGP", "EGP", "incomplete")
+NEEDS_ROUTING = True
+_ORIGIN_NAMES = ("IGP", "EGP", "incomplete")
 
 
-class _Offer(NamedTuple):
+class _LinkOffer(NamedTuple):
     """The offer of a link: destinations, with the attributes as they were advertised and as they were accepted."""
 
     advertised: PathAttributes
@@ -37,11 +37,11 @@ class _Offer(NamedTuple):
     bits: int
 
 
-def find(index: Index) -> Iterator[Hit]:
+def find(index: Index) -> Iterator[AnalysisHit]:
     """Yield what makes routers use some of equal paths, once each, with the example that has the most."""
-    best_hits: dict[Subject, tuple[int, Hit]] = {}
-    for reach in reaches(index):
-        unused = _Unused(reach)
+    best_hits: dict[Subject, tuple[int, AnalysisHit]] = {}
+    for reach in route_reaches_of(index):
+        unused = _UnusedPathFinder(reach)
         for number, speaker in reach.world.speakers.items():
             for paths, hit in unused.hits(number) if not speaker.bgp.graceful_shutdown else ():
                 if hit.subject not in best_hits or best_hits[hit.subject][0] < paths:
@@ -49,7 +49,7 @@ def find(index: Index) -> Iterator[Hit]:
     yield from (hit for _, hit in best_hits.values())
 
 
-class _Cause(NamedTuple):
+class _PreferenceCause(NamedTuple):
     """By which attribute one path is better than another, and whether the `used` one has it from a policy."""
 
     kind: str
@@ -57,29 +57,29 @@ class _Cause(NamedTuple):
     used: bool = False
 
 
-def _preference_cause(used: _Offer, other_offer: _Offer, usual: int) -> _Cause | None:
+def _preference_cause(used: _LinkOffer, other_offer: _LinkOffer, usual: int) -> _PreferenceCause | None:
     """Return why an offer is used and another not, in the order of FRR's decision; None if no attribute decides.
 
     `usual` is the preference of a route that no policy gives another.
     """
     a, b = used.taken, other_offer.taken
     if a.weight != b.weight:
-        return _Cause("weight", f"weight {a.weight} against {b.weight}", a.weight != 0)
-    if GRACEFUL_SHUTDOWN in b.communities - a.communities:
-        return _Cause("mark", f"the community {GRACEFUL_SHUTDOWN}")
+        return _PreferenceCause("weight", f"weight {a.weight} against {b.weight}", a.weight != 0)
+    if GRACEFUL_SHUTDOWN_COMMUNITY in b.communities - a.communities:
+        return _PreferenceCause("mark", f"the community {GRACEFUL_SHUTDOWN_COMMUNITY}")
     if a.preference != b.preference:
         cause_text = f"local preference {a.preference} against {b.preference}"
-        return _Cause("preference", cause_text, a.preference != usual)
+        return _PreferenceCause("preference", cause_text, a.preference != usual)
     if len(a.path) != len(b.path):
-        return _Cause("path", f"path length {len(a.path)} against {len(b.path)}")
+        return _PreferenceCause("path", f"path length {len(a.path)} against {len(b.path)}")
     if a.origin != b.origin:
-        return _Cause("origin", f"origin {_ORIGINS[a.origin]} against {_ORIGINS[b.origin]}")
+        return _PreferenceCause("origin", f"origin {_ORIGIN_NAMES[a.origin]} against {_ORIGIN_NAMES[b.origin]}")
     if (a.med or 0) != (b.med or 0):
-        return _Cause("med", f"MED {a.med or 0} against {b.med or 0}")
+        return _PreferenceCause("med", f"MED {a.med or 0} against {b.med or 0}")
     return None
 
 
-class _Place(NamedTuple):
+class _AttributeOrigin(NamedTuple):
     """Where a route gets an attribute: a router, one of its links, and whether it is received there or announced."""
 
     number: int
@@ -87,12 +87,12 @@ class _Place(NamedTuple):
     inbound: bool
 
 
-class _Unused:
+class _UnusedPathFinder:
     """The links of routers that carry nothing to a destination, though they lead there over as few cables as others."""
 
-    def __init__(self, reach: RouteReach) -> None:
+    def __init__(self, reach: RoutePropagation) -> None:
         self._reach = reach
-        self._offered: dict[tuple[int, int], list[_Offer]] = {}
+        self._offered: dict[tuple[int, int], list[_LinkOffer]] = {}
         self._legs: dict[tuple[int, ...], Mapping[int, frozenset[str]]] = {}
         self._ways: defaultdict[int, list[LegToNeighbor]] = defaultdict(list)
         self._passing: dict[int, bool] = {}
@@ -107,7 +107,7 @@ class _Unused:
                 elif own_rank != rank:
                     self._ways[number].append(LegToNeighbor(leg, link.far, up=rank > own_rank, down=rank < own_rank))
 
-    def hits(self, number: int) -> Iterator[tuple[int, Hit]]:
+    def hits(self, number: int) -> Iterator[tuple[int, AnalysisHit]]:
         """Yield what keeps links of a router unused, with the number of equal paths."""
         reach = self._reach
         links, usual = reach.world.speakers[number].links, default_local_preference(reach.world.speakers[number].bgp)
@@ -122,7 +122,7 @@ class _Unused:
             used = next(
                 (hop_offer for hop_offer in self._offers_of_link(number, entry.hops[0]) if hop_offer.bits & bits), None
             )
-            unused_links: list[tuple[_Cause, int, int]] = []
+            unused_links: list[tuple[_PreferenceCause, int, int]] = []
             for position, link in enumerate(links):
                 link_bits = bits & should.get(link.far, 0)
                 if not link_bits or position in entry.hops or used is None:
@@ -147,31 +147,33 @@ class _Unused:
         """Whether a router marks all its advertisements to every neighbor, which `switch-drained` reports."""
         state, speaker = self._reach.state, self._reach.world.speakers[router_number]
         adverts = [advert for link in speaker.links for advert in state.tells(router_number, link.outbound.number)]
-        return all(GRACEFUL_SHUTDOWN in route.attributes.communities for advert in adverts for route in advert.parts)
+        return all(
+            GRACEFUL_SHUTDOWN_COMMUNITY in route.attributes.communities for advert in adverts for route in advert.parts
+        )
 
-    def _offers_of_link(self, number: int, position: int) -> list[_Offer]:
+    def _offers_of_link(self, number: int, position: int) -> list[_LinkOffer]:
         """Return the offers of a link; the same policy for the same advert is read once."""
         speaker = self._reach.world.speakers[number]
         link = speaker.links[position]
-        offers: list[_Offer] = []
+        offers: list[_LinkOffer] = []
         for advert in self._reach.state.tells(*speaker.hears[position]):
             key = (advert.number, link.inbound.number)
             if key not in self._offered:
                 self._offered[key] = [
-                    _Offer(advert_part.attributes, taken, bits)
+                    _LinkOffer(advert_part.attributes, taken, bits)
                     for advert_part in advert.parts
                     for taken, bits in link.inbound.parts((advert_part,), advert_part.bits)
                 ]
             offers += self._offered[key]
         return offers
 
-    def _find_loop_cause(self, router_number: int, position: int, offer: _Offer) -> _Cause | None:
+    def _find_loop_cause(self, router_number: int, position: int, offer: _LinkOffer) -> _PreferenceCause | None:
         """Return the cause where a router takes no route over a link for its own AS number in the path."""
         speaker = self._reach.world.speakers[router_number]
         asn = speaker.bgp.asn
         if offer.advertised.path.count(asn) <= speaker.links[position].repeats:
             return None
-        return _Cause("loop", f"its own AS number {asn} is in the path of the others")
+        return _PreferenceCause("loop", f"its own AS number {asn} is in the path of the others")
 
     def _find_equal_destination(self, number: int, position: int, bits: int) -> int:
         """Return one of the given destinations that has a shortest way over a link; 0 if there is none."""
@@ -191,7 +193,7 @@ class _Unused:
             self._legs[owners] = legs_to_owners(owners, self._ways, self._passing)
         return self._legs[owners]
 
-    def _find_cause_place(self, number: int, position: int, bit: int, cause: _Cause) -> _Place:
+    def _find_cause_place(self, number: int, position: int, bit: int, cause: _PreferenceCause) -> _AttributeOrigin:
         """Return where a route to a destination that is heard over a link gets what makes it better or worse."""
         state, speakers = self._reach.state, self._reach.world.speakers
         seen: set[int] = set()
@@ -201,9 +203,9 @@ class _Unused:
             if cause.kind in ("weight", "preference", "loop") or _attribute_value(
                 offer.taken, cause
             ) != _attribute_value(offer.advertised, cause):
-                return _Place(number, position, inbound=True)
+                return _AttributeOrigin(number, position, inbound=True)
             link = speakers[number].links[position]
-            place = _Place(link.far, link.far_position, inbound=False)
+            place = _AttributeOrigin(link.far, link.far_position, inbound=False)
             entry = state.table(link.far).entry(bit.bit_length() - 1)
             if cause.kind == "med" or entry is None or bit & union_of_bits(state.local(link.far)) or link.far in seen:
                 return place
@@ -213,23 +215,28 @@ class _Unused:
             number, position = link.far, entry.hops[0]
 
 
-def _attribute_value(attributes: PathAttributes, cause: _Cause) -> int:
-    marked = int(GRACEFUL_SHUTDOWN in attributes.communities)
+def _attribute_value(attributes: PathAttributes, cause: _PreferenceCause) -> int:
+    marked = int(GRACEFUL_SHUTDOWN_COMMUNITY in attributes.communities)
     return {"path": len(attributes.path), "origin": attributes.origin, "med": attributes.med or 0, "mark": marked}.get(
         cause.kind, 0
     )
 
 
 def _build_hit(
-    reach: RouteReach, number: int, cause: _Cause, place: _Place, example: Prefix, paths: tuple[int, int]
-) -> Hit:
+    reach: RoutePropagation,
+    number: int,
+    cause: _PreferenceCause,
+    place: _AttributeOrigin,
+    example: Prefix,
+    paths: tuple[int, int],
+) -> AnalysisHit:
     plane = reach.plane
     link = reach.world.speakers[place.number].links[place.position]
     side = plane.side(place.number, link.session)
     router = plane.routers[place.number]
     family_config = neighbor_family_statement(side.neighbor, reach.routes.family)
     name, subject = _name_cause_source(router, router.at(side.neighbor), family_config, cause, place)
-    return Hit(
+    return AnalysisHit(
         subject=subject,
         facts={
             "device": router.name,
@@ -246,7 +253,11 @@ def _build_hit(
 
 
 def _name_cause_source(
-    router: Router, session: Subject, family_config: BgpNeighbor | Ipv6Unicast, cause: _Cause, place: _Place
+    router: Router,
+    session: Subject,
+    family_config: BgpNeighbor | Ipv6Unicast,
+    cause: _PreferenceCause,
+    place: _AttributeOrigin,
 ) -> tuple[str, Subject]:
     """Return the setting that is the cause, in the words of a message, and its subject."""
     bgp = router.bgp

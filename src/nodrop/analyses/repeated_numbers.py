@@ -11,16 +11,16 @@ from collections.abc import Iterator
 from itertools import accumulate
 from typing import NamedTuple
 
-from nodrop.analyses import Hit
-from nodrop.analyses._beside import Beside, cabled_host_names, format_first_words, overlapping_fabrics
-from nodrop.model.identifiers import Kind, Range, holdings
+from nodrop.analyses import AnalysisHit
+from nodrop.analyses._beside import OtherFabric, abbreviate_phrases, overlapping_fabrics, undescribed_cable_ends
+from nodrop.model.identifiers import IdentifierKind, NumberRange, find_holdings
 from nodrop.model.index import Index
-from nodrop.model.subject import FABRIC, Subject
+from nodrop.model.subject import FABRIC_HEAD, Subject
 
-BESIDE = True
+NEEDS_OTHER_FABRICS = True
 
 
-def find(index: Index, *, joined: bool) -> Iterator[Hit]:
+def find(index: Index, *, joined: bool) -> Iterator[AnalysisHit]:
     """Yield a hit for each kind of number and each earlier fabric with which it overlaps.
 
     Compared are fabrics that are `joined`, or those that are not.
@@ -29,7 +29,9 @@ def find(index: Index, *, joined: bool) -> Iterator[Hit]:
     own_numbers = _numbers_by_kind(index) if other_fabrics else {}
     for fabric in other_fabrics:
         hosts = (
-            set(cabled_host_names(fabric.index)) & set(cabled_host_names(index)) if fabric.same_names(index) else set()
+            set(undescribed_cable_ends(fabric.index)) & set(undescribed_cable_ends(index))
+            if fabric.same_names(index)
+            else set()
         )
         for kind, known_numbers in sorted(_numbers_by_kind(fabric.index).items()):
             one_network = fabric.joined or (kind == "host prefixes" and bool(hosts))
@@ -46,14 +48,14 @@ def find(index: Index, *, joined: bool) -> Iterator[Hit]:
 class _Number(NamedTuple):
     """A number or prefix, where it stands, and its text there."""
 
-    span: Range
+    span: NumberRange
     subject: Subject
     text: str
 
 
-def _numbers_by_kind(index: Index) -> dict[Kind, list[_Number]]:
-    numbers: dict[Kind, list[_Number]] = {}
-    for holding in holdings(index.fabric):
+def _numbers_by_kind(index: Index) -> dict[IdentifierKind, list[_Number]]:
+    numbers: dict[IdentifierKind, list[_Number]] = {}
+    for holding in find_holdings(index.fabric):
         rows = numbers.setdefault(holding.kind, [])
         rows += (_Number(span, holding.subject, text) for text, span in holding.spans())
     return numbers
@@ -67,9 +69,9 @@ def _overlap_hits(
     kind: str,
     own_numbers: list[_Number],
     other_numbers: list[_Number],
-    other_fabric: Beside,
+    other_fabric: OtherFabric,
     cables: set[frozenset[Subject]],
-) -> Iterator[Hit]:
+) -> Iterator[AnalysisHit]:
     """Yield a hit with all overlaps of a kind but those of the two ends of a cable, placed at the first."""
     known_numbers = sorted(other_numbers)
     starts = [known_number.span[:2] for known_number in known_numbers]
@@ -78,28 +80,28 @@ def _overlap_hits(
     for number in own_numbers:
         version, low, high = number.span
         at = bisect_right(starts, (version, high))
-        while at and _end(furthest[at - 1]) >= (version, low):
+        while at and _last_number_of(furthest[at - 1]) >= (version, low):
             at -= 1
             ends = frozenset({number.subject[:2], known_numbers[at].subject[:2]})
-            if _end(known_numbers[at]) >= (version, low) and ends not in cables:
+            if _last_number_of(known_numbers[at]) >= (version, low) and ends not in cables:
                 words.setdefault(number.text, (number, known_numbers[at]))
                 break
     if not words:
         return
     first_number, far_number = next(iter(words.values()))
-    yield Hit(
-        subject=(FABRIC,),
+    yield AnalysisHit(
+        subject=(FABRIC_HEAD,),
         at=first_number.subject,
-        facts={"kind": kind, "values": format_first_words(words), "other": other_fabric.name},
+        facts={"kind": kind, "values": abbreviate_phrases(words), "other": other_fabric.name},
         related=((other_fabric.subject(*far_number.subject), "the same there"),),
         discriminator=f"{other_fabric.name} {kind}",
     )
 
 
 def _number_with_later_end(number: _Number, other_number: _Number) -> _Number:
-    return max(number, other_number, key=_end)
+    return max(number, other_number, key=_last_number_of)
 
 
-def _end(number: _Number) -> tuple[int, int]:
+def _last_number_of(number: _Number) -> tuple[int, int]:
     version, _, high = number.span
     return version, high

@@ -2,18 +2,18 @@
 
 from collections.abc import Iterator
 
-from nodrop.analyses import Hit
+from nodrop.analyses import AnalysisHit
 from nodrop.analyses._plane import control_plane_of
 from nodrop.model.index import Index
 from nodrop.model.states import known_rows
 from nodrop.model.subject import Subject
 from nodrop.routing.routers import Router
 
-ROUTED = True
-REPAIRS = True
+NEEDS_ROUTING = True
+GIVES_CHANGES = True
 
 
-def find(index: Index) -> Iterator[Hit]:
+def find(index: Index) -> Iterator[AnalysisHit]:
     """Yield each router whose id an earlier one has; an address that both have on a loopback is another rule's."""
     first_routers: dict[str, Router] = {}
     for router in control_plane_of(index).routers:
@@ -25,7 +25,7 @@ def find(index: Index) -> Iterator[Hit]:
             _has_loopback_address(router, router_id) and _has_loopback_address(earlier, router_id)
         ):
             continue
-        yield Hit(
+        yield AnalysisHit(
             subject=(*router.subject, "router_id"),
             facts={"device": router.name, "router_id": router_id, "other": earlier.name},
             changes=tuple(_router_id_changes(index, router)),

@@ -7,7 +7,7 @@ to no switch that was read, or to an address that several have, is not checked: 
 from collections import defaultdict
 from collections.abc import Container, Iterator, Mapping
 
-from nodrop.analyses import Hit
+from nodrop.analyses import AnalysisHit
 from nodrop.analyses._plane import control_plane_of
 from nodrop.model.fabric import Device, Interface, Loopback
 from nodrop.model.index import Index
@@ -16,27 +16,27 @@ from nodrop.model.states import Unknown, known_rows
 from nodrop.model.subject import Subject
 
 RESTS_ON = frozenset({"cables"})
-REPAIRS = True
-ROUTED = True
+GIVES_CHANGES = True
+NEEDS_ROUTING = True
 LOOKS_AT = frozenset({"bgp", "addresses", "loopbacks", "vrf_bgp", "vrf", "enabled"})
 
 SpeakerKey = tuple[str, int]
 """A switch that speaks BGP, and its AS number."""
 
 
-def find(index: Index) -> Iterator[Hit]:
+def find(index: Index) -> Iterator[AnalysisHit]:
     """Yield the first session with such a fault of each pair of switches; two external ends with one AS yield one."""
     speakers = dict(_bgp_speakers(index))
     owners = _address_owners(index, speakers)
     showing = {device.name for device in index.fabric.devices if _has_local_asn(device)}
-    wrong = _Wrong(index, speakers, owners, showing)
+    wrong = _WrongAsnSessions(index, speakers, owners, showing)
     reported_pairs: set[tuple[str, str, str]] = set()
     for device in index.fabric.devices:
         if isinstance(device.bgp, Unknown) or device.bgp is None:
             continue
         own_asn = device.bgp.asn
         for session, far in wrong.of.get(device.name, ()):
-            expected = _expected(session, own_asn, far[1])
+            expected = _describe_expected_asn(session, own_asn, far[1])
             device_a, device_b = (
                 sorted((device.name, far[0])) if session.remote_asn == "external" else (device.name, far[0])
             )
@@ -46,7 +46,7 @@ def find(index: Index) -> Iterator[Hit]:
                 far_asn: Subject = (far[0], "@bgp", "asn")
                 changes = tuple(wrong.mended(device.name, far))
                 is_far_wrong = [changed for changed, _ in changes] == [far_asn]
-                yield Hit(
+                yield AnalysisHit(
                     subject=subject,
                     at=far_asn if is_far_wrong else (*subject, "remote_asn"),
                     facts={
@@ -68,7 +68,7 @@ def _has_local_asn(device: Device) -> bool:
     return bgp is not None and any(neighbor.local_asn is not None for neighbor in known_rows(bgp.neighbors))
 
 
-def _find_rejected_sessions(index: Index, showing: set[str]) -> Iterator[Hit]:
+def _find_rejected_sessions(index: Index, showing: set[str]) -> Iterator[AnalysisHit]:
     """Yield the first session of a switch to each one of `showing` that expects another number than is shown to it."""
     reported_pairs = set()
     for down in control_plane_of(index).down:
@@ -79,7 +79,7 @@ def _find_rejected_sessions(index: Index, showing: set[str]) -> Iterator[Hit]:
         bgp, shown_asn = down.router.bgp, int(down.facts["found"])
         own_asn = 0 if bgp is None else bgp.asn
         subject = down.router.at(down.neighbor)
-        yield Hit(
+        yield AnalysisHit(
             subject=subject,
             at=(*subject, "remote_asn"),
             facts={
@@ -87,13 +87,13 @@ def _find_rejected_sessions(index: Index, showing: set[str]) -> Iterator[Hit]:
                 "device": router,
                 "far": far,
                 "found": shown_asn,
-                "expected": _expected(down.neighbor, own_asn, shown_asn),
+                "expected": _describe_expected_asn(down.neighbor, own_asn, shown_asn),
             },
             related=(((far, "@bgp", "asn"), f"shows AS {shown_asn} there"),),
         )
 
 
-class _Wrong:
+class _WrongAsnSessions:
     """All sessions that are up for another AS number than their far end has, by switch, and what that end has."""
 
     def __init__(
@@ -160,7 +160,7 @@ def _far_speaker_of_cable(
     return None if end is None else speakers.get(end.node)
 
 
-def _expected(session: BgpNeighbor, own_asn: int, far_router: int) -> str:
+def _describe_expected_asn(session: BgpNeighbor, own_asn: int, far_router: int) -> str:
     """Return which AS number a session wants at the far end, in words; nothing where it finds that."""
     wanted_remote_asn = session.remote_asn
     if wanted_remote_asn == "external":

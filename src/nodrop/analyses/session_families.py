@@ -2,25 +2,25 @@
 
 from collections.abc import Iterator
 
-from nodrop.analyses import Hit
-from nodrop.analyses._drops import reaches
-from nodrop.analyses._naming import left_out_of
+from nodrop.analyses import AnalysisHit
+from nodrop.analyses._drops import route_reaches_of
+from nodrop.analyses._naming import names_left_out
 from nodrop.model.index import Index
 from nodrop.routing.prefixes import AddressFamily
 from nodrop.routing.routers import BgpSession, SessionSide
 from nodrop.routing.words import neighbor_family_statement
 
 RESTS_ON = frozenset({"cables"})
-ROUTED = True
+NEEDS_ROUTING = True
 
 
-def find(index: Index) -> Iterator[Hit]:
+def find(index: Index) -> Iterator[AnalysisHit]:
     """Yield each router with such sessions once for a family, at the first that it does not activate.
 
     Where a second session over the same leg carries the other family, or is down, that is another matter; so is a
     session over several hops, whose leg carries none.
     """
-    for reach in reaches(index):
+    for reach in route_reaches_of(index):
         family, plane = reach.routes.family, reach.plane
         carrying = [side for peering in plane.sessions if family in peering.families for side in (peering.a, peering.b)]
         speaking = {side.router for side in carrying}
@@ -43,7 +43,7 @@ def find(index: Index) -> Iterator[Hit]:
             router = plane.routers[number]
             count_suffix = f" and {len(sides) - 1} more" if len(sides) > 1 else ""
             first_neighbor = sides[0].neighbor
-            yield Hit(
+            yield AnalysisHit(
                 subject=router.subject,
                 at=(*router.at(first_neighbor), *(("active",) if family == "ipv4" else ("ipv6", "active"))),
                 facts={
@@ -52,7 +52,7 @@ def find(index: Index) -> Iterator[Hit]:
                     "family": "IPv4" if family == "ipv4" else "IPv6",
                 },
                 discriminator=family,
-                left_out=left_out_of([side.neighbor.key for side in sides]),
+                left_out=names_left_out([side.neighbor.key for side in sides]),
             )
 
 

@@ -5,25 +5,25 @@ If the other end of a session has a separate reason, that is reported there; AS 
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from nodrop.analyses import Hit, Unsettled
+from nodrop.analyses import AnalysisHit, UndecidedSubject
 from nodrop.analyses._plane import control_plane_of
 from nodrop.model.index import Index
 from nodrop.routing.routers import DownSession
 
 RESTS_ON = frozenset({"cables"})
-ROUTED = True
-REPAIRS = frozenset({"shutdown"})
+NEEDS_ROUTING = True
+GIVES_CHANGES = frozenset({"shutdown"})
 
-_AT = {"shutdown": ("enabled",), "families": ("active",)}
+_FAULTY_FIELD_BY_REASON = {"shutdown": ("enabled",), "families": ("active",)}
 """The part of a statement that is at fault, where it is not the whole."""
 
-_RELATION = {"no-member": "the interface without ports", "static": "the static route"}
+_RELATION_BY_REASON = {"no-member": "the interface without ports", "static": "the static route"}
 """What a related place is, where it is not at the other end."""
 
-_NO_ADDRESS = "no address in a subnet with its neighbor"
+_NO_ADDRESS_REASON = "no address in a subnet with its neighbor"
 
 
-def find(index: Index, *, reason: str) -> Iterator[Hit | Unsettled]:
+def find(index: Index, *, reason: str) -> Iterator[AnalysisHit | UndecidedSubject]:
     """Yield the statements that get no session for this `reason` (routing.routers.Reason)."""
     by_reason = index.keep(
         "sessions that are down, by reason", lambda: _down_sessions_by_reason(control_plane_of(index).down)
@@ -35,20 +35,22 @@ def find(index: Index, *, reason: str) -> Iterator[Hit | Unsettled]:
                 facts["description"] = f" ({down.neighbor.description})"
             if reason == "no-subnet":
                 over = down.neighbor.interface
-                facts["lack"] = f"no interface {over} for its session" if over else f"{_NO_ADDRESS} {down.neighbor.key}"
+                facts["lack"] = (
+                    f"no interface {over} for its session" if over else f"{_NO_ADDRESS_REASON} {down.neighbor.key}"
+                )
             subject = down.router.at(down.neighbor)
-            yield Hit(
+            yield AnalysisHit(
                 subject=subject,
-                at=(*subject, *_AT.get(reason, ())),
+                at=(*subject, *_FAULTY_FIELD_BY_REASON.get(reason, ())),
                 facts={**facts, **down.facts},
-                related=tuple((place, _RELATION.get(reason, "the other end")) for place in down.related),
+                related=tuple((place, _RELATION_BY_REASON.get(reason, "the other end")) for place in down.related),
                 changes=(((*subject, "enabled"), True),) if reason == "shutdown" else (),
                 names=tuple(str(named) for named in (facts["description"], down.facts.get("port")) if named),
             )
     for down in by_reason.get("unread", ()) if reason == "nobody" else ():
         unread_nodes = frozenset({str(node)} if (node := down.facts["node"]) else ())
         missing = str(down.facts.get("missing") or ("device.bgp" if unread_nodes else "fabric.links"))
-        yield Unsettled(subject=(down.router.device.name,), missing=missing, others=unread_nodes)
+        yield UndecidedSubject(subject=(down.router.device.name,), missing=missing, others=unread_nodes)
 
 
 def _down_sessions_by_reason(downs: Iterable[DownSession]) -> Mapping[str, Sequence[DownSession]]:

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from nodrop.analyses import Hit, Unsettled
-from nodrop.analyses._naming import left_out_of
+from nodrop.analyses import AnalysisHit, UndecidedSubject
+from nodrop.analyses._naming import names_left_out
 from nodrop.analyses._plane import control_plane_of
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown
@@ -11,10 +11,10 @@ from nodrop.routing.peerings import is_internal_session
 from nodrop.routing.routers import SessionSide
 from nodrop.routing.words import neighbor_family_statement
 
-ROUTED = True
+NEEDS_ROUTING = True
 
 
-def find(index: Index) -> Iterator[Hit | Unsettled]:
+def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
     """Yield each router with such sessions once, at the first of them."""
     plane = control_plane_of(index)
     rows: dict[int, list[tuple[SessionSide, str]]] = {}
@@ -35,13 +35,13 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
         if bgp is None or bgp.requires_policy is False:
             continue
         if isinstance(bgp.requires_policy, Unknown):
-            yield Unsettled(subject=(router.device.name,), missing="device.bgp.requires_policy")
+            yield UndecidedSubject(subject=(router.device.name,), missing="device.bgp.requires_policy")
             continue
         side, directions = found_rows[0]
         count_suffix = f" and {len(found_rows) - 1} more" if len(found_rows) > 1 else ""
-        yield Hit(
+        yield AnalysisHit(
             subject=router.at(side.neighbor),
             facts={"device": router.name, "session": side.neighbor.key + count_suffix, "ways": directions},
             related=(((*router.subject, "requires_policy"), "RFC 8212"),),
-            left_out=left_out_of([row[0].neighbor.key for row in found_rows]),
+            left_out=names_left_out([row[0].neighbor.key for row in found_rows]),
         )

@@ -6,16 +6,16 @@ fabrics are two switches, whose ports are not compared.
 
 from collections.abc import Iterator, Mapping
 
-from nodrop.analyses import Hit
-from nodrop.analyses._beside import Beside, format_first_words, overlapping_fabrics
+from nodrop.analyses import AnalysisHit
+from nodrop.analyses._beside import OtherFabric, abbreviate_phrases, overlapping_fabrics
 from nodrop.model.fabric import End, Link
 from nodrop.model.index import Index
-from nodrop.model.subject import Subject, link, natural
+from nodrop.model.subject import Subject, link_subject, natural_sort_key
 
-BESIDE = True
+NEEDS_OTHER_FABRICS = True
 
 
-def find(index: Index) -> Iterator[Hit]:
+def find(index: Index) -> Iterator[AnalysisHit]:
     """Yield a hit for each host or switch with ports that cables of an earlier fabric end at."""
     for other_overlapping_fabric in overlapping_fabrics(index):
         if not other_overlapping_fabric.same_names(index):
@@ -33,22 +33,22 @@ def find(index: Index) -> Iterator[Hit]:
                     and not _is_switch_in_both(end, index, other_overlapping_fabric)
                 ):
                     twice.setdefault(end.node, []).append((end.port, cable, known_link))
-        for node in sorted(twice, key=natural):
+        for node in sorted(twice, key=natural_sort_key):
             yield _build_hit(node, twice[node], other_overlapping_fabric)
 
 
-def _is_switch_in_both(end: End, index: Index, other_fabric: Beside) -> bool:
+def _is_switch_in_both(end: End, index: Index, other_fabric: OtherFabric) -> bool:
     return end.node in index.devices and end.node in other_fabric.index.devices
 
 
-def _build_hit(node: str, rows: list[tuple[str, Link, Link]], other_fabric: Beside) -> Hit:
-    rows.sort(key=lambda row: natural(row[0]))
+def _build_hit(node: str, rows: list[tuple[str, Link, Link]], other_fabric: OtherFabric) -> AnalysisHit:
+    rows.sort(key=lambda row: natural_sort_key(row[0]))
     _, own_link, other_link = rows[0]
-    return Hit(
-        subject=link(own_link.a, own_link.b),
+    return AnalysisHit(
+        subject=link_subject(own_link.a, own_link.b),
         facts={
             "node": node,
-            "ports": format_first_words(port for port, _, _ in rows),
+            "ports": abbreviate_phrases(port for port, _, _ in rows),
             "count": len(rows),
             "cable": f"{own_link.a} to {own_link.b}",
             "known": f"{other_link.a} to {other_link.b}",

@@ -5,28 +5,28 @@ A management address that no file states is compared with none.
 
 from collections.abc import Iterator
 
-from nodrop.analyses import Hit
+from nodrop.analyses import AnalysisHit
 from nodrop.analyses._beside import overlapping_fabrics
-from nodrop.model.identifiers import management_of
+from nodrop.model.identifiers import management_addresses
 from nodrop.model.index import Index
 
-BESIDE = True
+NEEDS_OTHER_FABRICS = True
 
 
-def find(index: Index) -> Iterator[Hit]:
+def find(index: Index) -> Iterator[AnalysisHit]:
     """Yield a hit for each pair of switches that have a management address in common."""
     for other_overlapping_fabric in overlapping_fabrics(index):
         holders: dict[str, str] = {}
         for device in other_overlapping_fabric.fabric.devices:
-            for address in management_of(device):
+            for address in management_addresses(device):
                 holders.setdefault(address, device.name)
         for device in index.fabric.devices:
             shared: dict[str, list[str]] = {}
-            for address in management_of(device):
+            for address in management_addresses(device):
                 if address in holders:
                     shared.setdefault(holders[address], []).append(address)
             for holder, addresses in shared.items():
-                yield Hit(
+                yield AnalysisHit(
                     subject=(device.name,),
                     at=(device.name, "@management", "addresses"),
                     facts={

@@ -2,21 +2,21 @@
 
 from collections.abc import Iterator
 
-from nodrop.analyses import Hit
+from nodrop.analyses import AnalysisHit
 from nodrop.analyses._beside import overlapping_fabrics
 from nodrop.model.index import Index
 
-BESIDE = True
+NEEDS_OTHER_FABRICS = True
 
 
-def find(index: Index) -> Iterator[Hit]:
+def find(index: Index) -> Iterator[AnalysisHit]:
     """Yield a hit for each switch whose name a switch of an earlier fabric of the site has."""
     for other_overlapping_fabric in overlapping_fabrics(index):
         if not other_overlapping_fabric.one_site:
             continue
         for device in index.fabric.devices:
             if device.name in other_overlapping_fabric.index.devices:
-                yield Hit(
+                yield AnalysisHit(
                     subject=(device.name,),
                     facts={"device": device.name, "other": other_overlapping_fabric.name},
                     related=((other_overlapping_fabric.subject(device.name), "the same name"),),

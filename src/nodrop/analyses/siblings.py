@@ -9,20 +9,20 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from nodrop import units
-from nodrop.analyses import Hit, Unsettled
+from nodrop.analyses import AnalysisHit, UndecidedSubject
 from nodrop.analyses._kinship import UNKNOWN_SIDE_NAME, FamilyPort, PortFamilies
 from nodrop.model.buffers import BufferProfile
-from nodrop.model.edit import part_of
-from nodrop.model.fields import field_names, label_of, numbers, unit_of
+from nodrop.model.edit import get_part
+from nodrop.model.fields import field_names, label_of, number_words_by_field, unit_of
 from nodrop.model.index import Index
 from nodrop.model.qos import PfcWatchdog, QosProfile, Queue, Scheduler, WredProfile
 from nodrop.model.states import UnknownFact, require_fact
 from nodrop.model.subject import Subject
 
 RESTS_ON = frozenset({"cables", "roles", "models"})
-REPAIRS = True
+GIVES_CHANGES = True
 
-SHOWN_SIBLINGS = 3
+MAX_SHOWN_DIFFERENCES = 3
 """How many differences a message spells out."""
 
 NOTHING_STATED = "nothing stated"
@@ -42,14 +42,14 @@ class PortTrait(NamedTuple):
 PortTraits = tuple[PortTrait, ...]
 
 
-def find(index: Index) -> Iterator[Hit | Unsettled]:
+def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
     """Yield the ports unlike most of their siblings, once for each aspect with a difference."""
     kinship = PortFamilies(index, sides=True)
     for aspect in SIBLING_ASPECTS:
         yield from _outlier_hits(kinship, aspect)
 
 
-def _outlier_hits(kinship: PortFamilies, aspect: str) -> Iterator[Hit | Unsettled]:
+def _outlier_hits(kinship: PortFamilies, aspect: str) -> Iterator[AnalysisHit | UndecidedSubject]:
     seen: dict[int, PortTraits | str] = {}
 
     def read_traits(member: FamilyPort) -> PortTraits | str:
@@ -93,21 +93,23 @@ def _build_difference_hit(
     count: int,
     *,
     sided: bool,
-) -> Hit | Unsettled:
+) -> AnalysisHit | UndecidedSubject:
     device, port = member.device.name, member.port.name
     if isinstance(traits, str) or not sided:
-        return Unsettled(subject=(device, port), missing=traits if isinstance(traits, str) else "interface.side")
+        return UndecidedSubject(subject=(device, port), missing=traits if isinstance(traits, str) else "interface.side")
     differences = list(_differing_traits(traits, expected))
-    count_suffix = f" and {len(differences) - SHOWN_SIBLINGS} more" if len(differences) > SHOWN_SIBLINGS else ""
+    count_suffix = (
+        f" and {len(differences) - MAX_SHOWN_DIFFERENCES} more" if len(differences) > MAX_SHOWN_DIFFERENCES else ""
+    )
     _, place = differences[0]
-    return Hit(
+    return AnalysisHit(
         subject=(device, port),
         at=(device, port, *place),
         facts={
             "device": device,
             "port": port,
             "aspect": aspect,
-            "differences": "; ".join(text for text, _ in differences[:SHOWN_SIBLINGS]) + count_suffix,
+            "differences": "; ".join(text for text, _ in differences[:MAX_SHOWN_DIFFERENCES]) + count_suffix,
             "sibling_device": sibling.device.name,
             "sibling_port": sibling.port.name,
             "siblings": count,
@@ -121,7 +123,7 @@ def _build_difference_hit(
 def _change_to_sibling_value(port: Subject, sibling: FamilyPort, place: Subject) -> tuple[Subject, object]:
     """Return a part of a port, and the value of its sibling there; None without one."""
     try:
-        return (*port, *place), part_of(sibling.port, place)
+        return (*port, *place), get_part(sibling.port, place)
     except ValueError:
         return (*port, *place), None
 
@@ -152,7 +154,7 @@ def _classification_traits(qos: QosProfile) -> Iterator[PortTrait]:
 def _map_traits(qos: QosProfile, aspect: str) -> Iterator[PortTrait]:
     """Yield the entries of the maps of an aspect, in the words of their fields."""
     for name in field_names(QosProfile, aspect=aspect):
-        if (words := numbers().get(name)) is not None:
+        if (words := number_words_by_field().get(name)) is not None:
             yield from _map_entry_traits(qos, name, f"{words.source} {{}} {words.verb}", f"{words.target} {{}}")
 
 

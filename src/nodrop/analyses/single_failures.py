@@ -2,21 +2,21 @@
 
 from collections.abc import Iterator
 
-from nodrop.analyses import Hit, Unsettled
-from nodrop.analyses._drops import drops
+from nodrop.analyses import AnalysisHit, UndecidedSubject
+from nodrop.analyses._drops import dropped_routes_of
 from nodrop.analyses._failed import FailureCase, failure_cases
-from nodrop.analyses._naming import left_out_of
+from nodrop.analyses._naming import names_left_out
 from nodrop.analyses._plane import control_plane_of, uncomputed_gaps
 from nodrop.model.index import Index
-from nodrop.model.subject import link as subject_of
+from nodrop.model.subject import link_subject as subject_of
 from nodrop.routing.failures import RouteLoss
 
 RESTS_ON = frozenset({"cables", "hosts", "roles"})
-ROUTED = True
-FAILURES = True
+NEEDS_ROUTING = True
+NEEDS_FAILURES = True
 
 
-def find(index: Index, *, what: str) -> Iterator[Hit | Unsettled]:
+def find(index: Index, *, what: str) -> Iterator[AnalysisHit | UndecidedSubject]:
     """Yield each cable or switch once, with an example of a loss (`lost`) or of a `valley`.
 
     The prefixes that a switch announces itself are not missed when it fails. A loss of hosts does not count if the
@@ -25,7 +25,7 @@ def find(index: Index, *, what: str) -> Iterator[Hit | Unsettled]:
     yield from uncomputed_gaps(control_plane_of(index))
     reported_failures = set()
     hurt = {down.router.number for down in control_plane_of(index).down}
-    hurt |= {number for _, drop in drops(index) for number in (drop.router, drop.link.far)}
+    hurt |= {number for _, drop in dropped_routes_of(index) for number in (drop.router, drop.link.far)}
     for failure in failure_cases(index):
         rows = (
             failure.valleys
@@ -41,7 +41,7 @@ def find(index: Index, *, what: str) -> Iterator[Hit | Unsettled]:
             bits |= row.bits
         prefixes = failure.reach.prefixes(bits)
         routers = [failure.reach.plane.routers[row.router] for row in rows]
-        yield Hit(
+        yield AnalysisHit(
             subject=subject_of(failure.link.a, failure.link.b) if failure.link else (failure.device,),
             at=tuple(failure.link.a) if failure.link else None,
             facts={
@@ -50,7 +50,7 @@ def find(index: Index, *, what: str) -> Iterator[Hit | Unsettled]:
                 "prefix": str(failure.reach.prefixes(rows[0].bits)[0])
                 + (f" and {len(prefixes) - 1} more" if len(prefixes) > 1 else ""),
             },
-            left_out=(*left_out_of([router.name for router in routers]), *left_out_of(prefixes)),
+            left_out=(*names_left_out([router.name for router in routers]), *names_left_out(prefixes)),
         )
 
 

@@ -8,27 +8,27 @@ can wait for itself in a circle. A leaf whose export policy passes only its own 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 
-from nodrop.analyses import Hit, Unsettled
-from nodrop.analyses._tiers import UplinkCable, peers, port_addresses, uplink_cables
+from nodrop.analyses import AnalysisHit, UndecidedSubject
+from nodrop.analyses._tiers import UplinkCable, bgp_peers_of, port_addresses, uplink_cables
 from nodrop.model.fabric import Device
 from nodrop.model.index import Index
 from nodrop.model.routing import Bgp
 from nodrop.model.states import Unknown, known_rows
 from nodrop.model.subject import Subject
 from nodrop.routing.destinations import is_prefix_permitted
-from nodrop.routing.prefixes import ADDRESS_FAMILIES, Prefix, prefix
+from nodrop.routing.prefixes import ADDRESS_FAMILIES, Prefix, parse_prefix
 from nodrop.routing.words import neighbor_family_statement
 
 RESTS_ON = frozenset({"cables", "roles"})
-REPAIRS = True
+GIVES_CHANGES = True
 LOOKS_AT = frozenset({"role", "bgp", "loopbacks", "addresses"})
 
-_ELSEWHERE = ("call", "on-match")
+_CONTINUATION_KINDS = ("call", "on-match")
 """What sends a route through more than one rule."""
-_PREFIX_LISTS = ("ip address prefix-list", "ipv6 address prefix-list")
+_PREFIX_LIST_ATTRIBUTES = ("ip address prefix-list", "ipv6 address prefix-list")
 
 
-def find(index: Index) -> Iterator[Hit | Unsettled]:
+def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
     """Yield the upper switches whose number is not that of their neighbors in the tier, where a lower one transits."""
     below: defaultdict[str, list[UplinkCable]] = defaultdict(list)
     for cable in uplink_cables(index):
@@ -42,7 +42,7 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
         for upper in uppers.values():
             if isinstance(upper.bgp, Unknown):
                 if upper.name not in reported_switches:
-                    yield Unsettled(subject=(upper.name,), missing="device.bgp")
+                    yield UndecidedSubject(subject=(upper.name,), missing="device.bgp")
                 reported_switches.add(upper.name)
             elif upper.bgp is not None:
                 numbers[upper.name] = upper.bgp.asn
@@ -50,14 +50,14 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
             continue
         passes = _provides_transit(index, cables, _prefixes_of_other_leaves(below, name))
         if isinstance(passes, str):
-            yield Unsettled(subject=(name,), missing=passes)
+            yield UndecidedSubject(subject=(name,), missing=passes)
         elif passes:
             yield from _outlier_asn_hits(index, below, name, numbers, reported_switches)
 
 
 def _outlier_asn_hits(
     index: Index, below: Iterable[str], lower: str, numbers: dict[str, int], reported_switches: set[str]
-) -> Iterator[Hit]:
+) -> Iterator[AnalysisHit]:
     """Return a hit for each number that is not the shared one: the most common, if more than one switch has it."""
     counted = Counter(numbers.values())
     shared, count = min(counted.items(), key=lambda item: (-item[1], item[0]))
@@ -66,7 +66,7 @@ def _outlier_asn_hits(
             continue
         reported_switches.add(upper)
         peer = next(other_name for other_name, number in numbers.items() if number != asn)
-        yield Hit(
+        yield AnalysisHit(
             subject=(upper,),
             at=(upper, "@bgp", "asn"),
             facts={"spine": upper, "asn": asn, "other": peer, "other_asn": numbers[peer], "leaf": lower},
@@ -82,7 +82,7 @@ def _asn_changes(
     yield (upper, "@bgp", "asn"), shared
     for name in below:
         device = index.devices[name]
-        above = peers(index, device)
+        above = bgp_peers_of(index, device)
         for session in known_rows(device.neighbors):
             if session.remote_asn == asn and session.key in above and above[session.key].name == upper:
                 yield (name, "@neighbors", session.key, "remote_asn"), shared
@@ -101,7 +101,7 @@ def _originated_prefixes(device: Device) -> tuple[Prefix, ...]:
     texts = () if isinstance(device.bgp, Unknown) or device.bgp is None else device.bgp.networks
     if not texts and not isinstance(device.loopbacks, Unknown):
         texts = tuple(address for loopback in device.loopbacks for address in loopback.addresses)
-    parsed_prefixes = map(prefix, texts)
+    parsed_prefixes = map(parse_prefix, texts)
     return tuple(network for network in parsed_prefixes if network is not None)
 
 
@@ -145,7 +145,7 @@ def _policy_permits_prefixes(bgp: Bgp, name: str | None, foreign: tuple[Prefix, 
             fits = [_condition_matches(bgp, kind, value, network) for kind, value in rule.matches]
             if False in fits:
                 continue
-            if None in fits or any(kind in _ELSEWHERE for kind, _ in rule.sets):
+            if None in fits or any(kind in _CONTINUATION_KINDS for kind, _ in rule.sets):
                 return "device.bgp.route_maps"
             if rule.action == "permit":
                 return True
@@ -155,7 +155,7 @@ def _policy_permits_prefixes(bgp: Bgp, name: str | None, foreign: tuple[Prefix, 
 
 def _condition_matches(bgp: Bgp, kind: str, value: str, network: Prefix) -> bool | None:
     """Whether a condition holds for a prefix; None where that depends on more than the prefix."""
-    if kind not in _PREFIX_LISTS:
+    if kind not in _PREFIX_LIST_ATTRIBUTES:
         return None
     family = "ipv6" if kind.startswith("ipv6") else "ipv4"
     listed = next(

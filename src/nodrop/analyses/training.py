@@ -6,19 +6,19 @@ auto-negotiation begins this (clause 73). A transceiver does that itself, and do
 
 from collections.abc import Iterator
 
-from nodrop.analyses import Hit, HitFact
+from nodrop.analyses import AnalysisHit, HitFact
 from nodrop.hardware import medium
 from nodrop.hardware.lanes import PAM4_LANE_MBPS
 from nodrop.model.fabric import End, Interface
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown, surely_off
-from nodrop.platforms.kit.traits import known_traits
+from nodrop.platforms.kit.traits import newest_traits
 
 RESTS_ON = frozenset({"cables"})
-NEAR = True
+READS_NEARBY_FACTS = True
 
 
-def find(index: Index) -> Iterator[Hit]:
+def find(index: Index) -> Iterator[AnalysisHit]:
     """Yield the ports in use, by the cables whose medium is stated."""
     trained = {
         (device.name, port.name)
@@ -43,7 +43,7 @@ def find(index: Index) -> Iterator[Hit]:
                     "media": kind.name,
                     "expected": expected,
                 }
-                yield Hit(subject=tuple(near), at=(*near, field), facts=facts)
+                yield AnalysisHit(subject=tuple(near), at=(*near, field), facts=facts)
 
 
 def _check_transceiver_port(port: Interface) -> tuple[str, str, str] | None:
@@ -55,7 +55,7 @@ def _check_copper_port(index: Index, near: End, port: Interface, far: End) -> tu
     """Return the fault of a port at passive copper."""
     if isinstance(port.autoneg, Unknown) or port.autoneg or _is_known_true(port.link_training):
         return None
-    if _has_pam4(port) and _has_platform_rule(index.devices[near.node].platform, port):
+    if _has_pam4(port) and _is_reported_by_platform(index.devices[near.node].platform, port):
         return None
     interface = index.interface(*far)
     if interface is not None and _is_known_true(interface.autoneg) and not surely_off(interface.enabled):
@@ -75,8 +75,8 @@ def _has_pam4(port: Interface) -> bool:
     return isinstance(speed, int) and isinstance(lanes, int) and lanes > 0 and speed // lanes >= PAM4_LANE_MBPS
 
 
-def _has_platform_rule(platform: str, port: Interface) -> bool:
+def _is_reported_by_platform(platform: str, port: Interface) -> bool:
     """Whether a rule of the platform reports it: for links between switches, if ports negotiate by default."""
-    traits = known_traits(platform)
+    traits = newest_traits(platform)
     negotiates = traits is not None and traits.autoneg is True
     return not isinstance(port.side, Unknown) and port.side == "fabric" and negotiates

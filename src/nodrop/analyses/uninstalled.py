@@ -2,25 +2,25 @@
 
 from collections.abc import Iterator
 
-from nodrop.analyses import Hit
-from nodrop.analyses._drops import RouteReach, reaches
-from nodrop.analyses._naming import left_out_of
+from nodrop.analyses import AnalysisHit
+from nodrop.analyses._drops import RoutePropagation, route_reaches_of
+from nodrop.analyses._naming import names_left_out
 from nodrop.model.index import Index
 
 RESTS_ON = frozenset({"cables", "roles"})
-ROUTED = True
+NEEDS_ROUTING = True
 
 
-def find(index: Index) -> Iterator[Hit]:
+def find(index: Index) -> Iterator[AnalysisHit]:
     """Yield switches that announce routes and send no packets by them, with the setting that causes it."""
-    for reach in reaches(index):
+    for reach in route_reaches_of(index):
         for number, speaker in reach.world.speakers.items():
             learned = reach.state.table(number).bits & reach.wanted & ~reach.own(number)
             if uninstalled_bits := learned & ~speaker.installs:
                 yield _build_hit(reach, number, uninstalled_bits)
 
 
-def _build_hit(reach: RouteReach, number: int, uninstalled_bits: int) -> Hit:
+def _build_hit(reach: RoutePropagation, number: int, uninstalled_bits: int) -> AnalysisHit:
     router, family = reach.plane.routers[number], reach.routes.family
     mark = "" if family == "ipv4" else "_ipv6"
     bgp = reach.world.speakers[number].bgp
@@ -28,7 +28,7 @@ def _build_hit(reach: RouteReach, number: int, uninstalled_bits: int) -> Hit:
     prefixes = reach.prefixes(uninstalled_bits)
     count_suffix = f" and {len(prefixes) - 1} more" if len(prefixes) > 1 else ""
     field = "distances" if policy is None else "installed_policy"
-    return Hit(
+    return AnalysisHit(
         subject=(*router.subject, f"{field}{mark}"),
         facts={
             "device": router.name,
@@ -36,5 +36,5 @@ def _build_hit(reach: RouteReach, number: int, uninstalled_bits: int) -> Hit:
             "cause": "distance 255" if policy is None else f"route map {policy}",
         },
         discriminator=family,
-        left_out=left_out_of(prefixes),
+        left_out=names_left_out(prefixes),
     )

@@ -9,40 +9,40 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from nodrop import hardware
-from nodrop.analyses import Hit, HitFact, Unsettled
-from nodrop.analyses._facing import FileHosts, hosts_by_file
-from nodrop.analyses._link_layers import LINK_LAYER, is_roce
-from nodrop.analyses.nic_persistence import is_lost
+from nodrop.analyses import AnalysisHit, HitFact, UndecidedSubject
+from nodrop.analyses._facing import HostFileTargets, hosts_by_file
+from nodrop.analyses._link_layers import LINK_LAYER_FACT, is_roce
+from nodrop.analyses.nic_persistence import is_lost_at_reboot
 from nodrop.model import effects
 from nodrop.model.index import Index
 from nodrop.model.nics import Nic, value_or_none
 from nodrop.model.object_cache import distinct_objects
 
 RESTS_ON = frozenset({"classes", "hosts"})
-By = Literal["gpu", "cpu", "restart", "kernel"]
+UnmarkedCase = Literal["gpu", "cpu", "restart", "kernel"]
 
 
-class Library(NamedTuple):
+class LibraryTrafficClass(NamedTuple):
     """The variable that gives a library's RDMA a traffic class, and the DSCP without it."""
 
     variable: str
     dscp: int = 0
 
 
-_BY_GPU = {
-    "NCCL GIN": Library("NCCL_GIN_IB_TC"),
-    "NCCL GIN before 2.30.7": Library("NCCL_IB_TC"),
-    "NVSHMEM IBGDA": Library("NVSHMEM_IB_TRAFFIC_CLASS"),
+_GPU_LIBRARIES = {
+    "NCCL GIN": LibraryTrafficClass("NCCL_GIN_IB_TC"),
+    "NCCL GIN before 2.30.7": LibraryTrafficClass("NCCL_IB_TC"),
+    "NVSHMEM IBGDA": LibraryTrafficClass("NVSHMEM_IB_TRAFFIC_CLASS"),
 }
-_BY_CPU = {"NCCL": Library("NCCL_IB_TC"), "UCX": Library("UCX_IB_TRAFFIC_CLASS", 26)}
-_OF_GIN = {"NCCL": Library("NCCL_IB_TC")}
+_CPU_LIBRARIES = {"NCCL": LibraryTrafficClass("NCCL_IB_TC"), "UCX": LibraryTrafficClass("UCX_IB_TRAFFIC_CLASS", 26)}
+_GIN_LIBRARIES = {"NCCL": LibraryTrafficClass("NCCL_IB_TC")}
 """The variable for what GPUs send, by the library of the job: the one that all releases with GIN read."""
 _ANY_HOST = ""
 """What files are for where no hosts are stated."""
-_LIBRARIES = {"gpu": _BY_GPU, "cpu": _BY_CPU, "restart": _BY_CPU, "kernel": _OF_GIN}
+_LIBRARIES_BY_CASE = {"gpu": _GPU_LIBRARIES, "cpu": _CPU_LIBRARIES, "restart": _CPU_LIBRARIES, "kernel": _GIN_LIBRARIES}
 
 
-class _Defaults(NamedTuple):
+class _DefaultTosSources(NamedTuple):
     """What gives RDMA of a job's hosts a ToS: files, whether a restart loses all, whether only kernels have one."""
 
     files: tuple[str, ...] = ()
@@ -50,7 +50,7 @@ class _Defaults(NamedTuple):
     are_of_kernel: bool = False
 
 
-def find(index: Index, *, by: By) -> Iterator[Hit | Unsettled]:
+def find(index: Index, *, by: UnmarkedCase) -> Iterator[AnalysisHit | UndecidedSubject]:
     """Yield the files with such libraries, once for each DSCP with which their RDMA leaves.
 
     `by` is what leaves so: RDMA that GPUs start (`gpu`), or that the CPU does, where no file gives the host a default
@@ -64,16 +64,16 @@ def find(index: Index, *, by: By) -> Iterator[Hit | Unsettled]:
         return
     hosts = hosts_by_file(index)
     for nic in index.fabric.nics:
-        by_dscp = _unmarked_libraries_by_dscp(nic, _LIBRARIES[by], dscps)
+        by_dscp = _unmarked_libraries_by_dscp(nic, _LIBRARIES_BY_CASE[by], dscps)
         if not by_dscp or (roce := is_roce(index, nic)) is False:
             continue
-        defaults = _Defaults() if by == "gpu" else _defaults_for(index, nic, hosts)
+        defaults = _DefaultTosSources() if by == "gpu" else _defaults_for(index, nic, hosts)
         if not _is_fault_of_kind(nic, by, defaults, hosts) or (
             by != "gpu" and _marks_rdma_by_default(nic, hosts, dscps)
         ):
             continue
         if roce is None:
-            yield Unsettled(subject=nic.subject, missing=LINK_LAYER)
+            yield UndecidedSubject(subject=nic.subject, missing=LINK_LAYER_FACT)
             continue
         for dscp, libraries in by_dscp.items():
             expected = " or ".join(str(wanted << 2 | 2) for wanted in dscps)
@@ -85,23 +85,23 @@ def find(index: Index, *, by: By) -> Iterator[Hit | Unsettled]:
                 "expected": expected,
                 "file": " and ".join(defaults.files),
             }
-            yield Hit(
+            yield AnalysisHit(
                 subject=nic.subject, at=(*nic.subject, "unmarked"), facts=facts, discriminator=str(dscp) if dscp else ""
             )
 
 
 def _unmarked_libraries_by_dscp(
-    nic: Nic, libraries: dict[str, Library], dscps: tuple[int, ...]
-) -> dict[int, dict[str, Library]]:
+    nic: Nic, libraries: dict[str, LibraryTrafficClass], dscps: tuple[int, ...]
+) -> dict[int, dict[str, LibraryTrafficClass]]:
     """Return the libraries of a file whose own DSCP is none of RDMA's, by that DSCP."""
-    by_dscp: dict[int, dict[str, Library]] = {}
+    by_dscp: dict[int, dict[str, LibraryTrafficClass]] = {}
     for name in value_or_none(nic, "unmarked") or ():
         if (library := libraries.get(name)) is not None and library.dscp not in dscps:
             by_dscp.setdefault(library.dscp, {})[name] = library
     return by_dscp
 
 
-def _is_fault_of_kind(nic: Nic, by: By, defaults: _Defaults, hosts: FileHosts) -> bool:
+def _is_fault_of_kind(nic: Nic, by: UnmarkedCase, defaults: _DefaultTosSources, hosts: HostFileTargets) -> bool:
     """Whether a job without a traffic class is a fault of this kind, given the defaults of its hosts."""
     if by == "gpu":
         return True
@@ -109,7 +109,7 @@ def _is_fault_of_kind(nic: Nic, by: By, defaults: _Defaults, hosts: FileHosts) -
         return not defaults.files
     if by == "restart":
         return defaults.are_lost
-    reported = any(name in _BY_GPU for name in value_or_none(nic, "unmarked") or ())
+    reported = any(name in _GPU_LIBRARIES for name in value_or_none(nic, "unmarked") or ())
     own_hosts = hosts.of(nic)
     without_gpus = bool(own_hosts) and all(host.gpus == 0 for host in own_hosts)
     unmarked_gin = value_or_none(nic, "gin") is not False and value_or_none(nic, "gin_traffic_class") is None
@@ -117,29 +117,29 @@ def _is_fault_of_kind(nic: Nic, by: By, defaults: _Defaults, hosts: FileHosts) -
     return defaults.are_of_kernel and not defaults.are_lost and may_start_rdma
 
 
-def _marks_rdma_by_default(nic: Nic, hosts: FileHosts, dscps: tuple[int, ...]) -> bool:
+def _marks_rdma_by_default(nic: Nic, hosts: HostFileTargets, dscps: tuple[int, ...]) -> bool:
     """Whether the NICs give RDMA its DSCP as they come from the factory."""
     models = set(nic.models) or {host.nic if isinstance(host.nic, str) else "" for host in hosts.of(nic)}
     held = [hardware.nic(model).roce_dscp if model in hardware.nics() else None for model in models]
     return bool(held) and all(dscp in dscps for dscp in held)
 
 
-def _defaults_for(index: Index, nic: Nic, hosts: FileHosts) -> _Defaults:
+def _defaults_for(index: Index, nic: Nic, hosts: HostFileTargets) -> _DefaultTosSources:
     """Return what gives RDMA of the same hosts a ToS; where no hosts are stated, any file may be for the same job."""
     by_host: dict[str, list[Nic]] = index.keep("unmarked_jobs.files", lambda: _default_files_by_host(index, hosts))
-    of_hosts: dict[frozenset[str], _Defaults] = index.keep("unmarked_jobs.defaults", dict)
+    of_hosts: dict[frozenset[str], _DefaultTosSources] = index.keep("unmarked_jobs.defaults", dict)
     names = hosts.names_of(nic) if index.fabric.hosts else frozenset({_ANY_HOST})
     if names not in of_hosts:
         files = distinct_objects(file for name in sorted(names) for file in by_host.get(name, ()))
-        of_hosts[names] = _Defaults(
+        of_hosts[names] = _DefaultTosSources(
             tuple(sorted({file.file for file in files})),
-            are_lost=bool(files) and all(is_lost(index, file, hosts) for file in files),
+            are_lost=bool(files) and all(is_lost_at_reboot(index, file, hosts) for file in files),
             are_of_kernel=bool(files) and all(value_or_none(file, "traffic_class") is None for file in files),
         )
     return of_hosts[names]
 
 
-def _default_files_by_host(index: Index, hosts: FileHosts) -> dict[str, list[Nic]]:
+def _default_files_by_host(index: Index, hosts: HostFileTargets) -> dict[str, list[Nic]]:
     """Return the scripts, the templates, and /etc/nccl.conf, that give RDMA a ToS, by the hosts that they are for.
 
     The ToS of the connection manager is none for these libraries, which set up connections by themselves; that of a

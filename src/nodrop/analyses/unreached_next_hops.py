@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from nodrop.analyses import Hit, Unsettled
-from nodrop.analyses._drops import RouteReach, reaches
-from nodrop.analyses._naming import left_out_of
+from nodrop.analyses import AnalysisHit, UndecidedSubject
+from nodrop.analyses._drops import RoutePropagation, route_reaches_of
+from nodrop.analyses._naming import names_left_out
 from nodrop.analyses._plane import control_plane_of, uncomputed_gaps
 from nodrop.model.index import Index
 from nodrop.model.subject import Subject
@@ -14,7 +14,7 @@ from nodrop.routing.next_hop_policy import find_rules_with_next_hop
 from nodrop.routing.words import neighbor_family_statement
 
 RESTS_ON = frozenset({"cables"})
-ROUTED = True
+NEEDS_ROUTING = True
 
 
 class _Loss(NamedTuple):
@@ -25,23 +25,23 @@ class _Loss(NamedTuple):
     bits: int
 
 
-def find(index: Index) -> Iterator[Hit | Unsettled]:
+def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
     """Yield the rules of route maps whose next hop leaves routes unused, with a prefix and a neighbor as an example."""
     plane = control_plane_of(index)
     rows = list(plane.unreached_next_hops())
     if rows:
         yield from uncomputed_gaps(plane)
-    for reach in reaches(index) if rows else ():
+    for reach in route_reaches_of(index) if rows else ():
         losses: dict[Subject, list[_Loss]] = {}
         for row in rows:
             if not row.is_certain or row.hop.family != reach.routes.family:
                 continue
-            if (at := _find_rule(reach, row)) is not None and (loss := _find_loss(reach, row)) is not None:
+            if (at := _find_next_hop_rule(reach, row)) is not None and (loss := _find_loss(reach, row)) is not None:
                 losses.setdefault(at, []).append(loss)
         yield from (_build_hit(reach, at, found) for at, found in losses.items())
 
 
-def _find_rule(reach: RouteReach, row: UnreachedNextHop) -> Subject | None:
+def _find_next_hop_rule(reach: RoutePropagation, row: UnreachedNextHop) -> Subject | None:
     """Return the rule of a route map that sets a next hop."""
     router = reach.plane.routers[row.setter.router]
     setter = neighbor_family_statement(row.setter.neighbor, row.hop.family)
@@ -51,7 +51,7 @@ def _find_rule(reach: RouteReach, row: UnreachedNextHop) -> Subject | None:
     return None if found is None else (*router.subject, "route_maps", found[0], "rules", str(found[1].sequence))
 
 
-def _find_loss(reach: RouteReach, row: UnreachedNextHop) -> _Loss | None:
+def _find_loss(reach: RoutePropagation, row: UnreachedNextHop) -> _Loss | None:
     """Return the routes with the next hop that come over its session."""
     number = row.side.router
     for position, link in enumerate(reach.world.speakers[number].links):
@@ -64,18 +64,18 @@ def _find_loss(reach: RouteReach, row: UnreachedNextHop) -> _Loss | None:
     return None
 
 
-def _build_hit(reach: RouteReach, at: Subject, losses: list[_Loss]) -> Hit:
+def _build_hit(reach: RoutePropagation, at: Subject, losses: list[_Loss]) -> AnalysisHit:
     row, bits = losses[0].row, 0
     for loss in losses:
         bits |= loss.bits
     router, prefixes = reach.plane.routers[row.side.router], reach.prefixes(bits)
     fars = list(dict.fromkeys(loss.far for loss in losses))
-    return Hit(
+    return AnalysisHit(
         subject=at,
         facts={
             "device": router.name,
-            "prefix": _name_first([str(prefix) for prefix in prefixes]),
-            "far": _name_first(fars),
+            "prefix": _abbreviate_names([str(prefix) for prefix in prefixes]),
+            "far": _abbreviate_names(fars),
             "hop": str(row.hop),
             "cause": _describe_cause(row),
         },
@@ -84,7 +84,7 @@ def _build_hit(reach: RouteReach, at: Subject, losses: list[_Loss]) -> Hit:
             for loss in losses
         ),
         discriminator=str(row.hop),
-        left_out=left_out_of(prefixes),
+        left_out=names_left_out(prefixes),
     )
 
 
@@ -94,5 +94,5 @@ def _describe_cause(row: UnreachedNextHop) -> str:
     return "is on no link" if row.is_near else "has no route"
 
 
-def _name_first(names: list[str]) -> str:
+def _abbreviate_names(names: list[str]) -> str:
     return f"{names[0]} and {len(names) - 1} more" if len(names) > 1 else names[0]

@@ -2,21 +2,21 @@
 
 from collections.abc import Iterator
 
-from nodrop.analyses import Hit
+from nodrop.analyses import AnalysisHit
 from nodrop.limits import MAX_DISTANCE
 from nodrop.model.index import Index
 from nodrop.model.states import known_rows
 
-NEAR = True
+READS_NEARBY_FACTS = True
 LOOKS_AT = frozenset({"static_routes"})
 
 
-def find(index: Index) -> Iterator[Hit]:
+def find(index: Index) -> Iterator[AnalysisHit]:
     """Yield every static route with a distance of 255 (FRR, zebra/zebra_rib.c, rib_process)."""
     for device in index.fabric.devices:
         for at, route in enumerate(known_rows(device.static_routes)):
             if route.distance == MAX_DISTANCE:
-                yield Hit(
+                yield AnalysisHit(
                     subject=(device.name, "@static_routes", str(at)),
                     at=(device.name, "@static_routes", route.prefix, "distance"),
                     facts={"device": device.name, "prefix": route.prefix, "distance": route.distance},

@@ -3,15 +3,15 @@
 from collections import defaultdict
 from collections.abc import Iterator
 
-from nodrop.analyses import Hit, Unsettled
+from nodrop.analyses import AnalysisHit, UndecidedSubject
 from nodrop.analyses._tiers import UplinkCable, uplink_cables
 from nodrop.model.index import Index
 
 RESTS_ON = frozenset({"cables", "roles"})
-NEAR = True
+READS_NEARBY_FACTS = True
 
 
-def find(index: Index) -> Iterator[Hit | Unsettled]:
+def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
     """Yield each switch with unequal sums of cables once, at its first port to where the sum is least."""
     below: defaultdict[str, defaultdict[str, list[UplinkCable]]] = defaultdict(lambda: defaultdict(list))
     for cable in uplink_cables(index):
@@ -22,13 +22,13 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
             ports = [index.interface(name, cable.lower_port) for cable in cables]
             speeds = [port.speed_mbps for port in ports if port is not None]
             if not all(isinstance(speed, int) for speed in speeds):
-                yield Unsettled(subject=(name,), missing="interface.speed_mbps")
+                yield UndecidedSubject(subject=(name,), missing="interface.speed_mbps")
                 break
             sums[upper] = sum(speed for speed in speeds if isinstance(speed, int))
         if len(sums) < len(by_upper) or len(set(sums.values())) < 2:
             continue
         least, most = min(sums, key=lambda spine: sums[spine]), max(sums, key=lambda one: sums[one])
-        yield Hit(
+        yield AnalysisHit(
             subject=(name, by_upper[least][0].lower_port),
             facts={
                 "device": name,

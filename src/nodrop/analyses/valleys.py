@@ -2,45 +2,45 @@
 
 from collections.abc import Iterator
 
-from nodrop.analyses import Hit
-from nodrop.analyses._drops import RouteReach, reaches
-from nodrop.analyses._naming import left_out_of
+from nodrop.analyses import AnalysisHit
+from nodrop.analyses._drops import RoutePropagation, route_reaches_of
+from nodrop.analyses._naming import names_left_out
 from nodrop.model.index import Index
-from nodrop.routing.tiers import TierRanks
+from nodrop.routing.tiers import TierDirections
 
 RESTS_ON = frozenset({"cables", "roles"})
-ROUTED = True
+NEEDS_ROUTING = True
 
 
-def find(index: Index, *, unsettled: bool) -> Iterator[Hit]:
+def find(index: Index, *, unsettled: bool) -> Iterator[AnalysisHit]:
     """Yield switches that send up what comes from above, or those whose routes never settle (`unsettled`)."""
-    for reach in reaches(index):
+    for reach in route_reaches_of(index):
         yield from _unstable_route_hits(reach) if unsettled else _valley_hits(reach)
 
 
-def _unstable_route_hits(reach: RouteReach) -> Iterator[Hit]:
+def _unstable_route_hits(reach: RoutePropagation) -> Iterator[AnalysisHit]:
     numbers = sorted(reach.state.unstable)
     if not numbers:
         return
     routers = [reach.plane.routers[number] for number in numbers]
     count_suffix = f" and {len(routers) - 1} more" if len(routers) > 1 else ""
-    yield Hit(
+    yield AnalysisHit(
         subject=routers[0].subject,
         facts={"devices": routers[0].name + count_suffix, "family": _render_family(reach)},
         related=tuple((router.subject, "also keeps changing its best path") for router in routers[1:3]),
-        left_out=left_out_of([router.name for router in routers]),
+        left_out=names_left_out([router.name for router in routers]),
         discriminator=reach.routes.family,
     )
 
 
-def _render_family(route_reach: RouteReach) -> str:
+def _render_family(route_reach: RoutePropagation) -> str:
     return "IPv4" if route_reach.routes.family == "ipv4" else "IPv6"
 
 
-def _valley_hits(reach: RouteReach) -> Iterator[Hit]:
+def _valley_hits(reach: RoutePropagation) -> Iterator[AnalysisHit]:
     if reach.state.unstable:
         return
-    tiers = TierRanks(reach.world)
+    tiers = TierDirections(reach.world)
     table, local = reach.state.table, reach.state.local
     bottom_bits = {number: _upward_route_bits(reach, tiers, number) & reach.hosts for number in reach.world.speakers}
     over = tiers.trace_destinations(reach.hosts, table, local) if any(bottom_bits.values()) else {}
@@ -55,7 +55,7 @@ def _valley_hits(reach: RouteReach) -> Iterator[Hit]:
         link = speaker.links[up]
         shown = reach.prefixes(entries[0].bits & bits)[0]
         count_suffix = f" and {len(prefixes) - 1} more" if len(prefixes) > 1 else ""
-        yield Hit(
+        yield AnalysisHit(
             subject=router.at(reach.plane.side(number, link.session).neighbor),
             facts={
                 "device": router.name,
@@ -63,11 +63,11 @@ def _valley_hits(reach: RouteReach) -> Iterator[Hit]:
                 "prefix": f"{shown}{count_suffix}",
             },
             discriminator=reach.routes.family,
-            left_out=left_out_of([prefix for prefix in prefixes if prefix != shown], 0),
+            left_out=names_left_out([prefix for prefix in prefixes if prefix != shown], 0),
         )
 
 
-def _upward_route_bits(reach: RouteReach, tiers: TierRanks, number: int) -> int:
+def _upward_route_bits(reach: RoutePropagation, tiers: TierDirections, number: int) -> int:
     """Return the routes that a router sends up although a router above sends them to it."""
     links = reach.world.speakers[number].links
     got = 0

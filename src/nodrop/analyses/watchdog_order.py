@@ -10,12 +10,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from nodrop.analyses import Hit, Unsettled
-from nodrop.analyses._islands import group_cabled_devices
+from nodrop.analyses import AnalysisHit, UndecidedSubject
+from nodrop.analyses._islands import group_representative_by_device
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown
-from nodrop.platforms.kit.traits import known_traits
+from nodrop.platforms.kit.traits import newest_traits
 
 RESTS_ON = frozenset({"cables"})
 
@@ -28,9 +28,9 @@ class _Ports(NamedTuple):
     acts_ms: int
 
 
-def find(index: Index) -> Iterator[Hit | Unsettled]:
+def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
     """Yield the ports whose watchdog acts out of order; the facts are port, own, own_ms, other and other_ms."""
-    joined = group_cabled_devices(index)
+    joined = group_representative_by_device(index)
     hosts: defaultdict[str, list[_Ports]] = defaultdict(list)
     fabric: defaultdict[str, list[_Ports]] = defaultdict(list)
     for device in index.fabric.devices:
@@ -46,14 +46,14 @@ def find(index: Index) -> Iterator[Hit | Unsettled]:
             elif side == "host":
                 latest_ms = detection_ms + 2 * (device.watchdog_polling_ms or 0)
                 hosts[joined[device.name]].append(_Ports(device.name, names, latest_ms))
-        yield from (Unsettled(subject=(device.name,), missing=path) for path in missing)
+        yield from (UndecidedSubject(subject=(device.name,), missing=path) for path in missing)
     for island in (host for host in hosts if host in fabric):
         yield from _misordered_watchdogs(hosts[island], fabric[island])
 
 
 def _has_stock_times(device: Device, port: Interface) -> bool:
     """Whether the times are those that the system starts with; `watchdog-has-stock-times` reports these once."""
-    traits, qos, polling_ms = known_traits(device.platform), port.qos, device.watchdog_polling_ms
+    traits, qos, polling_ms = newest_traits(device.platform), port.qos, device.watchdog_polling_ms
     if traits is None or isinstance(qos, Unknown) or qos is None or isinstance(polling_ms, Unknown):
         return False
     watchdog = qos.pfc_watchdog
@@ -81,7 +81,7 @@ def _find_detection_times(
                 yield ports, detection_ms
 
 
-def _misordered_watchdogs(hosts: list[_Ports], fabric: list[_Ports]) -> Iterator[Hit]:
+def _misordered_watchdogs(hosts: list[_Ports], fabric: list[_Ports]) -> Iterator[AnalysisHit]:
     usual_host, usual_fabric = _ports_with_usual_time(hosts, -1), _ports_with_usual_time(fabric, 1)
     late: list[_Ports] = []
     if usual_host.acts_ms < usual_fabric.acts_ms:
@@ -105,10 +105,10 @@ def _ports_with_usual_time(ports: list[_Ports], sign: int) -> _Ports:
     return next(candidate for candidate in ports if candidate.acts_ms == usual)
 
 
-def _build_hits(ports: _Ports, own_text: str, other_text: str, other_ports: _Ports) -> Iterator[Hit]:
+def _build_hits(ports: _Ports, own_text: str, other_text: str, other_ports: _Ports) -> Iterator[AnalysisHit]:
     place = ("qos", "pfc_watchdog", "detection_ms")
     for name in ports.names:
-        yield Hit(
+        yield AnalysisHit(
             subject=(ports.device, name),
             at=(ports.device, name, *place),
             facts={

@@ -4,56 +4,63 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from nodrop import platforms
-from nodrop.engine.finding import Finding, Fix, Located, Related, Severity
+from nodrop.engine.finding import FileLocation, Finding, Fix, RelatedPart, Severity
 from nodrop.engine.finding_builder import digest_parts
-from nodrop.locate import locate
+from nodrop.locate import add_finding_places
 from nodrop.model.change import Change
 from nodrop.model.reading import Reading
-from nodrop.model.subject import FABRIC, Subject, text
-from nodrop.plan.model import CHANGE_RISKS, DeviceChange, Effect, FactGroup, Hazard, Plan, PortGroupChange, Risk
+from nodrop.model.subject import FABRIC_HEAD, Subject, subject_text
+from nodrop.plan.model import CHANGE_RISKS, ChangeRisk, DeviceChange, Effect, FactGroup, Hazard, Plan, PortGroupChange
 from nodrop.platforms.kit.editing import subject_of
 from nodrop.report.check_page import format_outdated_build as unfit_said
-from nodrop.report.plan_page import RISK_LABELS, devices, format_fact_place, number_stages, together
-from nodrop.report.plan_words import lines
+from nodrop.report.plan_page import (
+    RISK_LABELS,
+    combined_effects,
+    device_change_lines,
+    format_fact_place,
+    rollout_order_rows,
+)
+from nodrop.report.plan_words import format_fact_lines
 from nodrop.report.rollout_page import format_rollout_hazards as hazards_said
 from nodrop.results.checked import OutdatedBuild
-from nodrop.results.rulings import BUILD_OUT_OF_DATE, RISK, ROLLOUT_HAZARD, Ruling
+from nodrop.results.rulings import BUILD_OUT_OF_DATE, RISK_OF_CHANGE, ROLLOUT_HAZARD, Ruling
 
-_SINGLY = ", one at a time"
-_RELATED = 5
+_SEQUENTIAL_SUFFIX = ", one at a time"
+_MAX_RELATED_PLACES = 5
 """Number of other places that are listed with one verdict."""
 
 
 def locate_findings(findings: Iterable[Finding], reading: Reading) -> tuple[Finding, ...]:
     """Return findings with their places in the files of a fabric, or in its intent."""
     found_findings = tuple(findings)
-    return locate(found_findings, reading, platforms.where).findings if found_findings else ()
+    return add_finding_places(found_findings, reading, platforms.make_place_finder).findings if found_findings else ()
 
 
-def hazards(plan: Plan, *, gate: bool) -> Iterator[Finding]:
+def build_hazard_findings(plan: Plan, *, gate: bool) -> Iterator[Finding]:
     """Yield the hazards of a rollout, as notes where they are no `gate`.
 
     Each points at a fact that changes on its switch, else on a switch that is changed then: a change is reviewed by
     the lines that it has, and the switch that breaks may have none.
     """
     order = "; ".join(
-        f"{at}. {names}{_SINGLY if why.startswith(_SINGLY[2:]) else ''}" for at, names, why in number_stages(plan)
+        f"{at}. {names}{_SEQUENTIAL_SUFFIX if why.startswith(_SEQUENTIAL_SUFFIX[2:]) else ''}"
+        for at, names, why in rollout_order_rows(plan)
     )
     described_hazards = zip(plan.rollout.hazards if plan.rollout else (), hazards_said(plan), strict=True)
     for hazard, description in described_hazards:
         message = f"{description}; the order is {order}" if hazard.when != "within switch" else description
-        yield finding(
+        yield build_change_finding(
             ROLLOUT_HAZARD,
             message,
             hazard.subject,
             _find_nearest_change(hazard, plan),
             f"{hazard.when} {hazard.rule}",
-            severity=_SEVERITIES[hazard.severity] if gate else "note",
-            related=(Related(subject=hazard.subject, message=f"what breaks: {hazard.rule}"),),
+            severity=_SEVERITY_BY_HAZARD[hazard.severity] if gate else "note",
+            related=(RelatedPart(subject=hazard.subject, message=f"what breaks: {hazard.rule}"),),
         )
 
 
-_SEVERITIES: dict[str, Severity] = {"error": "error", "warning": "warning", "note": "note"}
+_SEVERITY_BY_HAZARD: dict[str, Severity] = {"error": "error", "warning": "warning", "note": "note"}
 
 
 def _find_nearest_change(hazard: Hazard, plan: Plan) -> Subject:
@@ -66,10 +73,10 @@ def _find_nearest_change(hazard: Hazard, plan: Plan) -> Subject:
     facts = [fact for change in changes[:1] for fact in change.changes()]
     if not facts:
         return (changes[0].name,) if changes else hazard.subject
-    return max(facts, key=lambda fact: _closeness_to_subject(fact, hazard.subject)).subject
+    return max(facts, key=lambda fact: _shared_depth_with_subject(fact, hazard.subject)).subject
 
 
-def _closeness_to_subject(fact: Change, subject: Subject) -> tuple[int, bool]:
+def _shared_depth_with_subject(fact: Change, subject: Subject) -> tuple[int, bool]:
     """Return how much of a path a changed fact shares with a subject, and whether the new files have it."""
     shared = next(
         (
@@ -82,7 +89,7 @@ def _closeness_to_subject(fact: Change, subject: Subject) -> tuple[int, bool]:
     return shared, fact.new is not None
 
 
-def risk_findings(plan: Plan, min_risk: Risk) -> Iterator[Finding]:
+def risk_findings(plan: Plan, min_risk: ChangeRisk) -> Iterator[Finding]:
     """Yield the changes whose impact on running switches has the given risk or worse, each change once."""
     reported_devices = set[str]()
     for block in plan.changes:
@@ -93,12 +100,16 @@ def risk_findings(plan: Plan, min_risk: Risk) -> Iterator[Finding]:
         for effect, numbers in effects.items():
             reported_devices.update(block.devices)
             yield _build_risk_finding(block, effect, numbers)
-    for head, effect in together(plan):
+    for head, effect in combined_effects(plan):
         if _is_risk_at_least(effect.risk, min_risk):
             names = next(effect_group.devices for effect_group in plan.combined_impact if effect_group.effect == effect)
             reported_devices.update(names)
-            yield finding(
-                RISK, f"{head}: {_format_risk_reasons(effect.risk, effect.reasons)}", (names[0],), (names[0],), head
+            yield build_change_finding(
+                RISK_OF_CHANGE,
+                f"{head}: {_format_risk_reasons(effect.risk, effect.reasons)}",
+                (names[0],),
+                (names[0],),
+                head,
             )
     remaining_device_changes = [
         device
@@ -106,18 +117,20 @@ def risk_findings(plan: Plan, min_risk: Risk) -> Iterator[Finding]:
         if _is_risk_at_least(plan.effects.get(device.name, "none"), min_risk) and device.name not in reported_devices
     ]
     for device_change in remaining_device_changes:
-        description = next(line for _, line in devices(replace(plan, devices=(device_change,))))
+        description = next(line for _, line in device_change_lines(replace(plan, devices=(device_change,))))
         message = f"{description}: {_format_risk_reasons(plan.effects[device_change.name], ())}"
-        yield finding(RISK, message, (device_change.name,), (device_change.name,), device_change.kind)
+        yield build_change_finding(
+            RISK_OF_CHANGE, message, (device_change.name,), (device_change.name,), device_change.kind
+        )
 
 
-def _is_risk_at_least(risk: Risk, least: Risk) -> bool:
+def _is_risk_at_least(risk: ChangeRisk, least: ChangeRisk) -> bool:
     return CHANGE_RISKS.index(risk) >= CHANGE_RISKS.index(least)
 
 
 def _build_risk_finding(block: FactGroup, effect: Effect, numbers: list[int]) -> Finding:
     """Return the verdict on facts that change in one place and do the same there."""
-    fact_lines = [line for number in numbers for line in lines(block.facts[number])]
+    fact_lines = [line for number in numbers for line in format_fact_lines(block.facts[number])]
     count_suffix = f" (and {len(fact_lines) - 1} more)" if len(fact_lines) > 1 else ""
     entries = [entry for number in numbers for entry in block.facts[number].entries]
     device_part = PortGroupChange(block.ports[:1], tuple(entries))
@@ -125,33 +138,35 @@ def _build_risk_finding(block: FactGroup, effect: Effect, numbers: list[int]) ->
     facts = [fact.subject for fact in device_change.changes()]
     reasons = _format_risk_reasons(effect.risk, effect.reasons)
     message = f"{format_fact_place(block)}: {fact_lines[0]}{count_suffix}: {reasons}"
-    return finding(RISK, message, facts[0], facts[0], effect.risk, facts=len(fact_lines))
+    return build_change_finding(RISK_OF_CHANGE, message, facts[0], facts[0], effect.risk, facts=len(fact_lines))
 
 
-def _format_risk_reasons(risk: Risk, reasons: Iterable[str]) -> str:
+def _format_risk_reasons(risk: ChangeRisk, reasons: Iterable[str]) -> str:
     return ": ".join(filter(None, (RISK_LABELS[risk], "; ".join(reasons))))
 
 
-def unfit(mismatch: OutdatedBuild, build: Reading | None) -> Finding:
+def build_outdated_build_finding(mismatch: OutdatedBuild, build: Reading | None) -> Finding:
     """Return the verdict on a build that is out of date with its intent, at the first place that differs.
 
     If there is no such place, because switches are missing, it has none.
     """
     facts = [subject_of(difference.path[0], difference.path[1:]) for difference in mismatch.differences]
     names = (*mismatch.differing, *mismatch.extra)
-    at = facts[0] if facts else (names[0],) if names and build is not None else (FABRIC,)
-    related = [Related(subject=subjects, message="different here too") for subjects in facts[1 : _RELATED + 1]]
-    return finding(
+    at = facts[0] if facts else (names[0],) if names and build is not None else (FABRIC_HEAD,)
+    related = [
+        RelatedPart(subject=subjects, message="different here too") for subjects in facts[1 : _MAX_RELATED_PLACES + 1]
+    ]
+    return build_change_finding(
         BUILD_OUT_OF_DATE,
         unfit_said(mismatch),
-        (FABRIC, "builds", mismatch.build),
+        (FABRIC_HEAD, "builds", mismatch.build),
         at,
         mismatch.intent,
         related=tuple(related),
     )
 
 
-def finding(
+def build_change_finding(
     ruling: Ruling,
     message: str,
     subject: Subject,
@@ -159,12 +174,12 @@ def finding(
     discriminator: str,
     *,
     severity: Severity = "error",
-    related: tuple[Related, ...] = (),
-    located: Located | None = None,
+    related: tuple[RelatedPart, ...] = (),
+    located: FileLocation | None = None,
     **facts: int,
 ) -> Finding:
     """Return a verdict on a change; the discriminator distinguishes those about one subject."""
-    fingerprint = digest_parts(ruling.name, text(subject), discriminator)
+    fingerprint = digest_parts(ruling.name, subject_text(subject), discriminator)
     return Finding(
         rule=ruling.name,
         severity=severity,
@@ -172,7 +187,7 @@ def finding(
         message=message,
         subject=subject,
         at=at,
-        device=None if subject[0] == FABRIC else subject[0],
+        device=None if subject[0] == FABRIC_HEAD else subject[0],
         group=fingerprint,
         fingerprint=fingerprint,
         facts=facts,

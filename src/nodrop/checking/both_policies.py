@@ -7,17 +7,17 @@ from dataclasses import dataclass, replace
 
 from nodrop import judging
 from nodrop.checking.comments import keep_former_comments
-from nodrop.checking.policy import PolicyChange, fabric_policy_change, wanted_keys
-from nodrop.checking.policy_changes import Passing, compare_policies, find_left_fabric
+from nodrop.checking.policy import PolicyChange, changed_wanted_keys, fabric_policy_change
+from nodrop.checking.policy_changes import NewlyPassingFindings, compare_policies, find_previous_fabric
 from nodrop.checking.rerouting import MOST_DEVICES
 from nodrop.checking.run import Run
-from nodrop.checking.two_states import Pair, Sides, remove_switches
-from nodrop.engine.nearby import Part, find_parts_to_recheck
+from nodrop.checking.two_states import ComparedFabrics, Pair, remove_switches
+from nodrop.engine.nearby import AffectedPart, find_parts_to_recheck
 from nodrop.engine.rule import Rule
 from nodrop.engine.verdicts import analysis_hits, rule_options
 from nodrop.inputs import Inputs
 from nodrop.judging import Settings
-from nodrop.model.declared import Declared
+from nodrop.model.declared import DeclaredFacts
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
 from nodrop.results.checked import FindingChanges
@@ -28,7 +28,7 @@ ExecutorFactory = Callable[[int], AbstractContextManager[Executor | None]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Governed:
+class NewStateByPolicy:
     """The new state of a fabric as its plan has it, as it is checked, and as the change would have it checked."""
 
     after: Reading
@@ -39,25 +39,25 @@ class Governed:
 
 
 def apply_base_policy(
-    pair: Pair, both_states: Sides, reading_before: Reading, reading_after: Reading, check_run: Run
-) -> Governed:
+    pair: Pair, both_states: ComparedFabrics, reading_before: Reading, reading_after: Reading, check_run: Run
+) -> NewStateByPolicy:
     """Return the new state with comments and a fabric.yaml that count as far as the base has them."""
     policies = check_run.policies
     if policies.work or pair.new is None:
-        return Governed(after=reading_after, checked=reading_after)
+        return NewStateByPolicy(after=reading_after, checked=reading_after)
     allowed = keep_former_comments(reading_after, reading_before if pair.old is not None else None)
-    was = pair.old if isinstance(pair.old, Inputs) else find_left_fabric(pair.new, both_states)
+    was = pair.old if isinstance(pair.old, Inputs) else find_previous_fabric(pair.new, both_states)
     changes, beside = allowed.changes, None
     if isinstance(pair.new, Inputs) and was is not None:
         declared_context, former_context = (
-            check_run.read_declared_context(pair.new) or Declared(),
-            check_run.read_declared_context(was) or Declared(),
+            check_run.read_declared_context(pair.new) or DeclaredFacts(),
+            check_run.read_declared_context(was) or DeclaredFacts(),
         )
-        if keys := wanted_keys(former_context, declared_context):
+        if keys := changed_wanted_keys(former_context, declared_context):
             beside = declared_context.with_policy_of(former_context)
             changes += (fabric_policy_change(keys, pair.new, was, both_states.former),)
     if not changes and policies.proposed is None:
-        return Governed(after=reading_after, checked=reading_after)
+        return NewStateByPolicy(after=reading_after, checked=reading_after)
     kept_reading = allowed.reading
     checked = kept_reading
     if beside is not None:
@@ -68,16 +68,16 @@ def apply_base_policy(
         proposed = remove_switches(
             check_run.again(pair.new, reading_after, policies.proposed.settings, None), check_run.unread(pair.new)
         )
-    return Governed(after=kept_reading, checked=checked, proposed=proposed, changes=changes)
+    return NewStateByPolicy(after=kept_reading, checked=checked, proposed=proposed, changes=changes)
 
 
 def find_passing_by_policy(
-    governed: Governed,
+    governed: NewStateByPolicy,
     check_results: tuple[Reading, Outcome, FindingChanges],
     rules: Sequence[Rule],
     first_index: Index,
     check_run: Run,
-) -> Passing:
+) -> NewlyPassingFindings:
     """Check a new state by the policy of the change too, and return what passes by that alone."""
     before, outcome, findings = check_results
     policy, proposed, reading = (
@@ -100,7 +100,7 @@ def find_passing_by_policy(
 
 def parts_near_changes(
     readings: tuple[Reading, Reading], indices: tuple[Index, Index], rules: Sequence[Rule], settings: Settings
-) -> tuple[Part | None, Part | None]:
+) -> tuple[AffectedPart | None, AffectedPart | None]:
     """Return the parts of both states where findings can differ, for fabrics that are too large to check twice."""
     if max(len(reading.fabric.devices) for reading in readings) <= MOST_DEVICES:
         return None, None

@@ -4,25 +4,25 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
-from nodrop.checking.two_states import FabricSource, Pair, Sides
+from nodrop.checking.two_states import ComparedFabrics, FabricSource, Pair
 from nodrop.errors import InputProblems
 from nodrop.inputs import Inputs, Text
-from nodrop.model.compare import Difference, differences, project
+from nodrop.model.compare import ModelDifference, differences, mask_unsupported_fields
 from nodrop.model.reading import Reading
-from nodrop.model.subject import natural
+from nodrop.model.subject import natural_sort_key
 from nodrop.platforms import unsupported_paths
 from nodrop.results.checked import OutdatedBuild
-from nodrop.syntax.yaml import topmost
+from nodrop.syntax.yaml import read_top_level_text
 
-_SHOWN = 20
+_MAX_DIFFERENCES = 20
 """How many places are kept at which a build is not what its intent comes to."""
-_MAX_BYTES = 64_000_000
+_MAX_STATEMENT_FILE_BYTES = 64_000_000
 ReadingOf = Callable[..., Reading | None]
 DevicesOf = Callable[[FabricSource], frozenset[str]]
 
 
 def match_builds(
-    sides: Sides, reading: ReadingOf, devices: DevicesOf, unread: DevicesOf
+    sides: ComparedFabrics, reading: ReadingOf, devices: DevicesOf, unread: DevicesOf
 ) -> tuple[dict[int, int], set[int], list[OutdatedBuild]]:
     """Return for each changed intent the identical build, then the builds to check, and those that do not fit.
 
@@ -30,7 +30,7 @@ def match_builds(
     intent. `reading(what, old=False)` reads a fabric, `devices` names its switches, and `unread` those that are not
     compared.
     """
-    state = _Now(sides, devices)
+    state = _CurrentFolders(sides, devices)
     build_of_intent: dict[int, int] = {}
     judged: set[int] = set()
     unfit = []
@@ -55,23 +55,29 @@ def match_builds(
     return build_of_intent, judged, unfit
 
 
-def find_deleted_builds(both_states: Sides, reading: ReadingOf, devices: DevicesOf) -> Iterator[OutdatedBuild]:
+def find_deleted_builds(
+    both_states: ComparedFabrics, reading: ReadingOf, devices: DevicesOf
+) -> Iterator[OutdatedBuild]:
     """Yield the builds that are gone whole, while their intents stay and have no other."""
     remaining_inputs = [pair.new for pair in both_states.pairs if isinstance(pair.new, Inputs)]
     going = [pair.old for pair in both_states.pairs if isinstance(pair.old, Text) and pair.new is None]
     staying = [pair for pair in both_states.pairs if isinstance(pair.old, Text) and pair.new is not None]
     for pair in both_states.pairs:
-        if pair.new is not None or not isinstance(pair.old, Inputs) or find_counterparts(pair.old, going, devices):
+        if (
+            pair.new is not None
+            or not isinstance(pair.old, Inputs)
+            or find_build_counterparts(pair.old, going, devices)
+        ):
             continue
-        possible = [intent for intent in staying if find_counterparts(pair.old, [intent.old], devices)]
+        possible = [intent for intent in staying if find_build_counterparts(pair.old, [intent.old], devices)]
         equal = [intent for intent in possible if _build_matches_intent(intent.old, pair.old, reading, old=True)]
         for intent in equal or possible:
-            missing = tuple(sorted(devices(intent.new), key=natural)) if intent.new is not None else ()
-            if missing and not find_counterparts(intent.new, remaining_inputs, devices):
+            missing = tuple(sorted(devices(intent.new), key=natural_sort_key)) if intent.new is not None else ()
+            if missing and not find_build_counterparts(intent.new, remaining_inputs, devices):
                 yield OutdatedBuild(intent=intent.name, build=pair.name, missing=missing)
 
 
-def find_counterparts(
+def find_build_counterparts(
     source: FabricSource | None, candidates: Sequence[FabricSource | None], devices: DevicesOf
 ) -> list[FabricSource]:
     """Return the intents that a folder may be the build of, or an intent's folders: those with the same switches.
@@ -80,7 +86,7 @@ def find_counterparts(
     """
     if source is None:
         return []
-    name = stated_name(source)
+    name = stated_fabric_name(source)
     kinds = [
         candidate
         for candidate in candidates
@@ -89,15 +95,15 @@ def find_counterparts(
     called = [
         other_kind
         for other_kind in kinds
-        if None in (name, candidate_name := stated_name(other_kind)) or name == candidate_name
+        if None in (name, candidate_name := stated_fabric_name(other_kind)) or name == candidate_name
     ]
     switches = devices(source) if called else frozenset()
     return [namesake for namesake in called if switches and devices(namesake) == switches]
 
 
-def intents_of_builds(both_states: Sides, devices: DevicesOf) -> dict[int, int]:
+def intent_by_build_folder(both_states: ComparedFabrics, devices: DevicesOf) -> dict[int, int]:
     """Return the intent of each folder that is a build of one, by the names that both state, or by their switches."""
-    state = _Now(both_states, devices)
+    state = _CurrentFolders(both_states, devices)
     intent_of_folder: dict[int, int] = {}
     for pair in state.intents:
         possible = [folder for folder in state.folders if state.is_called(folder, pair)]
@@ -107,13 +113,13 @@ def intents_of_builds(both_states: Sides, devices: DevicesOf) -> dict[int, int]:
     return intent_of_folder
 
 
-class _Now:
+class _CurrentFolders:
     """The present folders of configurations and intents, with the names that they state of their fabrics."""
 
-    def __init__(self, sides: Sides, devices: DevicesOf) -> None:
+    def __init__(self, sides: ComparedFabrics, devices: DevicesOf) -> None:
         self.folders = [pair for pair in sides.pairs if isinstance(pair.new, Inputs) and pair.new.bundles]
         self.intents = [pair for pair in sides.pairs if isinstance(pair.new, Text)] if self.folders else []
-        self._names = {id(pair): stated_name(pair.new) for pair in (*self.folders, *self.intents)}
+        self._names = {id(pair): stated_fabric_name(pair.new) for pair in (*self.folders, *self.intents)}
         self._taken = {name for pair in self.intents if (name := self._names[id(pair)]) is not None}
         self._devices = devices
 
@@ -138,7 +144,7 @@ class _Now:
         return [folder for folder in folders if shared and shared.get(id(folder)) == max(shared.values())]
 
 
-def stated_name(source: FabricSource | None) -> str | None:
+def stated_fabric_name(source: FabricSource | None) -> str | None:
     """Return the name that an intent, or the fabric.yaml next to configurations, gives its fabric."""
     texts = (
         [(source, "fabric")]
@@ -149,7 +155,7 @@ def stated_name(source: FabricSource | None) -> str | None:
     )
     for text, key in texts:
         try:
-            return topmost(text.read_bytes(_MAX_BYTES), key)
+            return read_top_level_text(text.read_bytes(_MAX_STATEMENT_FILE_BYTES), key)
         except InputProblems:
             return None
     return None
@@ -180,7 +186,9 @@ def _bundle_names(pair: Pair) -> frozenset[str]:
 
 def _was_build_of_intent(folder: Pair, intent: Pair, devices: DevicesOf) -> bool:
     """Whether a folder is new, or was a build of the same intent before."""
-    return folder.old is None or bool(intent.old is not None and find_counterparts(intent.old, [folder.old], devices))
+    return folder.old is None or bool(
+        intent.old is not None and find_build_counterparts(intent.old, [folder.old], devices)
+    )
 
 
 def _is_complete_build(intent: Reading, build: Reading) -> bool:
@@ -190,11 +198,13 @@ def _is_complete_build(intent: Reading, build: Reading) -> bool:
     alike = all(getattr(ours, field) == getattr(other_fabric, field) for field in fields)
     intent_remarks = {(remark.kind, remark.subject) for remark in intent.remarks}
     remarked = any((remark.kind, remark.subject) not in intent_remarks for remark in build.remarks)
-    alike = alike and all(_files(device.name, build) == _files(device.name, intent) for device in other_fabric.devices)
+    alike = alike and all(
+        _source_names_of(device.name, build) == _source_names_of(device.name, intent) for device in other_fabric.devices
+    )
     return alike and Counter(ours.nics) == Counter(other_fabric.nics) and not (remarked or build.problems)
 
 
-def _files(device: str, reading: Reading) -> set[str]:
+def _source_names_of(device: str, reading: Reading) -> set[str]:
     return {source.name for source in reading.sources.get(device, ())}
 
 
@@ -206,18 +216,22 @@ def _compare_build_to_intent(
         {device.name: device for device in reading.fabric.devices if device.name not in aside}
         for reading in (intent, build)
     )
-    shown: list[Difference] = []
+    shown: list[ModelDifference] = []
     differ = []
-    for name in sorted(ours.keys() & other_devices.keys(), key=natural):
-        devices = [project(device, unsupported_paths(device.platform)) for device in (ours[name], other_devices[name])]
+    for name in sorted(ours.keys() & other_devices.keys(), key=natural_sort_key):
+        devices = [
+            mask_unsupported_fields(device, unsupported_paths(device.platform))
+            for device in (ours[name], other_devices[name])
+        ]
         found_differences = [
             difference._replace(path=(name, *difference.path))
-            for difference in islice(differences(*devices, whole_lists=True), _SHOWN)
+            for difference in islice(differences(*devices, whole_lists=True), _MAX_DIFFERENCES)
         ]
         differ += [name] if found_differences else []
-        shown += found_differences[: _SHOWN - len(shown)]
+        shown += found_differences[: _MAX_DIFFERENCES - len(shown)]
     missing, extra = (
-        tuple(sorted(names, key=natural)) for names in (ours.keys() - other_devices, other_devices.keys() - ours)
+        tuple(sorted(names, key=natural_sort_key))
+        for names in (ours.keys() - other_devices, other_devices.keys() - ours)
     )
     if not (differ or missing or extra):
         return None

@@ -6,57 +6,64 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 
 from nodrop import judging
-from nodrop.checking.blocking_findings import hazards, locate_findings, risk_findings
-from nodrop.checking.blocking_findings import unfit as unfit_told
+from nodrop.checking.blocking_findings import build_hazard_findings, locate_findings, risk_findings
+from nodrop.checking.blocking_findings import build_outdated_build_finding as unfit_told
 from nodrop.checking.both_policies import apply_base_policy, find_passing_by_policy, parts_near_changes
-from nodrop.checking.builds import find_counterparts, find_deleted_builds, intents_of_builds, match_builds
+from nodrop.checking.builds import find_build_counterparts, find_deleted_builds, intent_by_build_folder, match_builds
 from nodrop.checking.comparing import add_common_findings
 from nodrop.checking.finding_comparison import compare_findings
 from nodrop.checking.lost_facts import find_lost_facts, find_truncated_listings
 from nodrop.checking.missing_switches import find_unchecked_switches
 from nodrop.checking.moved_switches import restore_moved_switches
-from nodrop.checking.policy import Policies, single_policy
+from nodrop.checking.policy import PolicyPair, single_policy
 from nodrop.checking.policy_changes import policy_verdicts
 from nodrop.checking.reach import find_reach
 from nodrop.checking.rerouting import MOST_DEVICES, find_routing_changes, may_reroute
 from nodrop.checking.rollout import order_rollout
-from nodrop.checking.run import Ask, Progress, Run
-from nodrop.checking.two_states import FabricSource, Pair, Sides, fabric_source_name, find_both_states, remove_switches
+from nodrop.checking.run import CheckRequest, ReportProgress, Run
+from nodrop.checking.two_states import (
+    ComparedFabrics,
+    FabricSource,
+    Pair,
+    fabric_source_name,
+    find_both_states,
+    remove_switches,
+)
 from nodrop.checking.unloaded_parts import find_unloaded_parts
-from nodrop.engine.finding import Finding, Located
+from nodrop.engine.finding import FileLocation, Finding
 from nodrop.inputs import Inputs, Text
 from nodrop.judging import Settings
 from nodrop.model.index import Index
-from nodrop.model.modes import as_before
+from nodrop.model.modes import keep_former_modes
 from nodrop.model.reading import Reading
 from nodrop.plan.model import Plan
 from nodrop.plan.planning import plan
 from nodrop.proofs.claims import Claims, prove_claims
-from nodrop.results.checked import Changed, Checked, OutdatedBuild, Routing
+from nodrop.results.checked import ChangedFabric, Checked, OutdatedBuild, RoutingChanges
 from nodrop.results.merged import merge_outcomes
 from nodrop.results.outcome import Outcome
-from nodrop.revisions import Former
+from nodrop.revisions import FormerTree
 
-Workers = Callable[[int], AbstractContextManager[Executor | None]]
+ExecutorFactory = Callable[[int], AbstractContextManager[Executor | None]]
 
 
 def check(
     paths: Sequence[str],
     settings: Settings,
-    former_tree: Former,
+    former_tree: FormerTree,
     base: str,
-    ask: Ask | None = None,
+    ask: CheckRequest | None = None,
     *,
-    policies: Policies | None = None,
-    workers: Workers = lambda _: nullcontext(),
-    progress: Progress = lambda _: None,
+    policies: PolicyPair | None = None,
+    workers: ExecutorFactory = lambda _: nullcontext(),
+    progress: ReportProgress = lambda _: None,
 ) -> tuple[Checked, list[tuple[Plan, Reading, Reading]]]:
     """Hold what lies at the paths against the former state, and return also what patches are made of.
 
     Both states are checked by the `policies`, which name the `settings`; without them, by the settings alone.
     `workers` gives the executor for so many switches.
     """
-    run = Run(policies=policies or single_policy(settings), ask=ask or Ask(), progress=progress)
+    run = Run(policies=policies or single_policy(settings), ask=ask or CheckRequest(), progress=progress)
     both_sides = find_both_states(paths, run.policies, former_tree, platform=run.ask.platform, devices=run.devices)
     run.fabrics = max(1, sum(not pair.same for pair in both_sides.pairs))
     changed = (pair.new for pair in both_sides.pairs if not pair.same and isinstance(pair.new, Inputs))
@@ -66,7 +73,7 @@ def check(
 
 
 def _check_both_sides(
-    both_sides: Sides, run: Run, former: Former, base: str, paths: Sequence[str]
+    both_sides: ComparedFabrics, run: Run, former: FormerTree, base: str, paths: Sequence[str]
 ) -> tuple[Checked, list[tuple[Plan, Reading, Reading]]]:
     told_twice, judged, unfit = match_builds(both_sides, run.reading, run.devices, run.unread)
     unfit += find_deleted_builds(both_sides, run.reading, run.devices)
@@ -133,13 +140,13 @@ def _check_both_sides(
     )
 
 
-def _blocking_findings(new_plan: Plan, readings: tuple[Reading, Reading], ask: Ask) -> tuple[Finding, ...]:
+def _blocking_findings(new_plan: Plan, readings: tuple[Reading, Reading], ask: CheckRequest) -> tuple[Finding, ...]:
     """Return the blocked effects of a fabric's change, at their places in its new files."""
     risky = () if ask.risk is None else risk_findings(new_plan, ask.risk)
-    return locate_findings((*hazards(new_plan, gate=ask.gate), *risky), readings[1])
+    return locate_findings((*build_hazard_findings(new_plan, gate=ask.gate), *risky), readings[1])
 
 
-def _unfit_build_findings(unfit: OutdatedBuild, both_sides: Sides, run: Run) -> tuple[Finding, ...]:
+def _unfit_build_findings(unfit: OutdatedBuild, both_sides: ComparedFabrics, run: Run) -> tuple[Finding, ...]:
     """Return the verdict on a build that does not fit, at its place in the build or, if missing there, the intent."""
     new = {fabric_source_name(pair.new): pair.new for pair in both_sides.pairs if pair.new is not None}
     build = run.reading(new.get(unfit.build), old=False)
@@ -148,13 +155,13 @@ def _unfit_build_findings(unfit: OutdatedBuild, both_sides: Sides, run: Run) -> 
     return (
         found_finding
         if found_finding.located
-        else replace(found_finding, located=Located(file=unfit.intent, span=None)),
+        else replace(found_finding, located=FileLocation(file=unfit.intent, span=None)),
     )
 
 
-def _pairs_without_findings(both_sides: Sides, run: Run, reported_names: Collection[str]) -> Iterator[Pair]:
+def _pairs_without_findings(both_sides: ComparedFabrics, run: Run, reported_names: Collection[str]) -> Iterator[Pair]:
     """Yield each fabric of switches without a report, once: an intent represents its builds."""
-    intents = intents_of_builds(both_sides, run.devices)
+    intents = intent_by_build_folder(both_sides, run.devices)
     loud = {id(pair.new) for pair in both_sides.pairs if pair.name in reported_names}
     loud |= {intents[folder_id] for folder_id in loud & intents.keys()}
     for pair in both_sides.pairs:
@@ -170,14 +177,14 @@ def _is_empty_source(source: FabricSource | None) -> bool:
     return isinstance(source, Inputs) and not source.bundles and not source.hosts
 
 
-def _has_no_changes(fabric: Changed) -> bool:
+def _has_no_changes(fabric: ChangedFabric) -> bool:
     findings = fabric.findings
     return fabric.plan.empty and not (findings.new or findings.fixed or findings.suppressed or fabric.routing.changes)
 
 
 def _check_pair(
-    pair: Pair, both_sides: Sides, check_run: Run
-) -> tuple[Changed, Outcome, tuple[Reading, Reading]] | None:
+    pair: Pair, both_sides: ComparedFabrics, check_run: Run
+) -> tuple[ChangedFabric, Outcome, tuple[Reading, Reading]] | None:
     new, old = check_run.reading(pair.new, old=False), check_run.reading(pair.old, old=True)
     if pair.new is not None and new is None:
         return None
@@ -188,9 +195,9 @@ def _check_pair(
     check_run.problems.extend(before.problems)
     before, after = (remove_switches(reading, check_run.unread(pair.new)) for reading in (before, after))
     governed = apply_base_policy(pair, both_sides, before, after, check_run)
-    after = as_before(governed.after, before)
+    after = keep_former_modes(governed.after, before)
     other_reading = restore_moved_switches(pair, both_sides, before, after, check_run) or governed.checked
-    checked = after if other_reading is governed.after else as_before(other_reading, before)
+    checked = after if other_reading is governed.after else keep_former_modes(other_reading, before)
     check_run.progress(f"comparing {pair.name}")
     new_plan = replace(plan(replace(before, problems=()), after), problems=())
     indices = (first_index := Index(before.fabric)), Index(after.fabric, first_index)
@@ -232,7 +239,7 @@ def _check_pair(
         )
     reported_outcome = replace(outcome, name=pair.name, findings=findings.new)
     former_name = None if old is None else fabric_source_name(pair.old)
-    changed = Changed(
+    changed = ChangedFabric(
         name=pair.name,
         former_name=former_name,
         plan=new_plan,
@@ -251,25 +258,27 @@ def _make_empty_reading(reading: Reading | None) -> Reading:
     return Reading(fabric=replace(reading.fabric, devices=(), links=(), hosts=(), nics=()))
 
 
-def _compare_routing(new_plan: Plan, old: Reading, new: Reading, indices: tuple[Index, Index], run: Run) -> Routing:
+def _compare_routing(
+    new_plan: Plan, old: Reading, new: Reading, indices: tuple[Index, Index], run: Run
+) -> RoutingChanges:
     size = max(len(reading.fabric.devices) for reading in (old, new))
     asked = run.ask.routing
     if asked is False:
-        return Routing(not_computed="not asked for", wanted=False)
+        return RoutingChanges(not_computed="not asked for", wanted=False)
     if not (old.fabric.devices and new.fabric.devices):
-        return Routing(not_computed="" if size <= MOST_DEVICES else "the fabric is new, or gone", wanted=False)
+        return RoutingChanges(not_computed="" if size <= MOST_DEVICES else "the fabric is new, or gone", wanted=False)
     if asked is None and not may_reroute(new_plan):
-        return Routing(not_computed="nothing changes that it depends on", wanted=False)
+        return RoutingChanges(not_computed="nothing changes that it depends on", wanted=False)
     if asked is None and size > MOST_DEVICES:
-        return Routing(not_computed=f"of more than {MOST_DEVICES} switches it is on request: --routing")
+        return RoutingChanges(not_computed=f"of more than {MOST_DEVICES} switches it is on request: --routing")
     run.progress(f"computing routes of {new.fabric.name}")
     changes = tuple(find_routing_changes(*indices))
     if run.ask.batfish is None:
-        return Routing(changes=changes)
-    from nodrop.validating.batfish import difference
+        return RoutingChanges(changes=changes)
+    from nodrop.validating.batfish import compare_builds
 
-    found_difference = difference(old, new, run.ask.batfish, progress=run.progress)
-    return Routing(changes=changes, flows=found_difference.flows, notes=found_difference.notes)
+    found_difference = compare_builds(old, new, run.ask.batfish, progress=run.progress)
+    return RoutingChanges(changes=changes, flows=found_difference.flows, notes=found_difference.notes)
 
 
 def _compare_claims(
@@ -286,7 +295,7 @@ def _compare_claims(
     return prove_claims(indices[0]), prove_claims(indices[1])
 
 
-def _counterpart_source_ids(both_sides: Sides, run: Run) -> Iterator[int]:
+def _counterpart_source_ids(both_sides: ComparedFabrics, run: Run) -> Iterator[int]:
     """Yield the sources that come or go while their fabric stays, or that the intent that goes with them reports.
 
     Their fabric stays for a first build of an intent, and for an intent whose build stays.
@@ -296,5 +305,9 @@ def _counterpart_source_ids(both_sides: Sides, run: Run) -> Iterator[int]:
     for pair in both_sides.pairs:
         source = pair.old if pair.new is None else pair.new if pair.old is None else None
         candidates = [states[pair.new is not None] for states in (*staying_pairs, *going)]
-        if source is not None and not _is_empty_source(source) and find_counterparts(source, candidates, run.devices):
+        if (
+            source is not None
+            and not _is_empty_source(source)
+            and find_build_counterparts(source, candidates, run.devices)
+        ):
             yield id(source)

@@ -7,27 +7,27 @@ from functools import partial
 from nodrop import judging
 from nodrop.checking.finding_comparison import compare_findings
 from nodrop.checking.run import Run
-from nodrop.checking.two_states import FabricSource, Pair, Sides, fabric_source_name
+from nodrop.checking.two_states import ComparedFabrics, FabricSource, Pair, fabric_source_name
 from nodrop.errors import InputProblems
 from nodrop.inputs import Text
-from nodrop.model.identifiers import Identifiers, identifiers_of, same_fabric
+from nodrop.model.identifiers import Identifiers, identifiers_of, is_same_fabric
 from nodrop.model.reading import Reading
-from nodrop.results.checked import Changed, FindingChanges
+from nodrop.results.checked import ChangedFabric, FindingChanges
 from nodrop.results.outcome import Outcome
-from nodrop.shared_identifiers import Member, compare_fabrics
+from nodrop.shared_identifiers import FabricMember, compare_fabrics
 
 FabricStates = Sequence[tuple[Pair, Reading, Reading]]
 """Each fabric that changes, before and after."""
 
 
 def add_common_findings(
-    fabrics: Sequence[Changed],
+    fabrics: Sequence[ChangedFabric],
     outcomes: Sequence[Outcome],
     states: FabricStates,
-    both_states: Sides,
+    both_states: ComparedFabrics,
     aside: Collection[int],
     check_run: Run,
-) -> tuple[list[Changed], list[Outcome]]:
+) -> tuple[list[ChangedFabric], list[Outcome]]:
     """Return the changes and their outcomes, with the identifiers that the fabrics then share and did not before.
 
     Fabrics that do not change are read only if an identifier of another fabric changes; those `aside` are not.
@@ -53,10 +53,10 @@ def add_common_findings(
 
     def of_state(which: int) -> list[Outcome | None]:
         members = [
-            Member(
+            FabricMember(
                 name=pair.name,
                 identifiers=identifiers[which],
-                read=partial(_reuse_reading, readings[which]),
+                read=partial(_return_reading_unchanged, readings[which]),
                 an_intent=isinstance(pair.new, Text),
             )
             for (pair, *readings), identifiers in zip(states, own_identifiers, strict=True)
@@ -77,13 +77,16 @@ def add_common_findings(
     return reported_fabrics, found_outcomes
 
 
-def _reuse_reading(reading: Reading) -> Reading:
+def _return_reading_unchanged(reading: Reading) -> Reading:
     return reading
 
 
 def _unchanged_members(
-    sides: Sides, changing: Collection[int], own_states: Sequence[tuple[FabricSource | None, Identifiers]], run: Run
-) -> Iterator[Member]:
+    sides: ComparedFabrics,
+    changing: Collection[int],
+    own_states: Sequence[tuple[FabricSource | None, Identifiers]],
+    run: Run,
+) -> Iterator[FabricMember]:
     """Yield the fabrics that do not change, without other states of those that do."""
     for pair in sides.pairs:
         source = pair.new
@@ -96,11 +99,11 @@ def _unchanged_members(
             continue
         an_intent = isinstance(source, Text)
         if not identifiers.devices or any(
-            same_fabric(identifiers, other_identifiers, an_intent=an_intent != isinstance(changed, Text))
+            is_same_fabric(identifiers, other_identifiers, an_intent=an_intent != isinstance(changed, Text))
             for changed, other_identifiers in own_states
         ):
             continue
-        yield Member(name=fabric_source_name(source), identifiers=identifiers, read=read, an_intent=an_intent)
+        yield FabricMember(name=fabric_source_name(source), identifiers=identifiers, read=read, an_intent=an_intent)
 
 
 def _merge_comparisons(comparison: FindingChanges, further_comparison: FindingChanges) -> FindingChanges:

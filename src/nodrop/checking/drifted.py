@@ -12,7 +12,7 @@ from nodrop.errors import InputProblems, Problem
 from nodrop.inputs import Inputs
 from nodrop.judging import Settings
 from nodrop.model.reading import Reading
-from nodrop.model.subject import natural
+from nodrop.model.subject import natural_sort_key
 from nodrop.plan.drifting import declared_facts_of, drift
 from nodrop.results.drifted import Drifted
 
@@ -74,7 +74,7 @@ def _add_uncollected_switches(running: Reading, wanted_reading: Reading) -> Read
     """Return what runs with the switches that were not collected, as they are wanted."""
     known_names = {device.name for device in running.fabric.devices}
     missing = [device for device in wanted_reading.fabric.devices if device.name not in known_names]
-    devices = sorted((*running.fabric.devices, *missing), key=lambda device: natural(device.name))
+    devices = sorted((*running.fabric.devices, *missing), key=lambda device: natural_sort_key(device.name))
     sources = {device.name: wanted_reading.sources.get(device.name, ()) for device in missing}
     return replace(
         running,

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 
-from nodrop.engine.baseline import BaselineKey, keys
+from nodrop.engine.baseline import BaselineKey, baseline_keys_of
 from nodrop.engine.finding import Finding
 from nodrop.results.checked import FindingChanges
 from nodrop.results.outcome import Outcome
@@ -14,16 +14,16 @@ def compare_findings(old_outcome: Outcome, new_outcome: Outcome, *, is_whole: bo
 
     A finding with other facts, such as a worse value, is new, and the former is not reported as fixed.
     """
-    before = Counter(next(keys(old_finding)) for old_finding in old_outcome.findings)
+    before = Counter(next(baseline_keys_of(old_finding)) for old_finding in old_outcome.findings)
     added, met = [], Counter[BaselineKey]()
     for finding in new_outcome.findings:
-        key = next((key for key in keys(finding) if met[key] < before[key]), None)
+        key = next((key for key in baseline_keys_of(finding) if met[key] < before[key]), None)
         if key is None:
             added.append(finding)
         else:
             met[key] += 1
-    new_keys = {key[0] for new_finding in new_outcome.findings for key in keys(new_finding)}
-    hidden = {key[0] for hidden_finding in new_outcome.hidden for key in keys(hidden_finding)}
+    new_keys = {key[0] for new_finding in new_outcome.findings for key in baseline_keys_of(new_finding)}
+    hidden = {key[0] for hidden_finding in new_outcome.hidden for key in baseline_keys_of(hidden_finding)}
     remaining_findings = list(_find_unmatched_findings(old_outcome.findings, met))
     return FindingChanges(
         new=tuple(added),
@@ -41,7 +41,7 @@ def _find_unmatched_findings(findings: Iterable[Finding], met_counts: Counter[Ba
     """Yield the findings that occur more often than they were met again."""
     seen = Counter[BaselineKey]()
     for finding in findings:
-        key = next(keys(finding))
+        key = next(baseline_keys_of(finding))
         seen[key] += 1
         if seen[key] > met_counts[key]:
             yield finding

@@ -3,23 +3,23 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping
 
-from nodrop.checking.blocking_findings import finding
+from nodrop.checking.blocking_findings import build_change_finding
 from nodrop.checking.two_states import Pair
-from nodrop.engine.finding import Finding, Located
+from nodrop.engine.finding import FileLocation, Finding
 from nodrop.errors import InputProblems
 from nodrop.inputs import Inputs
-from nodrop.locate import load
-from nodrop.model.compare import Difference, differences
+from nodrop.locate import load_unchanged_source
+from nodrop.model.compare import ModelDifference, differences
 from nodrop.model.fabric import Device
-from nodrop.model.reading import NOT_LISTED, Reading, Source
+from nodrop.model.reading import NOT_LISTED_NOTE_KIND, Reading, Source
 from nodrop.model.states import UNKNOWN
-from nodrop.report.names import count, format_name_list
+from nodrop.report.names import format_count, format_name_list
 from nodrop.results.rulings import DEVICE_NOT_CHECKED
 from nodrop.syntax.places import Span
 
-_SHOWN = 5
+_MAX_LISTED = 5
 """Facts that are named in one verdict."""
-_OF_FABRIC = ("role", "side")
+_FABRIC_DERIVED_FACTS = ("role", "side")
 """Facts that follow from the fabric around a switch, not from its files."""
 SwitchStates = tuple[Pair, Reading, Reading]
 
@@ -53,18 +53,18 @@ def find_lost_facts(changed: Iterable[SwitchStates]) -> Iterator[Finding]:
 def find_truncated_listings(changed: Iterable[SwitchStates]) -> Iterator[Finding]:
     """Yield a verdict on each switch with an incomplete list of faults now: new ones may be among those left out."""
     for _, before, after in changed:
-        was = {former_note.device for former_note in before.notes if former_note.kind == NOT_LISTED}
+        was = {former_note.device for former_note in before.notes if former_note.kind == NOT_LISTED_NOTE_KIND}
         for note in after.notes:
             name = note.device or ""
             sources = after.sources.get(name, ())
-            if note.kind == NOT_LISTED and name not in was and sources:
-                yield finding(
+            if note.kind == NOT_LISTED_NOTE_KIND and name not in was and sources:
+                yield build_change_finding(
                     DEVICE_NOT_CHECKED,
                     f"{name} is no longer checked in part: {note.message}",
                     (name,),
                     (name,),
                     "not listed",
-                    located=Located(file=sources[0].display, span=Span(1, 1, 1, 1)),
+                    located=FileLocation(file=sources[0].display, span=Span(1, 1, 1, 1)),
                 )
 
 
@@ -72,7 +72,11 @@ def _lost_fact_findings(
     old: Device, before: tuple[Source, ...], new: Device, after: tuple[Source, ...]
 ) -> Iterator[Finding]:
     unlike = differences(old, new, whole_lists=True)
-    lost = [difference for difference in unlike if difference.b is UNKNOWN and difference.path[-1] not in _OF_FABRIC]
+    lost = [
+        difference
+        for difference in unlike
+        if difference.b is UNKNOWN and difference.path[-1] not in _FABRIC_DERIVED_FACTS
+    ]
     if not lost or not after:
         return
     names = {source.name for source in after}
@@ -86,21 +90,21 @@ def _lost_fact_findings(
     if not causes and not any(len(difference.path) == 1 for difference in lost):
         return
     facts = list(dict.fromkeys(map(_fact_name_without_port, lost)))
-    count_suffix = f" and {count(len(facts) - _SHOWN, 'more fact')}" if len(facts) > _SHOWN else ""
+    count_suffix = f" and {format_count(len(facts) - _MAX_LISTED, 'more fact')}" if len(facts) > _MAX_LISTED else ""
     because = "; ".join(causes) or "its files do not say it"
-    yield finding(
+    yield build_change_finding(
         DEVICE_NOT_CHECKED,
-        f"{new.name} is no longer checked in part: {', '.join(facts[:_SHOWN])}{count_suffix} "
+        f"{new.name} is no longer checked in part: {', '.join(facts[:_MAX_LISTED])}{count_suffix} "
         f"{'was' if len(facts) == 1 else 'were'} known before and {'is' if len(facts) == 1 else 'are'} not known any "
         f"more: {because}",
         (new.name,),
         (new.name,),
         f"unknown {because}",
-        located=Located(file=after[0].display, span=Span(1, 1, 1, 1)),
+        located=FileLocation(file=after[0].display, span=Span(1, 1, 1, 1)),
     )
 
 
-def _fact_name_without_port(difference: Difference) -> str:
+def _fact_name_without_port(difference: ModelDifference) -> str:
     """Return the name of a fact, the same for every port."""
     return ".".join(
         map(
@@ -115,7 +119,7 @@ def _read_json_tables(source: Source) -> Mapping[str, object]:
     if not source.name.endswith(".json"):
         return {}
     try:
-        data = json.loads(load(source))
+        data = json.loads(load_unchanged_source(source))
     except (InputProblems, ValueError, RecursionError):
         return {}
     return data if isinstance(data, dict) else {}

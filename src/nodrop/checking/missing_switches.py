@@ -13,35 +13,35 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from nodrop.checking.blocking_findings import finding
+from nodrop.checking.blocking_findings import build_change_finding
 from nodrop.checking.policy_changes import files_by_switch
-from nodrop.checking.two_states import Pair, Sides
-from nodrop.engine.finding import Finding, Located
+from nodrop.checking.two_states import ComparedFabrics, Pair
+from nodrop.engine.finding import FileLocation, Finding
 from nodrop.errors import InputProblems
-from nodrop.inputs import PATCHES, Disk, Inputs, Text
-from nodrop.inputs.known import file_reason, folder_reason
+from nodrop.inputs import PATCHES_FILE, Disk, Inputs, Text
+from nodrop.inputs.known import ignored_file_reason, ignored_folder_reason
 from nodrop.model.reading import Reading, Source
-from nodrop.model.subject import FABRIC, natural
+from nodrop.model.subject import FABRIC_HEAD, natural_sort_key
 from nodrop.plan.model import Plan
-from nodrop.report.names import format_name_list, name
+from nodrop.report.names import format_name, format_name_list
 from nodrop.results.rulings import DEVICE_NOT_CHECKED
-from nodrop.revisions import Former
+from nodrop.revisions import FormerTree
 from nodrop.revisions.git import submodules_here
 from nodrop.syntax.places import Span
 
-_WORD = re.compile(rb"[\w.:/-]+")
-_ESCAPED = re.compile(rb"\\u([0-9a-fA-F]{4})")
-_ALIKE = 0.5
+_WORD_PATTERN = re.compile(rb"[\w.:/-]+")
+_UNICODE_ESCAPE_PATTERN = re.compile(rb"\\u([0-9a-fA-F]{4})")
+_MIN_COMMON_SHARE = 0.5
 """The share of the words of a configuration that a text has if it may be that one."""
 _MAX_BYTES = 16_000_000
-_SHOWN = 5
+_MAX_LISTED = 5
 """Files that were not compared and are named in the verdict."""
 _MOST_FILES = 5_000
 """Files that nothing reads and that are new or changed, of which words are compared."""
 
 
 @dataclass(slots=True, kw_only=True)
-class _Gone:
+class _MissingSwitch:
     """A switch, or an intent, of before: its files, and how they are read."""
 
     name: str
@@ -52,7 +52,7 @@ class _Gone:
 
 
 def find_unchecked_switches(
-    both_states: Sides,
+    both_states: ComparedFabrics,
     planned: Iterable[tuple[Pair, Plan, Reading, Reading]],
     paths: Sequence[str],
     excludes: Callable[[Path], bool] | None,
@@ -62,9 +62,9 @@ def find_unchecked_switches(
     `planned` are the fabrics that change, with their plans, their former and their present states.
     """
     read, of_hosts = _switch_and_host_files(both_states)
-    unread = _Unread(both_states, paths, read, of_hosts, excludes)
+    unread = _UnreadFiles(both_states, paths, read, of_hosts, excludes)
     gone = list(_removed_switches(tuple(planned), unread.is_unread_on_disk))
-    deleted: list[_Gone] = []
+    deleted: list[_MissingSwitch] = []
     for source in gone:
         place = unread.place_of(source)
         if place is None:
@@ -72,32 +72,32 @@ def find_unchecked_switches(
             continue
         path, why = place
         scope = " in part" if source.partly else ""
-        yield finding(
+        yield build_change_finding(
             DEVICE_NOT_CHECKED,
             f"{source.name} is no longer checked{scope}: {path} holds its {source.kind} and is not read, because {why}",
             (source.name,),
             (source.name,),
             str(path),
-            located=Located(file=str(path), span=Span(1, 1, 1, 1)),
+            located=FileLocation(file=str(path), span=Span(1, 1, 1, 1)),
         )
     if deleted:
-        names = [name(deleted_source.name) for deleted_source in deleted]
+        names = [format_name(deleted_source.name) for deleted_source in deleted]
         are = "is" if len(names) == 1 else "are"
         unseen = unread.not_compared
-        beyond = f" and {len(unseen) - _SHOWN:,} more" if len(unseen) > _SHOWN else ""
-        suffix = f"; not compared: {', '.join(unseen[:_SHOWN])}{beyond}" if unseen else ""
-        yield finding(
+        beyond = f" and {len(unseen) - _MAX_LISTED:,} more" if len(unseen) > _MAX_LISTED else ""
+        suffix = f"; not compared: {', '.join(unseen[:_MAX_LISTED])}{beyond}" if unseen else ""
+        yield build_change_finding(
             DEVICE_NOT_CHECKED,
             f"{format_name_list(names)} {are} no longer checked, "
             f"and nothing that looks like the configuration is left{suffix}",
-            (FABRIC, "deleted"),
-            (FABRIC,),
+            (FABRIC_HEAD, "deleted"),
+            (FABRIC_HEAD,),
             " ".join(names),
             severity="error" if unseen else "note",
         )
 
 
-def _switch_and_host_files(sides: Sides) -> tuple[set[str], set[str]]:
+def _switch_and_host_files(sides: ComparedFabrics) -> tuple[set[str], set[str]]:
     """Return the files that are read now as those of switches or intents, and those that are read as files of hosts."""
     of_hosts = {
         os.path.abspath(text.display)  # noqa: PTH100
@@ -112,7 +112,7 @@ def _switch_and_host_files(sides: Sides) -> tuple[set[str], set[str]]:
 
 def _removed_switches(
     planned: Sequence[tuple[Pair, Plan, Reading, Reading]], is_left: Callable[[Text], bool]
-) -> Iterator[_Gone]:
+) -> Iterator[_MissingSwitch]:
     """Yield the switches that fabrics had and that none has now, and those with a file that is read no more.
 
     A file that `is_left` in its former place is read no more, even if a file of its switch's name is read elsewhere.
@@ -127,12 +127,12 @@ def _removed_switches(
     }
     for pair, plan, before, after in planned:
         if isinstance(pair.old, Text) and pair.new is None:
-            yield _Gone(name=pair.old.display, files=[pair.old], kind="text")
+            yield _MissingSwitch(name=pair.old.display, files=[pair.old], kind="text")
             continue
-        for change in sorted(plan.devices, key=lambda device_change: natural(device_change.name)):
+        for change in sorted(plan.devices, key=lambda device_change: natural_sort_key(device_change.name)):
             if change.kind == "removed" and change.name not in come:
                 sources = () if isinstance(pair.old, Text) else before.sources.get(change.name, ())
-                yield _Gone(name=change.name, files=_texts_of_sources(sources), kind="configuration")
+                yield _MissingSwitch(name=change.name, files=_texts_of_sources(sources), kind="configuration")
         reported_names = {
             device_change.name
             for device_change in plan.devices
@@ -140,7 +140,7 @@ def _removed_switches(
         }
         switches = {former_device.name for former_device in before.fabric.devices}
         for device in sorted(
-            before.sources.keys() - reported_names if isinstance(pair.old, Inputs) else (), key=natural
+            before.sources.keys() - reported_names if isinstance(pair.old, Inputs) else (), key=natural_sort_key
         ):
             names = {source.name for source in after.sources.get(device, ())}
             by_name = _are_both_from_files(pair) and device in after.sources
@@ -149,7 +149,7 @@ def _removed_switches(
             if lost := [
                 text for source, text in texts if (by_name and source.name not in names) or (switch and is_left(text))
             ]:
-                yield _Gone(name=device, files=lost, kind="configuration", partly=True)
+                yield _MissingSwitch(name=device, files=lost, kind="configuration", partly=True)
 
 
 def _are_both_from_files(pair: Pair) -> bool:
@@ -162,12 +162,12 @@ def _texts_of_sources(sources: Iterable[Source]) -> list[Text]:
     ]
 
 
-class _Unread:
+class _UnreadFiles:
     """The files below the named paths that are not read now, of those that are new or have changed."""
 
     def __init__(
         self,
-        sides: Sides,
+        sides: ComparedFabrics,
         paths: Sequence[str],
         read: set[str],
         of_hosts: set[str],
@@ -194,7 +194,7 @@ class _Unread:
         """Whether a file lies where it did and is not read as that of a switch."""
         return not self.is_file_read(source_text) and self._exists_or_below_link(Path(source_text.display))
 
-    def place_of(self, lost_source: _Gone) -> tuple[Path, str] | None:
+    def place_of(self, lost_source: _MissingSwitch) -> tuple[Path, str] | None:
         """Return the file that holds the facts read of a switch before, and why it is not read."""
         for text in lost_source.files:
             path = Path(text.display)
@@ -204,10 +204,12 @@ class _Unread:
             if (empty := self._describe_empty_submodule(path)) is not None and empty not in self.not_compared:
                 self.not_compared.append(empty)
         own_words = sum((_count_words(text) for text in lost_source.files), Counter[bytes]())
-        least = _ALIKE * own_words.total()
+        least = _MIN_COMMON_SHARE * own_words.total()
         large = ((path, words) for path, (words, total) in self._word_counts_by_path().items() if total >= least)
         alike = [
-            (score, path) for path, words in large if (score := _share_of_common_words(own_words, words)) >= _ALIKE
+            (score, path)
+            for path, words in large
+            if (score := _share_of_common_words(own_words, words)) >= _MIN_COMMON_SHARE
         ]
         if not alike:
             return None
@@ -262,10 +264,14 @@ class _Unread:
                 continue
             if step.is_symlink():
                 return f"{step} is a link, which is not followed" if step != path else f"{step} is a link"
-            if why := file_reason(step.parent.name, step.name) if step == path else folder_reason(step.name):
+            if (
+                why := ignored_file_reason(step.parent.name, step.name)
+                if step == path
+                else ignored_folder_reason(step.name)
+            ):
                 return f"{step} is ignored as {why}"
-            if step != path and os.path.lexists(step / PATCHES):
-                return f"a folder with {PATCHES} is not searched ({step})"
+            if step != path and os.path.lexists(step / PATCHES_FILE):
+                return f"a folder with {PATCHES_FILE} is not searched ({step})"
             if self._excludes is not None and self._excludes(step):
                 return f"`exclude` leaves out {step}"
         if os.path.abspath(path) in self._of_hosts:  # noqa: PTH100
@@ -283,10 +289,10 @@ class _Unread:
                     break
                 if _is_large(path):
                     self.not_compared.append(f"{path}, of more than {_MAX_BYTES:,} bytes")
-                raw = _plain_bytes(Disk().text(path))
+                raw = _strip_utf16_null_bytes(Disk().text(path))
                 if not _is_utf8(raw):
                     self.not_compared.append(f"{path}, which is no text")
-                words = _words(raw)
+                words = _word_counts_of(raw)
                 self._words[path] = words, words.total()
         return self._words
 
@@ -310,7 +316,7 @@ class _Unread:
         return was_read or not former.is_file(path) or not former.is_now(former.text(path))
 
 
-def _top_folder(former: Former) -> Path:
+def _top_folder(former: FormerTree) -> Path:
     """Return the folder of the tree."""
     top = Path.cwd()
     while former.key(top.parent) is not None and top != top.parent:
@@ -320,10 +326,10 @@ def _top_folder(former: Former) -> Path:
 
 def _count_words(text: Text) -> Counter[bytes]:
     """Return the words of a text, nothing where it cannot be read."""
-    return _words(_plain_bytes(text))
+    return _word_counts_of(_strip_utf16_null_bytes(text))
 
 
-def _plain_bytes(source_text: Text) -> bytes:
+def _strip_utf16_null_bytes(source_text: Text) -> bytes:
     """Return the bytes of a text without those that UTF-16 and UTF-32 put between them; none if it cannot be read."""
     try:
         raw = source_text.read_bytes(_MAX_BYTES)
@@ -340,8 +346,8 @@ def _is_utf8(raw: bytes) -> bool:
     return True
 
 
-def _words(file_content: bytes) -> Counter[bytes]:
-    return Counter(_WORD.findall(_ESCAPED.sub(_decode_escape, file_content)))
+def _word_counts_of(file_content: bytes) -> Counter[bytes]:
+    return Counter(_WORD_PATTERN.findall(_UNICODE_ESCAPE_PATTERN.sub(_decode_escape, file_content)))
 
 
 def _decode_escape(escaped: re.Match[bytes]) -> bytes:

@@ -3,14 +3,14 @@
 from dataclasses import replace
 
 from nodrop.checking.run import Run
-from nodrop.checking.two_states import Pair, Sides, remove_switches
-from nodrop.inputs import Bundle, Inputs
-from nodrop.model.declared import Declared
+from nodrop.checking.two_states import ComparedFabrics, Pair, remove_switches
+from nodrop.inputs import DeviceFiles, Inputs
+from nodrop.model.declared import DeclaredFacts
 from nodrop.model.reading import Reading
 
 
 def restore_moved_switches(
-    pair: Pair, both_states: Sides, reading_before: Reading, reading_after: Reading, check_run: Run
+    pair: Pair, both_states: ComparedFabrics, reading_before: Reading, reading_after: Reading, check_run: Run
 ) -> Reading | None:
     """Return the new state of a fabric with the switches that left it; None if none did.
 
@@ -26,8 +26,8 @@ def restore_moved_switches(
     whole_inputs = Inputs(
         bundles=[*inputs.bundles, *remaining_bundles], hosts=list(inputs.hosts), stated=list(pair.old.stated)
     )
-    beside = (check_run.read_declared_context(pair.old) or Declared()).over(
-        (check_run.read_declared_context(inputs) if inputs.stated else None) or Declared()
+    beside = (check_run.read_declared_context(pair.old) or DeclaredFacts()).over(
+        (check_run.read_declared_context(inputs) if inputs.stated else None) or DeclaredFacts()
     )
     reading = check_run.again(whole_inputs, reading_after, check_run.policies.reading(old=False), beside)
     reading = replace(reading, fabric=replace(reading.fabric, name=reading_before.fabric.name))
@@ -35,14 +35,14 @@ def restore_moved_switches(
 
 
 def _find_moved_bundles(
-    pair: Pair, both_states: Sides, reading_before: Reading, reading_after: Reading, check_run: Run
-) -> list[Bundle]:
+    pair: Pair, both_states: ComparedFabrics, reading_before: Reading, reading_after: Reading, check_run: Run
+) -> list[DeviceFiles]:
     """Return the files of the switches that were in a fabric and are in another one."""
     gone = {device.name for device in reading_before.fabric.devices} - {
         device.name for device in reading_after.fabric.devices
     }
     paths = {source.display for name in gone for source in reading_before.sources.get(name, ())}
-    bundles: list[Bundle] = []
+    bundles: list[DeviceFiles] = []
     for other_pair in both_states.pairs if gone else ():
         if other_pair is pair or other_pair.same or not isinstance(other_pair.new, Inputs):
             continue

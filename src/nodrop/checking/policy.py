@@ -11,27 +11,27 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from nodrop.config import FILE, Config, find, load
-from nodrop.config.reading import PYPROJECT, files_below
-from nodrop.context import FILE as FABRIC
-from nodrop.engine.baseline import FILE as BASELINE
+from nodrop.config import CONFIG_FILE, Config, find, load
+from nodrop.config.reading import PYPROJECT_FILE, rule_files_below
+from nodrop.context import FABRIC_FILE as FABRIC
+from nodrop.engine.baseline import BASELINE_FILE as BASELINE
 from nodrop.errors import InputProblems, Problem
-from nodrop.inputs import PATCHES, Disk, Inputs
+from nodrop.inputs import PATCHES_FILE, Disk, Inputs
 from nodrop.judging import Settings
-from nodrop.model.declared import Declared
-from nodrop.revisions import Former
+from nodrop.model.declared import DeclaredFacts
+from nodrop.revisions import FormerTree
 
-POLICY_FILES = (FILE, PYPROJECT, BASELINE, FABRIC, PATCHES)
+POLICY_FILES = (CONFIG_FILE, PYPROJECT_FILE, BASELINE, FABRIC, PATCHES_FILE)
 """Names of the files that decide what is checked and what fails, besides rules, profiles and comments."""
-_MAX_BYTES = 64_000_000
-_KEYS = ("rules", "strictness", "fail_on", "severity", "options", "profile", "baseline", "exclude")
-_WANTED = ("mode", "classes", "policy")
+_MAX_POLICY_FILE_BYTES = 64_000_000
+_POLICY_KEYS = ("rules", "strictness", "fail_on", "severity", "options", "profile", "baseline", "exclude")
+_DECLARED_POLICY_KEYS = ("mode", "classes", "policy")
 
 PolicyKind = Literal["config", "rule", "profile", "baseline", "fabric", "comment"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Policy:
+class CheckPolicy:
     """How findings are made, and the severity that fails."""
 
     settings: Settings
@@ -49,15 +49,15 @@ class PolicyChange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Policies:
+class PolicyPair:
     """The policy that both states are checked by, and the one that the change would have."""
 
-    held: Policy
-    proposed: Policy | None = None
+    held: CheckPolicy
+    proposed: CheckPolicy | None = None
     """None where it is the same, or cannot be read."""
-    before: Declared = field(default_factory=Declared)
+    before: DeclaredFacts = field(default_factory=DeclaredFacts)
     """What the former configuration states of the fabric."""
-    now: Declared = field(default_factory=Declared)
+    now: DeclaredFacts = field(default_factory=DeclaredFacts)
     """What the present configuration states of the fabric, with the policy that is held."""
     changes: tuple[PolicyChange, ...] = ()
     work: bool = False
@@ -73,20 +73,20 @@ class Policies:
         return replace(self.held.settings, config=replace(self.held.settings.config, declared=declared))
 
 
-def single_policy(settings: Settings, fail_on: str = "warning") -> Policies:
+def single_policy(settings: Settings, fail_on: str = "warning") -> PolicyPair:
     """Return the one policy that both states have."""
     declared = settings.config.declared
-    return Policies(held=Policy(settings=settings, fail_on=fail_on), before=declared, now=declared)
+    return PolicyPair(held=CheckPolicy(settings=settings, fail_on=fail_on), before=declared, now=declared)
 
 
 def resolve_policies(
     paths: Sequence[str],
-    former_tree: Former,
-    make_policy: Callable[[Config], Policy],
+    former_tree: FormerTree,
+    make_policy: Callable[[Config], CheckPolicy],
     *,
     named: Config | None = None,
     work: bool = False,
-) -> Policies:
+) -> PolicyPair:
     """Return the policy that a change is checked by: that of the base, or of the working tree if `work`.
 
     `make_policy` makes a policy of a configuration. A `named` configuration counts for both states. If the base has
@@ -97,13 +97,13 @@ def resolve_policies(
         policy = make_policy(named)
         base = _load_former_config(named.path, former_tree, problems)
         before = replace(base.declared, profile=named.declared.profile)
-        return Policies(held=policy, before=before, now=named.declared, problems=tuple(problems), work=work)
+        return PolicyPair(held=policy, before=before, now=named.declared, problems=tuple(problems), work=work)
     base = _load_former_config(find(paths, former_tree, _make_former_path_test(former_tree)), former_tree, problems)
     if work:
         new = _load_present_config(paths, None)
         before = replace(base.declared, profile=new.declared.profile)
         changes = tuple(_policy_changes(base, new, former_tree))
-        return Policies(
+        return PolicyPair(
             held=make_policy(new), before=before, now=new.declared, changes=changes, work=True, problems=tuple(problems)
         )
     try:
@@ -121,7 +121,7 @@ def resolve_policies(
     except InputProblems as error:
         wrong, changes = tuple(error.problems), ()
     current_declared = replace(new.declared.with_policy_of(base.declared), profile=base.declared.profile)
-    return Policies(
+    return PolicyPair(
         held=policy,
         proposed=proposed,
         before=base.declared,
@@ -132,7 +132,7 @@ def resolve_policies(
     )
 
 
-def _load_former_config(path: Path | None, former: Former, problems: list[Problem]) -> Config:
+def _load_former_config(path: Path | None, former: FormerTree, problems: list[Problem]) -> Config:
     if path is None or former.key(path) is None or not former.is_file(path):
         return Config()
     try:
@@ -142,25 +142,25 @@ def _load_former_config(path: Path | None, former: Former, problems: list[Proble
         return Config()
 
 
-def _make_former_path_test(former: Former) -> Callable[[Path], bool]:
+def _make_former_path_test(former: FormerTree) -> Callable[[Path], bool]:
     return lambda folder: former.key(folder) is not None
 
 
-def _load_present_config(paths: Sequence[str], former: Former | None) -> Config:
+def _load_present_config(paths: Sequence[str], former: FormerTree | None) -> Config:
     path = find(paths) if former is None else find(paths, within=_make_former_path_test(former))
     return Config() if path is None else load(path)
 
 
-def _policy_changes(old: Config, new: Config, former: Former) -> Iterator[PolicyChange]:
+def _policy_changes(old: Config, new: Config, former: FormerTree) -> Iterator[PolicyChange]:
     """Yield the files of a policy whose decisions differ."""
     path = new.path or old.path
-    if path is not None and (keys := _changed_keys(old, new)):
+    if path is not None and (keys := _changed_policy_keys(old, new)):
         gone = new.path is None
         description = f"is deleted, and with it {_join_with_and(keys)}" if gone else f"changes {_join_with_and(keys)}"
         yield PolicyChange(
-            file=str(path), kind="config", what=description, line=None if gone else changed_line(former, path)
+            file=str(path), kind="config", what=description, line=None if gone else first_changed_line(former, path)
         )
-    files, before = _files(new, Disk()), _files(old, former)
+    files, before = _find_policy_files(new, Disk()), _find_policy_files(old, former)
     for file in sorted(files.keys() | before.keys()):
         kind = (before | files)[file]
         if file not in files or not Path(file).is_file():
@@ -168,11 +168,13 @@ def _policy_changes(old: Config, new: Config, former: Former) -> Iterator[Policy
         elif file not in before:
             yield PolicyChange(file=str(file), kind=kind, what=f"this {kind} is new", line=1)
         elif not former.is_now(former.text(file)):
-            yield PolicyChange(file=str(file), kind=kind, what=f"this {kind} changes", line=changed_line(former, file))
+            yield PolicyChange(
+                file=str(file), kind=kind, what=f"this {kind} changes", line=first_changed_line(former, file)
+            )
 
 
-def _changed_keys(old: Config, new: Config) -> list[str]:
-    keys = [key for key in _KEYS if getattr(old, key) != getattr(new, key)]
+def _changed_policy_keys(old: Config, new: Config) -> list[str]:
+    keys = [key for key in _POLICY_KEYS if getattr(old, key) != getattr(new, key)]
     if old.declared.profile != new.declared.profile and old.profile == new.profile is None:
         keys.append("profile")
     suppressions = [
@@ -188,42 +190,44 @@ def _changed_keys(old: Config, new: Config) -> list[str]:
         for config in (old, new)
     ]
     keys += ["harmless"] if lines[0] != lines[1] else []
-    return keys + [f"fabric.{key}" for key in wanted_keys(old.declared, new.declared)]
+    return keys + [f"fabric.{key}" for key in changed_wanted_keys(old.declared, new.declared)]
 
 
-def wanted_keys(old_declared: Declared, new_declared: Declared) -> list[str]:
+def changed_wanted_keys(old_declared: DeclaredFacts, new_declared: DeclaredFacts) -> list[str]:
     """Return the keys of the owner's wishes for a fabric that differ; roles of switches without a wish are facts."""
-    keys = [key for key in _WANTED if getattr(old_declared, key) != getattr(new_declared, key)]
+    keys = [key for key in _DECLARED_POLICY_KEYS if getattr(old_declared, key) != getattr(new_declared, key)]
     return keys + (
         ["roles"] if any(new_declared.roles.get(name) != role for name, role in old_declared.roles.items()) else []
     )
 
 
-def fabric_policy_change(key_names: Sequence[str], inputs: Inputs, was: Inputs, former_tree: Former) -> PolicyChange:
+def fabric_policy_change(
+    key_names: Sequence[str], inputs: Inputs, was: Inputs, former_tree: FormerTree
+) -> PolicyChange:
     """Return the change of the facts stated next to the files of a fabric."""
     if not inputs.stated:
         description = f"is deleted, and with it {_join_with_and(key_names)}"
         return PolicyChange(file=was.stated[0].display, kind="fabric", what=description)
     file = inputs.stated[0].display
-    line = changed_line(former_tree, Path(file))
+    line = first_changed_line(former_tree, Path(file))
     return PolicyChange(file=file, kind="fabric", what=f"changes {_join_with_and(key_names)}", line=line)
 
 
-def _files(config: Config, disk: Disk) -> dict[Path, PolicyKind]:
+def _find_policy_files(config: Config, disk: Disk) -> dict[Path, PolicyKind]:
     """Return the files that a configuration names, each with its kind."""
-    files: dict[Path, PolicyKind] = {path: "rule" for folder in config.rules for path in files_below(disk, folder)}
+    files: dict[Path, PolicyKind] = {path: "rule" for folder in config.rules for path in rule_files_below(disk, folder)}
     for path, kind in ((config.profile, "profile"), (config.baseline, "baseline")):
         if path is not None:
             files[path] = "profile" if kind == "profile" else "baseline"
     return files
 
 
-def changed_line(former_tree: Former, path: Path) -> int:
+def first_changed_line(former_tree: FormerTree, path: Path) -> int:
     """Return the first line of a file that is not as it was, 1 where that cannot be found."""
     texts = []
     for text in (former_tree.text(path), Disk().text(path)):
         try:
-            texts.append(text.read_bytes(_MAX_BYTES).decode("utf-8", "replace").splitlines())
+            texts.append(text.read_bytes(_MAX_POLICY_FILE_BYTES).decode("utf-8", "replace").splitlines())
         except InputProblems:
             return 1
     old, new = texts

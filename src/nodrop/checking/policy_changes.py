@@ -3,25 +3,25 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from nodrop.checking.blocking_findings import finding
-from nodrop.checking.policy import Policies, Policy, PolicyChange, is_excluded
-from nodrop.checking.two_states import FabricSource, Sides
-from nodrop.engine.finding import Finding, Located, reaches_threshold
+from nodrop.checking.blocking_findings import build_change_finding
+from nodrop.checking.policy import CheckPolicy, PolicyChange, PolicyPair, is_excluded
+from nodrop.checking.two_states import ComparedFabrics, FabricSource
+from nodrop.engine.finding import FileLocation, Finding, reaches_threshold
 from nodrop.engine.rule import Rule
 from nodrop.inputs import Inputs, Text
-from nodrop.model.subject import FABRIC, natural, text
-from nodrop.report.names import count
+from nodrop.model.subject import FABRIC_HEAD, natural_sort_key, subject_text
+from nodrop.report.names import format_count
 from nodrop.results.checked import FindingChanges
 from nodrop.results.outcome import Outcome
 from nodrop.results.rulings import POLICY_CHANGED
 from nodrop.syntax.places import Span
 
-_SHOWN = 5
+_MAX_LISTED = 5
 """Findings and switches that are named in one verdict."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Passing:
+class NewlyPassingFindings:
     """The findings that a policy allows in one fabric: by file, findings that fail as new ones, and those of before."""
 
     failing: tuple[tuple[PolicyChange | None, Finding], ...] = ()
@@ -35,15 +35,15 @@ class Passing:
 
 
 def compare_policies(
-    policy: Policy,
+    policy: CheckPolicy,
     outcome: Outcome,
     findings: FindingChanges,
-    proposed: Policy,
+    proposed: CheckPolicy,
     would: Outcome,
     rules: Sequence[Rule],
     changes: tuple[PolicyChange, ...],
     own_policy_changes: tuple[PolicyChange, ...],
-) -> Passing:
+) -> NewlyPassingFindings:
     """Compare the `outcome` of the new state by the policy in force with what `would` result by another policy.
 
     `rules` are those of the policy in force; `own_policy_changes` are the changes of files of this fabric.
@@ -73,7 +73,7 @@ def compare_policies(
         for lost_finding in lost
     ]
     unknown = len(outcome.unknown) if policy.fail_on == "unknown" != proposed.fail_on else 0
-    return Passing(
+    return NewlyPassingFindings(
         failing=tuple(pair for pair in finding_causes if id(pair[1]) in new),
         before=tuple(pair for pair in finding_causes if id(pair[1]) not in new),
         unknown=unknown,
@@ -111,7 +111,7 @@ def _find_responsible_change(
 
 
 def policy_verdicts(
-    policies: Policies, both_states: Sides, paths: Sequence[str], passed: Iterable[Passing]
+    policies: PolicyPair, both_states: ComparedFabrics, paths: Sequence[str], passed: Iterable[NewlyPassingFindings]
 ) -> Iterator[Finding]:
     """Yield the verdict on each file of a policy that has changed: an error where it lets something pass."""
     passed = tuple(passed)
@@ -129,17 +129,18 @@ def policy_verdicts(
         messages = []
         if failing:
             messages.append(
-                f"{count(len(failing), 'new finding')} would pass: {_format_first_names(_render_findings(failing))}"
+                f"{format_count(len(failing), 'new finding')} would pass: "
+                f"{_format_first_names(_render_findings(failing))}"
             )
         if gone:
             messages.append(f"{_format_first_names(gone)} would no longer be checked")
         if unknown:
-            messages.append(f"{count(unknown, 'rule')} without a fact would no longer fail")
+            messages.append(f"{format_count(unknown, 'rule')} without a fact would no longer fail")
         if lines:
-            messages.append(f"{count(lines, 'unknown line')} would no longer fail")
+            messages.append(f"{format_count(lines, 'unknown line')} would no longer fail")
         if before:
             messages.append(
-                f"{count(len(before), 'finding')} of before would be hidden: "
+                f"{format_count(len(before), 'finding')} of before would be hidden: "
                 f"{_format_first_names(_render_findings(before))}"
             )
         hides = bool(failing or gone or unknown or lines)
@@ -148,27 +149,27 @@ def policy_verdicts(
         if policies.work and change.kind == "config":
             messages.append("both states are checked by it as it is now (--config-from work)")
         place = None if change.line is None else Span(change.line, 1, change.line, 1)
-        yield finding(
+        yield build_change_finding(
             POLICY_CHANGED,
             "; ".join((f"{change.file}: {change.what}", *messages)),
-            (FABRIC, "policy", change.file),
-            (FABRIC,),
+            (FABRIC_HEAD, "policy", change.file),
+            (FABRIC_HEAD,),
             f"{change.kind} {change.what}",
             severity="error" if hides and not policies.work else "note",
-            located=Located(file=change.file, span=place),
+            located=FileLocation(file=change.file, span=place),
         )
 
 
 def _render_findings(findings: Iterable[Finding]) -> list[str]:
-    return [f"{listed_finding.rule} at {text(listed_finding.subject)}" for listed_finding in findings]
+    return [f"{listed_finding.rule} at {subject_text(listed_finding.subject)}" for listed_finding in findings]
 
 
 def _format_first_names(words: Sequence[str]) -> str:
-    count_suffix = f" and {len(words) - _SHOWN} more" if len(words) > _SHOWN else ""
-    return f"{', '.join(words[:_SHOWN])}{count_suffix}"
+    count_suffix = f" and {len(words) - _MAX_LISTED} more" if len(words) > _MAX_LISTED else ""
+    return f"{', '.join(words[:_MAX_LISTED])}{count_suffix}"
 
 
-def _names_excluded_by_policy(policies: Policies, sides: Sides, paths: Sequence[str]) -> Iterator[str]:
+def _names_excluded_by_policy(policies: PolicyPair, sides: ComparedFabrics, paths: Sequence[str]) -> Iterator[str]:
     """Yield the switches and intents that the policy of a change excludes."""
     if policies.proposed is None:
         return
@@ -176,10 +177,10 @@ def _names_excluded_by_policy(policies: Policies, sides: Sides, paths: Sequence[
     names = (
         name for pair in sides.pairs for name, files in files_by_switch(pair.new) if is_excluded(config, paths, files)
     )
-    yield from sorted(dict.fromkeys(names), key=natural)
+    yield from sorted(dict.fromkeys(names), key=natural_sort_key)
 
 
-def find_left_fabric(new_source: FabricSource, both_states: Sides) -> Inputs | None:
+def find_previous_fabric(new_source: FabricSource, both_states: ComparedFabrics) -> Inputs | None:
     """Return the fabric of before that most switches of a new one have left; None where none has been in another."""
     if not isinstance(new_source, Inputs):
         return None

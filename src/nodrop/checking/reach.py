@@ -3,10 +3,10 @@
 from nodrop.model.fabric import Fabric
 from nodrop.model.states import known_rows
 from nodrop.plan.model import DeviceChange, Plan
-from nodrop.results.checked import Reach
+from nodrop.results.checked import ChangeReach
 
 
-def find_reach(plan: Plan, fabrics: tuple[Fabric, Fabric]) -> Reach | None:
+def find_reach(plan: Plan, fabrics: tuple[Fabric, Fabric]) -> ChangeReach | None:
     """Return the reach of a plan from one fabric to another; None where no cable is known.
 
     A change of a switch reaches all of its ports where it disturbs the switch, or adds or removes it.
@@ -22,7 +22,7 @@ def find_reach(plan: Plan, fabrics: tuple[Fabric, Fabric]) -> Reach | None:
     gpus = {host.name: host.gpus for fabric in fabrics for host in known_rows(fabric.hosts)}
     at_links = [link for link, ends in reached.items() if ends]
     hosts = {end.node for link in at_links for end in link if end.node in gpus}
-    return Reach(
+    return ChangeReach(
         ports=len({end for ends in reached.values() for end in ends}),
         links=sum(all(end.node not in gpus for end in link) for link in at_links),
         hosts=len(hosts),

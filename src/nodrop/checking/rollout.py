@@ -15,21 +15,28 @@ from nodrop.engine.verdicts import judge, rule_severity
 from nodrop.errors import Problem
 from nodrop.judging import Settings
 from nodrop.model.reading import Reading
-from nodrop.model.subject import sort_key
+from nodrop.model.subject import subject_sort_key
 from nodrop.plan.model import Hazard, HazardTime, Plan, Rollout, Stage
-from nodrop.plan.order import Order, orders
+from nodrop.plan.order import Order, possible_orders
 from nodrop.plan.shares import ChangeShares
-from nodrop.plan.states import DoneShares, RolloutMoment, RolloutStates, StatedSide, done_after, rollout_moments
-from nodrop.report.names import format_name_list, name
+from nodrop.plan.states import (
+    DoneScopesBySwitch,
+    RolloutMoment,
+    RolloutStates,
+    StatedSide,
+    rollout_moments,
+    scopes_done_after,
+)
+from nodrop.report.names import format_name, format_name_list
 
 _LEAST = 2_000
 """Switches that are judged on the way of plans, however small their fabrics are."""
 _TIMES = 6
 """How often as many switches as a fabric has are judged on its way; by errors alone, in half the time of all rules."""
-_RULES = 10
+_ALL_RULES_COST = 10
 """What it costs to judge a state with all rules, in switches."""
-Progress = Callable[[str], None]
-FoundFaults = dict[str, Finding]
+ReportProgress = Callable[[str], None]
+ErrorsByFingerprint = dict[str, Finding]
 """Errors by fingerprint: the same fault with other facts is the same."""
 _StateKey = tuple[frozenset[tuple[str, object]], StatedSide]
 
@@ -42,7 +49,7 @@ def order_rollout(
     *,
     routing: bool,
     fabrics: int = 1,
-    progress: Progress = lambda _: None,
+    progress: ReportProgress = lambda _: None,
 ) -> Plan:
     """Return a plan in the order with the least hazards during rollout, and with the remaining hazards.
 
@@ -99,7 +106,7 @@ class _Search:
         *,
         routing: bool,
         least: int = _LEAST,
-        progress: Progress = lambda _: None,
+        progress: ReportProgress = lambda _: None,
     ) -> None:
         self._plan, self._new = plan, new
         self._added = frozenset(change.name for change in plan.devices if change.kind == "added")
@@ -117,12 +124,12 @@ class _Search:
         self._left = max(least, _TIMES * max(len(reading.fabric.devices) for reading in (old, new)))
         self.problems: dict[Problem, None] = {}
         """Rules that failed at a state, once each."""
-        self._known: dict[_StateKey, FoundFaults] = {}
+        self._known: dict[_StateKey, ErrorsByFingerprint] = {}
         self._known_around: dict[tuple[object, ...], tuple[Reading, Set[str]]] = {}
 
     def orders(self) -> Iterator[Order]:
         """Yield the orders that come into question, the usual one first."""
-        return orders(self._plan.devices, self._shares, self._new.fabric, restated=self._restated)
+        return possible_orders(self._plan.devices, self._shares, self._new.fabric, restated=self._restated)
 
     def check_order(self, order: Order, *, hazard_limit: int | None = None) -> Rollout | None:
         """Return the hazards of an order, as far as there is time.
@@ -132,7 +139,7 @@ class _Search:
         found_moments, alike = rollout_moments(order.stages, self._added)
         every: Iterable[RolloutMoment | StateWithinSwitch] = chain(found_moments, self._insides.of(order))
         stated: StatedSide = "old" if order.stated == "last" else "new"
-        met: dict[str, _Met] = {}
+        met: dict[str, _TransientFault] = {}
         tried = untried_count = 0
         for moment in every:
             if not self._has_time_for_state(moment, stated):
@@ -143,7 +150,7 @@ class _Search:
             tried += 1
             moment_text = _render_moment(moment, order.stages)
             for finding in self._hazards_at_moment(moment, order.stages, stated):
-                met.setdefault(finding.fingerprint, _Met(moment.when, moment.stage, moment_text, finding))
+                met.setdefault(finding.fingerprint, _TransientFault(moment.when, moment.stage, moment_text, finding))
             if hazard_limit is not None and len({fault.finding.rule for fault in met.values()}) >= hazard_limit:
                 return None
         hazards = sorted(_group_hazards(met.values()), key=lambda hazard: (hazard.stage, hazard.rule))
@@ -176,7 +183,7 @@ class _Search:
         """Yield the faults of a switch that is being changed which neither the stage before nor that after has."""
         before, end_faults = self._judge_around_switch(moment.name, stages[: moment.stage], stated)
         reading = replace_device(before, moment.device)
-        self._left -= len(reading.fabric.devices) + _RULES
+        self._left -= len(reading.fabric.devices) + _ALL_RULES_COST
         for finding in self._find_reading_errors(reading).values():
             passing = any(map(self._states.passing, (finding.subject, finding.at)))
             if finding.subject[0] == moment.name and finding.fingerprint not in end_faults and not passing:
@@ -184,7 +191,7 @@ class _Search:
 
     def _judge_around_switch(self, name: str, stages: Sequence[Stage], stated: StatedSide) -> tuple[Reading, Set[str]]:
         """Return a switch and its neighbors before the last of `stages`, and the faults of these before and after."""
-        moments = [done_after(stages[:-1]), done_after(stages)]
+        moments = [scopes_done_after(stages[:-1]), scopes_done_after(stages)]
         key = name, *(self._key(done, stated) for done in moments)
         if key not in self._known_around:
             before, after = (extract_neighborhood(self._states.at(done, stated), name) for done in moments)
@@ -209,22 +216,22 @@ class _Search:
         """Whether there is time to judge a state; the ends that it is held against are judged in any case."""
         if isinstance(moment, StateWithinSwitch):
             return self._left > 0
-        return self._key(moment.done, stated) in self._known or self._left >= self._states.size + _RULES
+        return self._key(moment.done, stated) in self._known or self._left >= self._states.size + _ALL_RULES_COST
 
-    def _key(self, done: DoneShares, stated: StatedSide) -> _StateKey:
+    def _key(self, done: DoneScopesBySwitch, stated: StatedSide) -> _StateKey:
         return frozenset(done.items()), stated
 
-    def _find_state_errors(self, done: DoneShares, stated_side: StatedSide) -> FoundFaults:
+    def _find_state_errors(self, done: DoneScopesBySwitch, stated_side: StatedSide) -> ErrorsByFingerprint:
         """Return the errors of a state."""
         key = self._key(done, stated_side)
         if key not in self._known:
             self._progress(f"checking intermediate states, {len(self._known) + 1}")
             reading = self._states.at(done, stated_side)
-            self._left -= len(reading.fabric.devices) + _RULES
+            self._left -= len(reading.fabric.devices) + _ALL_RULES_COST
             self._known[key] = self._find_reading_errors(reading)
         return self._known[key]
 
-    def _find_reading_errors(self, reading: Reading) -> FoundFaults:
+    def _find_reading_errors(self, reading: Reading) -> ErrorsByFingerprint:
         config = self._settings.config
         verdict = judge(
             reading,
@@ -236,7 +243,7 @@ class _Search:
         self.problems.update(dict.fromkeys(verdict.problems))
         findings = verdict.findings
         if self._settings.suppressing:
-            findings, _ = apply_suppressions(verdict, reading, judging.bench(self._rules, self._settings))
+            findings, _ = apply_suppressions(verdict, reading, judging.build_bench(self._rules, self._settings))
         return {
             finding.fingerprint: finding for finding in findings if not finding.hidden and finding.severity == "error"
         }
@@ -254,7 +261,7 @@ def _error_rules(settings: Settings, *, routing: bool) -> tuple[Rule, ...]:
     return tuple(rule for rule in rules if rule_severity(rule, overrides) == "error" and not rule.remark)
 
 
-class _Met(NamedTuple):
+class _TransientFault(NamedTuple):
     """A fault of a state between, and when it is met first."""
 
     when: HazardTime
@@ -263,14 +270,14 @@ class _Met(NamedTuple):
     finding: Finding
 
 
-def _group_hazards(faults: Iterable[_Met]) -> Iterator[Hazard]:
+def _group_hazards(faults: Iterable[_TransientFault]) -> Iterator[Hazard]:
     """Yield hazards, those of one rule as one, which begins with the first."""
-    together: dict[tuple[HazardTime, str], list[_Met]] = {}
+    together: dict[tuple[HazardTime, str], list[_TransientFault]] = {}
     for fault in faults:
         together.setdefault((fault.when, fault.finding.rule), []).append(fault)
     for (when, rule), alike in together.items():
         _, stage, moment, first_finding = min(
-            alike, key=lambda row: (row.stage, sort_key(row.finding.subject), row.finding.message)
+            alike, key=lambda row: (row.stage, subject_sort_key(row.finding.subject), row.finding.message)
         )
         yield Hazard(
             when=when,
@@ -286,7 +293,7 @@ def _group_hazards(faults: Iterable[_Met]) -> Iterator[Hazard]:
 
 def _render_moment(moment: RolloutMoment | StateWithinSwitch, stages: Sequence[Stage]) -> str:
     if isinstance(moment, StateWithinSwitch):
-        return f"while {name(moment.name)} changes, after {moment.after}"
+        return f"while {format_name(moment.name)} changes, after {moment.after}"
     stage_names = [_render_stage(stage) for stage in stages[moment.stage - 1 : moment.stage + 1]]
     return f"while {stage_names[0]} change" if moment.when == "within stage" else f"between {' and '.join(stage_names)}"
 
@@ -294,4 +301,4 @@ def _render_moment(moment: RolloutMoment | StateWithinSwitch, stages: Sequence[S
 def _render_stage(stage: Stage) -> str:
     shares = dict.fromkeys(str(share) for share in stage.scopes if share.kind != "all")
     share_text = f" ({'; '.join(shares)})" if shares else ""
-    return f"{format_name_list(map(name, stage.devices))}{share_text}"
+    return f"{format_name_list(map(format_name, stage.devices))}{share_text}"

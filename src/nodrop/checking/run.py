@@ -6,24 +6,24 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 
 from nodrop import build, context, judging
-from nodrop.checking.policy import Policies
-from nodrop.checking.policy_changes import Passing
+from nodrop.checking.policy import PolicyPair
+from nodrop.checking.policy_changes import NewlyPassingFindings
 from nodrop.checking.two_states import FabricSource, fabric_source_name
 from nodrop.errors import InputProblems, Problem
-from nodrop.inputs import Bundle, Inputs
+from nodrop.inputs import DeviceFiles, Inputs
 from nodrop.judging import Settings
-from nodrop.model.assemble import Shared
-from nodrop.model.declared import Declared
+from nodrop.model.assemble import SharedObjects
+from nodrop.model.declared import DeclaredFacts
 from nodrop.model.reading import DeviceReading, Reading
-from nodrop.plan.model import Risk
-from nodrop.reading_cache import Runs
+from nodrop.plan.model import ChangeRisk
+from nodrop.reading_cache import DeviceReadings
 
-Progress = Callable[[str], None]
-Workers = Callable[[int], AbstractContextManager[Executor | None]]
+ReportProgress = Callable[[str], None]
+ExecutorFactory = Callable[[int], AbstractContextManager[Executor | None]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ask:
+class CheckRequest:
     """The requests beyond plans and findings; `routing` None computes routing as far as it matters.
 
     `rollout` asks for the intermediate states, whose hazards block the change only if they are a `gate`; `risk` is the
@@ -33,7 +33,7 @@ class Ask:
     routing: bool | None = None
     rollout: bool = True
     gate: bool = True
-    risk: Risk | None = None
+    risk: ChangeRisk | None = None
     batfish: str | None = None
     platform: str | None = None
 
@@ -42,9 +42,9 @@ class Ask:
 class Run:
     """One run: readings are made once for both what pairs fabrics and what compares them."""
 
-    policies: Policies
-    ask: Ask
-    progress: Progress
+    policies: PolicyPair
+    ask: CheckRequest
+    progress: ReportProgress
     executor: Executor | None = None
     fabrics: int = 1
     """How many are not as they were."""
@@ -52,12 +52,12 @@ class Run:
     """Of the state of before."""
     wrong: list[Problem] = field(default_factory=list)
     """Of the present state."""
-    passed: list[Passing] = field(default_factory=list)
+    passed: list[NewlyPassingFindings] = field(default_factory=list)
     """What the policy of the change lets pass, fabric by fabric."""
     _readings: dict[int, Reading | None] = field(default_factory=dict)
-    _stated: dict[int, Declared | None] = field(default_factory=dict)
-    _shared: Shared = field(default_factory=Shared)
-    _devices: dict[Bundle, DeviceReading] = field(default_factory=dict)
+    _stated: dict[int, DeclaredFacts | None] = field(default_factory=dict)
+    _shared: SharedObjects = field(default_factory=SharedObjects)
+    _devices: dict[DeviceFiles, DeviceReading] = field(default_factory=dict)
     """What files say that are the same on both sides, or were read for the other."""
     _whats: list[FabricSource] = field(default_factory=list)
     """What was read, so that no other object gets its identity."""
@@ -67,21 +67,23 @@ class Run:
         """How both states are checked."""
         return self.policies.held.settings
 
-    def read_declared_context(self, inputs: Inputs) -> Declared | None:
+    def read_declared_context(self, inputs: Inputs) -> DeclaredFacts | None:
         """Return the facts stated next to the files of a fabric; None if they cannot be read."""
         if id(inputs) not in self._stated:
             self._whats.append(inputs)
-            over: Declared | None = Declared()
+            over: DeclaredFacts | None = DeclaredFacts()
             try:
                 for text in inputs.stated:
-                    over = (over or Declared()).over(context.loads(text.read_bytes(context.MAX_BYTES), text.display))
+                    over = (over or DeclaredFacts()).over(
+                        context.loads(text.read_bytes(context.MAX_FABRIC_FILE_BYTES), text.display)
+                    )
             except InputProblems:
                 over = None
             self._stated[id(inputs)] = over
         return self._stated[id(inputs)]
 
     def again(
-        self, fabric_source: FabricSource, reading: Reading, settings: Settings, beside: Declared | None
+        self, fabric_source: FabricSource, reading: Reading, settings: Settings, beside: DeclaredFacts | None
     ) -> Reading:
         """Return a fabric that has been read before, by other settings or with other facts stated next to it."""
         if not isinstance(fabric_source, Inputs):
@@ -129,7 +131,7 @@ class Run:
     def _read_devices(self, inputs: Inputs) -> list[DeviceReading]:
         """Return the readings of each switch's files; read those that neither side has had yet."""
         fresh = [bundle for bundle in inputs.bundles if bundle not in self._devices]
-        read = Runs(fresh, self.executor, self.settings.store).all()
+        read = DeviceReadings(fresh, self.executor, self.settings.store).all()
         self._devices.update(zip(fresh, read, strict=True))
         return [self._devices[bundle] for bundle in inputs.bundles]
 
@@ -149,6 +151,6 @@ class Run:
         if isinstance(text, Inputs):
             return frozenset(bundle.name for bundle in text.bundles)
         try:
-            return frozenset(device.name for device in build(judging.intent_of(text)[1]).devices)
+            return frozenset(device.name for device in build(judging.read_intent(text)[1]).devices)
         except InputProblems:
             return frozenset()

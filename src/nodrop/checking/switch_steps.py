@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from nodrop import platforms
 from nodrop.errors import InputProblems
-from nodrop.model.change import ByHand
+from nodrop.model.change import ManualChange
 from nodrop.model.compare import apply_differences, differences
 from nodrop.model.fabric import Device
 from nodrop.model.intern import Interner
@@ -15,11 +15,11 @@ from nodrop.plan.effects import change_shape, stated_changes, unchanged_files
 from nodrop.plan.file_changes import parse_device
 from nodrop.plan.model import ChangeScope, HazardTime, Plan
 from nodrop.plan.order import Order
-from nodrop.plan.patches import by_hand
+from nodrop.plan.patches import manual_steps_by_switch
 from nodrop.plan.shares import ChangeShares
-from nodrop.platforms.kit.editing import Budget
+from nodrop.platforms.kit.editing import RetryBudget
 
-_MOST = 8
+_MAX_CHANGE_KINDS = 8
 """Kinds of changes of which one switch each is looked into."""
 
 
@@ -43,10 +43,10 @@ class StatesWithinSwitches:
         for change in plan.devices:
             if change.kind == "changed" and change.parts:
                 switch_by_shape.setdefault(change_shape(change), change.name)
-        self._names = list(switch_by_shape.values())[:_MOST]
-        self.untried = max(0, len(switch_by_shape) - _MOST)
+        self._names = list(switch_by_shape.values())[:_MAX_CHANGE_KINDS]
+        self.untried = max(0, len(switch_by_shape) - _MAX_CHANGE_KINDS)
         """Kinds of changes that are not looked into."""
-        self._by_hand = by_hand(plan)
+        self._by_hand = manual_steps_by_switch(plan)
         self._known: dict[tuple[str, tuple[ChangeScope, ...]], list[tuple[int, str, Device]]] = {}
         self._interner = Interner()
 
@@ -66,14 +66,14 @@ class StatesWithinSwitches:
         if files is None:
             return
         platform = self._old.fabric.device(name).platform
-        editor = platforms.editor(platform)
+        editor = platforms.find_editor(platform)
         if editor is None:
             return
-        budget, manual_lines = Budget(files), self._by_hand.get(name, {})
+        budget, manual_lines = RetryBudget(files), self._by_hand.get(name, {})
         for turn, share in enumerate(shares):
             every = stated_changes(self._shares.part(name, share))
             manual_steps = [
-                ByHand(change=change, line=manual_lines[change.subject])
+                ManualChange(change=change, line=manual_lines[change.subject])
                 for change in every
                 if change.subject in manual_lines
             ]
@@ -87,7 +87,7 @@ class StatesWithinSwitches:
             before = self._shares.device(name, shares[:turn])
             assert before is not None
             was = parse_device(platform, name, files)
-            for after, state_files in platforms.states_of(platform, files, edit):
+            for after, state_files in platforms.states_during_edit(platform, files, edit):
                 device = self._merge_device(before, was, parse_device(platform, name, state_files))
                 if device is not before:
                     yield turn, after, device

@@ -4,13 +4,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from nodrop.checking.policy import Policies
+from nodrop.checking.policy import PolicyPair
 from nodrop.errors import InputProblems
-from nodrop.inputs import Bundle, Disk, Inputs, Text, find
-from nodrop.judging import intent_of
+from nodrop.inputs import DeviceFiles, Disk, Inputs, Text, find
+from nodrop.judging import read_intent
 from nodrop.limits import MAX_TEXT_BYTES
 from nodrop.model.reading import Note, Reading
-from nodrop.revisions import Former
+from nodrop.revisions import FormerTree
 
 FabricSource = Inputs | Text
 """A fabric to be read: files of switches, or an intent."""
@@ -32,11 +32,11 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sides:
+class ComparedFabrics:
     """The fabrics that a command names, now and before."""
 
     pairs: tuple[Pair, ...]
-    former: Former
+    former: FormerTree
     notes: tuple[Note, ...] = ()
 
 
@@ -53,12 +53,12 @@ def remove_switches(reading: Reading, device_names: Collection[str]) -> Reading:
 
 def find_both_states(
     paths: Sequence[str],
-    policies: Policies,
-    former_tree: Former,
+    policies: PolicyPair,
+    former_tree: FormerTree,
     *,
     platform: str | None = None,
     devices: Callable[[FabricSource], frozenset[str]],
-) -> Sides:
+) -> ComparedFabrics:
     """Find both sides; `devices` names the switches of a fabric, and is asked where the name of one has changed."""
     exclude, disk = policies.held.settings.config.excludes, Disk()
     present_paths = [path for path in paths if disk.fault(path) is None or former_tree.fault(path) is not None]
@@ -76,10 +76,12 @@ def find_both_states(
         sorted(come, key=fabric_source_name), sorted(gone, key=fabric_source_name), devices
     )
     pairs.sort(key=lambda pair: (isinstance(pair.new or pair.old, Text), pair.name))
-    return Sides(pairs=tuple(pairs), former=former_tree, notes=tuple(_sparse_checkout_notes(paths, former_tree)))
+    return ComparedFabrics(
+        pairs=tuple(pairs), former=former_tree, notes=tuple(_sparse_checkout_notes(paths, former_tree))
+    )
 
 
-def _sparse_checkout_notes(paths: Sequence[str], former: Former) -> Iterator[Note]:
+def _sparse_checkout_notes(paths: Sequence[str], former: FormerTree) -> Iterator[Note]:
     """Yield a note of how many files below the paths are in neither state, as they are not checked out."""
     keys = {key for path in paths if (key := former.key(path)) is not None}
     number = sum(any(key in ("", file) or file.startswith(f"{key}/") for key in keys) for file in former.left_out)
@@ -97,7 +99,7 @@ def _sources_by_key(inputs: Inputs) -> dict[tuple[str, str], FabricSource]:
     return sources_by_key
 
 
-def _is_fabric_unchanged(old: FabricSource, new: FabricSource, former: Former) -> bool:
+def _is_fabric_unchanged(old: FabricSource, new: FabricSource, former: FormerTree) -> bool:
     if isinstance(old, Text) or isinstance(new, Text):
         return isinstance(old, Text) and former.is_now(old) and _are_named_files_unchanged(old, former)
     names = [[text.display for text in _texts_of_inputs(inputs)] for inputs in (old, new)]
@@ -105,12 +107,12 @@ def _is_fabric_unchanged(old: FabricSource, new: FabricSource, former: Former) -
     return not problems and names[0] == names[1] and all(former.is_now(text) for text in _texts_of_inputs(old))
 
 
-def _are_named_files_unchanged(intent: Text, former: Former) -> bool:
+def _are_named_files_unchanged(intent: Text, former: FormerTree) -> bool:
     """Whether the file that an intent names is that of now; one that cannot be read is not."""
     try:
         if b"file" not in intent.read_bytes(MAX_TEXT_BYTES):
             return True
-        sheet = intent_of(intent)[1].sheet_file
+        sheet = read_intent(intent)[1].sheet_file
     except InputProblems:
         return False
     return sheet is None or former.is_now(former.text(Path(sheet.path)))
@@ -118,7 +120,7 @@ def _are_named_files_unchanged(intent: Text, former: Former) -> bool:
 
 def _texts_of_inputs(inputs: Inputs) -> Iterator[Text]:
     yield from inputs.stated
-    bundles: Iterable[Bundle] = (*inputs.bundles, *inputs.hosts)
+    bundles: Iterable[DeviceFiles] = (*inputs.bundles, *inputs.hosts)
     yield from (text for bundle in bundles for _, text in bundle.files)
 
 

@@ -3,21 +3,21 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from nodrop import platforms
-from nodrop.checking.blocking_findings import finding
+from nodrop.checking.blocking_findings import build_change_finding
 from nodrop.checking.lost_facts import SwitchStates
-from nodrop.engine.finding import Finding, Located
+from nodrop.engine.finding import FileLocation, Finding
 from nodrop.errors import InputProblems
-from nodrop.locate import load
+from nodrop.locate import load_unchanged_source
 from nodrop.model.fabric import Device
 from nodrop.model.reading import Source
-from nodrop.model.subject import natural
-from nodrop.report.names import count, format_name_list
+from nodrop.model.subject import natural_sort_key
+from nodrop.report.names import format_count, format_name_list
 from nodrop.results.rulings import DEVICE_NOT_CHECKED
 from nodrop.syntax.places import Span
 
-_SHOWN = 5
+_MAX_LISTED = 5
 """Parts of a file that are named in one verdict."""
-_Supplied = Mapping[tuple[str, str], str]
+_SuppliedParts = Mapping[tuple[str, str], str]
 
 
 def find_unloaded_parts(changed: Iterable[SwitchStates]) -> Iterator[Finding]:
@@ -32,7 +32,7 @@ def find_unloaded_parts(changed: Iterable[SwitchStates]) -> Iterator[Finding]:
     current_names = {name for _, after in states for name in after.sources}
     gone = [sources for name, sources in was.items() if name not in current_names]
     for _, after in states:
-        for device in sorted(after.fabric.devices, key=lambda device: natural(device.name)):
+        for device in sorted(after.fabric.devices, key=lambda device: natural_sort_key(device.name)):
             sources = after.sources.get(device.name, ())
             known_sources = was.get(device.name) or next(
                 (at[source.display] for source in sources if source.display in at), None
@@ -47,7 +47,7 @@ def _moved_part_findings(
     if (
         not sources
         or not former_sources
-        or [_content(sources)] == [_content(switch_sources) for switch_sources in former_sources]
+        or [_source_digests(sources)] == [_source_digests(switch_sources) for switch_sources in former_sources]
     ):
         return
     supplied_parts = _supplied_parts(platform, sources)
@@ -63,29 +63,29 @@ def _moved_part_findings(
             files.setdefault(file, []).append(part_name)
     for file, names in files.items():
         why = supplied_parts[file, names[0]]
-        count_suffix = f" and {count(len(names) - _SHOWN, 'more part')}" if len(names) > _SHOWN else ""
-        yield finding(
+        count_suffix = f" and {format_count(len(names) - _MAX_LISTED, 'more part')}" if len(names) > _MAX_LISTED else ""
+        yield build_change_finding(
             DEVICE_NOT_CHECKED,
-            f"{name} is no longer checked in part: {format_name_list(names[:_SHOWN])}{count_suffix} "
+            f"{name} is no longer checked in part: {format_name_list(names[:_MAX_LISTED])}{count_suffix} "
             f"{'is' if len(names) == 1 else 'are'} taken from {file} now; {why}",
             (name,),
             (name,),
             f"supplied by {file}",
-            located=Located(
+            located=FileLocation(
                 file=next(source.display for source in sources if source.name == file), span=Span(1, 1, 1, 1)
             ),
         )
 
 
-def _content(sources: Iterable[Source]) -> list[tuple[str, str]]:
+def _source_digests(sources: Iterable[Source]) -> list[tuple[str, str]]:
     return sorted((source.name, source.digest) for source in sources)
 
 
-def _supplied_parts(platform: str, sources: Iterable[Source]) -> _Supplied:
+def _supplied_parts(platform: str, sources: Iterable[Source]) -> _SuppliedParts:
     bundle: dict[str, bytes] = {}
     for source in sources:
         try:
-            bundle[source.name] = load(source)
+            bundle[source.name] = load_unchanged_source(source)
         except InputProblems:
             continue
-    return platforms.supplied(platform, bundle)
+    return platforms.supplied_parts(platform, bundle)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nodrop.cli.options import INPUT, OUTPUT, Sections, choosing, option
-from nodrop.cli.reading import Stated, stating
+from nodrop.cli.options import INPUT, OUTPUT, SectionedHelpCommand, add_rule_options, option
+from nodrop.cli.reading import ReadingOptions, add_reading_options
 
 if TYPE_CHECKING:
     from nodrop.inputs import Inputs, Text
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from nodrop.results.outcome import Outcome
 
 
-@click.command(cls=Sections)
+@click.command(cls=SectionedHelpCommand)
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path())
 @option(
     OUTPUT,
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 )
 @option(OUTPUT, "--prune", is_flag=True, help="Remove entries of findings that no longer occur.")
 @option(INPUT, "--routing", is_flag=True, help="Also record findings about failures (see `nodrop validate`).")
-@stating
-@choosing
+@add_reading_options
+@add_rule_options
 def command(
-    paths: tuple[str, ...], output: str | None, prune: bool, routing: bool, stated: Stated, settings: "Settings"
+    paths: tuple[str, ...], output: str | None, prune: bool, routing: bool, stated: ReadingOptions, settings: "Settings"
 ) -> int:
     """Record today's findings so that only new ones are reported.
 
@@ -49,18 +49,18 @@ def command(
       nodrop lint configs --baseline nodrop.baseline.yaml
     """
     from nodrop.cli.main import NOTHING, WRONG
-    from nodrop.cli.output import tell
-    from nodrop.engine.baseline import FILE, Baseline, format_baseline, load
+    from nodrop.cli.output import write_error_line
+    from nodrop.engine.baseline import BASELINE_FILE, Baseline, format_baseline, load
     from nodrop.errors import describe_failure
-    from nodrop.judging import baselined, chosen_rules, read_source
+    from nodrop.judging import chosen_rules, read_source, update_baseline
     from nodrop.publish.file import replace_file
     from nodrop.publish.landing import resolve_output
     from nodrop.results.merged import merge_outcomes
-    from nodrop.shared_identifiers import with_others
+    from nodrop.shared_identifiers import add_shared_identifier_findings
 
     config = settings.config
     beside = config.path.parent if config.path is not None else Path()
-    path = Path(output) if output else config.baseline or beside / FILE
+    path = Path(output) if output else config.baseline or beside / BASELINE_FILE
     settings = replace(
         stated.settings(replace(settings, both=routing)),
         whole=False,
@@ -77,32 +77,32 @@ def command(
     outcomes = [_check_fabric(fabric, settings, routing=routing) for fabric in fabrics]
     if len(fabrics) > 1:
         rules, reads = partial(chosen_rules, settings), [partial(read_source, fabric, settings) for fabric in fabrics]
-        outcomes = with_others(outcomes, reads, rules, settings, one_site=config.path is not None)
+        outcomes = add_shared_identifier_findings(outcomes, reads, rules, settings, one_site=config.path is not None)
     outcome = merge_outcomes(outcomes)
     for problem in outcome.problems:
-        tell(f"error: {problem}")
+        write_error_line(f"error: {problem}")
     if outcome.problems:
-        tell(f"nothing was written to {path}")
+        write_error_line(f"nothing was written to {path}")
         return WRONG
     if not outcome.devices and not outcome.hosts:
-        tell("nothing to check")
+        write_error_line("nothing to check")
         return NOTHING
-    baseline_update = baselined(before, outcome, settings, prune=prune)
+    baseline_update = update_baseline(before, outcome, settings, prune=prune)
     try:
         replace_file(path, format_baseline(baseline_update.baseline).encode())
     except (OSError, ValueError) as error:
         raise click.ClickException(f"cannot write {path}: {describe_failure(error)}") from None
-    tell(f"{path}: {baseline_update}")
+    write_error_line(f"{path}: {baseline_update}")
     return 0
 
 
 def _check_fabric(source: "Inputs | Text", settings: "Settings", *, routing: bool) -> "Outcome":
     from nodrop.inputs import Inputs
-    from nodrop.judging import chosen_rules, collecting, read_source, run_rules
+    from nodrop.judging import chosen_rules, collect_input_problems, read_source, run_rules
     from nodrop.model.identifiers import identifiers_of
 
     outcomes: list[Outcome] = []
-    with collecting(outcomes):
+    with collect_input_problems(outcomes):
         reading = read_source(source, settings)
         rule = run_rules(reading, chosen_rules(settings, failures=routing), settings)
         outcomes.append(

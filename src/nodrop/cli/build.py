@@ -8,24 +8,24 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nodrop.cli.choices import Choices
-from nodrop.cli.options import OUTPUT, Sections, into, judging, option
+from nodrop.cli.choices import CheckChoices
+from nodrop.cli.options import OUTPUT, SectionedHelpCommand, add_judging_options, option, output_folder_option
 
 if TYPE_CHECKING:
     from nodrop.intent.schema import Intent
     from nodrop.model.reading import Reading
     from nodrop.platforms.kit.artifact import Artifact
-    from nodrop.publish import Compared, Comparison, Draft, Part, Put
+    from nodrop.publish import ComparedFiles, Draft, FolderComparison, Part, PutFiles
     from nodrop.results.outcome import Outcome
 
 
-@click.command(cls=Sections)
+@click.command(cls=SectionedHelpCommand)
 @click.argument("intents", nargs=-1, required=True, metavar="INTENT...", type=click.Path())
-@into
+@output_folder_option
 @option(OUTPUT, "--check", "check_only", is_flag=True, help="Write nothing; exit 1 if DIR is out of date.")
 @option(OUTPUT, "--write-anyway", is_flag=True, help="Write even if findings reach --fail-on.")
-@judging
-def command(intents: tuple[str, ...], output: str, check_only: bool, write_anyway: bool, choices: Choices) -> int:
+@add_judging_options
+def command(intents: tuple[str, ...], output: str, check_only: bool, write_anyway: bool, choices: CheckChoices) -> int:
     """Write the configurations of intents, and lint them.
 
     DIR gets a folder for each device (in a folder for each fabric, if there are several intents), fabric.yaml,
@@ -40,14 +40,16 @@ def command(intents: tuple[str, ...], output: str, check_only: bool, write_anywa
       nodrop build intent.yaml -o build --check
     """
     from nodrop.judging import chosen_rules
-    from nodrop.publish import comparison, drafting, matching
+    from nodrop.publish import begin_comparison, match_file_names, open_draft
 
     chosen_rules(choices.settings)
     if check_only:
-        against = comparison(Path(output), display=output)
-        return _compare_with_output(against, output, _make(intents, output, choices, lambda _: against), choices)
-    with drafting(Path(output), matching(_output_file_patterns()), display=output) as draft:
-        build = _make(intents, output, choices, draft.part)
+        against = begin_comparison(Path(output), display=output)
+        return _compare_with_output(
+            against, output, _build_intents(intents, output, choices, lambda _: against), choices
+        )
+    with open_draft(Path(output), match_file_names(_output_file_patterns()), display=output) as draft:
+        build = _build_intents(intents, output, choices, draft.part)
         return _publish_build(draft, output, build, choices, write_anyway=write_anyway)
 
 
@@ -57,7 +59,7 @@ def _output_file_patterns() -> list[str]:
     from nodrop.platforms.hosts.spelling import WRITES as HOSTS
     from nodrop.report.rack import RACK_FILE_PATHS as RACK
 
-    own_hosts = [context.FILE, *RACK, *HOSTS, *(f"*/{name}" for name in platforms.writes())]
+    own_hosts = [context.FABRIC_FILE, *RACK, *HOSTS, *(f"*/{name}" for name in platforms.written_file_patterns())]
     return [*own_hosts, *(f"*/{name}" for name in own_hosts)]
 
 
@@ -71,82 +73,86 @@ class _Task:
     display: str
     output: str
     top: str
-    room: "Part | Comparison"
-    choices: Choices
+    room: "Part | FolderComparison"
+    choices: CheckChoices
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Done:
+class _BuildResult:
     """The result of an intent: its files, which are in their final place, and the faults of them or of it."""
 
     outcome: "Outcome"
-    files: "Put | Compared | None" = None
+    files: "PutFiles | ComparedFiles | None" = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Made:
+class _BuildSummary:
     """What all intents came to; `inputs` are their digests."""
 
     inputs: dict[str, str]
-    files: "tuple[Put | Compared, ...]"
+    files: "tuple[PutFiles | ComparedFiles, ...]"
     outcome: "Outcome"
 
-    def report_outcome(self, output: str, choices: Choices) -> int:
+    def report_outcome(self, output: str, choices: CheckChoices) -> int:
         """Report the faults, and return the exit code."""
         from nodrop.cli.main import FAILED, WRONG
-        from nodrop.cli.output import emit, exit_code, tell
+        from nodrop.cli.output import emit_outcome, exit_code, write_error_line
 
-        emit(self.outcome, choices)
+        emit_outcome(self.outcome, choices)
         code = exit_code(self.outcome, choices.fail_on)
         if code in (FAILED, WRONG):
-            tell(f"nothing was written to {output}")
+            write_error_line(f"nothing was written to {output}")
         return code
 
 
-def _make(intents: tuple[str, ...], output: str, choices: Choices, room: "Callable[[str], Part | Comparison]") -> _Made:
+def _build_intents(
+    intents: tuple[str, ...], output: str, choices: CheckChoices, room: "Callable[[str], Part | FolderComparison]"
+) -> _BuildSummary:
     """Build, write and lint every intent, each by itself; `room` takes the files below a folder."""
-    from nodrop.cli.working import working
+    from nodrop.cli.working import open_executor
     from nodrop.design.topology import topology_of
-    from nodrop.judging import chosen_rules, collecting, concluded
+    from nodrop.judging import chosen_rules, collect_input_problems, conclude_outcome
     from nodrop.parallel import map_chunks
-    from nodrop.paths import lasting
-    from nodrop.publish import digest
+    from nodrop.paths import stable_path_names
+    from nodrop.publish import content_digest
     from nodrop.results.merged import merge_outcomes
-    from nodrop.shared_identifiers import with_others
+    from nodrop.shared_identifiers import add_shared_identifier_findings
 
     tasks, inputs, names, devices = list[_Task](), dict[str, str](), dict[str, str](), 0
     outcomes: list[Outcome] = []
-    for path, called in zip(intents, lasting(intents), strict=True):
-        with collecting(outcomes):
+    for path, called in zip(intents, stable_path_names(intents), strict=True):
+        with collect_input_problems(outcomes):
             raw, intent = _load_intent(path, names)
             top = f"{intent.fabric}/" if len(intents) > 1 else ""
             sheet = ("", b"") if intent.sheet_file is None else (intent.sheet_file.path, intent.sheet_file.content)
             made = _Task(raw=raw, sheet=sheet, display=path, output=output, top=top, room=room(top), choices=choices)
             tasks.append(made)
-            inputs[called] = digest(raw)
+            inputs[called] = content_digest(raw)
             if sheet[0]:
-                inputs[lasting(sheet[:1])[0]] = digest(sheet[1])
+                inputs[stable_path_names(sheet[:1])[0]] = content_digest(sheet[1])
             devices += sum(len(group.wanted.ids) for group in topology_of(intent).groups)
-    with working(devices, choices.jobs) as executor:
+    with open_executor(devices, choices.jobs) as executor:
         done = tuple(map_chunks(_run_build_task, tasks, executor=executor if len(tasks) > 1 else None, chunk=1))
     settings, new_outcomes = choices.settings, [built_intent.outcome for built_intent in done]
     if len(tasks) > 1:
         reads = [partial(_read_built_files, task) for task in tasks]
-        new_outcomes = with_others(new_outcomes, reads, partial(chosen_rules, settings), settings, one_site=True)
+        new_outcomes = add_shared_identifier_findings(
+            new_outcomes, reads, partial(chosen_rules, settings), settings, one_site=True
+        )
     outcomes += new_outcomes
     files = tuple(built_intent.files for built_intent in done if built_intent.files is not None)
-    outcome = concluded(merge_outcomes(outcomes), settings)
-    return _Made(inputs=inputs, files=files, outcome=outcome)
+    outcome = conclude_outcome(merge_outcomes(outcomes), settings)
+    return _BuildSummary(inputs=inputs, files=files, outcome=outcome)
 
 
-def _run_build_task(task: _Task) -> _Done:
+def _run_build_task(task: _Task) -> _BuildResult:
     """Do all that one intent needs; nothing of it but its files outlives this."""
-    from nodrop.judging import chosen_rules, collecting, run_rules
+    from nodrop.judging import chosen_rules, collect_input_problems, run_rules
     from nodrop.model.identifiers import identifiers_of
 
     outcomes: list[Outcome] = []
     files: dict[str, bytes] = {}
-    with collecting(outcomes):
+    with collect_input_problems(outcomes):
         artifacts, reading = _build_and_read_back(task)
         settings = task.choices.settings
         rule = run_rules(reading, chosen_rules(settings), settings)
@@ -156,17 +162,17 @@ def _run_build_task(task: _Task) -> _Done:
             files[task.top + name] = artifact.text.encode()
     (outcome,) = outcomes
     outcome = replace(outcome, name=f"{task.output}/{task.top}".rstrip("/"))
-    return _Done(outcome=outcome, files=task.room.put(files) if files else None)
+    return _BuildResult(outcome=outcome, files=task.room.put(files) if files else None)
 
 
 def _build_and_read_back(task: _Task) -> "tuple[tuple[Artifact, ...], Reading]":
     """Return the files of an intent, and their reading."""
     from nodrop.intent.load import loads
-    from nodrop.judging import built, profiled
+    from nodrop.judging import apply_profile, build_and_read
 
     below = f"{task.output}/{task.top}".rstrip("/")
-    artifacts, reading = built(loads(task.raw, task.display, lambda _: task.sheet), task.display, below)
-    return artifacts, profiled(reading, task.choices.settings)
+    artifacts, reading = build_and_read(loads(task.raw, task.display, lambda _: task.sheet), task.display, below)
+    return artifacts, apply_profile(reading, task.choices.settings)
 
 
 def _read_built_files(task: _Task) -> "Reading":
@@ -178,9 +184,9 @@ def _load_intent(path: str, names: dict[str, str]) -> "tuple[bytes, Intent]":
     """Read an intent; its fabric must not have the name of an earlier one's, because folders have these names."""
     from nodrop.errors import InputProblems
     from nodrop.inputs import find_named_file
-    from nodrop.judging import intent_of
+    from nodrop.judging import read_intent
 
-    raw, intent = intent_of(find_named_file(path))
+    raw, intent = read_intent(find_named_file(path))
     if intent.fabric in names:
         fault = f"{intent.fabric}, which is the name of the fabric of {names[intent.fabric]} too"
         raise InputProblems([intent.problem(("fabric",), fault, "a name for each fabric")])
@@ -188,42 +194,48 @@ def _load_intent(path: str, names: dict[str, str]) -> "tuple[bytes, Intent]":
     return raw, intent
 
 
-def _publish_build(draft: "Draft", output: str, build: _Made, choices: Choices, *, write_anyway: bool) -> int:
+def _publish_build(
+    draft: "Draft", output: str, build: _BuildSummary, choices: CheckChoices, *, write_anyway: bool
+) -> int:
     """Report, write the build to DIR unless it has faults, and return the exit code."""
     from nodrop.cli.main import FAILED, WRONG
-    from nodrop.cli.output import reaches, tell
-    from nodrop.publish import Put
+    from nodrop.cli.output import has_finding_at_threshold, write_error_line
+    from nodrop.publish import PutFiles
 
     code = build.report_outcome(output, choices)
     if code in (FAILED, WRONG):
         return code
-    if reaches(build.outcome, choices.fail_on) and not write_anyway:
-        tell(f"nothing was written to {output}: findings reach --fail-on {choices.fail_on} (--write-anyway writes it)")
+    if has_finding_at_threshold(build.outcome, choices.fail_on) and not write_anyway:
+        write_error_line(
+            f"nothing was written to {output}: findings reach --fail-on {choices.fail_on} (--write-anyway writes it)"
+        )
         return code
-    puts = [file for file in build.files if isinstance(file, Put)]
+    puts = [file for file in build.files if isinstance(file, PutFiles)]
     done = draft.publish(puts, build.inputs)
     counts = [f"{len(done.written)} written", f"{len(done.unchanged)} unchanged"]
     counts += [f"{len(done.removed)} removed"] if done.removed else []
     files = sum(len(put.digests) for put in puts)
-    tell(f"{output}: {build.outcome.devices} devices, {files} files ({', '.join(counts)})")
+    write_error_line(f"{output}: {build.outcome.devices} devices, {files} files ({', '.join(counts)})")
     return code
 
 
-def _compare_with_output(against: "Comparison", output: str, build: _Made, choices: Choices) -> int:
+def _compare_with_output(against: "FolderComparison", output: str, build: _BuildSummary, choices: CheckChoices) -> int:
     """Report, list the differences of DIR from the build, and return the exit code."""
     from nodrop.cli.main import FAILED, FOUND, WRONG
-    from nodrop.cli.output import tell
-    from nodrop.publish import Compared
+    from nodrop.cli.output import write_error_line
+    from nodrop.publish import ComparedFiles
 
     code = build.report_outcome(output, choices)
     if code in (FAILED, WRONG):
         return code
-    compared = [file for file in build.files if isinstance(file, Compared)]
+    compared = [file for file in build.files if isinstance(file, ComparedFiles)]
     words = {"missing": "is missing", "differs": "differs from the build", "unexpected": "is not of the build"}
     drifts = against.drifts(compared)
     for drift in drifts:
         line = "" if drift.line is None else f":{drift.line}"
-        tell(f"drift: {output}/{drift.path}{line}: {words[drift.kind]}")
+        write_error_line(f"drift: {output}/{drift.path}{line}: {words[drift.kind]}")
     if not drifts:
-        tell(f"{output}: {sum(len(intent_files.digests) for intent_files in compared)} files are what the intents say")
+        write_error_line(
+            f"{output}: {sum(len(intent_files.digests) for intent_files in compared)} files are what the intents say"
+        )
     return FOUND if drifts else code

@@ -6,21 +6,29 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nodrop.cli.choices import Flags
-from nodrop.cli.options import FORMATS, RULES, Sections, Word, judging_into, no_cache, option
+from nodrop.cli.choices import CheckFlags
+from nodrop.cli.options import (
+    FORMATS,
+    RULES,
+    SectionedHelpCommand,
+    WordChoice,
+    check_report_options,
+    no_cache_option,
+    option,
+)
 from nodrop.cli.planning import patch_option, rollout_option
-from nodrop.cli.reading import Stated, stating
+from nodrop.cli.reading import ReadingOptions, add_reading_options
 
 if TYPE_CHECKING:
     from nodrop.engine.finding import Finding
     from nodrop.results.checked import Checked
 
-_COMPARING = "Comparing"
-_PUSHED_TO = "PRE_COMMIT_REMOTE_NAME"
+_COMPARING_SECTION = "Comparing"
+_PUSH_REMOTE_VARIABLE = "PRE_COMMIT_REMOTE_NAME"
 """The variable in which pre-commit names the remote to hooks before a push."""
-RISKS = ("unknown", "traffic-affecting", "service restart", "port bounce", "reboot", "refused")
+RISK_LEVELS = ("unknown", "traffic-affecting", "service restart", "port bounce", "reboot", "refused")
 """What a change may do to a running switch, the least first: `nodrop.plan.model` has them, and takes long to load."""
-_OWN = ("text", "markdown", "json")
+_FULL_REPORT_FORMATS = ("text", "markdown", "json")
 """Formats that tell of all; the others tell of new findings, and of what else ends with 1."""
 
 
@@ -31,51 +39,54 @@ def _require_base(ctx: click.Context, _param: click.Parameter, value: str | None
     return value
 
 
-@click.command(cls=Sections)
+@click.command(cls=SectionedHelpCommand)
 @click.argument("paths", nargs=-1, metavar="[PATH...]", type=click.Path())
 @option(
-    _COMPARING,
+    _COMPARING_SECTION,
     "--base",
     callback=_require_base,
     metavar="REV|DIR",
     help="Compare with the merge base of HEAD and this revision, such as origin/main. Or compare with a folder of the"
     " earlier files under the same names, written with a slash: ./before.  [required]",
 )
-@option(_COMPARING, "--exact", is_flag=True, help="Compare with the revision itself, not with the merge base.")
+@option(_COMPARING_SECTION, "--exact", is_flag=True, help="Compare with the revision itself, not with the merge base.")
 @option(
-    _COMPARING,
+    _COMPARING_SECTION,
     "--routing/--no-routing",
     default=None,
     help="Compare sessions, routes and failures.  [default: if the change may affect them, up to 500 switches]",
 )
 @option(
-    _COMPARING,
+    _COMPARING_SECTION,
     "--batfish",
     metavar="HOST[:PORT]",
     help="Also ask Batfish which packets are forwarded differently.",
 )
-@rollout_option(group=_COMPARING, gate=True)
+@rollout_option(group=_COMPARING_SECTION, gate=True)
 @option(
-    _COMPARING,
+    _COMPARING_SECTION,
     "--fail-on-risk",
-    type=Word(RISKS),
+    type=WordChoice(RISK_LEVELS),
     metavar="RISK",
     help="Exit 1 if a change does this to a running switch, or worse: unknown, traffic-affecting,"
     " 'service restart', 'port bounce', reboot or refused (the switch rejects the change).",
 )
 @patch_option("make the change, as `nodrop plan --patch` does")
-@stating
+@add_reading_options
 @option(
     RULES,
     "--config-from",
-    type=Word(["base", "work"]),
+    type=WordChoice(["base", "work"]),
     default="base",
     show_default=True,
     help="Take the policy (nodrop.yaml and the files that it names, comments that allow findings, fabric.yaml) from"
     " --base, or from the working tree.",
 )
-@judging_into((*_OWN, *(report_format for report_format in FORMATS if report_format not in _OWN)), late=True)
-@no_cache
+@check_report_options(
+    (*_FULL_REPORT_FORMATS, *(report_format for report_format in FORMATS if report_format not in _FULL_REPORT_FORMATS)),
+    late=True,
+)
+@no_cache_option
 def command(
     paths: tuple[str, ...],
     base: str,
@@ -85,10 +96,10 @@ def command(
     rollout: str,
     fail_on_risk: str | None,
     patch: str | None,
-    stated: Stated,
+    stated: ReadingOptions,
     no_cache: bool,
     config_from: str,
-    flags: Flags,
+    flags: CheckFlags,
 ) -> int:
     """Review a change before it is merged: impact, new findings, rollout order.
 
@@ -105,12 +116,12 @@ def command(
       nodrop check build --base ./before      with the earlier files in before/build
     """
     from nodrop.checking.check import check
-    from nodrop.checking.policy import Policy, resolve_policies
-    from nodrop.checking.run import Ask
+    from nodrop.checking.policy import CheckPolicy, resolve_policies
+    from nodrop.checking.run import CheckRequest
     from nodrop.cli.main import FOUND, NOTHING
-    from nodrop.cli.output import Progress, emit, exit_code, tell
-    from nodrop.cli.patching import patched
-    from nodrop.cli.working import interruptible, keeping, working
+    from nodrop.cli.output import Progress, emit_outcome, exit_code, write_error_line
+    from nodrop.cli.patching import write_patches
+    from nodrop.cli.working import handle_sigterm, open_executor, open_result_cache
     from nodrop.config import Config
     from nodrop.plan.model import CHANGE_RISKS as MODEL_RISKS
     from nodrop.revisions import at_base, is_first_push
@@ -118,26 +129,28 @@ def command(
     paths = paths or (".",)
     if "-" in paths:
         raise click.UsageError("standard input has no former state; name files or folders")
-    if is_first_push(paths, base, os.environ.get(_PUSHED_TO, "")):
-        tell(f"nothing checked: {base.partition('/')[0]} has no branch yet, so this push has no former state")
+    if is_first_push(paths, base, os.environ.get(_PUSH_REMOTE_VARIABLE, "")):
+        write_error_line(
+            f"nothing checked: {base.partition('/')[0]} has no branch yet, so this push has no former state"
+        )
         return 0
     choices = flags.choices(Config())
     with (
-        interruptible(),
-        keeping((*paths, base), nothing=no_cache, verbose=choices.verbose) as store,
+        handle_sigterm(),
+        open_result_cache((*paths, base), nothing=no_cache, verbose=choices.verbose) as store,
         at_base(paths, base, exact=exact) as (former, name),
     ):
 
-        def make_policy(config: Config) -> Policy:
+        def make_policy(config: Config) -> CheckPolicy:
             chosen = flags.choices(config)
             settings = stated.settings(replace(chosen.settings, store=store, both=True))
-            return Policy(settings=settings, fail_on=chosen.fail_on)
+            return CheckPolicy(settings=settings, fail_on=chosen.fail_on)
 
         named_config = flags.config() if flags.names_config else None
         found_policies = resolve_policies(paths, former, make_policy, named=named_config, work=config_from == "work")
         settings = found_policies.held.settings
         choices = replace(choices, settings=settings, fail_on=found_policies.held.fail_on)
-        ask = Ask(
+        ask = CheckRequest(
             routing=True if batfish else routing,
             batfish=batfish,
             rollout=rollout != "off",
@@ -153,26 +166,26 @@ def command(
                 name,
                 ask,
                 policies=found_policies,
-                workers=lambda n: working(n, choices.jobs),
+                workers=lambda n: open_executor(n, choices.jobs),
                 progress=progress,
             )
         if patch is not None and not checked.outcome.problems:
-            patched(patch, planned, choices.jobs)
+            write_patches(patch, planned, choices.jobs)
         code = exit_code(checked.outcome, choices.fail_on)
         stops = [stop for stop in checked.blockers if _is_blocking_finding(stop, choices.fail_on, rollout)]
         if code in (0, NOTHING) and stops:
             code = FOUND
-        checked = replace(checked, blocked_by=_find_cause(checked, stops, choices.fail_on, code))
+        checked = replace(checked, blocked_by=_describe_failure_cause(checked, stops, choices.fail_on, code))
         every = replace(checked.outcome, findings=(*checked.outcome.findings, *checked.blockers))
-        emit(every, choices, kind="check", result=checked, own=_OWN)
+        emit_outcome(every, choices, kind="check", result=checked, own=_FULL_REPORT_FORMATS)
     if code == NOTHING and (checked.unchanged_fabrics or checked.fabrics):
         return 0
     if code == NOTHING:
-        tell("nothing to check")
+        write_error_line("nothing to check")
     return code
 
 
-def _find_cause(checked: "Checked", stops: "list[Finding]", fail_on: str, code: int) -> str:
+def _describe_failure_cause(checked: "Checked", stops: "list[Finding]", fail_on: str, code: int) -> str:
     """Return what fails a check, the worst first; "" where nothing does."""
     from nodrop.cli.main import FOUND, WRONG
     from nodrop.engine.finding import SEVERITIES, reaches_threshold
@@ -192,8 +205,8 @@ def _find_cause(checked: "Checked", stops: "list[Finding]", fail_on: str, code: 
 def _is_blocking_finding(finding: "Finding", fail_on: str, rollout: str) -> bool:
     """Whether a verdict on the change ends with 1: a build or a risk always does."""
     from nodrop.engine.finding import reaches_threshold
-    from nodrop.results.rulings import BUILD_OUT_OF_DATE, RISK, ROLLOUT_HAZARD
+    from nodrop.results.rulings import BUILD_OUT_OF_DATE, RISK_OF_CHANGE, ROLLOUT_HAZARD
 
     if finding.rule == ROLLOUT_HAZARD.name and rollout != "gate":
         return False
-    return finding.rule in (RISK.name, BUILD_OUT_OF_DATE.name) or reaches_threshold(finding.severity, fail_on)
+    return finding.rule in (RISK_OF_CHANGE.name, BUILD_OUT_OF_DATE.name) or reaches_threshold(finding.severity, fail_on)

@@ -13,7 +13,7 @@ OutputFormats = tuple[tuple[str, str | None], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choices:
+class CheckChoices:
     """How to judge and how to report; `formats` are names, each with a file or None for standard output."""
 
     settings: "Settings"
@@ -26,7 +26,7 @@ class Choices:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Flags:
+class CheckFlags:
     """The options of a command line for checks and reports, before a configuration completes them."""
 
     inputs: tuple[str, ...]
@@ -36,7 +36,7 @@ class Flags:
     @classmethod
     def of(cls, options: dict[str, Any], inputs: tuple[str, ...]) -> Self:
         """Take the options out of the arguments of a command."""
-        return cls(inputs=inputs, given={name: options.pop(name) for name in (*_CHOOSING, *_REPORTING)})
+        return cls(inputs=inputs, given={name: options.pop(name) for name in (*_SELECTION_OPTIONS, *_REPORT_OPTIONS)})
 
     @property
     def names_config(self) -> bool:
@@ -47,7 +47,7 @@ class Flags:
         """Return the configuration that the command line names, or the nearest one above its inputs."""
         return _load_config(self.given["config_file"], self.inputs, none=self.given["no_config"])
 
-    def choices(self, config: "Config") -> Choices:
+    def choices(self, config: "Config") -> CheckChoices:
         """Return the choices; flags win over the configuration.
 
         Raise InputProblems if its baseline cannot be read.
@@ -71,7 +71,7 @@ class Flags:
             statistics=options["statistics"],
             whole=options["verbose"] or any(name not in GROUPED_FORMATS for name, _ in options["formats"]),
         )
-        return Choices(
+        return CheckChoices(
             settings=settings,
             fail_on=options["fail_on"] or config.fail_on or "warning",
             formats=options["formats"],
@@ -84,8 +84,8 @@ class Flags:
 
 GROUPED_FORMATS = ("text", "github")
 """Formats that show one finding of each cause."""
-_CHOOSING = ("select", "ignore", "strictness", "rules", "config_file", "no_config")
-_REPORTING = (
+_SELECTION_OPTIONS = ("select", "ignore", "strictness", "rules", "config_file", "no_config")
+_REPORT_OPTIONS = (
     "baseline",
     "no_suppressions",
     "fail_on",
@@ -125,14 +125,14 @@ def _require_baseline(config: "Config") -> None:
     """Read a baseline before anything else, to report its faults only once."""
     import os
 
-    from nodrop.accepted_findings import baseline_of
+    from nodrop.accepted_findings import load_configured_baseline
     from nodrop.errors import InputProblems, Problem
 
     path = config.baseline
     if path is not None and path not in config.held and not os.path.exists(path):  # noqa: PTH110 -- Path's own raises
         hint = "`nodrop baseline PATH` writes one"
         raise InputProblems([Problem(path=str(path), found="no such file", expected="a baseline", hint=hint)])
-    baseline_of(config)
+    load_configured_baseline(config)
 
 
 def _load_config(named_text: str | None, inputs: tuple[str, ...], *, none: bool) -> "Config":
@@ -141,11 +141,11 @@ def _load_config(named_text: str | None, inputs: tuple[str, ...], *, none: bool)
 
     from nodrop.config import Config, find, load
     from nodrop.errors import InputProblems
-    from nodrop.paths import fault
+    from nodrop.paths import find_path_fault
 
     if named_text is not None and none:
         raise click.UsageError("--config and --no-config contradict each other")
-    if named_text is not None and (wrong := fault(named_text)) is not None:
+    if named_text is not None and (wrong := find_path_fault(named_text)) is not None:
         raise InputProblems([wrong])
     path = None if none else find(inputs) if named_text is None else Path(named_text)
     return Config() if path is None else load(path)

@@ -43,6 +43,6 @@ class Commands(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError:
-            from nodrop.cli.options import unknown
+            from nodrop.cli.options import unknown_word_message
 
-            raise click.UsageError(unknown("command", args[0], self.list_commands(ctx)), ctx) from None
+            raise click.UsageError(unknown_word_message("command", args[0], self.list_commands(ctx)), ctx) from None

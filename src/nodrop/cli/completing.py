@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import click
 from click.shell_completion import CompletionItem
 
-FILE = CompletionItem("", type="file")
+FILE_COMPLETION = CompletionItem("", type="file")
 """Says that files will do too."""
 
 
@@ -17,31 +17,31 @@ def complete_rules_and_areas(_ctx: click.Context, _param: click.Parameter, begun
     ]
 
 
-def rules(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
+def complete_rules(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
     """Offer rules, and files."""
-    return [*map(CompletionItem, _words_with_prefix(begun, _rule_names())), FILE]
+    return [*map(CompletionItem, _words_with_prefix(begun, _rule_names())), FILE_COMPLETION]
 
 
-def profiles(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
+def complete_profiles(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
     """Offer profiles that are shipped, and files."""
     return [
         *map(CompletionItem, _words_with_prefix(begun, profile_names())),
-        FILE,
+        FILE_COMPLETION,
     ]
 
 
 def profile_names() -> list[str]:
     """Return the names of the shipped profiles, sorted."""
-    from nodrop.resources import home
+    from nodrop.resources import resource_folder
 
-    return sorted(path.stem for path in home("profiles").glob("*.yaml"))
+    return sorted(path.stem for path in resource_folder("profiles").glob("*.yaml"))
 
 
-def platforms(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
+def complete_platforms(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
     """Offer platforms."""
     from nodrop import platforms
 
-    return list(map(CompletionItem, _words_with_prefix(begun, platforms.names())))
+    return list(map(CompletionItem, _words_with_prefix(begun, platforms.platform_names())))
 
 
 def complete_assumptions(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
@@ -51,7 +51,7 @@ def complete_assumptions(_ctx: click.Context, _param: click.Parameter, begun: st
     return list(map(CompletionItem, _words_with_prefix(begun, ("rdma=", *(f"mode={mode}" for mode in MODES)))))
 
 
-def models(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
+def complete_models(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
     """Offer models of switches; after an equals sign, the model of those that are named."""
     from nodrop.hardware import switches
 
@@ -59,7 +59,7 @@ def models(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[Com
     return [CompletionItem(f"{prefix}{equals}{name}") for name in _words_with_prefix(word, switches())]
 
 
-def formats(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
+def complete_formats(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[CompletionItem]:
     """Offer formats."""
     from nodrop.cli.options import FORMATS
 
@@ -67,15 +67,15 @@ def formats(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[Co
 
 
 def _rule_names() -> list[str]:
-    from nodrop.resources import home
+    from nodrop.resources import resource_folder
 
-    return [path.stem for path in home("rules").glob("*/*.yaml")]
+    return [path.stem for path in resource_folder("rules").glob("*/*.yaml")]
 
 
 def _area_names() -> list[str]:
-    from nodrop.resources import home
+    from nodrop.resources import resource_folder
 
-    return sorted({path.parent.name for path in home("rules").glob("*/*.yaml")})
+    return sorted({path.parent.name for path in resource_folder("rules").glob("*/*.yaml")})
 
 
 def _words_with_prefix(begun: str, words: Iterable[str]) -> list[str]:

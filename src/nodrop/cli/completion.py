@@ -2,13 +2,13 @@
 
 import click
 
-from nodrop.cli.options import Word
+from nodrop.cli.options import WordChoice
 
 _SHELLS = ("bash", "zsh", "fish")
 
 
 @click.command()
-@click.argument("shell", type=Word(_SHELLS))
+@click.argument("shell", type=WordChoice(_SHELLS))
 def command(shell: str) -> None:
     """Print the shell completion script.
 
@@ -20,8 +20,8 @@ def command(shell: str) -> None:
     from click.shell_completion import get_completion_class
 
     from nodrop.cli.main import COMPLETION_VARIABLE, nodrop
-    from nodrop.cli.output import say
+    from nodrop.cli.output import write_output
 
     kind = get_completion_class(shell)
     assert kind is not None
-    say(kind(nodrop, {}, "nodrop", COMPLETION_VARIABLE).source() + "\n")
+    write_output(kind(nodrop, {}, "nodrop", COMPLETION_VARIABLE).source() + "\n")

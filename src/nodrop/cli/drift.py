@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import click
 
-from nodrop.cli.choices import Choices
-from nodrop.cli.options import Sections, judging_into, no_cache
+from nodrop.cli.choices import CheckChoices
+from nodrop.cli.options import SectionedHelpCommand, check_report_options, no_cache_option
 from nodrop.cli.planning import patch_option, rollout_option
-from nodrop.cli.reading import Stated, stating
+from nodrop.cli.reading import ReadingOptions, add_reading_options
 
 DRIFT_FORMATS = ("text", "markdown", "json")
 
@@ -16,22 +16,22 @@ def _wrap_in_tuple(_ctx: click.Context, _param: click.Parameter, value: str) -> 
     return (value,)
 
 
-@click.command(cls=Sections)
+@click.command(cls=SectionedHelpCommand)
 @click.argument("running", nargs=-1, required=True, metavar="RUNNING...", type=click.Path())
 @click.argument("intents", metavar="INTENT", type=click.Path(), callback=_wrap_in_tuple)
 @patch_option("make it equal to INTENT")
 @rollout_option()
-@no_cache
-@stating
-@judging_into(DRIFT_FORMATS)
+@no_cache_option
+@add_reading_options
+@check_report_options(DRIFT_FORMATS)
 def command(
     running: tuple[str, ...],
     intents: tuple[str, ...],
     patch: str | None,
     rollout: str,
-    stated: Stated,
+    stated: ReadingOptions,
     no_cache: bool,
-    choices: Choices,
+    choices: CheckChoices,
 ) -> int:
     """Compare running configurations with the intended ones.
 
@@ -50,19 +50,19 @@ def command(
     """
     from nodrop.checking.drifted import compare_with_wanted
     from nodrop.cli.main import FOUND, NOTHING
-    from nodrop.cli.output import Progress, emit, exit_code
-    from nodrop.cli.patching import patched
-    from nodrop.cli.working import at_work, working
+    from nodrop.cli.output import Progress, emit_outcome, exit_code
+    from nodrop.cli.patching import write_patches
+    from nodrop.cli.working import open_command_settings, open_executor
     from nodrop.inputs import find
 
     if "-" in intents:
         raise click.UsageError("standard input can be what runs, not what is wanted; name a file or a folder")
-    with at_work(choices, (*running, *intents), no_cache=no_cache) as given_settings:
+    with open_command_settings(choices, (*running, *intents), no_cache=no_cache) as given_settings:
         settings = stated.settings(replace(given_settings, both=True))
         collected = stated.inputs(running, settings)
         wanted_inputs = find(intents, exclude=settings.config.excludes)
         devices = max(len(inputs.bundles) for inputs in (collected, wanted_inputs))
-        with working(devices, choices.jobs) as executor, Progress(quiet=choices.quiet) as progress:
+        with open_executor(devices, choices.jobs) as executor, Progress(quiet=choices.quiet) as progress:
             drift_report, (before, after) = compare_with_wanted(
                 collected,
                 wanted_inputs,
@@ -74,7 +74,7 @@ def command(
                 progress=progress,
             )
         if patch is not None and not drift_report.outcome.problems:
-            patched(patch, [(drift_report.drift.plan, before, after)], choices.jobs)
-        emit(drift_report.outcome, choices, kind="drift", result=drift_report, own=DRIFT_FORMATS)
+            write_patches(patch, [(drift_report.drift.plan, before, after)], choices.jobs)
+        emit_outcome(drift_report.outcome, choices, kind="drift", result=drift_report, own=DRIFT_FORMATS)
     code = exit_code(drift_report.outcome, choices.fail_on)
     return FOUND if code in (0, NOTHING) and not drift_report.drift.empty else code

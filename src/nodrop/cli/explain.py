@@ -5,23 +5,23 @@ from typing import TYPE_CHECKING
 import click
 
 from nodrop.cli import completing
-from nodrop.cli.options import INPUT, Sections, configured, option, unknown
+from nodrop.cli.options import INPUT, SectionedHelpCommand, add_site_options, option, unknown_word_message
 
 if TYPE_CHECKING:
     from nodrop.judging import Settings
 
 
-@click.command(cls=Sections)
-@click.argument("words", nargs=-1, required=True, metavar="[RULE] [PATH]", shell_complete=completing.rules)
+@click.command(cls=SectionedHelpCommand)
+@click.argument("words", nargs=-1, required=True, metavar="[RULE] [PATH]", shell_complete=completing.complete_rules)
 @option(INPUT, "--at", metavar="SUBJECT", help="Explain the values at this part of the fabric at PATH.")
 @option(
     INPUT,
     "--platform",
     metavar="NAME",
-    shell_complete=completing.platforms,
+    shell_complete=completing.complete_platforms,
     help="Show the examples of the rule on this platform; with PATH, read every file as this platform's.",
 )
-@configured
+@add_site_options
 def command(words: tuple[str, ...], at: str | None, platform: str | None, settings: "Settings") -> None:
     """Explain a rule, a part of a fabric, or a finding.
 
@@ -43,35 +43,35 @@ def command(words: tuple[str, ...], at: str | None, platform: str | None, settin
       nodrop explain pfc-without-watchdog --at leaf1/Ethernet0 intent.yaml
     """
     from nodrop import platforms
-    from nodrop.cli.output import say
+    from nodrop.cli.output import write_output
 
-    if platform is not None and platform not in platforms.names():
-        raise click.UsageError(unknown("platform", platform, platforms.names()))
+    if platform is not None and platform not in platforms.platform_names():
+        raise click.UsageError(unknown_word_message("platform", platform, platforms.platform_names()))
     max_words = 1 if at is None else 2
     if len(words) > max_words:
         raise click.UsageError(f"{len(words)} words; expected {'RULE' if at is None else 'RULE PATH, or PATH'}")
     try:
-        say(_render_explanation(words, at, settings, platform))
+        write_output(_render_explanation(words, at, settings, platform))
     except ValueError as error:
         raise click.UsageError(str(error)) from None
 
 
 def _render_explanation(words: tuple[str, ...], at: str | None, settings: "Settings", platform: str | None) -> str:
     """Return the page; ValueError where a rule or a subject is not there."""
-    from nodrop.explaining import at_subject, rule_called
+    from nodrop.explaining import render_rule_at_subject, rule_of_name
     from nodrop.judging import all_rules
     from nodrop.report import rule_on, rules
     from nodrop.results.rulings import BUILTIN_VERDICTS
 
     if at is not None:
         return (
-            at_subject(words[0], at, words[1], settings, platform)
+            render_rule_at_subject(words[0], at, words[1], settings, platform)
             if words[1:]
             else _render_subject_page(words[0], at, settings, platform)
         )
     if words[0] in BUILTIN_VERDICTS:
         return BUILTIN_VERDICTS[words[0]].page
-    rule = rule_called(words[0], settings)
+    rule = rule_of_name(words[0], settings)
     return (
         rules.render_rule_page(rule, all_rules(settings.config)) + "\n"
         if platform is None
@@ -84,10 +84,10 @@ def _render_subject_page(path: str, at: str, settings: "Settings", platform: str
     from nodrop.judging import chosen_rules, reading_at, run_rules
     from nodrop.locate import place_of
     from nodrop.model.edit import get_value
-    from nodrop.model.subject import parse
+    from nodrop.model.subject import parse_subject
     from nodrop.report.explained import render_explanation
 
-    reading, subject = reading_at(path, settings, platform), parse(at)
+    reading, subject = reading_at(path, settings, platform), parse_subject(at)
     get_value(reading.fabric, subject)
-    place = place_of(subject, reading, platforms.where)
+    place = place_of(subject, reading, platforms.make_place_finder)
     return render_explanation(reading, subject, place, run_rules(reading, chosen_rules(settings), settings))

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nodrop.cli.choices import Choices
-from nodrop.cli.options import Sections, folder_option, judging, option
-from nodrop.cli.reading import Stated, stating
+from nodrop.cli.choices import CheckChoices
+from nodrop.cli.options import SectionedHelpCommand, add_judging_options, folder_option, option
+from nodrop.cli.reading import ReadingOptions, add_reading_options
 
 if TYPE_CHECKING:
     from nodrop.errors import Problem
@@ -17,30 +17,35 @@ if TYPE_CHECKING:
     from nodrop.results.fixed import Fixed, FixOutput
     from nodrop.results.outcome import Outcome
 
-_FIX = "Fixing"
+_FIXING_SECTION = "Fixing"
 
 
-@click.command(cls=Sections)
+@click.command(cls=SectionedHelpCommand)
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path())
-@option(_FIX, "--unsafe", is_flag=True, help="Also make fixes that change how traffic is treated.")
-@option(_FIX, "--diff", is_flag=True, help="Write nothing; print the changes as a diff, and exit 1 if there are any.")
+@option(_FIXING_SECTION, "--unsafe", is_flag=True, help="Also make fixes that change how traffic is treated.")
+@option(
+    _FIXING_SECTION,
+    "--diff",
+    is_flag=True,
+    help="Write nothing; print the changes as a diff, and exit 1 if there are any.",
+)
 @folder_option(
     "--patch",
-    group=_FIX,
+    group=_FIXING_SECTION,
     help="Change no file; write the changes to DIR, as files that the switch itself applies (`config apply-patch`,"
     " `nv config patch`).",
 )
-@option(_FIX, "--edit-generated", is_flag=True, help="Also change files that `nodrop build` wrote.")
-@stating
-@judging
+@option(_FIXING_SECTION, "--edit-generated", is_flag=True, help="Also change files that `nodrop build` wrote.")
+@add_reading_options
+@add_judging_options
 def command(
     paths: tuple[str, ...],
     unsafe: bool,
     diff: bool,
     patch: str | None,
     edit_generated: bool,
-    stated: Stated,
-    choices: Choices,
+    stated: ReadingOptions,
+    choices: CheckChoices,
 ) -> int:
     """Fix findings in configuration files.
 
@@ -57,10 +62,10 @@ def command(
       nodrop fix config_db.json --diff
       nodrop fix config_db.json
     """
-    from nodrop.cli.output import emit, say, wants_color
+    from nodrop.cli.output import emit_outcome, wants_color, write_output
     from nodrop.report.difference import color_diff
-    from nodrop.report.difference import diff as difference
-    from nodrop.results.fixed import Made
+    from nodrop.report.difference import format_diff as difference
+    from nodrop.results.fixed import FixRunResult
     from nodrop.results.merged import merge_outcomes
 
     if diff and patch is not None:
@@ -72,17 +77,24 @@ def command(
     stdin_texts = [] if diff or patch is not None else list(_collect_stdin_texts(inputs, fixed))
     if diff and alone:
         text = "".join(difference(file) for fixed_fabric in fixed for file in fixed_fabric.rewritten)
-        say(color_diff(text) if wants_color(choices.color) else text.encode("utf-8", "surrogateescape"))
+        write_output(color_diff(text) if wants_color(choices.color) else text.encode("utf-8", "surrogateescape"))
     elif patch is not None:
         _write_patches(patch, fixed)
     elif not diff:
         fixed = [_write_fixed_files(fixed_fabric) for fixed_fabric in fixed]
     if stdin_texts and alone:
-        say(b"".join(stdin_texts))
+        write_output(b"".join(stdin_texts))
     output_kind: FixOutput = "diff" if diff else "files" if patch is None else "patches"
     outcome = merge_outcomes([fixed_fabric.outcome for fixed_fabric in fixed])
     aside = ("text",) if diff or stdin_texts else ()
-    emit(outcome, choices, kind="fixes", result=Made(fixed=fixed, what=output_kind), own=("text", "json"), aside=aside)
+    emit_outcome(
+        outcome,
+        choices,
+        kind="fixes",
+        result=FixRunResult(fixed=fixed, what=output_kind),
+        own=("text", "json"),
+        aside=aside,
+    )
     changes = diff and any(fixed_fabric.rewritten for fixed_fabric in fixed)
     return _exit_code_of_fix(outcome, choices, changes=changes)
 
@@ -97,10 +109,10 @@ def _collect_stdin_texts(inputs: "Inputs", fixed: Sequence["Fixed"]) -> Iterator
 
 
 def _fix_each_fabric(
-    inputs: "Inputs", settings: "Settings", choices: Choices, *, unsafe: bool, edit_generated: bool
+    inputs: "Inputs", settings: "Settings", choices: CheckChoices, *, unsafe: bool, edit_generated: bool
 ) -> list["Fixed"]:
     """Fix every fabric that the inputs are, each by itself."""
-    from nodrop.cli.working import working
+    from nodrop.cli.working import open_executor
     from nodrop.errors import InputProblems
     from nodrop.fixing import fix
     from nodrop.results.fixed import Fixed
@@ -108,11 +120,11 @@ def _fix_each_fabric(
 
     quick = replace(settings, whole=choices.verbose or settings.whole)
     fixed = []
-    with working(sum(len(fabric.bundles) for fabric in inputs.fabrics()), choices.jobs) as executor:
+    with open_executor(sum(len(fabric.bundles) for fabric in inputs.fabrics()), choices.jobs) as executor:
         every: list[Inputs | Text] = [*inputs.fabrics(), *inputs.all_intents()]
         for source in every:
             try:
-                guard = _allow_any_text if edit_generated else _reason_not_to_edit
+                guard = _no_reason_not_to_edit if edit_generated else _reason_not_to_edit
                 fixed.append(fix(source, quick, unsafe=unsafe, executor=executor, guard=guard))
             except InputProblems as error:
                 fixed.append(Fixed(outcome=Outcome(problems=error.problems)))
@@ -121,14 +133,16 @@ def _fix_each_fabric(
 
 def _unused_suppression_results(fixed: Sequence["Fixed"], settings: "Settings") -> Iterator["Fixed"]:
     """Yield the findings on all fabrics together: suppressions that none of them needs."""
-    from nodrop.judging import concluded
+    from nodrop.judging import conclude_outcome
     from nodrop.results.fixed import Fixed, RemainingFinding
     from nodrop.results.merged import merge_outcomes
     from nodrop.results.outcome import Outcome
 
     whole_outcome = merge_outcomes([fixed_fabric.outcome for fixed_fabric in fixed])
     ids = set(map(id, whole_outcome.findings))
-    further_findings = [finding for finding in concluded(whole_outcome, settings).findings if id(finding) not in ids]
+    further_findings = [
+        finding for finding in conclude_outcome(whole_outcome, settings).findings if id(finding) not in ids
+    ]
     if further_findings:
         unfixed_findings = (
             RemainingFinding(finding=finding, reason="no fix", text=finding.fix.text if finding.fix else "")
@@ -137,7 +151,7 @@ def _unused_suppression_results(fixed: Sequence["Fixed"], settings: "Settings") 
         yield Fixed(outcome=Outcome(findings=tuple(further_findings)), remaining=tuple(unfixed_findings))
 
 
-def _allow_any_text(_text: "Text") -> str:
+def _no_reason_not_to_edit(_text: "Text") -> str:
     return ""
 
 
@@ -155,10 +169,10 @@ def _reason_not_to_edit(text: "Text") -> str:
 
 def _write_patches(directory: str, fixed: Sequence["Fixed"]) -> None:
     """Write patches, in a folder for each switch; replace the output of an earlier run there as a whole."""
-    from nodrop.cli.patching import write
+    from nodrop.cli.patching import write_switch_folders
 
     patches = ((fixed_fabric, patch) for fixed_fabric in fixed for patch in fixed_fabric.patches)
-    write(
+    write_switch_folders(
         directory,
         (
             (
@@ -207,7 +221,7 @@ def _write_fixed_files(fixed_file: "Fixed") -> "Fixed":
     )
 
 
-def _exit_code_of_fix(outcome: "Outcome", choices: Choices, *, changes: bool) -> int:
+def _exit_code_of_fix(outcome: "Outcome", choices: CheckChoices, *, changes: bool) -> int:
     """Return the exit code: where nothing is written, 1 also for what would change."""
     from nodrop.cli.main import FAILED, FOUND, WRONG
     from nodrop.cli.output import exit_code

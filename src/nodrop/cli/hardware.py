@@ -4,14 +4,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nodrop.cli.options import form_option, unknown
+from nodrop.cli.options import single_format_option, unknown_word_message
 
 if TYPE_CHECKING:
     from nodrop.report.hardware import Filters
 
 
 @click.command()
-@form_option("text", "json")
+@single_format_option("text", "json")
 @click.option("--asic", metavar="NAME", help="List switches with this ASIC, such as spectrum-4.")
 @click.option("--speed", metavar="SPEED", help="List switches with ports of this speed, such as 400G.")
 @click.option("--platform", metavar="NAME", help="List switches for which this network OS is written.")
@@ -32,40 +32,42 @@ def command(
       nodrop hardware --asic spectrum-4 --speed 400G --release 5.16
       nodrop hardware SN5600
     """
-    from nodrop.cli.output import say
-    from nodrop.report.hardware import Filters, names, render_catalogue_list, render_model_page
+    from nodrop.cli.output import write_output
+    from nodrop.report.hardware import Filters, names_with_pages, render_catalogue_list, render_model_page
 
-    filters = _filters(asic, speed, platform, release)
+    filters = _parse_switch_filters(asic, speed, platform, release)
     if model is None:
         listed = render_catalogue_list(form, filters)
-        say(listed + "\n")
+        write_output(listed + "\n")
         return
     if filters != Filters():
         raise click.UsageError("--asic, --speed, --platform and --release filter the list; expected no MODEL")
-    if model not in names():
-        raise click.UsageError(unknown("model", model, names(), listed_by="nodrop hardware"))
-    say(render_model_page(model, form) + "\n")
+    if model not in names_with_pages():
+        raise click.UsageError(unknown_word_message("model", model, names_with_pages(), listed_by="nodrop hardware"))
+    write_output(render_model_page(model, form) + "\n")
 
 
-def _filters(asic: str | None, speed: str | None, platform: str | None, release: str | None) -> "Filters":
+def _parse_switch_filters(asic: str | None, speed: str | None, platform: str | None, release: str | None) -> "Filters":
     """Return what is asked of switches; BadParameter for a word that is not known."""
     from nodrop import platforms
     from nodrop.hardware import asics
-    from nodrop.platforms.kit.traits import traits
+    from nodrop.platforms.kit.traits import traits_of_platform
     from nodrop.report.hardware import Filters
-    from nodrop.units import Misread, speed_mbps
+    from nodrop.units import Misread, parse_speed_mbps
 
-    writable = platforms.writable_names()
+    writable = platforms.writable_platforms()
     if asic is not None and asic not in asics():
-        raise click.BadParameter(unknown("ASIC", asic, asics()), param_hint="'--asic'")
+        raise click.BadParameter(unknown_word_message("ASIC", asic, asics()), param_hint="'--asic'")
     if platform is not None and platform not in writable:
-        raise click.BadParameter(unknown("platform", platform, writable), param_hint="'--platform'")
+        raise click.BadParameter(unknown_word_message("platform", platform, writable), param_hint="'--platform'")
     if release is not None:
-        releases = {each: name for name in ([platform] if platform else writable) for each in traits(name).releases}
+        releases = {
+            each: name for name in ([platform] if platform else writable) for each in traits_of_platform(name).releases
+        }
         if release not in releases:
-            raise click.BadParameter(unknown("release", release, releases), param_hint="'--release'")
+            raise click.BadParameter(unknown_word_message("release", release, releases), param_hint="'--release'")
         platform = releases[release]
     try:
-        return Filters(asic, None if speed is None else speed_mbps(speed), platform, release)
+        return Filters(asic, None if speed is None else parse_speed_mbps(speed), platform, release)
     except Misread as error:
         raise click.BadParameter(f"{speed!r}: {error}", param_hint="'--speed'") from None

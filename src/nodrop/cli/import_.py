@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING
 import click
 
 from nodrop.cli import completing
-from nodrop.cli.options import INPUT, OUTPUT, Sections, configured, option, unknown
-from nodrop.cli.reading import Stated, stating
+from nodrop.cli.options import INPUT, OUTPUT, SectionedHelpCommand, add_site_options, option, unknown_word_message
+from nodrop.cli.reading import ReadingOptions, add_reading_options
 from nodrop.report.names import format_name_list
 
 if TYPE_CHECKING:
-    from nodrop.importing import Imported
+    from nodrop.importing import ImportResult
     from nodrop.judging import Settings
     from nodrop.model.fabric import Fabric
     from nodrop.model.reading import Reading
 
 
-@click.command(cls=Sections)
+@click.command(cls=SectionedHelpCommand)
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path())
 @option(
     OUTPUT,
@@ -43,18 +43,18 @@ if TYPE_CHECKING:
     "models",
     multiple=True,
     metavar="[SWITCH=]MODEL",
-    shell_complete=completing.models,
+    shell_complete=completing.complete_models,
     help="Model of the switches whose files do not state it: of all, or of those whose names match, such as "
     "'leaf*=SN4700'; the last match counts (repeatable).",
 )
-@stating
-@configured
+@add_reading_options
+@add_site_options
 def command(
     paths: tuple[str, ...],
     output: str | None,
     against: str | None,
     models: tuple[str, ...],
-    stated: Stated,
+    stated: ReadingOptions,
     settings: "Settings",
 ) -> int:
     """Derive an intent from configurations.
@@ -73,9 +73,9 @@ def command(
       nodrop import configs --against imported.yaml
     """
     from nodrop.cli.main import FOUND, WRONG
-    from nodrop.cli.output import say, tell
-    from nodrop.cli.writing import written_anew
-    from nodrop.importing import derive, files_of
+    from nodrop.cli.output import write_error_line, write_output
+    from nodrop.cli.writing import write_new_file
+    from nodrop.importing import derive_intent, files_of
 
     if output == "":
         raise click.UsageError("--output is empty; expected a file")
@@ -88,44 +88,50 @@ def command(
         return _report_differences(reading, against)
     source = " ".join(Path(path).name or path for path in paths)
     fabric = _apply_stated_models(_name_fabric_by_path(reading.fabric, paths[0]), models)
-    imported_intent = derive(fabric, source=source, files=files_of(reading))
+    imported_intent = derive_intent(fabric, source=source, files=files_of(reading))
     if output is None:
-        say(imported_intent.text)
+        write_output(imported_intent.text)
     else:
-        written_anew(Path(output), imported_intent.text)
-    tell(_render_summary(imported_intent, output))
+        write_new_file(Path(output), imported_intent.text)
+    write_error_line(_render_summary(imported_intent, output))
     return 0 if imported_intent.equal else FOUND
 
 
 def _report_differences(reading: "Reading", against: str) -> int:
     """Report the differences between the fabric of an intent and the fabric that was read."""
     from nodrop.cli.main import FOUND
-    from nodrop.cli.output import say, tell
-    from nodrop.importing import files_of, hold
+    from nodrop.cli.output import write_error_line, write_output
+    from nodrop.importing import compare_intent_result, files_of
     from nodrop.intent.load import load
-    from nodrop.model.assemble import UNNAMED
+    from nodrop.model.assemble import DEFAULT_FABRIC_NAME
 
     intent = load(Path(against), against)
-    fabric = reading.fabric if reading.fabric.name != UNNAMED else replace(reading.fabric, name=intent.fabric)
-    comparison = hold(fabric, intent, files=files_of(reading))
+    fabric = (
+        reading.fabric if reading.fabric.name != DEFAULT_FABRIC_NAME else replace(reading.fabric, name=intent.fabric)
+    )
+    comparison = compare_intent_result(fabric, intent, files=files_of(reading))
     names = [*comparison.names, *comparison.left]
     if comparison.extra:
         names += ["", "Beside the model, to be carried in the intent:", comparison.extra.rstrip()]
     if names:
-        say("\n".join(names) + "\n")
+        write_output("\n".join(names) + "\n")
     kinds = len(comparison.left)
     text = f"{kinds} kind{' of fact differs' if kinds == 1 else 's of facts differ'}" if kinds else "equal to the files"
-    tell(f"{against}: {text}{', and there are settings beside the model' if comparison.extra else ''}")
+    write_error_line(f"{against}: {text}{', and there are settings beside the model' if comparison.extra else ''}")
     return 0 if comparison.equal else FOUND
 
 
 def _name_fabric_by_path(fabric: "Fabric", path: str) -> "Fabric":
     """Return a fabric under the name of the folder or file that it is read from, where nobody states one."""
     from nodrop.intent.types import NAME_PATTERN
-    from nodrop.model.assemble import UNNAMED
+    from nodrop.model.assemble import DEFAULT_FABRIC_NAME
 
     name = Path(path).resolve().stem
-    return replace(fabric, name=name) if fabric.name == UNNAMED and re.fullmatch(NAME_PATTERN, name) else fabric
+    return (
+        replace(fabric, name=name)
+        if fabric.name == DEFAULT_FABRIC_NAME and re.fullmatch(NAME_PATTERN, name)
+        else fabric
+    )
 
 
 def _apply_stated_models(fabric: "Fabric", models: tuple[str, ...]) -> "Fabric":
@@ -137,7 +143,7 @@ def _apply_stated_models(fabric: "Fabric", models: tuple[str, ...]) -> "Fabric":
     for text in models:
         pattern, equals, model = text.rpartition("=")
         if model not in switches():
-            raise click.UsageError(unknown("switch model", model, switches()))
+            raise click.UsageError(unknown_word_message("switch model", model, switches()))
         fitting = [device for device in fabric.devices if fnmatchcase(device.name, pattern if equals else "*")]
         if not fitting:
             raise click.UsageError(f"--model {text}: no switch is called so; there are {format_name_list(devices)}")
@@ -150,7 +156,7 @@ def _apply_stated_models(fabric: "Fabric", models: tuple[str, ...]) -> "Fabric":
     return replace(fabric, devices=tuple(devices.values()))
 
 
-def _render_summary(imported_intent: "Imported", output: str | None) -> str:
+def _render_summary(imported_intent: "ImportResult", output: str | None) -> str:
     """Return a line on how well the intent matches the files."""
     where = f"{output}: written; " if output else ""
     if imported_intent.equal:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nodrop.cli.options import Sections
-from nodrop.cli.size_options import refuse_unsized, sizing
-from nodrop.cli.writing import written_anew
+from nodrop.cli.options import SectionedHelpCommand
+from nodrop.cli.size_options import add_size_options, compute_for_request
+from nodrop.cli.writing import write_new_file
 
 if TYPE_CHECKING:
     from nodrop.sizing.request import SizeRequest
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 FIRST_INTENT_FILE = "intent.yaml"
 FIRST_RULE_FOLDER = "rules"
 """The folder of a first rule, where none is named."""
-_SUFFIXES = (".yaml", ".yml")
+_YAML_SUFFIXES = (".yaml", ".yml")
 
 
-@click.command(cls=Sections)
+@click.command(cls=SectionedHelpCommand)
 @click.argument("path", required=False, default=".", metavar="[DIR|FILE]", type=click.Path())
-@sizing(needs_gpus=False)
+@add_size_options(needs_gpus=False)
 @click.option("--from", "start", metavar="INTENT", help="Copy a shipped intent, such as rail-256, instead.")
 @click.option("--list", "lists", is_flag=True, help="List the shipped intents.")
 @click.option("--rule", metavar="AREA/NAME", help="Write a custom rule instead, to DIR/AREA/NAME.yaml.")
@@ -57,18 +57,18 @@ def command(
     if rule is not None:
         _write_rule_and_schema(FIRST_RULE_FOLDER if path == "." else path, rule)
         return
-    from nodrop.sizing.first_intent import SCHEMA, write_first_intent, write_sized_intent
+    from nodrop.sizing.first_intent import INTENT_SCHEMA_PATH, write_first_intent, write_sized_intent
 
     if not path:
         raise click.UsageError("the path is empty; expected a folder or a file")
-    target = Path(path) if path.endswith(_SUFFIXES) and not Path(path).is_dir() else Path(path) / FIRST_INTENT_FILE
+    target = Path(path) if path.endswith(_YAML_SUFFIXES) and not Path(path).is_dir() else Path(path) / FIRST_INTENT_FILE
     if start is not None:
-        text, summary = _shipped_intent(start, SCHEMA), ""
+        text, summary = _shipped_intent(start, INTENT_SCHEMA_PATH), ""
     elif request is not None:
-        text, summary = refuse_unsized(write_sized_intent, request, file=target.name)
+        text, summary = compute_for_request(write_sized_intent, request, file=target.name)
     else:
         text, summary = write_first_intent(platform, leaf, file=target.name)
-    _write_intent_and_schema(target, text, SCHEMA, summary)
+    _write_intent_and_schema(target, text, INTENT_SCHEMA_PATH, summary)
 
 
 def _require_single_purpose(**purposes: object) -> None:
@@ -81,23 +81,27 @@ def _require_single_purpose(**purposes: object) -> None:
 
 def _shipped_intents() -> dict[str, Path]:
     """Return the shipped intents by name, without those that are refused."""
-    from nodrop.resources import home
+    from nodrop.resources import resource_folder
 
-    folder = home("intents")
+    folder = resource_folder("intents")
     paths = sorted(folder.glob("*.yaml")) + sorted(folder.glob("large/*.yaml"))
     return {path.relative_to(folder).with_suffix("").as_posix(): path for path in paths}
 
 
 def _list_shipped_intents() -> None:
     """Print the shipped intents, each with the first sentence of its comment."""
-    from nodrop.cli.output import say
+    from nodrop.cli.output import write_output
 
     intents = _shipped_intents()
     width = max(map(len, intents))
-    say("".join(f"{name:{width}}  {_describe(path.read_text('utf-8'))}\n" for name, path in intents.items()))
+    write_output(
+        "".join(
+            f"{name:{width}}  {_first_comment_sentence(path.read_text('utf-8'))}\n" for name, path in intents.items()
+        )
+    )
 
 
-def _describe(text: str) -> str:
+def _first_comment_sentence(text: str) -> str:
     """Return the first sentence of the comment at the head of an intent, without that of its schema."""
     lines = itertools.takewhile(lambda line: line.startswith("#"), text.splitlines()[1:])
     words = " ".join(line.removeprefix("#").strip() for line in lines)
@@ -112,37 +116,40 @@ def _shipped_intent(name: str, schema: str) -> str:
 
 
 def _write_intent_and_schema(target: Path, text: str, schema: str, summary: str) -> None:
-    from nodrop.cli.output import tell
+    from nodrop.cli.output import write_error_line
     from nodrop.schemas import render_schema
 
-    written_anew(target, text)
-    written_anew(target.parent / schema, render_schema("intent"), over=True)
-    tell(f"{target}: written; `nodrop show {target}` says what it means")
+    write_new_file(target, text)
+    write_new_file(target.parent / schema, render_schema("intent"), over=True)
+    write_error_line(f"{target}: written; `nodrop show {target}` says what it means")
     if summary:
-        tell(summary)
+        write_error_line(summary)
 
 
 def _write_rule_and_schema(folder: str, rule: str) -> None:
-    from nodrop.cli.output import tell
-    from nodrop.engine.first_rule import SCHEMA, write_first_rule
+    from nodrop.cli.output import write_error_line
+    from nodrop.engine.first_rule import RULE_SCHEMA_PATH, render_first_rule
     from nodrop.schemas import render_schema
 
     area, slash, name = rule.partition("/")
     try:
-        text = write_first_rule(area, name)
+        text = render_first_rule(area, name)
     except ValueError as error:
         expected = "" if slash else "; expected AREA/NAME"
         raise click.BadParameter(f"{error}{expected}", param_hint="'--rule'") from None
     target = Path(folder) / area / f"{name}.yaml"
-    written_anew(target, text)
-    written_anew(Path(folder) / SCHEMA, render_schema("rule"), over=True)
-    tell(f"{target}: written; `nodrop test-rules {folder}` tries it, `rules: [{folder}]` in nodrop.yaml uses it")
+    write_new_file(target, text)
+    write_new_file(Path(folder) / RULE_SCHEMA_PATH, render_schema("rule"), over=True)
+    write_error_line(
+        f"{target}: written; `nodrop test-rules {folder}` tries it, `rules: [{folder}]` in nodrop.yaml uses it"
+    )
 
 
 def _require_known_word(option: str, word: str, known_words: Iterable[str]) -> None:
-    from nodrop.cli.options import unknown
+    from nodrop.cli.options import unknown_word_message
 
     if word not in known_words:
         raise click.BadParameter(
-            unknown("shipped intent", word, known_words, listed_by="nodrop init --list"), param_hint=f"'{option}'"
+            unknown_word_message("shipped intent", word, known_words, listed_by="nodrop init --list"),
+            param_hint=f"'{option}'",
         )

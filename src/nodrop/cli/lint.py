@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nodrop.cli.choices import Choices
-from nodrop.cli.options import Sections, judging, no_cache
-from nodrop.cli.reading import Stated, stating
+from nodrop.cli.choices import CheckChoices
+from nodrop.cli.options import SectionedHelpCommand, add_judging_options, no_cache_option
+from nodrop.cli.reading import ReadingOptions, add_reading_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
     from nodrop.judging import Settings
     from nodrop.results.outcome import Outcome
 
-DEVICES_OF_AN_INTENT = 25
+ASSUMED_DEVICES_PER_INTENT = 25
 """A guess, by which it is decided whether processes are worth starting for several intents."""
 
 
-@click.command(cls=Sections)
+@click.command(cls=SectionedHelpCommand)
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path())
-@stating
-@judging
-@no_cache
+@add_reading_options
+@add_judging_options
+@no_cache_option
 def command(
     paths: tuple[str, ...],
-    stated: Stated,
+    stated: ReadingOptions,
     no_cache: bool,
-    choices: Choices,
+    choices: CheckChoices,
 ) -> int:
     """Check configurations or intents for RoCE faults.
 
@@ -48,14 +48,14 @@ def command(
       nodrop lint config_db.json
       ssh leaf1 show runningconfiguration all | nodrop lint -
     """
-    from nodrop.cli.output import emit, exit_code
-    from nodrop.cli.working import keeping
-    from nodrop.judging import chosen_rules, concluded, read_source
+    from nodrop.cli.output import emit_outcome, exit_code
+    from nodrop.cli.working import open_result_cache
+    from nodrop.judging import chosen_rules, conclude_outcome, read_source
     from nodrop.results.merged import merge_outcomes
     from nodrop.results.outcome import Files
-    from nodrop.shared_identifiers import with_others
+    from nodrop.shared_identifiers import add_shared_identifier_findings
 
-    with keeping(paths, nothing=no_cache, verbose=choices.verbose) as store:
+    with open_result_cache(paths, nothing=no_cache, verbose=choices.verbose) as store:
         settings = stated.settings(replace(choices.settings, store=store))
         inputs = stated.inputs(paths, settings)
         fabrics: list[Inputs | Text] = [*inputs.fabrics(), *inputs.all_intents()]
@@ -64,20 +64,25 @@ def command(
         if len(tasks) > 1:
             reads = [partial(read_source, task.what, settings) for task in tasks]
             one_site = settings.config.path is not None
-            outcomes = with_others(outcomes, reads, partial(chosen_rules, settings), settings, one_site=one_site)
-        outcome = concluded(merge_outcomes(outcomes), settings)
+            outcomes = add_shared_identifier_findings(
+                outcomes, reads, partial(chosen_rules, settings), settings, one_site=one_site
+            )
+        outcome = conclude_outcome(merge_outcomes(outcomes), settings)
         outcome = replace(outcome, files=Files.of(inputs))
-    emit(outcome, choices)
+    emit_outcome(outcome, choices)
     return exit_code(outcome, choices.fail_on)
 
 
-def _lint_all_fabrics(tasks: "list[_Task]", choices: Choices) -> "list[Outcome]":
+def _lint_all_fabrics(tasks: "list[_Task]", choices: CheckChoices) -> "list[Outcome]":
     """Judge fabrics: one with all processes for its devices, several each in a process."""
     from nodrop.cli.output import Progress
-    from nodrop.cli.working import working
+    from nodrop.cli.working import open_executor
     from nodrop.parallel import map_chunks
 
-    with working(sum(map(_devices, tasks)), choices.jobs) as executor, Progress(quiet=choices.quiet) as progress:
+    with (
+        open_executor(sum(map(_estimate_device_count, tasks)), choices.jobs) as executor,
+        Progress(quiet=choices.quiet) as progress,
+    ):
         if len(tasks) == 1:
             return [_lint_fabric(tasks[0], executor, progress)]
         outcomes = []
@@ -95,27 +100,27 @@ class _Task:
     settings: "Settings"
 
 
-def _devices(task: _Task) -> int:
+def _estimate_device_count(task: _Task) -> int:
     """Return an estimate of a fabric's devices; the size of an intent's fabric is unknown before it is read."""
     from nodrop.inputs import Inputs
 
-    return len(task.what.bundles) if isinstance(task.what, Inputs) else DEVICES_OF_AN_INTENT
+    return len(task.what.bundles) if isinstance(task.what, Inputs) else ASSUMED_DEVICES_PER_INTENT
 
 
 def _lint_fabric(
     task: _Task, executor: "Executor | None" = None, progress: "Callable[[str], None] | None" = None
 ) -> "Outcome":
     """Judge one fabric; its devices are read by the executor if there is one."""
-    from nodrop.collect import stages_unlike
+    from nodrop.collect import find_stage_differences
     from nodrop.inputs import Inputs
-    from nodrop.judging import collecting
-    from nodrop.outcome_cache import outcome_of
+    from nodrop.judging import collect_input_problems
+    from nodrop.outcome_cache import check_or_recall_outcome
 
     source, settings = task.what, task.settings
     outcomes: list[Outcome] = []
-    with collecting(outcomes):
-        outcomes.append(outcome_of(source, settings, executor, progress))
+    with collect_input_problems(outcomes):
+        outcomes.append(check_or_recall_outcome(source, settings, executor, progress))
     (outcome,) = outcomes
     if isinstance(source, Inputs) and source.stages:
-        outcome = replace(outcome, problems=(*outcome.problems, *stages_unlike(source)))
+        outcome = replace(outcome, problems=(*outcome.problems, *find_stage_differences(source)))
     return replace(outcome, name=source.name if isinstance(source, Inputs) else source.display)

@@ -28,9 +28,9 @@ def command(port: int | None, *, stdio: bool) -> None:
     del stdio
     if find_spec("pygls") is None or find_spec("lsprotocol") is None:
         raise click.ClickException("the language server is not installed: pip install '.[lsp]' in a checkout")
-    from nodrop.lsp.server import make
+    from nodrop.lsp.server import make_server
 
     if port is None:
-        make().start_io()
+        make_server().start_io()
     else:
-        make().start_tcp("127.0.0.1", port)
+        make_server().start_tcp("127.0.0.1", port)

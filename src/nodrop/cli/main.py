@@ -18,7 +18,7 @@ from nodrop.cli.commands import Commands
 from nodrop.errors import InputProblems, NodropError
 
 FOUND, WRONG, NOTHING, FAILED, INTERRUPTED = 1, 2, 3, 70, 130
-_OWN = (
+_NON_COMMAND_MODULES = (
     "choices",
     "commands",
     "completing",
@@ -41,7 +41,7 @@ COMPLETION_VARIABLE = "_NODROP_COMPLETE"
 @click.group(
     cls=Commands,
     package="nodrop.cli",
-    without=_OWN,
+    without=_NON_COMMAND_MODULES,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(package_name="nodrop", message="nodrop %(version)s")
@@ -60,7 +60,7 @@ def nodrop() -> None:
 def run(args: Sequence[str] | None = None) -> int:
     """Run a command line and return its exit code."""
     if _SYSTEM == "nt":
-        _tell(["nodrop runs on Linux and macOS; on Windows, use WSL 2 or the container"])
+        _print_errors(["nodrop runs on Linux and macOS; on Windows, use WSL 2 or the container"])
         return WRONG
     try:
         result = nodrop.main(args=args, prog_name="nodrop", complete_var=COMPLETION_VARIABLE, standalone_mode=False)
@@ -74,7 +74,7 @@ def run(args: Sequence[str] | None = None) -> int:
         _print_problems(error)
         return WRONG
     except NodropError as error:
-        _tell([str(error)])
+        _print_errors([str(error)])
         return WRONG
     except SystemExit:  # click's answer where the reader of its help has gone away
         return 0
@@ -86,18 +86,18 @@ def run(args: Sequence[str] | None = None) -> int:
 
 def _print_click_error(error: click.ClickException) -> None:
     """Print click's message, with the user's typed text in it made harmless."""
-    from nodrop.report.escape import terminal
+    from nodrop.report.escape import escape_terminal
 
     with io.StringIO() as page:
         error.show(file=page)
-        click.echo(terminal(page.getvalue(), lines=True), err=True, nl=False)
+        click.echo(escape_terminal(page.getvalue(), lines=True), err=True, nl=False)
 
 
 def _print_problems(error: InputProblems) -> None:
     """Print faults of the input, each with the line that it is in."""
-    from nodrop.report.block import Page
+    from nodrop.report.block import ReportStyle
 
-    page = Page(color=False, verbose=False, width=100, line=lambda _file, _line: None)
+    page = ReportStyle(color=False, verbose=False, width=100, line=lambda _file, _line: None)
     for problem in error.problems:
         for line in page.problem(problem):
             click.echo(line, err=True)
@@ -105,20 +105,20 @@ def _print_problems(error: InputProblems) -> None:
 
 def _print_traceback(text: str) -> None:
     """Print a traceback, which can quote files: it steers no terminal, and no line is a command to a CI."""
-    from nodrop.report.escape import terminal
+    from nodrop.report.escape import escape_terminal
 
-    for line in terminal(text.rstrip("\n"), lines=True).split("\n"):
+    for line in escape_terminal(text.rstrip("\n"), lines=True).split("\n"):
         click.echo(f"| {line}".rstrip(), err=True)
 
 
-def _tell(errors: Iterable[str]) -> None:
-    from nodrop.report.escape import terminal
+def _print_errors(errors: Iterable[str]) -> None:
+    from nodrop.report.escape import escape_terminal
 
     for error in errors:
-        click.echo(f"error: {terminal(error)}", err=True)
+        click.echo(f"error: {escape_terminal(error)}", err=True)
 
 
-def in_utf8() -> None:
+def switch_to_utf8() -> None:
     """Let this process take names of files and write text in UTF-8, in any locale, as Python does from 3.15 on.
 
     Names of files are taken in the encoding that a process begins with; if that differs, the process begins again.
@@ -130,7 +130,7 @@ def in_utf8() -> None:
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
-def calm_collector() -> None:
+def relax_garbage_collection() -> None:
     """Let the garbage collector look seldom: a fabric is a million objects without cycles that all stay."""
     gc.freeze()
     gc.set_threshold(200_000, 50, 50)
@@ -138,8 +138,8 @@ def calm_collector() -> None:
 
 def main() -> None:
     """Run the command line of this process."""
-    calm_collector()
-    in_utf8()
+    relax_garbage_collection()
+    switch_to_utf8()
     code = run()
     _exit_process(code)
     sys.exit(code)

@@ -8,21 +8,21 @@ from typing import Any, Protocol, TypeVar
 import click
 
 from nodrop.cli import completing
-from nodrop.cli.choices import Flags, OutputFormats, rule_settings
+from nodrop.cli.choices import CheckFlags, OutputFormats, rule_settings
 
 FORMATS = ("text", "concise", "json", "sarif", "junit", "github", "gitlab")
 """What `--format` takes: each is a module of `nodrop.report`."""
-THRESHOLDS = ("error", "warning", "note", "unknown", "never")
+FAIL_ON_CHOICES = ("error", "warning", "note", "unknown", "never")
 
 
-def unknown(kind: str, word: str, known_words: Iterable[str], *, listed_by: str = "") -> str:
+def unknown_word_message(kind: str, word: str, known_words: Iterable[str], *, listed_by: str = "") -> str:
     """Return a message that names the unknown word and the nearest known word, or the command that lists all."""
     from nodrop.model.types import nearest
 
     return f"no {kind} {word!r} ({nearest(word, known_words, listed_by=listed_by)})"
 
 
-def formats_of(
+def make_formats_parser(
     format_names: tuple[str, ...],
 ) -> Callable[[click.Context, click.Parameter, tuple[str, ...]], OutputFormats]:
     """Return what reads the values of --format for a command that knows these; the first is the default."""
@@ -32,7 +32,7 @@ def formats_of(
         for value in values or format_names[:1]:
             name, _, file = value.partition("=")
             if name not in format_names:
-                raise click.BadParameter(unknown("format", name, format_names))
+                raise click.BadParameter(unknown_word_message("format", name, format_names))
             result.append((name, file or None))
         _require_distinct_targets([file for _, file in result])
         return tuple(result)
@@ -69,7 +69,7 @@ def _file_identity(target: str | None) -> object:
         return target
 
 
-class Word(click.Choice[str]):
+class WordChoice(click.Choice[str]):
     """One of a few words; another is refused with the nearest. `aliases` map former words, which help does not list."""
 
     def __init__(self, words: Sequence[str], *, aliases: Mapping[str, str] | None = None) -> None:
@@ -80,7 +80,7 @@ class Word(click.Choice[str]):
         """Return the word."""
         value = self._aliases.get(value, value)
         if value not in self.choices:
-            self.fail(unknown("value", str(value), self.choices), param, ctx)
+            self.fail(unknown_word_message("value", str(value), self.choices), param, ctx)
         return str(value)
 
     def get_missing_message(self, param: click.Parameter, ctx: click.Context | None) -> str:
@@ -121,7 +121,7 @@ class Grouped(click.Option):
         return super().get_help_record(ctx)
 
 
-class Sections(click.Command):
+class SectionedHelpCommand(click.Command):
     """A command whose help has its options in groups."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -137,7 +137,7 @@ class Sections(click.Command):
 
 
 INPUT, RULES, OUTPUT, RUNNING = "Input", "Rules", "Output", "Running"
-_CONFIGURED = (
+_SITE_OPTIONS = (
     option(
         RULES,
         "--rules",
@@ -159,7 +159,7 @@ _CONFIGURED = (
 )
 """What a site says of its rules."""
 
-_CHOOSING = (
+_SELECTION_OPTIONS = (
     option(
         RULES,
         "--select",
@@ -179,17 +179,17 @@ _CHOOSING = (
     option(
         RULES,
         "--strictness",
-        type=Word(["regular", "pedantic", "auditor"]),
+        type=WordChoice(["regular", "pedantic", "auditor"]),
         help="regular: faults; pedantic: also findings that may be harmless, and good practice; auditor: also"
         " informational."
         "  [default: regular]",
     ),
-    *_CONFIGURED,
+    *_SITE_OPTIONS,
 )
 """What says by which rules is judged, and how."""
 
-_BEFORE = (
-    *_CHOOSING,
+_OPTIONS_BEFORE_FORMAT = (
+    *_SELECTION_OPTIONS,
     option(
         RULES,
         "--baseline",
@@ -201,7 +201,7 @@ _BEFORE = (
     option(
         RULES,
         "--fail-on",
-        type=Word(THRESHOLDS),
+        type=WordChoice(FAIL_ON_CHOICES),
         help="Exit 1 if a finding has at least this severity; unknown: like warning, and also if a rule could not be"
         " decided or a file was not read.  [default: warning]",
     ),
@@ -209,13 +209,13 @@ _BEFORE = (
 color_option = option(
     OUTPUT,
     "--color",
-    type=Word(["auto", "always", "never"]),
+    type=WordChoice(["auto", "always", "never"]),
     default="auto",
     show_default=True,
     help="Color the text; auto follows the terminal, NO_COLOR and FORCE_COLOR.",
 )
 """The option of commands that print text."""
-_AFTER = (
+_OPTIONS_AFTER_FORMAT = (
     color_option,
     option(OUTPUT, "--statistics", is_flag=True, help="Show the number of findings and the time of each rule."),
     option(OUTPUT, "-v", "--verbose", is_flag=True, help="List every finding and note instead of groups."),
@@ -230,7 +230,7 @@ _AFTER = (
     ),
 )
 
-no_cache = option(
+no_cache_option = option(
     RUNNING,
     "--no-cache",
     is_flag=True,
@@ -241,12 +241,14 @@ no_cache = option(
 """The option of commands that keep what they work out."""
 
 
-def judging(function: Callable[..., int]) -> Callable[..., int]:
+def add_judging_options(function: Callable[..., int]) -> Callable[..., int]:
     """Add the options of a command that checks; it gets their values as `choices`."""
-    return judging_into(FORMATS)(function)
+    return check_report_options(FORMATS)(function)
 
 
-def judging_into(formats: tuple[str, ...], *, late: bool = False) -> Callable[[Callable[..., int]], Callable[..., int]]:
+def check_report_options(
+    formats: tuple[str, ...], *, late: bool = False
+) -> Callable[[Callable[..., int]], Callable[..., int]]:
     """Add the options of a command that checks and reports in these formats; the first is the default.
 
     A command that has to find its configuration `late` gets `flags`, which make `choices` with a configuration.
@@ -255,26 +257,26 @@ def judging_into(formats: tuple[str, ...], *, late: bool = False) -> Callable[[C
     def with_options(function: Callable[..., int]) -> Callable[..., int]:
         @functools.wraps(function)
         def command(**given: object) -> int:
-            flags = Flags.of(given, _input_paths(given))
+            flags = CheckFlags.of(given, _input_paths(given))
             arguments = {"flags": flags} if late else {"choices": flags.choices(flags.config())}
             return function(**arguments, **given)
 
-        for add in reversed((*_BEFORE, format_option(formats), *_AFTER)):
+        for add in reversed((*_OPTIONS_BEFORE_FORMAT, report_format_option(formats), *_OPTIONS_AFTER_FORMAT)):
             command = add(command)
         return command
 
     return with_options
 
 
-def format_option(names: tuple[str, ...]) -> Decorator:
+def report_format_option(names: tuple[str, ...]) -> Decorator:
     """Add --format to a command that reports in several forms; the first is the default."""
     return option(
         OUTPUT,
         "--format",
         "formats",
         multiple=True,
-        callback=formats_of(names),
-        shell_complete=completing.formats,
+        callback=make_formats_parser(names),
+        shell_complete=completing.complete_formats,
         metavar="NAME[=FILE]",
         help=f"{', '.join(names[:-1])} or {names[-1]}, to FILE or standard output (repeatable).  [default: text]",
     )
@@ -287,17 +289,17 @@ def _input_paths(options: dict[str, Any]) -> tuple[str, ...]:
     return tuple(beside if beside and path == "-" else path for path in paths)
 
 
-def choosing(function: Callable[..., _R]) -> Callable[..., _R]:
+def add_rule_options(function: Callable[..., _R]) -> Callable[..., _R]:
     """Add the options that choose rules to a command; it gets their values as `settings`."""
-    return _add_settings_options(function, _CHOOSING)
+    return _add_settings_options(function, _SELECTION_OPTIONS)
 
 
-def configured(function: Callable[..., _R]) -> Callable[..., _R]:
+def add_site_options(function: Callable[..., _R]) -> Callable[..., _R]:
     """Add the options for a site's rules and configuration; the command gets them as `settings`.
 
     If the command reads a place, the last of its words is a path; the search for a configuration begins there.
     """
-    return _add_settings_options(function, _CONFIGURED)
+    return _add_settings_options(function, _SITE_OPTIONS)
 
 
 def _add_settings_options(function: Callable[..., _R], options: Iterable[Decorator]) -> Callable[..., _R]:
@@ -313,19 +315,23 @@ def _add_settings_options(function: Callable[..., _R], options: Iterable[Decorat
 
 def folder_option(*names: str, group: str = OUTPUT, **attrs: object) -> Decorator:
     """Add an option that names a folder to write; the command gets it without slashes at its end."""
-    return option(group, *names, metavar="DIR", type=click.Path(), callback=_folder, **attrs)
+    return option(group, *names, metavar="DIR", type=click.Path(), callback=_parse_folder, **attrs)
 
 
-def _folder(_ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+def _parse_folder(_ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
     if value == "":
         raise click.UsageError(f"{max(param.opts, key=len)} is empty; expected a folder")
     return None if value is None else value.rstrip("/") or "/"
 
 
-into = folder_option("-o", "--output", required=True, help="Folder to write; replaced as a whole, or not at all.")
+output_folder_option = folder_option(
+    "-o", "--output", required=True, help="Folder to write; replaced as a whole, or not at all."
+)
 """The option of commands that make a folder."""
 
 
-def form_option(*names: str) -> Decorator:
+def single_format_option(*names: str) -> Decorator:
     """Add --format to a command that prints one thing."""
-    return click.option("--format", "form", type=Word(names), default="text", show_default=True, help="Output format.")
+    return click.option(
+        "--format", "form", type=WordChoice(names), default="text", show_default=True, help="Output format."
+    )

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Protocol, TextIO
 
 import click
 
-from nodrop.cli.choices import Choices, OutputFormats
+from nodrop.cli.choices import CheckChoices, OutputFormats
 from nodrop.cli.main import FAILED, FOUND, NOTHING, WRONG
 from nodrop.errors import describe_failure
 from nodrop.publish.file import replace_file
-from nodrop.report.escape import escape_lone_surrogates, terminal
+from nodrop.report.escape import escape_lone_surrogates, escape_terminal
 
 if TYPE_CHECKING:
     from nodrop.results.outcome import Outcome
@@ -32,7 +32,7 @@ def wants_color(choice: str) -> bool:
     )
 
 
-_WITHOUT_LINKS = ("", "dumb", "linux")
+_TERMINALS_WITHOUT_LINKS = ("", "dumb", "linux")
 """Terminals that would show the sequence of a link, by TERM."""
 
 
@@ -45,11 +45,13 @@ def wants_links(color: str) -> bool:
         return False
     if forced := os.environ.get("FORCE_HYPERLINK"):
         return forced != "0"
-    on_terminal = sys.stdout is not None and sys.stdout.isatty() and os.environ.get("TERM", "") not in _WITHOUT_LINKS
+    on_terminal = (
+        sys.stdout is not None and sys.stdout.isatty() and os.environ.get("TERM", "") not in _TERMINALS_WITHOUT_LINKS
+    )
     return on_terminal and not os.environ.get("CI")
 
 
-def say(text: str | bytes, *, aside: bool = False) -> None:
+def write_output(text: str | bytes, *, aside: bool = False) -> None:
     """Write to standard output, or `aside` to standard error, in UTF-8 wherever it goes.
 
     A reader that has gone away changes nothing else.
@@ -67,10 +69,10 @@ def say(text: str | bytes, *, aside: bool = False) -> None:
             raise click.ClickException(f"cannot write standard {name}: {describe_failure(error)}") from None
 
 
-def tell(text: str) -> None:
+def write_error_line(text: str) -> None:
     """Write a line to standard error; a reader that has gone away changes nothing else."""
     try:
-        click.echo(terminal(text), err=True)
+        click.echo(escape_terminal(text), err=True)
     except BrokenPipeError:
         _redirect_to_devnull(sys.stderr)
 
@@ -94,7 +96,7 @@ class Progress:
         now_s = time.monotonic()
         if now_s >= self._next:
             self._next, self._shown = now_s + _PAUSE_S, True
-            click.echo(f"\r\x1b[K{terminal(text)}", err=True, nl=False)
+            click.echo(f"\r\x1b[K{escape_terminal(text)}", err=True, nl=False)
 
     def __enter__(self) -> "Progress":
         return self
@@ -113,9 +115,9 @@ _LINKED_FORMATS = ("sarif", "markdown")
 """Formats that link the name of a rule to its page, on a terminal or elsewhere."""
 
 
-def emit(
+def emit_outcome(
     outcome: "Outcome",
-    choices: Choices,
+    choices: CheckChoices,
     *,
     kind: str = "",
     result: object = None,
@@ -133,17 +135,17 @@ def emit(
 
     write_report(choices.formats, render, aside=aside)
     if outcome.crashed:
-        tell("a rule failed; this is a bug of nodrop, please report it")
+        write_error_line("a rule failed; this is a bug of nodrop, please report it")
 
 
-class Render(Protocol):
+class ReportRenderer(Protocol):
     """What makes a report in a format; colors and links are only for what may go to a terminal."""
 
     def __call__(self, name: str, *, terminal: bool) -> bytes:
         """Return the report."""
 
 
-def write_report(formats: OutputFormats, render: Render, *, aside: Sequence[str] = ()) -> None:
+def write_report(formats: OutputFormats, render: ReportRenderer, *, aside: Sequence[str] = ()) -> None:
     """Write a report in every format asked for; a target that cannot be written keeps none of the others from it.
 
     Where no file is named, formats go to standard output, or to standard error `aside` from something else.
@@ -153,16 +155,16 @@ def write_report(formats: OutputFormats, render: Render, *, aside: Sequence[str]
         data = render(name, terminal=file is None and name not in aside)
         try:
             if file is None:
-                say(data, aside=name in aside)
+                write_output(data, aside=name in aside)
             else:
-                save(file, data)
+                save_report(file, data)
         except click.ClickException as failure:
             failures.append(failure.message)
     if failures:
         raise click.ClickException("; ".join(failures))
 
 
-def _render_report(content: object, module: str, name: str, choices: Choices, *, terminal: bool) -> bytes:
+def _render_report(content: object, module: str, name: str, choices: CheckChoices, *, terminal: bool) -> bytes:
     options: dict[str, object] = {}
     if name in _LINKED_FORMATS:
         from nodrop.report.links import RulePages
@@ -174,7 +176,7 @@ def _render_report(content: object, module: str, name: str, choices: Choices, *,
     return report if isinstance(report, bytes) else escape_lone_surrogates(report).encode()
 
 
-def _text_options(choices: Choices, *, terminal: bool) -> dict[str, object]:
+def _text_options(choices: CheckChoices, *, terminal: bool) -> dict[str, object]:
     """Return how a text report looks, on a terminal or elsewhere."""
     from nodrop.judging import all_rules
     from nodrop.report.links import RulePages, TerminalLinks
@@ -188,7 +190,7 @@ def _text_options(choices: Choices, *, terminal: bool) -> dict[str, object]:
     }
 
 
-def save(file: str, data: bytes) -> None:
+def save_report(file: str, data: bytes) -> None:
     """Write a report to a file."""
     try:
         replace_file(Path(file), data)
@@ -196,7 +198,7 @@ def save(file: str, data: bytes) -> None:
         raise click.ClickException(f"cannot write {file}: {describe_failure(error)}") from None
 
 
-def reaches(outcome: "Outcome", fail_on: str) -> bool:
+def has_finding_at_threshold(outcome: "Outcome", fail_on: str) -> bool:
     """Whether a finding reaches the threshold; `unknown` has unknown verdicts and files that are not read, too."""
     if fail_on == "unknown" and (outcome.unknown or outcome.unread):
         return True
@@ -211,6 +213,6 @@ def exit_code(outcome: "Outcome", fail_on: str) -> int:
         return FAILED
     if outcome.problems:
         return WRONG
-    if reaches(outcome, fail_on):
+    if has_finding_at_threshold(outcome, fail_on):
         return FOUND
     return NOTHING if outcome.lacks_devices else 0

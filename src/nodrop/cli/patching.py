@@ -6,20 +6,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
 from pathlib import Path
 
-from nodrop.cli.output import tell
-from nodrop.cli.working import working
-from nodrop.inputs import PATCHES
+from nodrop.cli.output import write_error_line
+from nodrop.cli.working import open_executor
+from nodrop.inputs import PATCHES_FILE
 from nodrop.model.reading import Reading
 from nodrop.plan.effects import unchanged_files
 from nodrop.plan.model import Plan
 from nodrop.plan.patches import make_patches, patch_file_names
-from nodrop.publish import digest, matching, publish
+from nodrop.publish import content_digest, match_file_names, publish
 from nodrop.report import names
 
-Above = tuple[str, ...]
+ParentFolders = tuple[str, ...]
 """The names of the folders above that of a switch: its fabric, its stage."""
 
-_ABOUT = b"""\
+_PATCHES_FILE_TEXT = b"""\
 Patches of nodrop: in each folder, what takes the switch of its name to what is wanted.
 nodrop reads none of these folders as a configuration, unless it is named itself.
 
@@ -38,15 +38,16 @@ Any other file is whole: it takes the place of the switch's own. The plan says i
 """
 
 
-def patched(directory: str, plans: Sequence[tuple[Plan, Reading, Reading]], jobs: int | None = None) -> None:
+def write_patches(directory: str, plans: Sequence[tuple[Plan, Reading, Reading]], jobs: int | None = None) -> None:
     """Write the patches of plans from the old readings to the new ones, in a folder for each plan if there are several.
 
-    Report the number of patches, and how many switches have several. Raise InputProblems as `write` does.
+    Report the number of patches, and how many switches have several. Raise InputProblems as `write_switch_folders`
+    does.
     """
     files = []
-    switches = Counter[tuple[Above, str]]()
-    hands: set[tuple[Above, str]] = set()
-    with working(sum(len(plan.devices) for plan, _, _ in plans), jobs) as executor:
+    switches = Counter[tuple[ParentFolders, str]]()
+    hands: set[tuple[ParentFolders, str]] = set()
+    with open_executor(sum(len(plan.devices) for plan, _, _ in plans), jobs) as executor:
         for plan, old, new in plans:
             above = (plan.new,) if len(plans) > 1 else ()
             for patch in make_patches(plan, old, new, executor):
@@ -54,16 +55,18 @@ def patched(directory: str, plans: Sequence[tuple[Plan, Reading, Reading]], jobs
                 switches[above, patch.device] += max(1, sum(name.startswith("patch-") for name in patch.files))
                 folders = (*above, patch.turn) if patch.turn else above
                 files.append((folders, patch.device, patch.files, unchanged_files(old, patch.device) or {}))
-    write(directory, files)
-    phrases = [f"patches of {names.count(len(switches), 'switch')} are in {directory}"]
+    write_switch_folders(directory, files)
+    phrases = [f"patches of {names.format_count(len(switches), 'switch')} are in {directory}"]
     if several := sum(number > 1 for number in switches.values()):
-        phrases.append(f"{names.count(several, 'switch')} with several, in turn: see {PATCHES}")
+        phrases.append(f"{names.format_count(several, 'switch')} with several, in turn: see {PATCHES_FILE}")
     if hands:
-        phrases.append(f"{names.count(len(hands), 'switch')} with something to do by hand: see by-hand.txt")
-    tell("; ".join(phrases))
+        phrases.append(f"{names.format_count(len(hands), 'switch')} with something to do by hand: see by-hand.txt")
+    write_error_line("; ".join(phrases))
 
 
-def write(directory: str, device_files: Iterable[tuple[Above, str, Mapping[str, bytes], Mapping[str, bytes]]]) -> None:
+def write_switch_folders(
+    directory: str, device_files: Iterable[tuple[ParentFolders, str, Mapping[str, bytes], Mapping[str, bytes]]]
+) -> None:
     """Write the files of each switch below a folder of its name; replace the output of an earlier run there.
 
     Given for each: the folders above, its name, the new files, and the files that it had, whose digests are kept.
@@ -75,12 +78,12 @@ def write(directory: str, device_files: Iterable[tuple[Above, str, Mapping[str, 
     for above, device, new_files, had in device_files:
         folder = folders.new(folders.above(above), device)
         files |= {f"{folder}/{name}": text for name, text in new_files.items()}
-        inputs |= {f"{folder}/{name}": digest(text) for name, text in had.items()}
-    about = {PATCHES: _ABOUT} if files else {}
-    names = matching(
-        [PATCHES, *(f"{above}{form}" for form in patch_file_names() for above in ("*/", "*/*/", "*/*/*/"))]
+        inputs |= {f"{folder}/{name}": content_digest(text) for name, text in had.items()}
+    about = {PATCHES_FILE: _PATCHES_FILE_TEXT} if files else {}
+    names = match_file_names(
+        [PATCHES_FILE, *(f"{above}{form}" for form in patch_file_names() for above in ("*/", "*/*/", "*/*/*/"))]
     )
-    publish(Path(directory), about | files, names, inputs=inputs, display=directory, mark=PATCHES, private=True)
+    publish(Path(directory), about | files, names, inputs=inputs, display=directory, mark=PATCHES_FILE, private=True)
 
 
 class _Folders:
@@ -90,10 +93,10 @@ class _Folders:
     """
 
     def __init__(self) -> None:
-        self._taken = {PATCHES}
-        self._above: dict[Above, str] = {(): ""}
+        self._taken = {PATCHES_FILE}
+        self._above: dict[ParentFolders, str] = {(): ""}
 
-    def above(self, names_above: Above) -> str:
+    def above(self, names_above: ParentFolders) -> str:
         """Return the folder that these names have, one below the other, as a path that ends with `/` or is empty."""
         if names_above not in self._above:
             self._above[names_above] = self.new(self.above(names_above[:-1]), names_above[-1]) + "/"

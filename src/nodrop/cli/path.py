@@ -5,17 +5,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nodrop.cli.options import form_option, unknown
+from nodrop.cli.options import single_format_option, unknown_word_message
 
 if TYPE_CHECKING:
     from nodrop.model.fabric import End, Fabric
     from nodrop.model.index import Index
     from nodrop.report.hops import Facts
     from nodrop.routing import ControlPlane
-    from nodrop.routing.paths import Start
+    from nodrop.routing.paths import PathStart
     from nodrop.routing.prefixes import Address
 
-FOUND = 1
+FINDINGS_EXIT_CODE = 1
 
 
 @click.command()
@@ -29,7 +29,7 @@ FOUND = 1
     metavar="PORT|DEVICE",
     help="Trace with this cable (leaf1:Ethernet0) or switch removed (repeatable).",
 )
-@form_option("text", "json")
+@single_format_option("text", "json")
 def command(src: str, dst: str, path: str, dscp: int | None, without: tuple[str, ...], form: str) -> int:
     """Trace packets from SRC to DST.
 
@@ -47,31 +47,31 @@ def command(src: str, dst: str, path: str, dscp: int | None, without: tuple[str,
       nodrop path gpu1 gpu2 intent.yaml
       nodrop path gpu1 gpu2 intent.yaml --without spine1
     """
-    from nodrop.cli.output import say
+    from nodrop.cli.output import write_output
     from nodrop.judging import reading_at
     from nodrop.model.index import Index
     from nodrop.report import hops
     from nodrop.report.json import encode_json_document
-    from nodrop.routing import compute
+    from nodrop.routing import compute_control_plane
     from nodrop.routing.paths import PathWalk
 
     fabric = reading_at(path).fabric
     index = Index(fabric)
-    plane = compute(index, _failed(index, without))
+    plane = compute_control_plane(index, _parse_failed_ends(index, without))
     marked = _default_rdma_dscp(fabric) if dscp is None else dscp
     start, own_address = _parse_source(plane, src)
-    to = _target(plane, dst, own_address)
+    to = _find_target_address(plane, dst, own_address)
     walk = PathWalk(plane, start, to)
-    shown = hops.facts(plane, walk, marked, own_address)
+    shown = hops.path_facts(plane, walk, marked, own_address)
     pairs = _trace_port_pairs(plane, src, dst, marked)
     title = f"{src} to {dst} ({to}), DSCP {marked}: {_count_paths(shown)}"
     query = {"source": src, "destination": dst, "address": str(to), "dscp": marked}
     shown = {"version": 2, **query, **shown, "pairs": pairs}
     if form == "json":
-        say(encode_json_document(shown).decode())
+        write_output(encode_json_document(shown).decode())
     else:
-        say(hops.text({**shown, "title": title}))
-    return 0 if shown["delivered"] and all(pair["delivered"] for pair in pairs) else FOUND
+        write_output(hops.format_path_page({**shown, "title": title}))
+    return 0 if shown["delivered"] and all(pair["delivered"] for pair in pairs) else FINDINGS_EXIT_CODE
 
 
 def _count_paths(shown: "Facts") -> str:
@@ -97,7 +97,7 @@ def _trace_port_pairs(plane: "ControlPlane", src: str, dst: str, dscp: int) -> "
             return None
         start, own_address = (None, None) if cut else _parse_source(plane, near)
         try:
-            to = _target(plane, far, own_address)
+            to = _find_target_address(plane, far, own_address)
         except click.UsageError:
             return None  # a port without an address of its own, as one of a bond
         pair_facts = {"source": near, "destination": far, "address": str(to)}
@@ -135,7 +135,7 @@ def _default_rdma_dscp(fabric: "Fabric") -> int:
     return found_rdma_dscps[0]
 
 
-def _failed(index: "Index", without: tuple[str, ...]) -> "frozenset[End]":
+def _parse_failed_ends(index: "Index", without: tuple[str, ...]) -> "frozenset[End]":
     """Return the ends of cables that are taken away."""
     from nodrop.model.fabric import End
 
@@ -143,20 +143,20 @@ def _failed(index: "Index", without: tuple[str, ...]) -> "frozenset[End]":
     for text in without:
         node, colon, port = text.partition(":")
         if node not in index.devices:
-            raise click.UsageError(unknown("switch", node, index.devices))
+            raise click.UsageError(unknown_word_message("switch", node, index.devices))
         ports = [interface.name for interface in index.devices[node].interfaces]
         if colon and port not in ports:
-            raise click.UsageError(unknown(f"port of {node}", port, ports))
+            raise click.UsageError(unknown_word_message(f"port of {node}", port, ports))
         ends |= {End(node, port_name) for port_name in ([port] if colon else ports)}
     return frozenset(ends)
 
 
-def _parse_source(plane: "ControlPlane", text: str) -> "tuple[Start, Address | None]":
+def _parse_source(plane: "ControlPlane", text: str) -> "tuple[PathStart, Address | None]":
     """Return where packets enter, and the address that they come from where the source is a host's."""
     from nodrop.routing import paths
-    from nodrop.routing.prefixes import address
+    from nodrop.routing.prefixes import parse_address
 
-    at = address(text)
+    at = parse_address(text)
     if at is not None:
         start = paths.find_host_start(plane, at)
         if start is not None:
@@ -173,24 +173,24 @@ def _parse_source(plane: "ControlPlane", text: str) -> "tuple[Start, Address | N
                 return found_start, next(iter(_parse_addresses(host_port.addresses)), None)
         known_names = [known_port.name for known_port in host.ports]
         raise click.UsageError(
-            unknown(f"port of {node}", port, known_names)
+            unknown_word_message(f"port of {node}", port, known_names)
             if port and port not in known_names
             else f"no cable of {text} is known"
         )
     if node not in plane.index.devices:
-        raise click.UsageError(unknown("host or switch", node, (*plane.index.hosts, *plane.index.devices)))
+        raise click.UsageError(unknown_word_message("host or switch", node, (*plane.index.hosts, *plane.index.devices)))
     start = paths.find_start_at_device(plane, node, port or None)
     if start is None:
         raise click.UsageError(f"{text} routes nothing")
     return start, None
 
 
-def _target(plane: "ControlPlane", text: str, own_address: "Address | None") -> "Address":
+def _find_target_address(plane: "ControlPlane", text: str, own_address: "Address | None") -> "Address":
     """Return an address of the destination, of the source's family if it has one."""
     from nodrop.model.states import Unknown, known_rows
-    from nodrop.routing.prefixes import address
+    from nodrop.routing.prefixes import parse_address
 
-    at = address(text)
+    at = parse_address(text)
     if at is not None:
         return at
     node, _, port = text.partition(":")
@@ -204,7 +204,7 @@ def _target(plane: "ControlPlane", text: str, own_address: "Address | None") -> 
         texts = [cidr for port_addresses in of_ports for cidr in port_addresses]
         texts = texts if port else [cidr for loopback in known_rows(device.loopbacks) for cidr in loopback.addresses]
     else:
-        raise click.UsageError(unknown("host or switch", node, (*plane.index.hosts, *plane.index.devices)))
+        raise click.UsageError(unknown_word_message("host or switch", node, (*plane.index.hosts, *plane.index.devices)))
     addresses = _parse_addresses(tuple(texts))
     if not addresses:
         raise click.UsageError(f"{text} has no address that is known")
@@ -212,6 +212,6 @@ def _target(plane: "ControlPlane", text: str, own_address: "Address | None") -> 
 
 
 def _parse_addresses(texts: tuple[str, ...]) -> "list[Address]":
-    from nodrop.routing.prefixes import address
+    from nodrop.routing.prefixes import parse_address
 
-    return [parsed_address for text in texts if (parsed_address := address(text)) is not None]
+    return [parsed_address for text in texts if (parsed_address := parse_address(text)) is not None]

@@ -9,12 +9,12 @@ import click
 from nodrop.cli.choices import OutputFormats
 from nodrop.cli.options import (
     OUTPUT,
-    Sections,
+    SectionedHelpCommand,
+    add_site_options,
     color_option,
-    configured,
-    format_option,
-    no_cache,
+    no_cache_option,
     option,
+    report_format_option,
 )
 from nodrop.cli.planning import patch_option, rollout_option
 
@@ -36,9 +36,9 @@ def _require_old_and_new(ctx: click.Context, _param: click.Parameter, values: tu
     return values[0], values[1]
 
 
-@click.command(cls=Sections)
+@click.command(cls=SectionedHelpCommand)
 @click.argument("paths", nargs=-1, metavar="OLD NEW", type=click.Path(), callback=_require_old_and_new)
-@format_option(FORMATS)
+@report_format_option(FORMATS)
 @color_option
 @option(
     OUTPUT,
@@ -51,8 +51,8 @@ def _require_old_and_new(ctx: click.Context, _param: click.Parameter, values: tu
 @option(OUTPUT, "-v", "--verbose", is_flag=True, help="Show every value, even if only names and addresses differ.")
 @patch_option("make OLD equal to NEW")
 @rollout_option()
-@no_cache
-@configured
+@no_cache_option
+@add_site_options
 def command(
     paths: tuple[str, str],
     formats: OutputFormats,
@@ -81,7 +81,7 @@ def command(
     """
     from nodrop.cli.main import FOUND, WRONG
     from nodrop.cli.output import wants_color, write_report
-    from nodrop.cli.patching import patched
+    from nodrop.cli.patching import write_patches
     from nodrop.plan.planning import plan
 
     pairs = _read_pairs(paths, settings, nothing=no_cache)
@@ -92,7 +92,7 @@ def command(
         ]
     wrong = any(fabric_plan.problems for fabric_plan in plans)
     if patch is not None and not wrong:
-        patched(patch, [(fabric_plan, *pair) for fabric_plan, pair in zip(plans, pairs, strict=True)])
+        write_patches(patch, [(fabric_plan, *pair) for fabric_plan, pair in zip(plans, pairs, strict=True)])
     write_report(
         formats,
         lambda name, *, terminal: _render_plans(plans, name, color=terminal and wants_color(color), verbose=verbose),
@@ -107,21 +107,21 @@ def _read_pairs(paths: tuple[str, str], settings: "Settings", *, nothing: bool) 
 
     InputProblems where nothing of a tree could be read: that all of its switches are gone is no plan.
     """
-    from nodrop.cli.working import keeping, working
+    from nodrop.cli.working import open_executor, open_result_cache
     from nodrop.errors import InputProblems
     from nodrop.inputs import find
     from nodrop.judging import readings_of
-    from nodrop.plan.pairing import pairs
+    from nodrop.plan.pairing import pair_fabrics
 
-    with keeping(paths, nothing=nothing) as store:
+    with open_result_cache(paths, nothing=nothing) as store:
         settings = replace(settings, store=store)
         inputs = [find((path,), exclude=settings.config.excludes) for path in paths]
-        with working(max(sum(len(fabric.bundles) for fabric in tree.fabrics()) for tree in inputs)) as executor:
+        with open_executor(max(sum(len(fabric.bundles) for fabric in tree.fabrics()) for tree in inputs)) as executor:
             old, new = (readings_of(tree, settings, path, executor) for tree, path in zip(inputs, paths, strict=True))
     for readings in (old, new):
         if not any(reading.fabric.devices for reading in readings):
             raise InputProblems(problem for reading in readings for problem in reading.problems)
-    return list(pairs(old, new, paths))
+    return list(pair_fabrics(old, new, paths))
 
 
 def _add_rollout_to_plan(plan: "Plan", pair: "Pair", settings: "Settings", fabrics: int) -> "Plan":

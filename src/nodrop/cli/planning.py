@@ -1,6 +1,6 @@
 """Options of commands that report the differences between two states."""
 
-from nodrop.cli.options import OUTPUT, Decorator, Word, folder_option, option
+from nodrop.cli.options import OUTPUT, Decorator, WordChoice, folder_option, option
 
 
 def patch_option(purpose: str) -> Decorator:
@@ -19,7 +19,7 @@ def rollout_option(*, group: str = OUTPUT, gate: bool = False) -> Decorator:
     return option(
         group,
         "--rollout",
-        type=Word(words, aliases={"tell": "report"}),
+        type=WordChoice(words, aliases={"tell": "report"}),
         default=words[0],
         show_default=True,
         help=f"Check intermediate rollout states. {meaning}" if gate else "Check intermediate rollout states.",

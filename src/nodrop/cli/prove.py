@@ -5,22 +5,22 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nodrop.cli.options import INPUT, OUTPUT, Sections, Word, option
+from nodrop.cli.options import INPUT, OUTPUT, SectionedHelpCommand, WordChoice, option
 
 if TYPE_CHECKING:
     from nodrop.model.reading import Reading
     from nodrop.proofs.proving import DeadlockProof
 
-FOUND = 1
-THRESHOLDS = ("error", "warning", "unknown", "never")
+FINDINGS_EXIT_CODE = 1
+FAIL_ON_CHOICES = ("error", "warning", "unknown", "never")
 
 
-@click.command(cls=Sections)
+@click.command(cls=SectionedHelpCommand)
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path())
 @option(
     INPUT,
     "--claim",
-    type=Word(("deadlock", "storm")),
+    type=WordChoice(("deadlock", "storm")),
     default="deadlock",
     show_default=True,
     help="What to compute: whether a deadlock can form, or what stops if a NIC pauses forever.",
@@ -36,12 +36,18 @@ THRESHOLDS = ("error", "warning", "unknown", "never")
 )
 @option(OUTPUT, "--certificate", metavar="FILE", type=click.Path(), help="Also write the proof for other programs.")
 @option(
-    OUTPUT, "--format", "form", type=Word(("text", "json")), default="text", show_default=True, help="Output format."
+    OUTPUT,
+    "--format",
+    "form",
+    type=WordChoice(("text", "json")),
+    default="text",
+    show_default=True,
+    help="Output format.",
 )
 @option(
     OUTPUT,
     "--fail-on",
-    type=Word(THRESHOLDS),
+    type=WordChoice(FAIL_ON_CHOICES),
     default="warning",
     show_default=True,
     help="Exit 1 for a deadlock as cabled (error), also after failures (warning), also for unknown facts (unknown).",
@@ -70,7 +76,7 @@ def command(
       nodrop prove build --failures 2 --certificate proof.json
       nodrop prove build --claim storm
     """
-    from nodrop.cli.output import save, say
+    from nodrop.cli.output import save_report, write_output
     from nodrop.errors import InputProblems
     from nodrop.inputs import find
     from nodrop.judging import Settings, reading_of
@@ -88,23 +94,23 @@ def command(
     index = Index(reading.fabric)
     if claim == "storm":
         storms = storm_facts(index)
-        say(encode_json_document(storms).decode() if form == "json" else render_storms(storms))
+        write_output(encode_json_document(storms).decode() if form == "json" else render_storms(storms))
         unknown = fail_on == "unknown" and bool(storms["missing"])
-        return FOUND if unknown or (fail_on in ("warning", "unknown") and freezes_for_ever(storms)) else 0
+        return FINDINGS_EXIT_CODE if unknown or (fail_on in ("warning", "unknown") and freezes_for_ever(storms)) else 0
     proof = prove_deadlock(index, failures)
     facts = proof_facts(proof)
     if certificate is not None:
-        save(certificate, _certificate_text(proof, reading))
-    say(encode_json_document(facts).decode() if form == "json" else render_proof(facts))
-    return FOUND if _reaches(proof, fail_on) else 0
+        save_report(certificate, _certificate_text(proof, reading))
+    write_output(encode_json_document(facts).decode() if form == "json" else render_proof(facts))
+    return FINDINGS_EXIT_CODE if _reaches_threshold(proof, fail_on) else 0
 
 
 def _certificate_text(proof: "DeadlockProof", reading: "Reading") -> bytes:
-    from nodrop.opening import digest
+    from nodrop.opening import content_digest
     from nodrop.proofs.certificate import build_certificate
 
     files = [
-        (source.display, source.digest or digest(source.held or b""))
+        (source.display, source.digest or content_digest(source.held or b""))
         for sources in reading.sources.values()
         for source in sources
     ]
@@ -114,7 +120,7 @@ def _certificate_text(proof: "DeadlockProof", reading: "Reading") -> bytes:
     return (json.dumps(document, sort_keys=True, separators=(",", ":")) + "\n").encode()
 
 
-def _reaches(proof: "DeadlockProof", fail_on: str) -> bool:
+def _reaches_threshold(proof: "DeadlockProof", fail_on: str) -> bool:
     """Whether a proof reaches the threshold."""
     if fail_on == "never":
         return False

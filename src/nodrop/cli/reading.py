@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nodrop.cli import completing
-from nodrop.cli.options import INPUT, RULES, option, unknown
+from nodrop.cli.options import INPUT, RULES, option, unknown_word_message
 
 if TYPE_CHECKING:
     from nodrop.inputs import Inputs
     from nodrop.judging import Settings
-    from nodrop.model.declared import Declared
+    from nodrop.model.declared import DeclaredFacts
     from nodrop.model.fabric import Mode, TrafficClass
     from nodrop.model.reading import Reading
 
@@ -23,12 +23,12 @@ def _profile_help() -> str:
     return f"Check thresholds, timers and shares against a profile: {', '.join(completing.profile_names())}, or a file."
 
 
-_OPTIONS = (
+_READING_OPTIONS = (
     option(
         INPUT,
         "--platform",
         metavar="NAME",
-        shell_complete=completing.platforms,
+        shell_complete=completing.complete_platforms,
         help="Read every file as a configuration of this platform.  [default: detected]",
     ),
     option(
@@ -52,14 +52,14 @@ _OPTIONS = (
         RULES,
         "--profile",
         metavar="NAME|FILE",
-        shell_complete=completing.profiles,
+        shell_complete=completing.complete_profiles,
         described=_profile_help,
     ),
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stated:
+class ReadingOptions:
     """The options of the command line about the files that it names."""
 
     platform: str | None
@@ -69,11 +69,11 @@ class Stated:
 
     def settings(self, settings: "Settings") -> "Settings":
         """Return the settings for checks, with the stated facts; raise a UsageError if they are impossible."""
-        from nodrop.outcome_cache import check
+        from nodrop.outcome_cache import check_settings
 
         _require_known_platform(self.platform)
         settings = replace(settings, declared=_parse_stated_facts(self.assume, self.profile))
-        check(settings)
+        check_settings(settings)
         return settings
 
     def inputs(self, paths: tuple[str, ...], settings: "Settings") -> "Inputs":
@@ -91,20 +91,20 @@ class Stated:
 
     def whole(self, paths: tuple[str, ...], settings: "Settings") -> "Reading | None":
         """Return the one fabric at the paths; None if a part cannot be read, with the problem reported."""
-        from nodrop.cli.output import tell
+        from nodrop.cli.output import write_error_line
 
         reading = self.fabric(paths, self.settings(settings))
         for problem in reading.problems:
-            tell(f"error: {problem}")
+            write_error_line(f"error: {problem}")
         return None if reading.problems else reading
 
 
-def stating(function: Callable[..., int]) -> Callable[..., int]:
+def add_reading_options(function: Callable[..., int]) -> Callable[..., int]:
     """Add the options of a command that reads files; it gets their values as `stated`."""
 
     @functools.wraps(function)
     def command(**given: Any) -> int:
-        stated = Stated(
+        stated = ReadingOptions(
             platform=given.pop("platform"),
             stdin_name=given["stdin_name"],
             assume=given.pop("assume"),
@@ -112,7 +112,7 @@ def stating(function: Callable[..., int]) -> Callable[..., int]:
         )
         return function(stated=stated, **given)
 
-    for add in reversed(_OPTIONS):
+    for add in reversed(_READING_OPTIONS):
         command = add(command)
     return command
 
@@ -131,14 +131,14 @@ def _resolve_stdin_name(paths: tuple[str, ...], stdin_name: str | None) -> tuple
 def _require_known_platform(platform: str | None) -> None:
     from nodrop import platforms
 
-    if platform is not None and platform not in platforms.names():
-        raise click.UsageError(unknown("platform", platform, platforms.names()))
+    if platform is not None and platform not in platforms.platform_names():
+        raise click.UsageError(unknown_word_message("platform", platform, platforms.platform_names()))
 
 
-def _parse_stated_facts(assume: tuple[str, ...], profile: str | None) -> "Declared":
+def _parse_stated_facts(assume: tuple[str, ...], profile: str | None) -> "DeclaredFacts":
     """Return what --assume states, and the profile; the last of several values for one key counts."""
     from nodrop.context.profile import load_profile
-    from nodrop.model.declared import Declared
+    from nodrop.model.declared import DeclaredFacts
 
     stated = {}
     for text in assume:
@@ -146,10 +146,10 @@ def _parse_stated_facts(assume: tuple[str, ...], profile: str | None) -> "Declar
         if not equals:
             raise click.UsageError(f"{text!r} assumes nothing; expected KEY=VALUE: mode=lossless, rdma=26")
         if key not in ("mode", "rdma"):
-            raise click.UsageError(unknown("assumption", key, ("mode", "rdma")))
+            raise click.UsageError(unknown_word_message("assumption", key, ("mode", "rdma")))
         stated[key] = value
     mode = _parse_mode(stated["mode"]) if "mode" in stated else None
-    return Declared(
+    return DeclaredFacts(
         mode=mode,
         classes=(_parse_rdma_class(stated["rdma"], mode),) if "rdma" in stated else None,
         profile=None if profile is None else load_profile(profile),
@@ -162,15 +162,15 @@ def _parse_mode(word: str) -> "Mode":
     for mode in MODES:
         if mode == word:
             return mode
-    raise click.UsageError(unknown("mode", word, MODES))
+    raise click.UsageError(unknown_word_message("mode", word, MODES))
 
 
 def _parse_rdma_class(dscp: str, mode: "Mode | None") -> "TrafficClass":
     from nodrop.model.fabric import TrafficClass
-    from nodrop.model.modes import WITH_PFC
+    from nodrop.model.modes import PFC_MODES
     from nodrop.model.states import UNKNOWN
 
     if not re.fullmatch(r"[0-9]{1,2}", dscp) or int(dscp) > 63:
         raise click.UsageError(f"{dscp!r} is no DSCP; expected rdma=0 to rdma=63")
-    lossless = mode is None or mode in WITH_PFC
+    lossless = mode is None or mode in PFC_MODES
     return TrafficClass(name="rdma", purpose="rdma", dscp=(int(dscp),), tc=UNKNOWN, lossless=lossless)

@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING
 import click
 
 from nodrop.cli import completing
-from nodrop.cli.options import OUTPUT, Sections, Word, choosing, option
+from nodrop.cli.options import OUTPUT, SectionedHelpCommand, WordChoice, add_rule_options, option
 
 if TYPE_CHECKING:
     from nodrop.judging import Settings
 
 
-@click.command(cls=Sections)
+@click.command(cls=SectionedHelpCommand)
 @click.argument("areas", nargs=-1, metavar="[AREA|RULE]...", shell_complete=completing.complete_rules_and_areas)
-@choosing
+@add_rule_options
 @option(
     OUTPUT,
     "--format",
     "form",
-    type=Word(["text", "json", "markdown"]),
+    type=WordChoice(["text", "json", "markdown"]),
     default="text",
     show_default=True,
     help="Output format.",
@@ -36,8 +36,8 @@ def command(areas: tuple[str, ...], settings: "Settings", form: str) -> None:
       nodrop rules
       nodrop rules buffers ecn
     """
-    from nodrop.cli.output import say
+    from nodrop.cli.output import write_output
     from nodrop.judging import list_rules
     from nodrop.report.rule_list import render
 
-    say(render(list_rules(replace(settings, select=(*settings.select, *areas))), form))
+    write_output(render(list_rules(replace(settings, select=(*settings.select, *areas))), form))

@@ -2,12 +2,12 @@
 
 import click
 
-from nodrop.cli.options import Word
-from nodrop.schemas import KINDS
+from nodrop.cli.options import WordChoice
+from nodrop.schemas import SCHEMA_KINDS
 
 
 @click.command()
-@click.argument("kind", metavar="KIND", type=Word(KINDS))
+@click.argument("kind", metavar="KIND", type=WordChoice(SCHEMA_KINDS))
 def command(kind: str) -> None:
     """Print a JSON Schema.
 
@@ -18,7 +18,7 @@ def command(kind: str) -> None:
     Example:
       nodrop schema intent > intent.schema.json
     """
-    from nodrop.cli.output import say
+    from nodrop.cli.output import write_output
     from nodrop.schemas import render_schema
 
-    say(render_schema(kind))
+    write_output(render_schema(kind))

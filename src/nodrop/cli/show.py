@@ -2,13 +2,13 @@
 
 import click
 
-from nodrop.cli.options import form_option
+from nodrop.cli.options import single_format_option
 
 
 @click.command()
 @click.argument("intent", metavar="INTENT", type=click.Path())
 @click.option("--headroom", is_flag=True, help="Show only the headroom: its parts, and the available memory.")
-@form_option("text", "json")
+@single_format_option("text", "json")
 def command(intent: str, headroom: bool, form: str) -> None:
     """Show the fabric that an intent describes.
 
@@ -21,27 +21,29 @@ def command(intent: str, headroom: bool, form: str) -> None:
       nodrop show intent.yaml --headroom
     """
     import nodrop
-    from nodrop.cli.output import say
-    from nodrop.design import adaptations
+    from nodrop.cli.output import write_output
+    from nodrop.design import find_adaptations
     from nodrop.design.boxes import groups_by_switch
     from nodrop.design.classes import keep_one_lossless_class
     from nodrop.design.defaults import applied_defaults
     from nodrop.inputs import find_named_file
-    from nodrop.judging import intent_of
+    from nodrop.judging import read_intent
     from nodrop.report import buffering, headroom_page, page
-    from nodrop.report.fabric import facts
+    from nodrop.report.fabric import fabric_facts
     from nodrop.report.json import encode_json_document
 
-    _, loaded = intent_of(find_named_file(intent))
+    _, loaded = read_intent(find_named_file(intent))
     fabric = nodrop.build(loaded)
     shown: dict[str, object]
     if headroom:
-        rows = buffering.headroom(fabric)
+        rows = buffering.headroom_facts(fabric)
         shown = {"version": 2, "fabric": fabric.name, "headroom": rows}
-        text = headroom_page.text(fabric.name, rows)
+        text = headroom_page.format_headroom_page(fabric.name, rows)
     else:
         first_intent = keep_one_lossless_class(loaded)
         alone = nodrop.build(first_intent) if first_intent else None
-        shown = facts(fabric, applied_defaults(loaded), adaptations(loaded), alone, groups_by_switch(loaded))
-        text = page.text(shown)
-    say(encode_json_document(shown).decode() if form == "json" else text)
+        shown = fabric_facts(
+            fabric, applied_defaults(loaded), find_adaptations(loaded), alone, groups_by_switch(loaded)
+        )
+        text = page.format_fabric_page(shown)
+    write_output(encode_json_document(shown).decode() if form == "json" else text)

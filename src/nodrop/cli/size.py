@@ -4,16 +4,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nodrop.cli.options import Sections, form_option
-from nodrop.cli.size_options import refuse_unsized, sizing
+from nodrop.cli.options import SectionedHelpCommand, single_format_option
+from nodrop.cli.size_options import add_size_options, compute_for_request
 
 if TYPE_CHECKING:
     from nodrop.sizing.request import SizeRequest
 
 
-@click.command(cls=Sections)
-@sizing(needs_gpus=True)
-@form_option("text", "json")
+@click.command(cls=SectionedHelpCommand)
+@add_size_options(needs_gpus=True)
+@single_format_option("text", "json")
 def command(form: str, request: "SizeRequest", **_: str) -> None:
     """Compute the fewest switches for a number of GPUs, with cables and modules.
 
@@ -25,10 +25,10 @@ def command(form: str, request: "SizeRequest", **_: str) -> None:
       nodrop size --gpus 512 --nics 8 --rails --leaf SN5600 --storage 16x2x400G
       nodrop size --gpus 16384 --leaf SN5600 --ratio 2:1 --format json
     """
-    from nodrop.cli.output import say
+    from nodrop.cli.output import write_output
     from nodrop.report.json import encode_json_document
     from nodrop.report.size_page import size_facts, size_text
     from nodrop.sizing.request import size_request
 
-    facts = size_facts(refuse_unsized(size_request, request), request)
-    say(encode_json_document(facts).decode() if form == "json" else size_text(facts))
+    facts = size_facts(compute_for_request(size_request, request), request)
+    write_output(encode_json_document(facts).decode() if form == "json" else size_text(facts))

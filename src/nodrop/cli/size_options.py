@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
-from nodrop.cli.options import Decorator, option, unknown
+from nodrop.cli.options import Decorator, option, unknown_word_message
 
 if TYPE_CHECKING:
     from nodrop.sizing.fabric import Lengths
@@ -26,7 +26,7 @@ class PlatformOption(click.Option):
         """Return the platform."""
         from nodrop import platforms
 
-        return platforms.default()
+        return platforms.default_platform()
 
 
 class _SizeWords(NamedTuple):
@@ -48,7 +48,7 @@ class _SizeWords(NamedTuple):
     nic: str | None
 
 
-def sizing(*, needs_gpus: bool) -> Callable[[Callable[..., _T]], Callable[..., _T]]:
+def add_size_options(*, needs_gpus: bool) -> Callable[[Callable[..., _T]], Callable[..., _T]]:
     """Add the options that say what a fabric carries and is made of; the command gets a `request`.
 
     Without --gpus, which `needs_gpus` requires, the request is None, and `platform` and `leaf` are passed as they are.
@@ -61,17 +61,17 @@ def sizing(*, needs_gpus: bool) -> Callable[[Callable[..., _T]], Callable[..., _
             _require_known_words(words)
             if words.gpus is None:
                 _require_alone(click.get_current_context())
-            request = None if words.gpus is None else _request(words.gpus, words)
+            request = None if words.gpus is None else _build_size_request(words.gpus, words)
             return function(request=request, platform=words.platform, leaf=words.leaf, **given)
 
-        for add in reversed(_options(needs_gpus)):
+        for add in reversed(_size_options(needs_gpus)):
             command = add(command)
         return command
 
     return with_options
 
 
-def refuse_unsized(compute: Callable[..., _T], request: "SizeRequest", **given: str) -> _T:
+def compute_for_request(compute: Callable[..., _T], request: "SizeRequest", **given: str) -> _T:
     """Return what is computed for a request; UsageError where no fabric carries its hosts."""
     from nodrop.sizing.counting import CannotSize
 
@@ -81,8 +81,8 @@ def refuse_unsized(compute: Callable[..., _T], request: "SizeRequest", **given: 
         raise click.UsageError(refusal.reason) from None
 
 
-def _options(needs_gpus: bool) -> tuple[Decorator, ...]:
-    from nodrop.cli.completing import models
+def _size_options(needs_gpus: bool) -> tuple[Decorator, ...]:
+    from nodrop.cli.completing import complete_models
 
     whole = click.IntRange(1, _MOST_HOSTS)
     return (
@@ -137,21 +137,21 @@ def _options(needs_gpus: bool) -> tuple[Decorator, ...]:
             metavar="MODEL",
             default=DEFAULT_MODEL,
             show_default=True,
-            shell_complete=models,
+            shell_complete=complete_models,
             help="Model of the leaves.",
         ),
         option(
             SWITCHES,
             "--spine",
             metavar="MODEL",
-            shell_complete=models,
+            shell_complete=complete_models,
             help="Model of the switches above.  [default: as --leaf]",
         ),
         option(
             SWITCHES,
             "--storage-leaf",
             metavar="MODEL",
-            shell_complete=models,
+            shell_complete=complete_models,
             help="Model of the leaves of storage nodes.  [default: as --leaf]",
         ),
         option(SWITCHES, "--nic", metavar="MODEL", help=f"NIC of all hosts.  [default: {DEFAULT_NIC}]"),
@@ -162,15 +162,15 @@ def _options(needs_gpus: bool) -> tuple[Decorator, ...]:
 def _require_known_words(words: _SizeWords) -> None:
     """Refuse platforms, models and NICs that the catalogue lacks, and models that cannot be designed for."""
     from nodrop import platforms
-    from nodrop.hardware import buildable, nics, obstacle, switch, switches
+    from nodrop.hardware import buildable_models, find_design_obstacle, nics, switch, switches
 
-    _require_known_word("--platform", words.platform, platforms.writable_names())
+    _require_known_word("--platform", words.platform, platforms.writable_platforms())
     models = {"--leaf": words.leaf, "--spine": words.spine, "--storage-leaf": words.storage_leaf}
     for option_name, name in models.items():
         if name is not None:
             _require_known_word(option_name, name, switches(), kind="model")
-            if (reason := obstacle(switch(name), words.platform)) is not None:
-                known = ", ".join(buildable(words.platform))
+            if (reason := find_design_obstacle(switch(name), words.platform)) is not None:
+                known = ", ".join(buildable_models(words.platform))
                 raise click.BadParameter(f"{reason}; known: {known}", param_hint=f"'{option_name}'")
     if words.nic is not None:
         _require_known_word("--nic", words.nic, nics(), kind="NIC")
@@ -178,7 +178,7 @@ def _require_known_words(words: _SizeWords) -> None:
 
 def _require_known_word(option_name: str, word: str, known_words: Iterable[str], *, kind: str = "platform") -> None:
     if word not in known_words:
-        raise click.BadParameter(unknown(kind, word, known_words), param_hint=f"'{option_name}'")
+        raise click.BadParameter(unknown_word_message(kind, word, known_words), param_hint=f"'{option_name}'")
 
 
 def _require_alone(context: click.Context) -> None:
@@ -188,7 +188,7 @@ def _require_alone(context: click.Context) -> None:
             raise click.UsageError(f"--{name.replace('_', '-')} needs --gpus")
 
 
-def _request(gpus: int, words: _SizeWords) -> "SizeRequest":
+def _build_size_request(gpus: int, words: _SizeWords) -> "SizeRequest":
     from nodrop.sizing.fabric import Lengths
     from nodrop.sizing.request import SizeRequest
 
@@ -203,10 +203,10 @@ def _request(gpus: int, words: _SizeWords) -> "SizeRequest":
         spine=words.spine or words.leaf,
         storage_leaf=words.storage_leaf or words.leaf,
         nic=words.nic or DEFAULT_NIC,
-        speed_mbps=None if words.speed is None else _speed("--speed", words.speed),
-        ratio=Fraction(1) if words.ratio is None else _ratio(words.ratio),
-        storage=None if words.storage is None else _storage(words.storage),
-        lengths=_lengths(words.lengths) if words.lengths else Lengths(),
+        speed_mbps=None if words.speed is None else _parse_speed("--speed", words.speed),
+        ratio=Fraction(1) if words.ratio is None else _parse_ratio(words.ratio),
+        storage=None if words.storage is None else _parse_storage(words.storage),
+        lengths=_parse_lengths(words.lengths) if words.lengths else Lengths(),
     )
 
 
@@ -216,21 +216,21 @@ def _rails_per_leaf(rails: bool, stated: int | None) -> int:
     return stated or 1
 
 
-def _speed(option_name: str, text: str) -> int:
-    from nodrop.units import Misread, speed_mbps
+def _parse_speed(option_name: str, text: str) -> int:
+    from nodrop.units import Misread, parse_speed_mbps
 
     try:
-        return speed_mbps(text)
+        return parse_speed_mbps(text)
     except Misread as error:
         raise click.BadParameter(f"{text!r}: {error}", param_hint=f"'{option_name}'") from None
 
 
-def _ratio(text: str) -> Fraction:
+def _parse_ratio(text: str) -> Fraction:
     """Read `2:1`, `1.5:1` or `2`."""
-    from nodrop.units import Misread, number
+    from nodrop.units import Misread, parse_number
 
     try:
-        ratio = Fraction(str(number(text.removesuffix(":1"))))
+        ratio = Fraction(str(parse_number(text.removesuffix(":1"))))
     except Misread:
         ratio = Fraction(0)
     if not Fraction(1, 100) <= ratio <= 1000:
@@ -238,27 +238,27 @@ def _ratio(text: str) -> Fraction:
     return ratio
 
 
-def _storage(text: str) -> "StorageRequest":
+def _parse_storage(text: str) -> "StorageRequest":
     """Read `16x2x400G`."""
     from nodrop.sizing.request import StorageRequest
-    from nodrop.units import whole_number
+    from nodrop.units import parse_whole_number
 
     nodes, ports, speed = text.split("x") if text.count("x") == 2 else ("", "", "")
-    counts = whole_number(nodes, _MOST_HOSTS), whole_number(ports, 64)
+    counts = parse_whole_number(nodes, _MOST_HOSTS), parse_whole_number(ports, 64)
     if not counts[0] or not counts[1]:
         raise click.BadParameter(
             f"{text!r}; expected nodes, ports and speed such as 16x2x400G", param_hint="'--storage'"
         )
-    return StorageRequest(counts[0], counts[1], _speed("--storage", speed))
+    return StorageRequest(counts[0], counts[1], _parse_speed("--storage", speed))
 
 
-def _lengths(text: str) -> "Lengths":
+def _parse_lengths(text: str) -> "Lengths":
     """Read `5m,30m,100m`."""
     from nodrop.sizing.fabric import Lengths
-    from nodrop.units import Misread, length_m
+    from nodrop.units import Misread, parse_length_m
 
     try:
-        lengths = tuple(map(length_m, text.split(",")))
+        lengths = tuple(map(parse_length_m, text.split(",")))
     except Misread:
         lengths = ()
     if len(lengths) != len(Lengths._fields) or not all(lengths):

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from nodrop.cli import completing
-from nodrop.cli.options import form_option, unknown
+from nodrop.cli.options import single_format_option, unknown_word_message
 
 
 @click.command()
@@ -20,7 +20,7 @@ from nodrop.cli.options import form_option, unknown
 @click.option(
     "--mutants", is_flag=True, help="Also change each condition slightly, and fail if no example notices the change."
 )
-@form_option("text", "json", "junit")
+@single_format_option("text", "json", "junit")
 def command(paths: tuple[str, ...], select: tuple[str, ...], mutants: bool, form: str) -> int:
     """Test rules with their examples.
 
@@ -37,7 +37,7 @@ def command(paths: tuple[str, ...], select: tuple[str, ...], mutants: bool, form
       nodrop test-rules rules/hosts/mtu-of-servers.yaml --mutants
     """
     from nodrop.cli.main import FOUND
-    from nodrop.cli.output import say
+    from nodrop.cli.output import write_output
     from nodrop.engine.site_rules import load_rules_to_test
     from nodrop.report.rule_tests import render
     from nodrop.rule_tests import try_rules
@@ -46,10 +46,10 @@ def command(paths: tuple[str, ...], select: tuple[str, ...], mutants: bool, form
     known_words = {word for rule in rules for word in (rule.name, rule.area, *rule.aliases)}
     selected_words = {word.strip() for value in select for word in value.split(",")}
     if wrong := sorted(selected_words - known_words):
-        raise click.UsageError(unknown("rule or area", wrong[0], known_words))
+        raise click.UsageError(unknown_word_message("rule or area", wrong[0], known_words))
     chosen = [rule for rule in rules if not selected_words or selected_words & {rule.name, rule.area, *rule.aliases}]
     results = list(try_rules(chosen, mutants=mutants))
-    say(render(results, form))
+    write_output(render(results, form))
     return FOUND if any(rule_test.faults for rule_test in results) else 0
 
 

@@ -2,13 +2,13 @@
 
 import click
 
-from nodrop.cli.choices import Choices
-from nodrop.cli.options import RUNNING, Sections, judging, no_cache, option
+from nodrop.cli.choices import CheckChoices
+from nodrop.cli.options import RUNNING, SectionedHelpCommand, add_judging_options, no_cache_option, option
 
 
-@click.command(cls=Sections)
+@click.command(cls=SectionedHelpCommand)
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path())
-@judging
+@add_judging_options
 @option(
     RUNNING,
     "--devices",
@@ -17,8 +17,8 @@ from nodrop.cli.options import RUNNING, Sections, judging, no_cache, option
     help="Start at most N switches; of a larger fabric, some leaves with their spines.  [default:"
     " what this machine can run]",
 )
-@no_cache
-def command(paths: tuple[str, ...], devices: int | None, no_cache: bool, choices: Choices) -> int:
+@no_cache_option
+def command(paths: tuple[str, ...], devices: int | None, no_cache: bool, choices: CheckChoices) -> int:
     """Run a fabric in real FRR daemons, and compare it with the computed fabric.
 
     PATH is as for `nodrop lint`. Each switch is a network namespace with its frr.conf and the FRR daemons of its
@@ -31,7 +31,7 @@ def command(paths: tuple[str, ...], devices: int | None, no_cache: bool, choices
     Example:
       nodrop twin intent.yaml
     """
-    from nodrop.cli.validate import Ask, validated
+    from nodrop.cli.validate import ValidatorRequest, validate_and_report
     from nodrop.validating.twin import Options
 
-    return validated(paths, choices, Ask(twin=Options(devices=devices)), no_cache=no_cache)
+    return validate_and_report(paths, choices, ValidatorRequest(twin=Options(devices=devices)), no_cache=no_cache)

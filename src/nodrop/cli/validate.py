@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nodrop.cli.choices import Choices
-from nodrop.cli.options import Sections, judging, no_cache, option
+from nodrop.cli.choices import CheckChoices
+from nodrop.cli.options import SectionedHelpCommand, add_judging_options, no_cache_option, option
 
 if TYPE_CHECKING:
     from nodrop.engine.rule import Rule
@@ -17,32 +17,34 @@ if TYPE_CHECKING:
     from nodrop.results.outcome import Outcome
     from nodrop.validating.twin import Options
 
-VALIDATORS = "Validators"
-HERE = "127.0.0.1"
-SERVICE = "NODROP_BATFISH"
+VALIDATORS_SECTION = "Validators"
+LOCAL_HOST_ADDRESS = "127.0.0.1"
+BATFISH_SERVICE_VARIABLE = "NODROP_BATFISH"
 """The variable that names a Batfish service."""
 
 
-@click.command(cls=Sections)
+@click.command(cls=SectionedHelpCommand)
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path())
-@option(VALIDATORS, "--batfish", metavar="HOST[:PORT]", help="Also ask a Batfish service.")
+@option(VALIDATORS_SECTION, "--batfish", metavar="HOST[:PORT]", help="Also ask a Batfish service.")
 @option(
-    VALIDATORS,
+    VALIDATORS_SECTION,
     "--against",
     metavar="OTHER",
     type=click.Path(),
     help="Report packets that OTHER delivers and PATH does not (Batfish).",
 )
-@option(VALIDATORS, "--twin", is_flag=True, help="Also run the fabric in real FRR daemons, as `nodrop twin` does.")
 @option(
-    VALIDATORS,
+    VALIDATORS_SECTION, "--twin", is_flag=True, help="Also run the fabric in real FRR daemons, as `nodrop twin` does."
+)
+@option(
+    VALIDATORS_SECTION,
     "--all",
     "every",
     is_flag=True,
-    help=f"Use both; the Batfish service is that of --batfish, else ${SERVICE}, else on this machine.",
+    help=f"Use both; the Batfish service is that of --batfish, else ${BATFISH_SERVICE_VARIABLE}, else on this machine.",
 )
-@judging
-@no_cache
+@add_judging_options
+@no_cache_option
 def command(
     paths: tuple[str, ...],
     batfish: str | None,
@@ -50,7 +52,7 @@ def command(
     twin: bool,
     every: bool,
     no_cache: bool,
-    choices: Choices,
+    choices: CheckChoices,
 ) -> int:
     """Compute BGP sessions, routes and failures, and check them.
 
@@ -68,7 +70,7 @@ def command(
     """
     if batfish == "":
         raise click.UsageError("--batfish is empty: give HOST or HOST:PORT, or leave the option out")
-    service = batfish or (os.environ.get(SERVICE) or HERE if every else None)
+    service = batfish or (os.environ.get(BATFISH_SERVICE_VARIABLE) or LOCAL_HOST_ADDRESS if every else None)
     if against is not None and (service is None or len(paths) > 1):
         raise click.UsageError("--against compares one PATH with another build, and asks Batfish: give --batfish HOST")
     options = None
@@ -76,11 +78,13 @@ def command(
         from nodrop.validating.twin import Options
 
         options = Options()
-    return validated(paths, choices, Ask(batfish=service, against=against, twin=options), no_cache=no_cache)
+    return validate_and_report(
+        paths, choices, ValidatorRequest(batfish=service, against=against, twin=options), no_cache=no_cache
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ask:
+class ValidatorRequest:
     """Who else is asked: the service at an address, also how another build differs, and a twin run in some way."""
 
     batfish: str | None = None
@@ -88,27 +92,30 @@ class Ask:
     twin: "Options | None" = None
 
 
-def validated(paths: tuple[str, ...], choices: Choices, ask: Ask, *, no_cache: bool) -> int:
+def validate_and_report(paths: tuple[str, ...], choices: CheckChoices, ask: ValidatorRequest, *, no_cache: bool) -> int:
     """Validate the fabrics at some paths, report the findings, and return the exit code."""
-    from nodrop.cli.output import Progress, emit, exit_code
-    from nodrop.cli.working import at_work
-    from nodrop.judging import chosen_rules, collecting, concluded, reading_at
+    from nodrop.cli.output import Progress, emit_outcome, exit_code
+    from nodrop.cli.working import open_command_settings
+    from nodrop.judging import chosen_rules, collect_input_problems, conclude_outcome, reading_at
     from nodrop.results.merged import merge_outcomes
-    from nodrop.shared_identifiers import with_others
+    from nodrop.shared_identifiers import add_shared_identifier_findings
 
-    observed = ask != Ask()
+    observed = ask != ValidatorRequest()
     rules = chosen_rules(choices.settings, files=False, failures=True, observed=observed)
     outcomes: list[Outcome] = []
-    with at_work(choices, paths, no_cache=no_cache) as settings, Progress(quiet=choices.quiet) as progress:
+    with (
+        open_command_settings(choices, paths, no_cache=no_cache) as settings,
+        Progress(quiet=choices.quiet) as progress,
+    ):
         for path in paths:
-            with collecting(outcomes):
+            with collect_input_problems(outcomes):
                 outcomes.append(_validate_fabric(path, settings, rules, ask, progress))
         if len(paths) > 1:
             reads = [partial(reading_at, fabric_outcome.name, settings) for fabric_outcome in outcomes]
             one_site = settings.config.path is not None
-            outcomes = with_others(outcomes, reads, lambda: rules, settings, one_site=one_site)
-    outcome = concluded(merge_outcomes(outcomes), choices.settings, failures=True, observed=observed)
-    emit(outcome, choices)
+            outcomes = add_shared_identifier_findings(outcomes, reads, lambda: rules, settings, one_site=one_site)
+    outcome = conclude_outcome(merge_outcomes(outcomes), choices.settings, failures=True, observed=observed)
+    emit_outcome(outcome, choices)
     return exit_code(outcome, choices.fail_on)
 
 
@@ -116,7 +123,7 @@ def _validate_fabric(
     path: str,
     settings: "Settings",
     rules: "tuple[Rule, ...]",
-    ask: Ask,
+    ask: ValidatorRequest,
     progress: Callable[[str], None],
 ) -> "Outcome":
     from nodrop.judging import reading_at, run_rules
@@ -124,15 +131,15 @@ def _validate_fabric(
     from nodrop.model.index import Index
     from nodrop.model.reading import Note
     from nodrop.report.routes import summarize_control_plane
-    from nodrop.results.agreement import validation
+    from nodrop.results.agreement import compare_observations
     from nodrop.routing.observation import OBSERVATIONS
-    from nodrop.validating import observations
+    from nodrop.validating import run_validators
 
     progress(f"reading {path}")
     reading = reading_at(path, settings)
     index = Index(reading.fabric)
     against = None if ask.against is None else reading_at(ask.against, settings)
-    given_observations = observations(
+    given_observations = run_validators(
         reading, index, batfish=ask.batfish, against=against, twin=ask.twin, progress=progress
     )
     seen = tuple(given_observations)
@@ -140,5 +147,5 @@ def _validate_fabric(
     outcome = run_rules(reading, rules, settings, index=index, progress=progress)
     outcome = replace(outcome, identifiers=identifiers_of(reading.fabric), an_intent=reading.decided is not None)
     notes = tuple(Note(kind="routing", message=text) for text in summarize_control_plane(index))
-    shown = (validation(index, seen),) if seen else ()
+    shown = (compare_observations(index, seen),) if seen else ()
     return replace(outcome, name=path, notes=(*outcome.notes, *notes), validations=shown)

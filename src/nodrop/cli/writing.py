@@ -8,7 +8,7 @@ import click
 from nodrop.errors import describe_failure
 
 
-def written_anew(target: Path, text: str, *, over: bool = False) -> None:
+def write_new_file(target: Path, text: str, *, over: bool = False) -> None:
     """Write a file that is not there yet, or a generated one `overwrite` itself, and the folders above it.
 
     ClickException where it cannot be; a file that is there stays as it is.
@@ -29,12 +29,12 @@ def write_folder(directory: str, texts: Mapping[str, str], patterns: Iterable[st
     They may hold secrets, and are for their owner alone. `patterns` match all names that such texts can have.
     Raise InputProblems if it is impossible, as `nodrop.publish.publish` does.
     """
-    from nodrop.publish import matching, publish
+    from nodrop.publish import match_file_names, publish
 
     publish(
         Path(directory),
         {name: text.encode() for name, text in texts.items()},
-        matching(patterns),
+        match_file_names(patterns),
         inputs={},
         display=directory,
         mark=mark,

@@ -8,32 +8,32 @@ from typing import TypeVar
 
 from nodrop import context
 from nodrop.config.schema import ConfigFile, FailOn, Harmless, Suppress
-from nodrop.config.toml import table
-from nodrop.context.profile import MAX_BYTES as MAX_PROFILE_BYTES
+from nodrop.config.toml import parse_nodrop_table
+from nodrop.context.profile import MAX_PROFILE_BYTES as MAX_PROFILE_BYTES
 from nodrop.context.profile import load_profile, loads_profile, names
 from nodrop.engine import baseline
 from nodrop.engine.declared_lines import DeclaredLine
 from nodrop.engine.rule import Rule, Strictness
 from nodrop.engine.rule_loader import MAX_RULE_BYTES as MAX_RULE_BYTES
-from nodrop.engine.rules import HeldTexts, is_rule_file
+from nodrop.engine.rules import OverridingTexts, is_rule_file
 from nodrop.engine.suppressions import Suppression
 from nodrop.engine.verdicts import SeverityOverride
 from nodrop.errors import InputProblems, Problem
 from nodrop.inputs import PLACE_OF_NAMED_FILES, STDIN, Disk, is_intent
-from nodrop.intent.load import validated
+from nodrop.intent.load import validate_document
 from nodrop.limits import MAX_TEXT_BYTES
-from nodrop.model.declared import Declared
+from nodrop.model.declared import DeclaredFacts
 from nodrop.model.profile import Profile
 from nodrop.model.spelling import parse_value
 from nodrop.model.subject import matches
 from nodrop.model.types import nearest
 from nodrop.syntax.places import split_lines
-from nodrop.syntax.root import REPOSITORY
-from nodrop.syntax.yaml import Document, parse
+from nodrop.syntax.root import GIT_FOLDER
+from nodrop.syntax.yaml import Document, parse_yaml
 
-FILE = "nodrop.yaml"
-PYPROJECT = "pyproject.toml"
-MAX_BYTES = MAX_TEXT_BYTES
+CONFIG_FILE = "nodrop.yaml"
+PYPROJECT_FILE = "pyproject.toml"
+MAX_CONFIG_BYTES = MAX_TEXT_BYTES
 
 _Row = TypeVar("_Row", Suppress, Harmless)
 
@@ -51,14 +51,14 @@ class Config:
     fail_on: FailOn | None = None
     severity: Mapping[str, SeverityOverride] = field(default_factory=dict)
     options: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
-    declared: Declared = field(default_factory=Declared)
+    declared: DeclaredFacts = field(default_factory=DeclaredFacts)
     """What is stated of the fabric, and the profile."""
     profile: Path | None = None
     """The file of the profile; None where it is a shipped one, or there is none."""
     suppress: tuple[Suppression, ...] = ()
     harmless: tuple[DeclaredLine, ...] = ()
     baseline: Path | None = None
-    held: HeldTexts = field(default_factory=dict)
+    held: OverridingTexts = field(default_factory=dict)
     """Texts of the rules and the baseline, where these are not what lies there now: those of a former state."""
     exclude: tuple[str, ...] = ()
     rule_pages: str | None = None
@@ -129,11 +129,11 @@ def find(inputs: Sequence[str], disk: Disk | None = None, within: Callable[[Path
     for folder in (common_folder, *common_folder.parents):
         if within is not None and not within(folder):
             return None
-        for name in (FILE, PYPROJECT):
+        for name in (CONFIG_FILE, PYPROJECT_FILE):
             path = folder / name
-            if disk.is_folder(folder) and disk.is_file(path) and _counts(path, disk):
+            if disk.is_folder(folder) and disk.is_file(path) and _is_config_file(path, disk):
                 return _shorten_path(path)
-        if within is None and os.path.lexists(folder / REPOSITORY):
+        if within is None and os.path.lexists(folder / GIT_FOLDER):
             return None
     return None
 
@@ -153,18 +153,22 @@ def _shorten_path(path: Path) -> Path:
     return Path(relative) if relative.count("..") <= 2 else path
 
 
-def _counts(path: Path, disk: Disk) -> bool:
+def _is_config_file(path: Path, disk: Disk) -> bool:
     """Whether a file of this name is one of ours: an intent may be called so, and most projects have no such table."""
     try:
-        raw = disk.text(path).read_bytes(MAX_BYTES)
+        raw = disk.text(path).read_bytes(MAX_CONFIG_BYTES)
     except InputProblems:
-        return path.name == FILE
-    return not is_intent(raw) if path.name == FILE else b"nodrop" in raw and table(raw, str(path)) is not None
+        return path.name == CONFIG_FILE
+    return (
+        not is_intent(raw)
+        if path.name == CONFIG_FILE
+        else b"nodrop" in raw and parse_nodrop_table(raw, str(path)) is not None
+    )
 
 
 def load(path: Path, disk: Disk | None = None) -> Config:
     """Read a configuration; InputProblems holds every fault of its text and schema."""
-    return loads((disk or Disk()).text(path).read_bytes(MAX_BYTES), path, disk)
+    return loads((disk or Disk()).text(path).read_bytes(MAX_CONFIG_BYTES), path, disk)
 
 
 def loads(file_content: bytes, path: Path, disk: Disk | None = None) -> Config:
@@ -173,10 +177,10 @@ def loads(file_content: bytes, path: Path, disk: Disk | None = None) -> Config:
     InputProblems where one of these files lies outside the repository, or the profile cannot be read.
     """
     shown = str(path)
-    document = _document(file_content, path)
-    file = validated(document, ConfigFile)
-    declared = context.declared(document, file.fabric, ("fabric",))
-    named_files = _Named(document, path, disk or Disk())
+    document = _parse_document(file_content, path)
+    file = validate_document(document, ConfigFile)
+    declared = context.parse_declared(document, file.fabric, ("fabric",))
+    named_files = _NamedFiles(document, path, disk or Disk())
     rules = tuple(named_files.path(rule, "rules", at) for at, rule in enumerate(file.rules))
     known_path = None if file.baseline is None else named_files.path(file.baseline, "baseline")
     own_path = None if file.profile is None or file.profile in names() else named_files.path(file.profile, "profile")
@@ -195,7 +199,7 @@ def loads(file_content: bytes, path: Path, disk: Disk | None = None) -> Config:
         fail_on=file.fail_on,
         severity=file.severity,
         options=file.options,
-        declared=Declared(profile=profile).over(declared),
+        declared=DeclaredFacts(profile=profile).over(declared),
         suppress=tuple(_read_suppressions(document, file, shown)),
         harmless=tuple(_declared_lines(document, file, shown)),
         profile=own_path,
@@ -203,20 +207,20 @@ def loads(file_content: bytes, path: Path, disk: Disk | None = None) -> Config:
         held=named_files.read_base_texts(rules, known_path),
         exclude=file.exclude,
         rule_pages=file.rule_pages,
-        places=dict(_places(document, file)),
+        places=dict(_key_positions(document, file)),
     )
 
 
-def _document(file_content: bytes, path: Path) -> Document:
+def _parse_document(file_content: bytes, path: Path) -> Document:
     if path.suffix != ".toml":
-        return parse(file_content, str(path))
-    document = table(file_content, str(path))
+        return parse_yaml(file_content, str(path))
+    document = parse_nodrop_table(file_content, str(path))
     if document is None:
         raise InputProblems([Problem(path=str(path), found="no table [tool.nodrop]", expected="one")])
     return document
 
 
-class _Named:
+class _NamedFiles:
     """The files that a configuration names: they must be below its repository, even if links lead there."""
 
     def __init__(self, document: Document, path: Path, disk: Disk) -> None:
@@ -240,7 +244,7 @@ class _Named:
             return load_profile(str(path), self._disk.root(path))
         return loads_profile(self._disk.text(path).read_bytes(MAX_PROFILE_BYTES), str(path), path.stem)
 
-    def read_base_texts(self, rules: Sequence[Path], known_path: Path | None) -> HeldTexts:
+    def read_base_texts(self, rules: Sequence[Path], known_path: Path | None) -> OverridingTexts:
         """Return the texts of rules and baseline, of a former state; what lies there now is read when it is needed."""
         if not self._disk.is_former:
             return {}
@@ -250,11 +254,11 @@ class _Named:
         return base_texts
 
     def _read_rule_files(self, disk: Disk, folder: Path) -> Iterable[tuple[str, bytes]]:
-        for path in files_below(disk, folder):
+        for path in rule_files_below(disk, folder):
             yield os.path.relpath(path, folder), disk.text(path).read_bytes(MAX_RULE_BYTES)
 
 
-def files_below(disk: Disk, folder: Path) -> Iterator[Path]:
+def rule_files_below(disk: Disk, folder: Path) -> Iterator[Path]:
     """Yield the files of a folder of rules that are called as rule files are; links to folders are not followed."""
     pending = [folder] if disk.is_folder(folder) else []
     while pending:
@@ -309,7 +313,7 @@ def _locate_fields(
         yield row, (line, column, column + len(word) if text.startswith(word, column - 1) else 0, text)
 
 
-def _places(document: Document, file: ConfigFile) -> Iterable[tuple[tuple[str, ...], tuple[int, int]]]:
+def _key_positions(document: Document, file: ConfigFile) -> Iterable[tuple[tuple[str, ...], tuple[int, int]]]:
     key_paths: list[tuple[str, ...]] = [("severity", name) for name in file.severity]
     key_paths += [("options", name) for name in file.options]
     key_paths += [("options", name, option) for name, values in file.options.items() for option in values]

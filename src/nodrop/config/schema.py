@@ -6,13 +6,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
-from nodrop.context import Stated
+from nodrop.context import FabricFile
 from nodrop.engine.rule import Strictness
-from nodrop.intent.types import Text, one_of
+from nodrop.intent.types import Text, scalar_of_words
 from nodrop.units import Misread
 
 FailOn = Literal["error", "warning", "note", "unknown", "never"]
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+_DATE_PATTERN = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 
 
 def _parse_date(value: object) -> object:
@@ -20,7 +20,7 @@ def _parse_date(value: object) -> object:
     if isinstance(value, date):
         return value
     try:
-        if isinstance(value, str) and _DATE.fullmatch(value):
+        if isinstance(value, str) and _DATE_PATTERN.fullmatch(value):
             return date.fromisoformat(value)
     except ValueError:
         pass
@@ -60,12 +60,18 @@ LinePattern = Annotated[
 
 
 MAX_ADDRESS_CHARACTERS = 500
-_RULE_PAGES = r"https?://[A-Za-z0-9._~:\[\]-]+/[A-Za-z0-9._~:/?#@!$&+,;=%-]*\{rule\}[A-Za-z0-9._~:/?#@!$&+,;=%-]*"
+_RULE_PAGES_URL_REGEX = (
+    r"https?://[A-Za-z0-9._~:\[\]-]+/[A-Za-z0-9._~:/?#@!$&+,;=%-]*\{rule\}[A-Za-z0-9._~:/?#@!$&+,;=%-]*"
+)
 
 
 def _require_rule_pages(value: object) -> object:
     """Return the address of rule pages; Misread where it is none, or could end the link that it is written into."""
-    if isinstance(value, str) and len(value) <= MAX_ADDRESS_CHARACTERS and re.fullmatch(_RULE_PAGES, value, re.ASCII):
+    if (
+        isinstance(value, str)
+        and len(value) <= MAX_ADDRESS_CHARACTERS
+        and re.fullmatch(_RULE_PAGES_URL_REGEX, value, re.ASCII)
+    ):
         return value
     raise Misread("an address with `{rule}` where the name goes: https://docs.example.net/rules/{rule}.html", "")
 
@@ -73,17 +79,17 @@ def _require_rule_pages(value: object) -> object:
 RulePagesAddress = Annotated[
     str,
     BeforeValidator(_require_rule_pages),
-    WithJsonSchema({"type": "string", "maxLength": MAX_ADDRESS_CHARACTERS, "pattern": f"^{_RULE_PAGES}$"}),
+    WithJsonSchema({"type": "string", "maxLength": MAX_ADDRESS_CHARACTERS, "pattern": f"^{_RULE_PAGES_URL_REGEX}$"}),
 ]
 
 
-class Part(BaseModel):
+class SchemaMapping(BaseModel):
     """A mapping of the file: closed, and frozen once read."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Suppress(Part):
+class Suppress(SchemaMapping):
     """Accepted findings."""
 
     rule: Text = Field(description="name of the rule")
@@ -92,7 +98,7 @@ class Suppress(Part):
     until: Day | None = Field(None, description="last day on which it holds: 2027-06-30; default: no end")
 
 
-class Harmless(Part):
+class Harmless(SchemaMapping):
     """Lines that nodrop does not know, and that the site knows to change nothing in its checks."""
 
     line: LinePattern = Field(
@@ -103,10 +109,10 @@ class Harmless(Part):
     until: Day | None = Field(None, description="last day on which it holds: 2027-06-30; default: no end")
 
 
-class ConfigFile(Part):
+class ConfigFile(SchemaMapping):
     """How nodrop judges the configurations below the folder that this file lies in."""
 
-    version: Annotated[str, one_of("1")] = Field("1", description="version of this file's format")
+    version: Annotated[str, scalar_of_words("1")] = Field("1", description="version of this file's format")
     rules: tuple[Text, ...] = Field((), description="folders of rules of your own, beside this file")
     strictness: Strictness | None = Field(None, description="regular, pedantic or auditor")
     fail_on: FailOn | None = Field(None, description="severity from which on the exit code is 1")
@@ -115,7 +121,9 @@ class ConfigFile(Part):
     )
     options: dict[Text, dict[Text, Any]] = Field({}, description="by rule: its options, as `nodrop explain` lists them")
     profile: Text | None = Field(None, description="bands for thresholds, timers and shares: a vendor's, or a file")
-    fabric: Stated = Field(Stated(), description="what no switch file can say; a fabric.yaml says it with more weight")
+    fabric: FabricFile = Field(
+        FabricFile(), description="what no switch file can say; a fabric.yaml says it with more weight"
+    )
     suppress: tuple[Suppress, ...] = Field((), description="findings that may stay, with the reason")
     harmless: tuple[Harmless, ...] = Field((), description="lines unknown to nodrop that change nothing it checks")
     baseline: Text | None = Field(None, description="file of findings that were there before, beside this file")

@@ -7,11 +7,11 @@ from itertools import islice
 from typing import Literal
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.syntax.places import Lines, decode
+from nodrop.syntax.places import Lines, decode_utf8
 from nodrop.syntax.yaml import Document
 
-_WHERE = re.compile(r" \(at line (\d+), column (\d+)\)$", re.ASCII)
-_HEADER = re.compile(
+_ERROR_POSITION_PATTERN = re.compile(r" \(at line (\d+), column (\d+)\)$", re.ASCII)
+_NODROP_TABLE_LINE = re.compile(
     r"""^[ \t]*+\[\[?[ \t]*+(?:"tool"|'tool'|tool)[ \t]*+\.[ \t]*+(?:"nodrop"|'nodrop'|nodrop)\b""", re.MULTILINE
 )
 
@@ -39,7 +39,7 @@ class Table(Document):
         at the end of a header, after the place of the key around it.
         """
         del of
-        header = _HEADER.search(self._text)
+        header = _NODROP_TABLE_LINE.search(self._text)
         at = header.start() if header else 0
         for before, key in zip((None, *keys), keys, strict=False):
             if isinstance(key, int):
@@ -68,16 +68,16 @@ class Table(Document):
         return line, at - self._text.rfind("\n", 0, at)
 
 
-def table(file_content: bytes, path: str) -> Table | None:
+def parse_nodrop_table(file_content: bytes, path: str) -> Table | None:
     """Return the table [tool.nodrop] of a pyproject.toml; None where it has none. InputProblems where it is no TOML."""
-    text = decode(file_content, path)
+    text = decode_utf8(file_content, path)
     try:
         tool = tomllib.loads(text.replace("\r\n", "\n")).get("tool")
     except (ValueError, RecursionError) as error:  # ValueError: also a number of more digits than Python converts
         error_text = str(error)
-        where = _WHERE.search(error_text)
+        where = _ERROR_POSITION_PATTERN.search(error_text)
         line, column = (int(where[1]), int(where[2])) if where else (None, None)
-        fault_text = _WHERE.sub("", error_text)
+        fault_text = _ERROR_POSITION_PATTERN.sub("", error_text)
         raise InputProblems([Problem(path=path, line=line, column=column, found=fault_text, expected="TOML")]) from None
     nodrop_table = tool.get("nodrop") if isinstance(tool, dict) else None
     return None if nodrop_table is None else Table(_stringify_numbers(nodrop_table), path, text)

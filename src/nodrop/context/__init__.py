@@ -1,9 +1,9 @@
 """fabric.yaml: the facts that no switch file can hold, written next to a build and read next to any configurations."""
 
-from nodrop.context.reading import MAX_BYTES, declared, loads
-from nodrop.context.schema import Stated
-from nodrop.context.spelling import spell
+from nodrop.context.reading import MAX_FABRIC_FILE_BYTES, loads, parse_declared
+from nodrop.context.schema import FabricFile
+from nodrop.context.spelling import format_fabric_file
 
-FILE = "fabric.yaml"
+FABRIC_FILE = "fabric.yaml"
 
-__all__ = ["FILE", "MAX_BYTES", "Stated", "declared", "loads", "spell"]
+__all__ = ["FABRIC_FILE", "MAX_FABRIC_FILE_BYTES", "FabricFile", "format_fabric_file", "loads", "parse_declared"]

@@ -8,57 +8,61 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from nodrop import units
 from nodrop.errors import InputProblems, Problem
-from nodrop.intent.load import validated
-from nodrop.intent.types import Scalar, Speed, Text
+from nodrop.intent.load import validate_document
+from nodrop.intent.types import Scalar, SpeedMbps, Text
 from nodrop.model.profile import Band, EcnBand, Profile, ShareBand, WatchdogBand
 from nodrop.model.types import meant
-from nodrop.paths import fault
-from nodrop.resources import home
+from nodrop.paths import find_path_fault
+from nodrop.resources import resource_folder
 from nodrop.syntax.places import read_regular_file
 from nodrop.syntax.root import Root
-from nodrop.syntax.yaml import parse
+from nodrop.syntax.yaml import parse_yaml
 from nodrop.units import Misread
 
-FOLDER = "profiles"
-MAX_BYTES = 1_000_000
-_TO = " to "
+PROFILES_FOLDER = "profiles"
+MAX_PROFILE_BYTES = 1_000_000
+_BAND_SEPARATOR = " to "
 
 
 def _make_band_scalar(read: Callable[[str], int], pattern: str, example: str, unit: str) -> Scalar:
     """Return the type of a band: `150kB`, or `150kB to 300kB`."""
 
     def both(value: object) -> Band:
-        low, to, high = (value if isinstance(value, str) else "").partition(_TO)
+        low, to, high = (value if isinstance(value, str) else "").partition(_BAND_SEPARATOR)
         try:
             band = Band(low=read(low.strip()), high=read(high.strip() if to else low.strip()))
         except Misread as wrong:
             raise Misread(f"{example}, a number or the least and the greatest", hint=wrong.hint) from None
         if band.low > band.high:
-            raise Misread(f"{high.strip()}{_TO}{low.strip()}", f"{value}, which runs backwards")
+            raise Misread(f"{high.strip()}{_BAND_SEPARATOR}{low.strip()}", f"{value}, which runs backwards")
         return band
 
     return Scalar(both, {"type": "string", "pattern": f"^({pattern})( +to +({pattern}))?$", "description": unit})
 
 
-_Bytes = Annotated[Band, _make_band_scalar(units.size_bytes, units.SIZE, "150kB or 150kB to 300kB", "bytes")]
-_Time = Annotated[Band, _make_band_scalar(units.time_ms, units.TIME, "200ms or 200ms to 400ms", "time")]
-_Percent = Annotated[Band, _make_band_scalar(units.percent, units.PERCENT, "5% or 5% to 20%", "percentage")]
+_BytesBand = Annotated[
+    Band, _make_band_scalar(units.parse_size_bytes, units.SIZE_REGEX, "150kB or 150kB to 300kB", "bytes")
+]
+_TimeBand = Annotated[Band, _make_band_scalar(units.parse_time_ms, units.TIME_REGEX, "200ms or 200ms to 400ms", "time")]
+_PercentBand = Annotated[
+    Band, _make_band_scalar(units.parse_percent, units.PERCENT_REGEX, "5% or 5% to 20%", "percentage")
+]
 _Source = Annotated[Text, Field(description="who says so: a document, a paper, a file, a decision of the site")]
 
 
-class _Part(BaseModel):
+class _SchemaMapping(BaseModel):
     """A mapping of the file: closed, and frozen once read."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Ecn(_Part):
+class Ecn(_SchemaMapping):
     """Marking of RDMA's queue, on ports of some speeds or of all."""
 
-    speeds: tuple[Speed, ...] = Field((), description="ports that it is about, such as [100G, 200G]; default: all")
-    min: _Bytes | None = Field(None, description="queue depth from which packets are marked")
-    max: _Bytes | None = Field(None, description="queue depth from which marking is at its most")
-    probability: _Percent | None = Field(None, description="share of packets that is marked then")
+    speeds: tuple[SpeedMbps, ...] = Field((), description="ports that it is about, such as [100G, 200G]; default: all")
+    min: _BytesBand | None = Field(None, description="queue depth from which packets are marked")
+    max: _BytesBand | None = Field(None, description="queue depth from which marking is at its most")
+    probability: _PercentBand | None = Field(None, description="share of packets that is marked then")
     source: _Source
 
     @model_validator(mode="after")
@@ -67,15 +71,15 @@ class Ecn(_Part):
         return self
 
 
-class Watchdog(_Part):
+class Watchdog(_SchemaMapping):
     """PFC watchdogs, at ports of one side or of all."""
 
     side: Literal["hosts", "fabric"] | None = Field(
         None, description="ports that it is about: towards hosts, or between switches; default: all"
     )
-    detection: _Time | None = Field(None, description="time in pause until it acts: 200ms to 400ms")
-    restoration: _Time | None = Field(None, description="time without pause until the queue is restored: 400ms")
-    polling: _Time | None = Field(None, description="time between two readings of the queues: 100ms to 200ms")
+    detection: _TimeBand | None = Field(None, description="time in pause until it acts: 200ms to 400ms")
+    restoration: _TimeBand | None = Field(None, description="time without pause until the queue is restored: 400ms")
+    polling: _TimeBand | None = Field(None, description="time between two readings of the queues: 100ms to 200ms")
     actions: tuple[Literal["drop", "forward", "alert"], ...] = Field(
         (), description="what it may do; default: anything"
     )
@@ -87,17 +91,17 @@ class Watchdog(_Part):
         return self
 
 
-class Share(_Part):
+class Share(_SchemaMapping):
     """The share of a port that the class of a purpose has while all others are busy."""
 
     purpose: Literal["rdma", "cnp", "storage", "inband", "control", "default"] = Field(
         description="kind of traffic that the class is for"
     )
-    share: _Percent = Field(description="share of the port: 50% to 95%")
+    share: _PercentBand = Field(description="share of the port: 50% to 95%")
     source: _Source
 
 
-class ProfileFile(_Part):
+class ProfileFile(_SchemaMapping):
     """Bands for thresholds, timers and shares; of rows about the same, the first that fits a port counts."""
 
     about: Text = Field(description="whose numbers these are, in a line")
@@ -119,7 +123,7 @@ def _require_any_key(base_model: BaseModel, keys: Sequence[str]) -> None:
 
 def names() -> tuple[str, ...]:
     """Return the profiles that are shipped, sorted."""
-    return tuple(sorted(path.stem for path in home(FOLDER).glob("*.yaml")))
+    return tuple(sorted(path.stem for path in resource_folder(PROFILES_FOLDER).glob("*.yaml")))
 
 
 def load_profile(named_display: str, root: Root | None = None) -> Profile:
@@ -129,19 +133,21 @@ def load_profile(named_display: str, root: Root | None = None) -> Profile:
     """
     if named_display in names():
         return loads_profile(
-            (home(FOLDER) / f"{named_display}.yaml").read_bytes(), f"{FOLDER}/{named_display}.yaml", named_display
+            (resource_folder(PROFILES_FOLDER) / f"{named_display}.yaml").read_bytes(),
+            f"{PROFILES_FOLDER}/{named_display}.yaml",
+            named_display,
         )
-    path, wrong = Path(named_display), fault(named_display, root)
+    path, wrong = Path(named_display), find_path_fault(named_display, root)
     if wrong is not None or path.is_dir():
         defect, shown = (wrong.found, wrong.path) if wrong else ("a folder", named_display)
         expected = f"a file, or a profile that is shipped: {', '.join(names())}"
         raise InputProblems([Problem(path=shown, found=defect, expected=expected, hint=meant(named_display, names()))])
-    return loads_profile(read_regular_file(path, named_display, MAX_BYTES, root), named_display, path.stem)
+    return loads_profile(read_regular_file(path, named_display, MAX_PROFILE_BYTES, root), named_display, path.stem)
 
 
 def loads_profile(file_content: bytes, display: str, name: str) -> Profile:
     """Return the profile of this text, which problems name `display`."""
-    file = validated(parse(file_content, display, max_bytes=MAX_BYTES), ProfileFile)
+    file = validate_document(parse_yaml(file_content, display, max_bytes=MAX_PROFILE_BYTES), ProfileFile)
     return Profile(
         name=name,
         ecn=tuple(

@@ -4,42 +4,46 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Literal, TypeVar
 
-from nodrop.context.schema import MEDIUM, Class, Host, Policy, Stated, Watchdog
+from nodrop.context.schema import MEDIUM_PATTERN, Class, FabricFile, Host, Policy, Watchdog
 from nodrop.errors import InputProblems, Problem
-from nodrop.intent.load import validated
+from nodrop.intent.load import validate_document
 from nodrop.model import fabric
-from nodrop.model.declared import Declared
+from nodrop.model.declared import DeclaredFacts
 from nodrop.model.fabric import PURPOSES, End, HostPort, Link, Purpose, TrafficClass
 from nodrop.model.qos import PfcWatchdog
 from nodrop.model.states import UNKNOWN, Unknown
-from nodrop.syntax.yaml import Document, parse
+from nodrop.syntax.yaml import Document, parse_yaml
 
-MAX_BYTES = 64_000_000
-_CABLE = re.compile(
-    r"([^\s:]{1,255}):(\S{1,255})(?:--| -- )([^\s:]{1,255}):(\S{1,255})(?: ([0-9]{1,7})m)?(?: (" + MEDIUM + "))?"
+MAX_FABRIC_FILE_BYTES = 64_000_000
+_CABLE_PATTERN = re.compile(
+    r"([^\s:]{1,255}):(\S{1,255})(?:--| -- )([^\s:]{1,255}):(\S{1,255})(?: ([0-9]{1,7})m)?(?: ("
+    + MEDIUM_PATTERN
+    + "))?"
 )
 """Two ends, a length, a medium, which begins with a letter; spaces around the dashes where a name holds two itself."""
-_EXAMPLE = "leaf1:Ethernet0--spine1:Ethernet8 30m DR4"
+_CABLE_EXAMPLE = "leaf1:Ethernet0--spine1:Ethernet8 30m DR4"
 _T = TypeVar("_T")
-Keys = tuple[str | int, ...]
+KeyPath = tuple[str | int, ...]
 
 
-def loads(file_content: bytes, display: str) -> Declared:
+def loads(file_content: bytes, display: str) -> DeclaredFacts:
     """Read the text of a fabric.yaml, which problems name `display`."""
-    document = parse(file_content, display, max_bytes=MAX_BYTES)
-    return declared(document, validated(document, Stated))
+    document = parse_yaml(file_content, display, max_bytes=MAX_FABRIC_FILE_BYTES)
+    return parse_declared(document, validate_document(document, FabricFile))
 
 
-def declared(document: Document, stated_values: Stated, top: Keys = ()) -> Declared:
+def parse_declared(document: Document, stated_values: FabricFile, top: KeyPath = ()) -> DeclaredFacts:
     """Return the facts stated below the keys `top` of a document; InputProblems holds the contradictions."""
     problems: list[Problem] = []
     cables = (
         None if stated_values.cables is None else tuple(_read_cables(document, stated_values.cables, problems, top))
     )
-    classes = None if stated_values.classes is None else tuple(_classes(document, stated_values.classes, problems, top))
+    classes = (
+        None if stated_values.classes is None else tuple(_read_classes(document, stated_values.classes, problems, top))
+    )
     if problems:
         raise InputProblems(problems)
-    return Declared(
+    return DeclaredFacts(
         name=stated_values.name,
         mode=stated_values.mode,
         classes=classes,
@@ -53,14 +57,14 @@ def declared(document: Document, stated_values: Stated, top: Keys = ()) -> Decla
     )
 
 
-def _read_cables(document: Document, texts: tuple[str, ...], problems: list[Problem], top: Keys) -> Iterator[Link]:
+def _read_cables(document: Document, texts: tuple[str, ...], problems: list[Problem], top: KeyPath) -> Iterator[Link]:
     """Yield the cables; a port holds one, and no switch is cabled to itself by one port."""
     index_of_end: dict[End, int] = {}
     for index, text in enumerate(texts):
         keys = (*top, "cables", index)
-        match = _CABLE.fullmatch(text)
+        match = _CABLE_PATTERN.fullmatch(text)
         if match is None:
-            problems.append(document.problem(keys, text, _EXAMPLE))
+            problems.append(document.problem(keys, text, _CABLE_EXAMPLE))
             continue
         a, b = sorted((End(match[1], match[2]), End(match[3], match[4])))
         for end in (a, b):
@@ -72,8 +76,8 @@ def _read_cables(document: Document, texts: tuple[str, ...], problems: list[Prob
         yield Link(a=a, b=b, length_m=int(match[5]) if match[5] else UNKNOWN, media=match[6] or UNKNOWN)
 
 
-def _classes(
-    document: Document, classes: Mapping[str, Class], problems: list[Problem], top: Keys
+def _read_classes(
+    document: Document, classes: Mapping[str, Class], problems: list[Problem], top: KeyPath
 ) -> Iterator[TrafficClass]:
     """Yield the classes; a code point belongs to one of them, and `rest` are those that no other names."""
     owners: dict[int | str, str] = {}

@@ -4,22 +4,34 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
-from nodrop.intent.types import Bool, Integer, Name, Priorities, Speed, Text, Time, number, numbers, percentage, whole
+from nodrop.intent.types import (
+    Bool,
+    Integer,
+    Name,
+    Priorities,
+    SpeedMbps,
+    Text,
+    TimeMs,
+    number,
+    numbers,
+    percentage,
+    whole,
+)
 from nodrop.model.fabric import Purpose
 
-MEDIUM = r"(?:[0-9]x)?[A-Za-z][A-Za-z0-9_.+-]*"
+MEDIUM_PATTERN = r"(?:[0-9]x)?[A-Za-z][A-Za-z0-9_.+-]*"
 
 Dscps = Annotated[tuple[int, ...] | Literal["rest"], numbers(0, 63, empty=True, word="rest")]
 RoceMtu = Annotated[int, whole(256, 9216)]
 
 
-class Part(BaseModel):
+class SchemaMapping(BaseModel):
     """A mapping of the file: closed, and frozen once read."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Class(Part):
+class Class(SchemaMapping):
     """A kind of traffic, and where it must land."""
 
     purpose: Purpose | None = Field(
@@ -35,16 +47,16 @@ class Class(Part):
     )
 
 
-class Port(Part):
+class Port(SchemaMapping):
     """A network port of a host."""
 
-    speed: Speed | None = Field(None, description="speed of the port")
+    speed: SpeedMbps | None = Field(None, description="speed of the port")
     lanes: Annotated[int, whole(1, 16)] | None = Field(None, description="serial lanes of the port")
     addresses: tuple[Text, ...] = Field((), description="addresses with their prefix length, such as 10.2.0.1/31")
     bond: Text | None = Field(None, description="the bond that it is a member of, whose addresses it has then")
 
 
-class Host(Part):
+class Host(SchemaMapping):
     """A server or storage node, and how its NICs are set."""
 
     group: Text = Field("", description="hosts that are alike have the same one, such as gpu")
@@ -78,12 +90,12 @@ class Host(Part):
     )
 
 
-class Watchdog(Part):
+class Watchdog(SchemaMapping):
     """The PFC watchdog that is wanted on one side."""
 
     priorities: Priorities = Field((), description="priorities that it watches, such as 3")
-    detection: Time | None = Field(None, description="how long a queue is paused until the watchdog acts")
-    restoration: Time | None = Field(None, description="how long a queue gets no pause until it is restored")
+    detection: TimeMs | None = Field(None, description="how long a queue is paused until the watchdog acts")
+    restoration: TimeMs | None = Field(None, description="how long a queue gets no pause until it is restored")
     action: Literal["drop", "forward", "alert"] | None = Field(
         None, description="what happens to the packets of the queue; alert only reports"
     )
@@ -103,7 +115,7 @@ WatchdogOrOff = Annotated[
 ]
 
 
-class Watchdogs(Part):
+class Watchdogs(SchemaMapping):
     """PFC watchdogs at ports towards hosts, and between switches; off is a statement too."""
 
     hosts: WatchdogOrOff | None = Field(None, description='watchdog at ports towards hosts; "off" in quotes: none')
@@ -113,7 +125,7 @@ class Watchdogs(Part):
     )
 
 
-class Policy(Part):
+class Policy(SchemaMapping):
     """The owner's wishes for every port."""
 
     watchdog: Watchdogs = Field(Watchdogs(), description="PFC watchdogs that are wanted")
@@ -130,7 +142,7 @@ class Policy(Part):
     drained: tuple[Name, ...] = Field((), description="switches that are drained for maintenance, such as spine2")
 
 
-class Stated(Part):
+class FabricFile(SchemaMapping):
     """The facts of a fabric that no switch file can hold."""
 
     name: Name | None = Field(None, description="name of the fabric in reports, such as pod1")

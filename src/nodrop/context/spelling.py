@@ -6,39 +6,40 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 
-from nodrop.context.schema import MEDIUM
+from nodrop.context.schema import MEDIUM_PATTERN
 from nodrop.errors import Unsupported
 from nodrop.model.fabric import Fabric, Host, HostPort, Link, Policy, TrafficClass
 from nodrop.model.qos import PfcWatchdog
 from nodrop.model.states import Unknown
 from nodrop.units import show_ids
 
-_PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/+-]*")
-_PLAIN_CABLE = re.compile(r"(?!.*:(?: |$))[A-Za-z0-9][A-Za-z0-9._/+: -]*")
-_NODE, _PORT, _MEDIUM = re.compile(r"[^\s:]+"), re.compile(r"\S+"), re.compile(MEDIUM)
-_WORDS = ("null", "true", "false")
+_PLAIN_TEXT_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/+-]*")
+_PLAIN_CABLE_PATTERN = re.compile(r"(?!.*:(?: |$))[A-Za-z0-9][A-Za-z0-9._/+: -]*")
+_NODE, _PORT, _MEDIUM = re.compile(r"[^\s:]+"), re.compile(r"\S+"), re.compile(MEDIUM_PATTERN)
+_YAML_NON_TEXT_WORDS = ("null", "true", "false")
 """What YAML takes for something else than text."""
 
 
-def spell(fabric: Fabric) -> str:
+def format_fabric_file(fabric: Fabric) -> str:
     """Return the fabric.yaml of a fabric."""
     return "\n".join(_format_lines(fabric)) + "\n"
 
 
 def _format_lines(fabric: Fabric) -> Iterator[str]:
     yield "# What no switch file can say; `nodrop lint` reads it beside the devices."
-    yield f"name: {_text(fabric.name)}"
+    yield f"name: {_format_text(fabric.name)}"
     yield f"mode: {fabric.mode}"
     yield from _format_block(
-        "classes", (f"{_text(traffic_class.name)}: {_format_class(traffic_class)}" for traffic_class in fabric.classes)
+        "classes",
+        (f"{_format_text(traffic_class.name)}: {_format_class(traffic_class)}" for traffic_class in fabric.classes),
     )
     for key, attribute in (("roles", "role"), ("models", "model")):
         stated = ((device.name, getattr(device, attribute)) for device in fabric.devices)
         yield from _format_block(
-            key, (f"{_text(name)}: {_text(fact)}" for name, fact in stated if isinstance(fact, str))
+            key, (f"{_format_text(name)}: {_format_text(fact)}" for name, fact in stated if isinstance(fact, str))
         )
     yield from _format_block("cables", (f"- {_format_cable(link)}" for link in fabric.links), empty="[]")
-    yield from _format_block("hosts", (f"{_text(host.name)}: {_format_host(host)}" for host in fabric.hosts))
+    yield from _format_block("hosts", (f"{_format_text(host.name)}: {_format_host(host)}" for host in fabric.hosts))
     yield from _format_block("policy", _format_policy(fabric.policy))
 
 
@@ -56,9 +57,13 @@ def _format_flow_mapping(**facts: str | int | bool | None | Unknown) -> str:
     return f"{{{', '.join(f'{key}: {spelt[v] if isinstance(v, bool) else v}' for key, v in known_facts)}}}"
 
 
-def _text(context_text: str) -> str:
-    """Spell a text: as it stands where YAML takes it for just that, else in quotes."""
-    return context_text if _PLAIN.fullmatch(context_text) and context_text not in _WORDS else _quote_text(context_text)
+def _format_text(context_text: str) -> str:
+    """Return a text for YAML: unchanged where YAML reads it as that text, else in quotes."""
+    return (
+        context_text
+        if _PLAIN_TEXT_PATTERN.fullmatch(context_text) and context_text not in _YAML_NON_TEXT_WORDS
+        else _quote_text(context_text)
+    )
 
 
 def _quote_text(text: str) -> str:
@@ -71,10 +76,10 @@ def _quote_text(text: str) -> str:
 
 
 def _text_or_none(stated_text: str | Unknown | None) -> str | None:
-    return None if stated_text is None or isinstance(stated_text, Unknown) else _text(stated_text)
+    return None if stated_text is None or isinstance(stated_text, Unknown) else _format_text(stated_text)
 
 
-def _numbers(numbers: tuple[int, ...] | Unknown) -> str | Unknown:
+def _format_numbers(numbers: tuple[int, ...] | Unknown) -> str | Unknown:
     return numbers if isinstance(numbers, Unknown) else f"[{', '.join(map(str, numbers))}]"
 
 
@@ -94,13 +99,13 @@ def _format_class(traffic_class: TrafficClass) -> str:
 
 
 def _format_cable(link: Link) -> str:
-    """Spell a cable, with spaces around the dashes where others behind them could be taken for them."""
+    """Return a cable as text, with spaces around its dashes where names have dashes that could be taken for them."""
     _require_writable_link(link)
     dashes = " -- " if "--" in f"-{link.b}" else "--"
     length = "" if isinstance(link.length_m, Unknown) or link.length_m is None else f" {link.length_m}m"
     media = "" if isinstance(link.media, Unknown) or link.media is None else f" {link.media}"
     text = f"{link.a}{dashes}{link.b}{length}{media}"
-    return text if _PLAIN_CABLE.fullmatch(text) else _quote_text(text)
+    return text if _PLAIN_CABLE_PATTERN.fullmatch(text) else _quote_text(text)
 
 
 def _require_writable_link(link: Link) -> None:
@@ -121,26 +126,26 @@ def _format_host(host: Host) -> str:
         fifo_tos=host.fifo_tos,
         cnp_dscp=host.cnp_dscp,
         trust=_text_or_none(host.trust),
-        pfc=_numbers(host.pfc_priorities),
+        pfc=_format_numbers(host.pfc_priorities),
         dcqcn=host.dcqcn,
         rdma_mtu=host.rdma_mtu_bytes,
         queue_pairs=host.queue_pairs,
         out_of_order=host.out_of_order,
-        ports=f"{{{', '.join(f'{_text(port.name)}: {_port(port)}' for port in host.ports)}}}",
+        ports=f"{{{', '.join(f'{_format_text(port.name)}: {_format_port(port)}' for port in host.ports)}}}",
     )
 
 
-def _port(port: HostPort) -> str:
+def _format_port(port: HostPort) -> str:
     return _format_flow_mapping(
         speed=port.speed_mbps if isinstance(port.speed_mbps, Unknown) else _format_gigabits(port.speed_mbps),
         lanes=port.lanes,
         addresses=f"[{', '.join(map(_quote_text, port.addresses))}]" if port.addresses else None,
-        bond=None if port.bond is None else _text(port.bond),
+        bond=None if port.bond is None else _format_text(port.bond),
     )
 
 
 def _format_gigabits(mbps: int) -> str:
-    """Spell a speed exactly, however odd: 400G, 2.5G."""
+    """Return a speed as exact text: 400G, 2.5G."""
     return f"{mbps // 1000}.{mbps % 1000:03}".rstrip("0").rstrip(".") + "G"
 
 
@@ -152,7 +157,7 @@ def _format_policy(policy: Policy) -> Iterator[str]:
         if not isinstance(pfc_watchdog, Unknown)
     ]
     if policy.fabric_unwatched_roles:
-        stated.append(f"  unwatched_roles: [{', '.join(map(_text, policy.fabric_unwatched_roles))}]")
+        stated.append(f"  unwatched_roles: [{', '.join(map(_format_text, policy.fabric_unwatched_roles))}]")
     if stated:
         yield "watchdog:"
         yield from stated
@@ -165,14 +170,14 @@ def _format_policy(policy: Policy) -> Iterator[str]:
     if not isinstance(policy.rails, Unknown):
         yield f"rails: {policy.rails}"
     if policy.drained:
-        yield f"drained: [{', '.join(map(_text, policy.drained))}]"
+        yield f"drained: [{', '.join(map(_format_text, policy.drained))}]"
 
 
 def _format_watchdog(watchdog: PfcWatchdog | None) -> str:
     if watchdog is None:
         return '"off"'
     return _format_flow_mapping(
-        priorities=_numbers(watchdog.priorities),
+        priorities=_format_numbers(watchdog.priorities),
         detection=None if watchdog.detection_ms is None else f"{watchdog.detection_ms}ms",
         restoration=None if watchdog.restoration_ms is None else f"{watchdog.restoration_ms}ms",
         action=watchdog.action,

@@ -7,18 +7,18 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple, TypedDict
 
 from nodrop.design.adapting import Adaptation, compare_adapted_devices
-from nodrop.design.additions import addition_faults, touching_faults
+from nodrop.design.additions import addition_conflict_faults, addition_faults
 from nodrop.design.addressing import Plan, plan_addresses
-from nodrop.design.asns import as_numbers
+from nodrop.design.asns import asns_by_device
 from nodrop.design.balancing import balancing_faults
 from nodrop.design.bonds import bond_faults
-from nodrop.design.boxes import Node, resolve_switches, switch_identities
+from nodrop.design.boxes import PlannedSwitch, resolve_switches, switch_identities
 from nodrop.design.cabling import HostCable
 from nodrop.design.class_faults import class_faults
 from nodrop.design.classes import Classes, resolve_classes
-from nodrop.design.delivery import delivery_faults
+from nodrop.design.delivery import bgp_delivery_faults
 from nodrop.design.devices import DeviceBuilder
-from nodrop.design.high_frequency import bandwidth_faults
+from nodrop.design.high_frequency import stream_bandwidth_faults
 from nodrop.design.host_settings import fifo_tos, host_cnp_dscp, host_dcqcn, host_faults, host_pfc, host_tos
 from nodrop.design.layout import Layout, lay_out
 from nodrop.design.memory import memory_faults
@@ -28,12 +28,12 @@ from nodrop.design.ports import PortCables, cables_by_port, host_port_name, plat
 from nodrop.design.rails import rails_policy
 from nodrop.design.settings import is_drained, settings_faults
 from nodrop.design.splits import SplitPort
-from nodrop.design.static_buffers import static_faults
+from nodrop.design.static_buffers import static_headroom_faults
 from nodrop.design.styles import style_faults
 from nodrop.design.topology import topology_of
 from nodrop.design.topology_faults import topology_faults
 from nodrop.design.vlans import vlan_faults
-from nodrop.design.watchdog import Timers, derive_timers, watchdog_faults
+from nodrop.design.watchdog import Timers, derive_watchdog_timers, watchdog_faults
 from nodrop.errors import InputProblems, Problem
 from nodrop.hardware import switch, switches
 from nodrop.hardware.shares import lossless_share_percent
@@ -41,8 +41,8 @@ from nodrop.intent.schema import Intent
 from nodrop.intent.topology import Switches
 from nodrop.model.fabric import Device, End, Fabric, Host, HostPort, Link, Policy
 from nodrop.model.states import UNKNOWN, Unknown
-from nodrop.model.subject import natural
-from nodrop.platforms.kit.traits import traits
+from nodrop.model.subject import natural_sort_key
+from nodrop.platforms.kit.traits import traits_of_platform
 
 HOST_BOND = "bond0"
 """What a host's bond is called, as Linux calls the first."""
@@ -58,7 +58,7 @@ class _SameOfHosts(TypedDict):
     dcqcn: bool
 
 
-class _Drawn(NamedTuple):
+class _FabricDesign(NamedTuple):
     """A design that can work, before its switches are made."""
 
     layout: Layout
@@ -74,12 +74,12 @@ def build(intent: Intent) -> Fabric:
     layout, plan, timers, classes, cables, make = _make_draft(intent)
     devices = {node.name: make.build_device(node, cables[node.name]) for node in layout.switches.all}
     faults = [*memory_faults(intent, layout.switches, devices, cables)]
-    _raise_if_problems([*faults, *bandwidth_faults(intent, layout.switches, devices)])
+    _raise_if_problems([*faults, *stream_bandwidth_faults(intent, layout.switches, devices)])
     fabric = Fabric(
         name=intent.fabric,
         mode=intent.mode,
-        devices=tuple(sorted(devices.values(), key=lambda device: natural(device.name))),
-        links=_links(layout),
+        devices=tuple(sorted(devices.values(), key=lambda device: natural_sort_key(device.name))),
+        links=_build_links(layout),
         hosts=_build_hosts(intent, layout, plan),
         classes=classes.declared,
         policy=Policy(
@@ -91,11 +91,14 @@ def build(intent: Intent) -> Fabric:
             rails=rails_policy(intent),
             lossless_pool_percent=_lossless_pool_percent(intent, devices.values()),
             drained=tuple(
-                sorted((node.name for node in layout.switches.all if is_drained(intent.devices, node)), key=natural)
+                sorted(
+                    (node.name for node in layout.switches.all if is_drained(intent.devices, node)),
+                    key=natural_sort_key,
+                )
             ),
         ),
     )
-    _raise_if_problems(list(touching_faults(intent, devices, fabric, layout.switches)))
+    _raise_if_problems(list(addition_conflict_faults(intent, devices, fabric, layout.switches)))
     return fabric
 
 
@@ -109,7 +112,7 @@ def _lossless_pool_percent(intent: Intent, devices: Iterable[Device]) -> int | U
     return min(intent.buffers.lossless_pool, *(lossless_share_percent(device.buffer_pools) for device in devices))
 
 
-def adaptations(intent: Intent) -> tuple[Adaptation, ...]:
+def find_adaptations(intent: Intent) -> tuple[Adaptation, ...]:
     """Return the platform deviations of an intent that builds: the wanted value, the substitute, and the reason."""
     layout, _, _, _, cables, make = _make_draft(intent)
     adapted = compare_adapted_devices(
@@ -120,7 +123,7 @@ def adaptations(intent: Intent) -> tuple[Adaptation, ...]:
     return tuple(sorted((*adapted, *make.notes)))
 
 
-def _make_draft(intent: Intent) -> _Drawn:
+def _make_draft(intent: Intent) -> _FabricDesign:
     problems: list[Problem] = [*_release_faults(intent), *mode_faults(intent)]
     problems += [*class_faults(intent), *host_faults(intent)]
     if unconnected := list(topology_faults(intent)):
@@ -130,21 +133,21 @@ def _make_draft(intent: Intent) -> _Drawn:
     _raise_if_problems(problems)
     layout = lay_out(intent, switches, problems)
     plan = plan_addresses(intent, switches, problems)
-    asns = as_numbers(intent, switches, problems)
+    asns = asns_by_device(intent, switches, problems)
     problems += [*settings_faults(intent, switches), *addition_faults(intent, switches), *vlan_faults(intent)]
     problems += [
         *bond_faults(intent),
         *balancing_faults(intent),
-        *delivery_faults(intent, switches),
+        *bgp_delivery_faults(intent, switches),
         *style_faults(intent),
     ]
-    problems += () if problems else static_faults(intent, switches)
-    timers = derive_timers(intent, switches.most_ports)
+    problems += () if problems else static_headroom_faults(intent, switches)
+    timers = derive_watchdog_timers(intent, switches.most_ports)
     problems += watchdog_faults(intent, timers)
     _raise_if_problems(problems)
     classes = resolve_classes(intent.classes)
     make = DeviceBuilder(intent, switches, plan, asns, classes, timers)
-    return _Drawn(layout, plan, timers, classes, cables_by_port(layout, plan), make)
+    return _FabricDesign(layout, plan, timers, classes, cables_by_port(layout, plan), make)
 
 
 def _raise_if_problems(problems: list[Problem]) -> None:
@@ -155,7 +158,7 @@ def _raise_if_problems(problems: list[Problem]) -> None:
 def _release_faults(intent: Intent) -> Iterator[Problem]:
     for group in topology_of(intent).groups:
         tier = group.wanted
-        os_traits = traits(tier.platform)
+        os_traits = traits_of_platform(tier.platform)
         if os_traits.most_tiers is not None and group.tier >= os_traits.most_tiers:
             fault = f"{os_traits.title} in tier {group.tier + 1}"
             expected = f"tier 1 to {os_traits.most_tiers}, beyond which it has no type and hash seed for a switch"
@@ -175,18 +178,18 @@ def _first_release_with_model(tier: Switches) -> str | None:
     return switch(tier.model).since.get(tier.platform) if tier.model in switches() else None
 
 
-def _links(layout: Layout) -> tuple[Link, ...]:
+def _build_links(layout: Layout) -> tuple[Link, ...]:
     joined = [
         (
-            _end(fabric_cable.lower, fabric_cable.lower_port),
-            _end(fabric_cable.upper, fabric_cable.upper_port),
+            _build_link_end(fabric_cable.lower, fabric_cable.lower_port),
+            _build_link_end(fabric_cable.upper, fabric_cable.upper_port),
             fabric_cable.cabling,
         )
         for fabric_cable in layout.fabric_cables
     ]
     joined += [
         (
-            _end(host_cable.switch, host_cable.switch_port),
+            _build_link_end(host_cable.switch, host_cable.switch_port),
             End(host_cable.host, host_port_name(host_cable)),
             host_cable.cabling,
         )
@@ -199,7 +202,7 @@ def _links(layout: Layout) -> tuple[Link, ...]:
     return tuple(sorted(links, key=lambda link: (link.a, link.b)))
 
 
-def _end(node: Node, port: SplitPort) -> End:
+def _build_link_end(node: PlannedSwitch, port: SplitPort) -> End:
     return End(node.name, platform_port_name(node, port))
 
 
@@ -215,7 +218,7 @@ def _build_hosts(intent: Intent, layout: Layout, plan: Plan) -> tuple[Host, ...]
         pfc_priorities=host_pfc(intent),
         dcqcn=host_dcqcn(intent),
     )
-    return tuple(_build_host(intent, cables[name], plan, same) for name in sorted(cables, key=natural))
+    return tuple(_build_host(intent, cables[name], plan, same) for name in sorted(cables, key=natural_sort_key))
 
 
 def _build_host(intent: Intent, cables: list[HostCable], plan: Plan, same: _SameOfHosts) -> Host:

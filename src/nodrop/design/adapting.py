@@ -22,10 +22,10 @@ from nodrop.model.fabric import Counter, Device, Interface, Port, Side, Trimming
 from nodrop.model.qos import PfcWatchdog, QosProfile, Queue, Scheduler, WatchdogConditions, WredProfile
 from nodrop.model.routing import Bgp, RouteMap
 from nodrop.model.states import require_fact
-from nodrop.model.subject import Subject, matches, natural
-from nodrop.model.types import KEYS
+from nodrop.model.subject import Subject, matches, natural_sort_key
+from nodrop.model.types import ROW_KEY_ATTRIBUTES
 from nodrop.model.values import replace_fields
-from nodrop.platforms.kit.traits import Traits, traits
+from nodrop.platforms.kit.traits import Traits, traits_of_platform
 
 
 class Adaptation(NamedTuple):
@@ -70,7 +70,7 @@ class Adapter:
             "loopbacks": loopbacks,
             "counters": tuple(Counter(group=group, enabled=True) for group in held.counters),
             "interfaces": self._ports(ports),
-            "watchdog_conditions": _conditions(held.watchdog.conditions, device.watchdog_conditions),
+            "watchdog_conditions": _conditions_or_defaults(held.watchdog.conditions, device.watchdog_conditions),
         }
         if isinstance(bgp, Bgp):
             dscp = bgp.session_dscp if held.session_dscp else None
@@ -194,7 +194,9 @@ class Adapter:
         )
 
 
-def _conditions(usual_conditions: WatchdogConditions | None, intended_conditions: object) -> WatchdogConditions | None:
+def _conditions_or_defaults(
+    usual_conditions: WatchdogConditions | None, intended_conditions: object
+) -> WatchdogConditions | None:
     """Return the conditions of a watchdog: the wanted values, else the defaults of an unconfigured switch."""
     if usual_conditions is None or not isinstance(intended_conditions, WatchdogConditions):
         return usual_conditions
@@ -248,7 +250,7 @@ def compare_adapted_devices(made: Iterable[tuple[str, Device, Device]]) -> tuple
     """Return what differs between the switches of groups as they were wanted and as they were made, each kind once."""
     values_of_path: dict[tuple[str, str], tuple[set[str], set[str]]] = {}
     for group, wanted_device, device in made:
-        reasons = traits(device.platform).reasons
+        reasons = traits_of_platform(device.platform).reasons
         for difference in differences(wanted_device, device):
             path = _find_covering_path(reasons, subject_below_device(difference.path))
             was, new_values = values_of_path.setdefault((f"{group}*/{path}", reasons[path]), (set(), set()))
@@ -272,7 +274,7 @@ def _find_covering_path(reasons: Mapping[str, str], subject: Subject) -> str:
 
 
 def _render_values(values: set[str]) -> str:
-    return ", ".join(sorted(values, key=natural)) or "none"
+    return ", ".join(sorted(values, key=natural_sort_key)) or "none"
 
 
 def _format_value(value: object) -> str:
@@ -294,7 +296,7 @@ def _format_value(value: object) -> str:
     if isinstance(value, tuple):
         return ", ".join(map(_format_value, value)) or "none"
     if is_dataclass(value):
-        return next(str(getattr(value, key)) for key in KEYS if hasattr(value, key))
+        return next(str(getattr(value, key)) for key in ROW_KEY_ATTRIBUTES if hasattr(value, key))
     if isinstance(value, bool):
         return "on" if value else "off"
     return "none" if value is None else str(value)

@@ -1,5 +1,6 @@
-"""An intent's additions to the model (`extra`): given to the switches that they are meant for, and rejected if they
-conflict with the model, with the key of the intent that does the same.
+"""An intent's additions to the model (`additions_of_switch`): given to the switches that they are meant for.
+
+They are rejected if they conflict with the model, with the key of the intent that does the same.
 """
 
 import difflib
@@ -7,24 +8,31 @@ from collections.abc import Iterator, Mapping
 
 from nodrop import platforms
 from nodrop.collect import read_artifacts
-from nodrop.design.boxes import Boxes, Node
+from nodrop.design.boxes import PlannedSwitch, PlannedSwitches
 from nodrop.design.decisions import FabricPart, format_deciding_keys
 from nodrop.errors import Problem, Unsupported
 from nodrop.intent.schema import Additions, Intent
 from nodrop.model.fabric import Device, Extra, Fabric
 from nodrop.model.index import Index
-from nodrop.model.subject import Subject, matches, parse
+from nodrop.model.subject import Subject, matches, parse_subject
 from nodrop.model.values import replace_fields
-from nodrop.platforms.kit.extras import OPEN, Touched, decided, explain_change
-from nodrop.platforms.kit.traits import traits
+from nodrop.platforms.kit.extras import (
+    FIELDS_SET_BY_ADDITIONS,
+    AdditionOverlap,
+    explain_addition_refusal,
+    without_session_additions,
+)
+from nodrop.platforms.kit.traits import traits_of_platform
 
-_KINDS = ("tables", "paths", "lines")
+_ADDITION_KINDS = ("tables", "paths", "lines")
 
 
-def extra(intent: Intent, node: Node) -> tuple[Extra, ...]:
+def additions_of_switch(intent: Intent, node: PlannedSwitch) -> tuple[Extra, ...]:
     """Return the additions to a switch: its platform's are overridden by its role's, and these by its own."""
     values = {
-        path: value for _, additions in _parts(intent, node) for path, value in (*additions.tables, *additions.paths)
+        path: value
+        for _, additions in _find_additions(intent, node)
+        for path, value in (*additions.tables, *additions.paths)
     }
     outer = {path[:length] for path in values for length in range(1, len(path))}
     return tuple(
@@ -32,35 +40,35 @@ def extra(intent: Intent, node: Node) -> tuple[Extra, ...]:
     )
 
 
-def extra_lines(intent: Intent, node: Node) -> tuple[str, ...]:
+def extra_lines(intent: Intent, node: PlannedSwitch) -> tuple[str, ...]:
     """Return the lines that are added to a switch's routing daemon, in the same order."""
-    return tuple(line for _, additions in _parts(intent, node) for line in additions.lines)
+    return tuple(line for _, additions in _find_additions(intent, node) for line in additions.lines)
 
 
-def addition_faults(intent: Intent, switches: Boxes) -> Iterator[Problem]:
+def addition_faults(intent: Intent, switches: PlannedSwitches) -> Iterator[Problem]:
     """Yield additions for nobody, and those of a kind that a switch's platform does not take."""
     platforms_by_name: dict[str, list[str]] = {}
     for node in switches.all:
-        for name in names_for_additions(node):
+        for name in addition_scope_names(node):
             platforms_by_name.setdefault(name, []).append(node.declaration.platform)
     for name, additions in intent.extra.items():
         if name not in platforms_by_name:
             close = difflib.get_close_matches(name, platforms_by_name, n=1)
             hint = f"did you mean {close[0]}?" if close else ""
-            some = names_for_additions(switches.all[0])
+            some = addition_scope_names(switches.all[0])
             expected = f"a platform, role or switch of the fabric, such as {', '.join(some[:-1])} or {some[-1]}"
             yield intent.problem(("extra", name), f"nothing is called {name}", expected, hint)
             continue
         for platform in sorted(set(platforms_by_name[name])):
-            os_traits = traits(platform)
-            for kind in _KINDS:
+            os_traits = traits_of_platform(platform)
+            for kind in _ADDITION_KINDS:
                 if getattr(additions, kind) and kind not in os_traits.additions:
                     expected = " or ".join(sorted(os_traits.additions))
                     yield intent.problem(("extra", name, kind), f"{os_traits.title} takes no {kind}", expected)
 
 
-def touching_faults(
-    intent: Intent, devices: Mapping[str, Device], fabric: Fabric, switches: Boxes
+def addition_conflict_faults(
+    intent: Intent, devices: Mapping[str, Device], fabric: Fabric, switches: PlannedSwitches
 ) -> Iterator[Problem]:
     """Yield additions that are in the model's way, each looked at once for all switches that have the same."""
     seen: set[tuple[object, ...]] = set()
@@ -78,12 +86,12 @@ def touching_faults(
                 yield intent.problem(*fault)
 
 
-_Fault = tuple[tuple[str | int, ...], str, str, str]
+_AdditionFault = tuple[tuple[str | int, ...], str, str, str]
 
 
-def _addition_faults(intent: Intent, node: Node, device: Device, index: Index) -> Iterator[_Fault]:
+def _addition_faults(intent: Intent, node: PlannedSwitch, device: Device, index: Index) -> Iterator[_AdditionFault]:
     """Yield the faults of a switch's additions; remove each faulty addition before searching for the next."""
-    values, lines = list(extra(intent, node)), list(enumerate(extra_lines(intent, node)))
+    values, lines = list(additions_of_switch(intent, node)), list(enumerate(extra_lines(intent, node)))
     try:
         plain = _read_back_device(replace_fields(device, extra=(), extra_lines=()), index)
     except Unsupported:  # the additions are not to blame; whoever writes the fabric is told
@@ -95,7 +103,7 @@ def _addition_faults(intent: Intent, node: Node, device: Device, index: Index) -
                 return
             faults = _find_changing_additions(device, values, plain, index)
         except Unsupported as error:
-            area, *names = parse(error.path)
+            area, *names = parse_subject(error.path)
             if area == "extra_lines" and names:
                 position, _ = lines.pop(int(names[0]))
                 yield _keys_of_extra_line(intent, node, position), error.reason, "lines beside the model", "see routing"
@@ -104,8 +112,8 @@ def _addition_faults(intent: Intent, node: Node, device: Device, index: Index) -
                 return
             faults = _faults_of_refusal(error, device.platform, values)
         for key, reason, model in faults:
-            hint = f"use {intent_key}" if (intent_key := _key(model)) else "remove it"
-            yield place_of_addition(intent, node, key), reason, "what no key of the intent covers", hint
+            hint = f"use {intent_key}" if (intent_key := _deciding_keys_of(model)) else "remove it"
+            yield key_path_of_addition(intent, node, key), reason, "what no key of the intent covers", hint
         faulty_keys = {key for key, *_ in faults}
         remaining_extras = [addition for addition in values if addition.key not in faulty_keys]
         if len(remaining_extras) == len(values):
@@ -115,13 +123,13 @@ def _addition_faults(intent: Intent, node: Node, device: Device, index: Index) -
 
 def _faults_of_refusal(error: Unsupported, platform: str, values: list[Extra]) -> list[tuple[str, str, Subject]]:
     """Return the additions that a writer refuses, each with its reason and the path of the model that it overlaps."""
-    refusals = (error, *error.others) if isinstance(error, Touched) else (error,)
-    keyed = ((".".join(parse(refusal.path)[1:]), refusal) for refusal in refusals)
+    refusals = (error, *error.others) if isinstance(error, AdditionOverlap) else (error,)
+    keyed = ((".".join(parse_subject(refusal.path)[1:]), refusal) for refusal in refusals)
     return [
         (
             key,
             refusal.reason,
-            refusal.model if isinstance(refusal, Touched) else _find_conflicting_path(platform, key, values),
+            refusal.model if isinstance(refusal, AdditionOverlap) else _find_conflicting_path(platform, key, values),
         )
         for key, refusal in keyed
     ]
@@ -134,36 +142,42 @@ def _find_changing_additions(
     faults: list[tuple[str, str, Subject]] = []
     for addition in values:
         alone = _read_back_device(replace_fields(device, extra=(addition,), extra_lines=()), index)
-        if change := explain_change(plain, alone):
+        if change := explain_addition_refusal(plain, alone):
             faults.append((addition.key, *change))
     return faults or [("", "changes together what the intent decides", ())]
 
 
 def _read_back_device(device: Device, index: Index) -> Device:
     """Return a switch as its own files describe it."""
-    artifacts = platforms.writer(device.platform).write(device, index)
+    artifacts = platforms.writer_of_platform(device.platform).write(device, index)
     (reading,) = read_artifacts(artifacts, {device.name: device.platform}, "")
-    return replace_fields(reading.device, extra=(), extra_lines=(), bgp=decided(reading.device.bgp), **OPEN)
+    return replace_fields(
+        reading.device,
+        extra=(),
+        extra_lines=(),
+        bgp=without_session_additions(reading.device.bgp),
+        **FIELDS_SET_BY_ADDITIONS,
+    )
 
 
 def _find_conflicting_path(platform: str, key: str, additions: list[Extra]) -> Subject:
     """Return the path of a device that already has the place of an addition."""
     paths = (addition.path for addition in additions if addition.key == key)
-    path_pairs = traits(platform).taken.items()
+    path_pairs = traits_of_platform(platform).taken.items()
     fitting = (model for own_paths in paths for path, model in path_pairs if matches(tuple(path.split("/")), own_paths))
     return tuple(next(fitting, "").split("/"))
 
 
-def _key(model: Subject) -> str:
+def _deciding_keys_of(model: Subject) -> str:
     of_port = model[:1] == ("interfaces",) and len(model) > 2
     return (
         format_deciding_keys(FabricPart("port", model[2:]) if of_port else FabricPart("device", model)) if model else ""
     )
 
 
-def place_of_addition(intent: Intent, node: Node, key: str = "") -> tuple[str | int, ...]:
+def key_path_of_addition(intent: Intent, node: PlannedSwitch, key: str = "") -> tuple[str | int, ...]:
     """Return the way to an addition in the intent: the most particular place that has it."""
-    for name, additions in reversed(list(_parts(intent, node))):
+    for name, additions in reversed(list(_find_additions(intent, node))):
         for kind, values in (("tables", additions.tables), ("paths", additions.paths)):
             for path, _ in values:
                 if ".".join(path) == key:
@@ -171,9 +185,9 @@ def place_of_addition(intent: Intent, node: Node, key: str = "") -> tuple[str | 
     return ("extra",)
 
 
-def place_of_access(intent: Intent, node: Node, subject: Subject) -> tuple[str | int, ...]:
+def key_path_of_access_list(intent: Intent, node: PlannedSwitch, subject: Subject) -> tuple[str | int, ...]:
     """Return the way to the addition that states part of an access list, as near as one does; none where none does."""
-    named_additions = list(_parts(intent, node))[::-1]
+    named_additions = list(_find_additions(intent, node))[::-1]
     for path in platforms.access_paths(node.declaration.platform, subject):
         for name, additions in named_additions:
             for kind, values in (("tables", additions.tables), ("paths", additions.paths)):
@@ -182,21 +196,21 @@ def place_of_access(intent: Intent, node: Node, subject: Subject) -> tuple[str |
     return ()
 
 
-def _keys_of_extra_line(intent: Intent, node: Node, position: int) -> tuple[str | int, ...]:
-    for name, additions in _parts(intent, node):
+def _keys_of_extra_line(intent: Intent, node: PlannedSwitch, position: int) -> tuple[str | int, ...]:
+    for name, additions in _find_additions(intent, node):
         if position < len(additions.lines):
             return ("extra", name, "lines", position)
         position -= len(additions.lines)
     return ("extra",)
 
 
-def names_for_additions(node: Node) -> tuple[str, ...]:
+def addition_scope_names(node: PlannedSwitch) -> tuple[str, ...]:
     """Return what additions to a switch are stated by: its platform, role, group and name."""
     return tuple(dict.fromkeys((node.declaration.platform, node.role, node.group.name, *reversed(node.words))))
 
 
-def _parts(intent: Intent, node: Node) -> Iterator[tuple[str, Additions]]:
+def _find_additions(intent: Intent, node: PlannedSwitch) -> Iterator[tuple[str, Additions]]:
     """Yield the additions to a switch, the most general first."""
-    for name in names_for_additions(node):
+    for name in addition_scope_names(node):
         if name in intent.extra:
             yield name, intent.extra[name]

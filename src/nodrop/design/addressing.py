@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple
 
 import netaddr
 
-from nodrop.design.boxes import Boxes, Node
+from nodrop.design.boxes import PlannedSwitch, PlannedSwitches
 from nodrop.design.cabling import FabricCable, HostCable
 from nodrop.design.splits import SplitPort
 from nodrop.design.topology import Group, model_of, topology_of
@@ -26,15 +26,15 @@ from nodrop.hardware.schema import Switch
 from nodrop.intent.schema import Intent
 from nodrop.model.routing import FAMILY_NAMES
 
-Family = Literal["ipv4", "ipv6"]
-_BITS = {"ipv4": 32, "ipv6": 128}
-TIER_SHARES = 4
+AddressFamily = Literal["ipv4", "ipv6"]
+_ADDRESS_BITS_BY_FAMILY = {"ipv4": 32, "ipv6": 128}
+TIER_SHARES_PER_POOL = 4
 """In how many parts a pool is divided, one for each tier."""
-_PARTS = {4: "quarter", 8: "eighth"}
-_POOLS = ("loopbacks", "links", "endpoints", "oob")
-_LONGEST_POOL = {"ipv4": 8, "ipv6": 16}
+_FRACTION_WORD_BY_PARTS = {4: "quarter", 8: "eighth"}
+_POOL_KEYS = ("loopbacks", "links", "endpoints", "oob")
+_SHORTEST_POOL_PREFIX_LENGTH = {"ipv4": 8, "ipv6": 16}
 """The shortest prefix that a hint offers: IPv4 has no larger pool for private use, and nobody has one of IPv6."""
-_BLOCK = 2**64
+_IPV6_BLOCK_ADDRESSES = 2**64
 """Addresses of IPv6 that a switch has for its links of a kind."""
 
 
@@ -44,11 +44,11 @@ class Pool:
 
     first: int
     size: int
-    family: Family = "ipv4"
+    family: AddressFamily = "ipv4"
 
     def share(self, index: int) -> "Pool":
         """Return the part of a tier: a quarter, or half of the last one where a fifth tier may be."""
-        size, last = self.size // TIER_SHARES, TIER_SHARES - 1
+        size, last = self.size // TIER_SHARES_PER_POOL, TIER_SHARES_PER_POOL - 1
         first = self.first + min(index, last) * size
         if index >= last:
             size //= 2
@@ -64,7 +64,7 @@ class Pool:
     @property
     def bits(self) -> int:
         """The length of an address in bits."""
-        return _BITS[self.family]
+        return _ADDRESS_BITS_BY_FAMILY[self.family]
 
     @property
     def prefix_length(self) -> int:
@@ -78,14 +78,14 @@ class Pool:
 class LinkAddresses(NamedTuple):
     """The addresses of a link's ends: the lower switch's, then the other's, which are a /31 or a /127."""
 
-    family: Family
+    family: AddressFamily
     lower: str
     far: str
 
     @property
     def length(self) -> int:
         """The length of the prefix of both."""
-        return _BITS[self.family] - 1
+        return _ADDRESS_BITS_BY_FAMILY[self.family] - 1
 
 
 def format_ipv4_address(address: int) -> str:
@@ -108,22 +108,22 @@ class Plan:
     """Links to hosts, and as many upwards, for which a switch has IPv4 addresses."""
 
     @property
-    def families(self) -> tuple[Family, ...]:
+    def families(self) -> tuple[AddressFamily, ...]:
         """The families that are routed."""
         of_vlans = (pool for pools in self.vlans.values() for pool in pools)
         used = {pool.family for pool in (*self.loopbacks, *self.endpoints, *of_vlans)}
         return tuple(family for family in ("ipv4", "ipv6") if family in used)
 
-    def loopback(self, node: Node) -> tuple[str, ...]:
+    def loopback(self, node: PlannedSwitch) -> tuple[str, ...]:
         """Return a device's loopback addresses with their prefix lengths."""
         return tuple(f"{pool.spell(pool.share(node.tier).first + node.number)}/{pool.bits}" for pool in self.loopbacks)
 
-    def router_id(self, node: Node) -> str:
+    def router_id(self, node: PlannedSwitch) -> str:
         """Return a device's own number in BGP, 32 bits as RFC 4271 has it: its IPv4 loopback, else its own port's."""
         loopback_address = self.loopback(node)[0].partition("/")[0]
         return format_ipv4_address(self.management(node)) if ":" in loopback_address else loopback_address
 
-    def management(self, node: Node) -> int:
+    def management(self, node: PlannedSwitch) -> int:
         """Return a device's out-of-band address."""
         return self.oob.share(node.tier).first + node.number
 
@@ -155,20 +155,20 @@ class Plan:
             return ()
         return tuple(self._pair(pool, pool.first, cable.switch, cable.address_port) for pool in self.endpoints)
 
-    def endpoint_blocks(self, switch: Node) -> tuple[Pool, ...]:
+    def endpoint_blocks(self, switch: PlannedSwitch) -> tuple[Pool, ...]:
         """Return the blocks that hold all endpoint links of a switch."""
         return self._blocks_of_switch(self.endpoints, switch)
 
-    def vlan_blocks(self, group: str, switch: Node) -> tuple[Pool, ...]:
+    def vlan_blocks(self, group: str, switch: PlannedSwitch) -> tuple[Pool, ...]:
         """Return the subnets of a group's VLAN on a switch."""
         return self._blocks_of_switch(self.vlans[group], switch)
 
-    def gateway_addresses(self, group: str, switch: Node) -> tuple[str, ...]:
+    def gateway_addresses(self, group: str, switch: PlannedSwitch) -> tuple[str, ...]:
         """Return a switch's own addresses in a group's VLAN with their prefix lengths."""
         blocks = self.vlan_blocks(group, switch)
         return tuple(f"{block.spell(block.first + 1)}/{block.prefix_length}" for block in blocks)
 
-    def _blocks_of_switch(self, pools: tuple[Pool, ...], switch: Node) -> tuple[Pool, ...]:
+    def _blocks_of_switch(self, pools: tuple[Pool, ...], switch: PlannedSwitch) -> tuple[Pool, ...]:
         return tuple(
             Pool(first=pool.first + size * switch.number, size=size, family=pool.family)
             for pool in pools
@@ -176,9 +176,9 @@ class Plan:
         )
 
     def _block(self, pool: Pool) -> int:
-        return 2 * self.slots if pool.family == "ipv4" else _BLOCK
+        return 2 * self.slots if pool.family == "ipv4" else _IPV6_BLOCK_ADDRESSES
 
-    def _pair(self, pool: Pool, base_address: int, switch: Node, port: SplitPort) -> LinkAddresses:
+    def _pair(self, pool: Pool, base_address: int, switch: PlannedSwitch, port: SplitPort) -> LinkAddresses:
         panel = port.panel - 1 if pool.family == "ipv4" else port.panel
         low = base_address + switch.number * self._block(pool) + 2 * (panel * switch.model.max_split + port.split)
         return LinkAddresses(pool.family, pool.spell(low), pool.spell(low + 1))
@@ -186,18 +186,20 @@ class Plan:
 
 def port_slots_of(switch_model: Switch) -> int:
     """Return the smallest power of two that holds the ports times splits of a switch's model."""
-    return 1 << (_port_slots(switch_model) - 1).bit_length()
+    return 1 << (_max_split_port_count(switch_model) - 1).bit_length()
 
 
-def _port_slots(switch_model: Switch) -> int:
+def _max_split_port_count(switch_model: Switch) -> int:
     return max(switch_model.panels) * switch_model.max_split
 
 
-def plan_addresses(intent: Intent, switches: Boxes, problems: list[Problem]) -> Plan:
+def plan_addresses(intent: Intent, switches: PlannedSwitches, problems: list[Problem]) -> Plan:
     """Return the plan; pools that overlap, or that a device's number exceeds, are problems."""
-    pools = {key: _pools(intent, ("addressing", key), getattr(intent.addressing, key), problems) for key in _POOLS}
+    pools = {
+        key: _parse_pools(intent, ("addressing", key), getattr(intent.addressing, key), problems) for key in _POOL_KEYS
+    }
     vlans = {
-        name: _pools(intent, ("endpoints", name, "vlan", "pool"), group.vlan.pool, problems)
+        name: _parse_pools(intent, ("endpoints", name, "vlan", "pool"), group.vlan.pool, problems)
         for name, group in intent.endpoints.items()
         if group.vlan is not None
     }
@@ -215,12 +217,12 @@ def plan_addresses(intent: Intent, switches: Boxes, problems: list[Problem]) -> 
     return plan
 
 
-_Keys = tuple[str, ...]
+_KeyPath = tuple[str, ...]
 
 
-def _pools_by_keys(plan: Plan) -> dict[_Keys, tuple[Pool, ...]]:
+def _pools_by_keys(plan: Plan) -> dict[_KeyPath, tuple[Pool, ...]]:
     """Return all pools by the keys of an intent that declare them."""
-    of_fabric: dict[_Keys, tuple[Pool, ...]] = {
+    of_fabric: dict[_KeyPath, tuple[Pool, ...]] = {
         ("addressing", "loopbacks"): plan.loopbacks,
         ("addressing", "links"): plan.links,
         ("addressing", "endpoints"): plan.endpoints,
@@ -229,20 +231,20 @@ def _pools_by_keys(plan: Plan) -> dict[_Keys, tuple[Pool, ...]]:
     return of_fabric | {("endpoints", name, "vlan", "pool"): pools for name, pools in plan.vlans.items()}
 
 
-def _render_keys(keys: _Keys) -> str:
+def _render_keys(keys: _KeyPath) -> str:
     """Return keys in the form of a message, without a leading `addressing`."""
     return ".".join(keys[1:] if keys[0] == "addressing" else keys)
 
 
-def _pools(
-    intent: Intent, keys: _Keys, declared: tuple[str, ...] | str | None, problems: list[Problem]
+def _parse_pools(
+    intent: Intent, keys: _KeyPath, declared: tuple[str, ...] | str | None, problems: list[Problem]
 ) -> tuple[Pool, ...]:
     """Return the pools that are declared for something, IPv4 first."""
     declared = declared or ()
-    pools: dict[Family, Pool] = {}
+    pools: dict[AddressFamily, Pool] = {}
     networks = [netaddr.IPNetwork(text) for text in ([declared] if isinstance(declared, str) else declared)]
     for network in networks:
-        family: Family = "ipv4" if network.version == 4 else "ipv6"
+        family: AddressFamily = "ipv4" if network.version == 4 else "ipv6"
         if family in pools:
             count = sum(pool_network.version == network.version for pool_network in networks)
             several = intent.problem(keys, f"{count} {FAMILY_NAMES[family]} pools", f"one {FAMILY_NAMES[family]} pool")
@@ -254,22 +256,22 @@ def _pools(
 
 def model_with_most_slots(intent: Intent) -> Switch:
     """Return the model with the most ports times splits, of switches that links take their addresses from."""
-    return max(map(model_of, _owners(intent)), key=_port_slots)
+    return max(map(model_of, _groups_owning_link_addresses(intent)), key=_max_split_port_count)
 
 
-def _owners(intent: Intent) -> list[Group]:
+def _groups_owning_link_addresses(intent: Intent) -> list[Group]:
     """Return the groups whose switches links take their addresses from: those with hosts, or with links upwards."""
     topology = topology_of(intent)
     return [group for group in topology.groups if group.tier == 0 or topology.joins_above(group)]
 
 
-def count_shares(tier: int) -> int:
+def count_pool_shares(tier: int) -> int:
     """Return how many parts as large as that of a tier, 0 next to the hosts, a pool has."""
-    return TIER_SHARES if tier < TIER_SHARES - 1 else 2 * TIER_SHARES
+    return TIER_SHARES_PER_POOL if tier < TIER_SHARES_PER_POOL - 1 else 2 * TIER_SHARES_PER_POOL
 
 
-def _share_needed(node: Node) -> int:
-    return (node.number + 1) * count_shares(node.tier)
+def _pool_shares_needed(node: PlannedSwitch) -> int:
+    return (node.number + 1) * count_pool_shares(node.tier)
 
 
 def _slots_per_device(intent: Intent, problems: list[Problem]) -> int:
@@ -310,11 +312,11 @@ def _link_pool_faults(intent: Intent, plan: Plan) -> Iterator[Problem]:
             yield intent.problem(keys, fault, "pools of the families of loopbacks and endpoints")
 
 
-def _has_family(pools: tuple[Pool, ...], family: Family) -> bool:
+def _has_family(pools: tuple[Pool, ...], family: AddressFamily) -> bool:
     return any(pool.family == family for pool in pools)
 
 
-def _pool_overlaps(intent: Intent, pools: Mapping[_Keys, tuple[Pool, ...]]) -> Iterator[Problem]:
+def _pool_overlaps(intent: Intent, pools: Mapping[_KeyPath, tuple[Pool, ...]]) -> Iterator[Problem]:
     every = [(keys, pool) for keys, own_pools in pools.items() for pool in own_pools]
     for index, (keys, pool) in enumerate(every):
         for other_keys, other_pool in every[:index]:
@@ -325,26 +327,29 @@ def _pool_overlaps(intent: Intent, pools: Mapping[_Keys, tuple[Pool, ...]]) -> I
                 yield intent.problem(keys, fault, "a separate pool")
 
 
-def _exhausted_pools(intent: Intent, switches: Boxes, plan: Plan) -> Iterator[Problem]:
+def _exhausted_pools(intent: Intent, switches: PlannedSwitches, plan: Plan) -> Iterator[Problem]:
     """Yield the pools that are too small for the largest id, with the prefix length that is enough."""
-    last = max(switches.all, key=_share_needed)
-    last_at_hosts = max(switches.lowest, key=_share_needed)
-    last_below = max((node for group in _owners(intent) for node in switches.groups[group]), key=_share_needed)
+    last = max(switches.all, key=_pool_shares_needed)
+    last_at_hosts = max(switches.lowest, key=_pool_shares_needed)
+    last_below = max(
+        (node for group in _groups_owning_link_addresses(intent) for node in switches.groups[group]),
+        key=_pool_shares_needed,
+    )
     for keys, pools in _pools_by_keys(plan).items():
         links = keys[-1] not in ("loopbacks", "oob")
         whole = keys[-1] in ("endpoints", "pool")
         node = last if not links else last_at_hosts if whole else last_below
-        shares = 1 if whole else count_shares(node.tier)
+        shares = 1 if whole else count_pool_shares(node.tier)
         for pool in pools:
             blocks = links and pool.family == "ipv6"
-            block = _BLOCK if blocks else 2 * plan.slots if links else 1
+            block = _IPV6_BLOCK_ADDRESSES if blocks else 2 * plan.slots if links else 1
             needed, size = block * (node.number + 1), pool.size // shares
             if needed > size:
                 share = f"the {pool} pool" if len(pools) > 1 else "the pool"
-                share = share if whole else f"its tier's {_PARTS[shares]} of {share}"
-                noun, unit = ("/64s", _BLOCK) if blocks else ("addresses", 1)
+                share = share if whole else f"its tier's {_FRACTION_WORD_BY_PARTS[shares]} of {share}"
+                noun, unit = ("/64s", _IPV6_BLOCK_ADDRESSES) if blocks else ("addresses", 1)
                 fault = f"{node.name} needs {needed // unit} {noun} from the start of {share}, which has {size // unit}"
                 length = pool.bits - (needed * shares - 1).bit_length()
-                enough = length >= _LONGEST_POOL[pool.family]
+                enough = length >= _SHORTEST_POOL_PREFIX_LENGTH[pool.family]
                 hint = f"a /{length} holds it" if enough else "no pool is that large; use smaller ids"
                 yield intent.problem(keys, fault, hint=hint)

@@ -3,23 +3,23 @@
 from collections.abc import Iterator, Mapping
 from itertools import count
 
-from nodrop.design.boxes import Boxes, Node
+from nodrop.design.boxes import PlannedSwitch, PlannedSwitches
 from nodrop.design.topology import Group, topology_of
 from nodrop.errors import Problem
-from nodrop.hardware import nearest
+from nodrop.hardware import nearest_word_hint
 from nodrop.intent.network import Routing
 from nodrop.intent.schema import Intent
 from nodrop.intent.types import MAX_ASN
 
 
-def as_numbers(intent: Intent, switches: Boxes, problems: list[Problem]) -> Mapping[str, int]:
+def asns_by_device(intent: Intent, switches: PlannedSwitches, problems: list[Problem]) -> Mapping[str, int]:
     """Return every device's AS number; those that overflow, or that loop detection would reject, are problems."""
-    faults = [*_missing_rules(intent), *_pod_rules_without_pods(intent)]
+    faults = [*_asn_rule_faults(intent), *_pod_rules_without_pods(intent)]
     if faults:
         problems += faults
         return {}
     numbers = {
-        group: {node.name: _number_of_node(intent.routing, node) for node in nodes}
+        group: {node.name: _asn_of_node(intent.routing, node) for node in nodes}
         for group, nodes in switches.groups.items()
     }
     faults = [fault for group in numbers for fault in _asn_overflows(intent, group, numbers[group])]
@@ -27,16 +27,18 @@ def as_numbers(intent: Intent, switches: Boxes, problems: list[Problem]) -> Mapp
     return {name: number for own_numbers in numbers.values() for name, number in own_numbers.items()}
 
 
-def _missing_rules(intent: Intent) -> Iterator[Problem]:
+def _asn_rule_faults(intent: Intent) -> Iterator[Problem]:
     """Yield groups without a rule for AS numbers, and rules for no group."""
     rules, groups = intent.routing.asn, topology_of(intent).groups
     known = tuple(group.asn_keys[-1] for group in groups)
     for group in groups:
         if group.asn_keys[-1] not in rules:
-            yield intent.problem(group.asn_keys[:-1], f"{group.asn_keys[-1]} is missing", _expected_rule(group))
+            yield intent.problem(group.asn_keys[:-1], f"{group.asn_keys[-1]} is missing", _expected_asn_rule(group))
     for name in rules:
         if name not in known:
-            yield intent.problem(("routing", "asn", name), f"no switches are called {name}", "", nearest(name, known))
+            yield intent.problem(
+                ("routing", "asn", name), f"no switches are called {name}", "", nearest_word_hint(name, known)
+            )
 
 
 def _pod_rules_without_pods(intent: Intent) -> Iterator[Problem]:
@@ -45,16 +47,18 @@ def _pod_rules_without_pods(intent: Intent) -> Iterator[Problem]:
         base, counted = intent.routing.asn.get(group.asn_keys[-1], (0, ""))
         if counted == "pod" and group.per_pod is None:
             hint = f"{group.asn_keys[-1]}: {base}{'' if group.tier else '+'}"
-            yield intent.problem(group.asn_keys, f"+pod, but {group.label} have no pods", _expected_rule(group), hint)
+            yield intent.problem(
+                group.asn_keys, f"+pod, but {group.label} have no pods", _expected_asn_rule(group), hint
+            )
 
 
-def _expected_rule(group: Group) -> str:
+def _expected_asn_rule(group: Group) -> str:
     if group.tier == 0:
         return "a number with +, to which each switch's id is added"
     return "one number for all" + (", or one with +pod for each pod" if group.per_pod else "")
 
 
-def _number_of_node(routing: Routing, node: Node) -> int:
+def _asn_of_node(routing: Routing, node: PlannedSwitch) -> int:
     base, counted = routing.asn[node.group.asn_keys[-1]]
     return base + {"": 0, "id": node.number, "pod": node.group.pod(node.id)}[counted]
 
@@ -68,10 +72,12 @@ def _asn_overflows(intent: Intent, group: Group, numbers: Mapping[str, int]) -> 
         yield intent.problem(group.asn_keys, fault, f"at most {MAX_ASN}", hint)
 
 
-def _shared_asns(intent: Intent, switches: Boxes, numbers: Mapping[Group, Mapping[str, int]]) -> Iterator[Problem]:
+def _shared_asns(
+    intent: Intent, switches: PlannedSwitches, numbers: Mapping[Group, Mapping[str, int]]
+) -> Iterator[Problem]:
     """Yield AS numbers that two switches share though one takes routes through the other, with free numbers."""
     above = {number: name for group in numbers if group.tier for name, number in reversed(list(numbers[group].items()))}
-    owners: dict[int, Node] = {}
+    owners: dict[int, PlannedSwitch] = {}
     for group, own_numbers in numbers.items():
         base, counted = intent.routing.asn[group.asn_keys[-1]]
         if group.tier == 0 and not counted and len(own_numbers) > 1:
@@ -85,7 +91,7 @@ def _shared_asns(intent: Intent, switches: Boxes, numbers: Mapping[Group, Mappin
         for node in switches.groups[group]:
             number = own_numbers[node.name]
             owner = owners.setdefault(number, node)
-            if owner is not node and not _may_share(intent, owner, node):
+            if owner is not node and not _may_share_asn(intent, owner, node):
                 at = owner if owner.tier > node.tier else node
                 other_numbers = numbers[owner.group if at is node else group].values()
                 other = (owner if at is node else node).group
@@ -96,7 +102,7 @@ def _shared_asns(intent: Intent, switches: Boxes, numbers: Mapping[Group, Mappin
                 return
 
 
-def _may_share(intent: Intent, node: Node, other: Node) -> bool:
+def _may_share_asn(intent: Intent, node: PlannedSwitch, other: PlannedSwitch) -> bool:
     """Whether no route passes two switches: they are of the top tier, or of one pod of a tier between."""
     topology = topology_of(intent)
     if node.tier == 0 or node.tier != other.tier:

@@ -8,21 +8,21 @@ from collections.abc import Iterator
 
 from nodrop.design.topology import Join, topology_of
 from nodrop.errors import Problem
-from nodrop.hardware import asic, asic_of, buildable, switch
+from nodrop.hardware import asic, asic_of, buildable_models, switch
 from nodrop.hardware.schema import Asic
 from nodrop.intent.network import Routing
 from nodrop.intent.schema import Intent
 from nodrop.intent.topology import Switches
 from nodrop.model.fabric import Side
-from nodrop.platforms import writable_names
-from nodrop.platforms.kit.traits import first_release, traits
+from nodrop.platforms import writable_platforms
+from nodrop.platforms.kit.traits import first_release, traits_of_platform
 from nodrop.units import show_speed
 
-_BALANCING = ("routing", "balancing")
-_HINT = "or routing.balancing: ecmp"
+_BALANCING_KEY_PATH = ("routing", "balancing")
+_ECMP_HINT = "or routing.balancing: ecmp"
 
 
-def is_adaptive(routing: Routing, port_side: Side | None = "fabric") -> bool:
+def has_adaptive_routing(routing: Routing, port_side: Side | None = "fabric") -> bool:
     """Whether switches choose among equal paths by load, on ports towards `port_side`."""
     return routing.balancing == "adaptive" and port_side == "fabric"
 
@@ -36,21 +36,25 @@ def balancing_faults(intent: Intent) -> Iterator[Problem]:
     """Yield platforms, releases, models, speeds and NICs that cannot have adaptive routing or weights, if wanted."""
     if is_weighted(intent.routing):
         yield from _weight_faults(intent)
-    if not is_adaptive(intent.routing):
+    if not has_adaptive_routing(intent.routing):
         return
     topology = topology_of(intent)
     groups = topology.groups
     unable = {
-        traits(group.wanted.platform).title for group in groups if not traits(group.wanted.platform).adaptive_routing
+        traits_of_platform(group.wanted.platform).title
+        for group in groups
+        if not traits_of_platform(group.wanted.platform).adaptive_routing
     }
     if unable:
         fault = f"adaptive, which {' and '.join(sorted(unable))} does not have"
-        able = " or ".join(platform for platform in writable_names() if traits(platform).adaptive_routing)
-        yield intent.problem(_BALANCING, fault, "ecmp", f"or switches whose platform is {able}")
+        able = " or ".join(
+            platform for platform in writable_platforms() if traits_of_platform(platform).adaptive_routing
+        )
+        yield intent.problem(_BALANCING_KEY_PATH, fault, "ecmp", f"or switches whose platform is {able}")
         return
     if intent.hosts.out_of_order is False:
         fault = "false, though adaptive routing delivers packets in any order"
-        yield intent.problem(("hosts", "out_of_order"), fault, "true", _HINT)
+        yield intent.problem(("hosts", "out_of_order"), fault, "true", _ECMP_HINT)
     reported_joins = set[Join]()
     for group in groups:
         tier = group.wanted
@@ -60,36 +64,39 @@ def balancing_faults(intent: Intent) -> Iterator[Problem]:
         if not chip.adaptive_routing:
             expected = f"a model with {' or '.join(_adaptive_routing_chips(tier))}"
             fault = f"{chip.name} of {tier.model} has no adaptive routing"
-            yield intent.problem((*group.keys, "model"), fault, expected, _HINT)
+            yield intent.problem((*group.keys, "model"), fault, expected, _ECMP_HINT)
             continue
         for join in topology.joins:
-            if group not in (join.lower, join.upper) or supports_adaptive_speed(chip, join.wanted.speed):
+            if group not in (join.lower, join.upper) or supports_adaptive_routing_at(chip, join.wanted.speed):
                 continue
             if join not in reported_joins:
                 reported_joins.add(join)
                 speeds = " or ".join(map(show_speed, chip.adaptive_routing_speeds or ()))
                 fault = f"{show_speed(join.wanted.speed)}, at which {chip.name} of {tier.model} has no adaptive routing"
-                yield intent.problem((*join.keys, "speed"), fault, speeds, _HINT)
+                yield intent.problem((*join.keys, "speed"), fault, speeds, _ECMP_HINT)
 
 
 def _weight_faults(intent: Intent) -> Iterator[Problem]:
     """Yield releases whose switches do not weigh paths, and BGP in tables, which cannot state the weights."""
     if intent.routing.delivery == "tables":
         fault = "weighted, which routing in tables cannot state"
-        yield intent.problem(_BALANCING, fault, "ecmp", "or routing.delivery: frr.conf")
+        yield intent.problem(_BALANCING_KEY_PATH, fault, "ecmp", "or routing.delivery: frr.conf")
     for group in topology_of(intent).groups:
         platform, version = group.wanted.platform, group.wanted.version
-        if version in traits(platform).releases and not traits(platform, version).weighted_paths:
+        if (
+            version in traits_of_platform(platform).releases
+            and not traits_of_platform(platform, version).weighted_paths
+        ):
             since = first_release(platform, lambda held: held.weighted_paths)
-            fault = f"{traits(platform).title} {version}, which does not weigh paths"
-            yield intent.problem((*group.keys, "version"), fault, f"{since} or later", _HINT)
+            fault = f"{traits_of_platform(platform).title} {version}, which does not weigh paths"
+            yield intent.problem((*group.keys, "version"), fault, f"{since} or later", _ECMP_HINT)
 
 
-def supports_adaptive_speed(chip: Asic, speed_mbps: int) -> bool:
+def supports_adaptive_routing_at(chip: Asic, speed_mbps: int) -> bool:
     """Whether an ASIC has adaptive routing on links of a speed."""
     return chip.adaptive_routing_speeds is None or speed_mbps in chip.adaptive_routing_speeds
 
 
 def _adaptive_routing_chips(tier: Switches) -> list[str]:
-    chips = {switch(model).asic for model in buildable(tier.platform)}
+    chips = {switch(model).asic for model in buildable_models(tier.platform)}
     return sorted(name for name in chips if asic(name).adaptive_routing)

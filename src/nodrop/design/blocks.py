@@ -23,7 +23,7 @@ def halving_position(index: int, slots: int) -> int:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Peers:
+class PeerPortBlocks:
     """The switches of one role that a switch of the other has links to, and the ports that they share."""
 
     role: str

@@ -5,16 +5,16 @@ PFC, headroom and queues stay those of each port.
 
 from collections.abc import Iterator
 
-from nodrop.design.boxes import Node
+from nodrop.design.boxes import PlannedSwitch
 from nodrop.design.ports import Bond, PortCables, platform_port_name
 from nodrop.design.splits import SplitPort
 from nodrop.errors import Problem
 from nodrop.intent.schema import Intent
 from nodrop.model.bridging import PortChannel
-from nodrop.model.subject import natural
+from nodrop.model.subject import natural_sort_key
 
 
-def port_channels(mtu: int, node: Node, cables: PortCables) -> tuple[PortChannel, ...]:
+def port_channels(mtu: int, node: PlannedSwitch, cables: PortCables) -> tuple[PortChannel, ...]:
     """Return the port channels of a switch, sorted by name."""
     members: dict[Bond, list[str]] = {}
     for wire in cables.values():
@@ -23,14 +23,14 @@ def port_channels(mtu: int, node: Node, cables: PortCables) -> tuple[PortChannel
     new_port_channels = [
         PortChannel(
             name=bond.name,
-            members=tuple(sorted(ports, key=natural)),
+            members=tuple(sorted(ports, key=natural_sort_key)),
             mtu_bytes=mtu,
             addresses=bond.addresses,
             description=bond.host,
         )
         for bond, ports in members.items()
     ]
-    return tuple(sorted(new_port_channels, key=lambda channel: natural(channel.name)))
+    return tuple(sorted(new_port_channels, key=lambda channel: natural_sort_key(channel.name)))
 
 
 def bond_faults(intent: Intent) -> Iterator[Problem]:

@@ -3,20 +3,20 @@
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
-from nodrop.design.naming import Identity, key_words, name_of
+from nodrop.design.naming import Identity, key_words_of_switch, name_of
 from nodrop.design.splits import declared_splits, most_ports
 from nodrop.design.topology import Group, group_of_endpoints, identities_of_group, topology_of
 from nodrop.errors import Problem
-from nodrop.hardware import nearest, obstacle, switch, switches
+from nodrop.hardware import find_design_obstacle, nearest_word_hint, switch, switches
 from nodrop.hardware.schema import Switch
 from nodrop.intent.schema import Intent
 from nodrop.intent.topology import MOST_LINKS, Switches
-from nodrop.platforms.kit.traits import Traits, traits
+from nodrop.platforms.kit.traits import Traits, traits_of_platform
 from nodrop.units import show_ids
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Node:
+class PlannedSwitch:
     """A switch to be built."""
 
     name: str
@@ -53,22 +53,22 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Boxes:
+class PlannedSwitches:
     """All switches by group, the lowest tier first, each group sorted by id."""
 
-    groups: Mapping[Group, tuple[Node, ...]]
+    groups: Mapping[Group, tuple[PlannedSwitch, ...]]
 
-    def __iter__(self) -> Iterator[tuple[Node, ...]]:
+    def __iter__(self) -> Iterator[tuple[PlannedSwitch, ...]]:
         """Yield the switches of each group."""
         return iter(self.groups.values())
 
     @property
-    def all(self) -> tuple[Node, ...]:
+    def all(self) -> tuple[PlannedSwitch, ...]:
         """The lowest tier first."""
         return tuple(node for nodes in self for node in nodes)
 
     @property
-    def lowest(self) -> tuple[Node, ...]:
+    def lowest(self) -> tuple[PlannedSwitch, ...]:
         """The switches next to hosts."""
         return tuple(node for node in self.all if node.tier == 0)
 
@@ -77,7 +77,7 @@ class Boxes:
         """Return the ports of the switch with the most, split as in the intent."""
         return max(nodes[0].ports for nodes in self)
 
-    def of_endpoints(self, intent: Intent, name: str) -> tuple[Node, ...]:
+    def of_endpoints(self, intent: Intent, name: str) -> tuple[PlannedSwitch, ...]:
         """Return the switches that a group of hosts connects to."""
         return self.groups[group_of_endpoints(intent, name)]
 
@@ -97,7 +97,7 @@ def lanes_by_speed(
 
 def traits_of(group: Group) -> Traits:
     """Return the capabilities of a group's platform and release."""
-    return traits(group.wanted.platform, group.wanted.version)
+    return traits_of_platform(group.wanted.platform, group.wanted.version)
 
 
 def traits_by_group(intent: Intent) -> dict[Group, Traits]:
@@ -105,11 +105,11 @@ def traits_by_group(intent: Intent) -> dict[Group, Traits]:
     return {group: traits_of(group) for group in topology_of(intent).groups}
 
 
-def resolve_switches(intent: Intent, problems: list[Problem]) -> Boxes:
+def resolve_switches(intent: Intent, problems: list[Problem]) -> PlannedSwitches:
     """Return the switches of an intent; a model that is not in the catalogue is a problem, and its group is empty."""
     names = {identity: name_of(intent, identity) for identity in switch_identities(intent)}
     groups = topology_of(intent).groups
-    return Boxes(groups={group: _nodes_of_group(intent, group, names, problems) for group in groups})
+    return PlannedSwitches(groups={group: _nodes_of_group(intent, group, names, problems) for group in groups})
 
 
 def switch_identities(intent: Intent) -> Iterator[Identity]:
@@ -125,14 +125,14 @@ def groups_by_switch(intent: Intent) -> dict[str, str]:
 
 def _nodes_of_group(
     intent: Intent, group: Group, names: Mapping[Identity, str], problems: list[Problem]
-) -> tuple[Node, ...]:
+) -> tuple[PlannedSwitch, ...]:
     keys, wanted = (*group.keys, "model"), group.wanted
     if wanted.model not in switches():
-        hint = nearest(wanted.model, switches())
+        hint = nearest_word_hint(wanted.model, switches())
         problems.append(intent.problem(keys, wanted.model, "a switch model of the catalogue", hint))
         return ()
     model = switch(wanted.model)
-    if (reason := obstacle(model, wanted.platform)) is not None:
+    if (reason := find_design_obstacle(model, wanted.platform)) is not None:
         problems.append(intent.problem(keys, reason, "a model that can be designed", "see `nodrop hardware`"))
         return ()
     topology = topology_of(intent)
@@ -142,10 +142,10 @@ def _nodes_of_group(
     paths = max(len(model.panels), up, down)
     taken = frozenset(names.values())
     return tuple(
-        Node(
+        PlannedSwitch(
             name=names[identity],
             identity=identity,
-            words=key_words(names[identity], identity, taken),
+            words=key_words_of_switch(names[identity], identity, taken),
             group=group,
             id=identity.id,
             model=model,

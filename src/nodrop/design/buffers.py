@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from nodrop.design.kinds import kinds
+from nodrop.design.kinds import link_kinds_of
 from nodrop.design.modes import has_pfc
 from nodrop.design.reserves import PORT_RESERVE_BYTES, queue_reserve
 from nodrop.design.topology import Group
 from nodrop.hardware import asic
-from nodrop.hardware.formulas import formula
+from nodrop.hardware.formulas import headroom_formula_of
 from nodrop.hardware.headroom import compute_headroom
 from nodrop.hardware.schema import Switch
 from nodrop.hardware.tables import TableHeadroom
@@ -19,14 +19,14 @@ from nodrop.model.qos import PriorityGroup
 from nodrop.model.states import UNKNOWN
 from nodrop.model.values import replace_fields
 
-ALPHA_EXPONENT = {"1/8": -3, "1/4": -2, "1/2": -1, "1": 0, "2": 1, "4": 2, "8": 3}
+EXPONENT_BY_ALPHA = {"1/8": -3, "1/4": -2, "1/2": -1, "1": 0, "2": 1, "4": 2, "8": 3}
 DEFAULT_PATTERN_MTU_BYTES = 1024
 """SONiC's own pattern (sonic-buildimage files/build_templates/buffers_config.j2)."""
 
 DEFAULT_SMALL_PACKET_PERCENT = 50
 """The share of small packets in the same pattern."""
 
-WITHOUT_LIMIT = 7
+UNLIMITED_DYNAMIC_TH = 7
 """`dynamic_th` by which a queue may take the whole pool on NVIDIA ASICs: lossless traffic bypasses egress admission."""
 LOSSY_THRESHOLD = 3
 """The thresholds of the vendor's defaults (device/mellanox/.../buffers_defaults_objects.j2)."""
@@ -105,7 +105,7 @@ def _make_lossy_profile(pool: str, size_bytes: int, dynamic_th: int) -> BufferPr
 
 def design_buffers(intent: Intent, group: Group, switch_model: Switch) -> Buffers:
     """Return the buffers of a tier; they follow from the declarations of the intent, not from the cabling."""
-    exponent = ALPHA_EXPONENT[intent.buffers.alpha]
+    exponent = EXPONENT_BY_ALPHA[intent.buffers.alpha]
     lossy_group = _make_lossy_profile(INGRESS_LOSSY, 0, LOSSY_THRESHOLD)
     lossy_queue = _make_lossy_profile(EGRESS_LOSSY, 0, LOSSY_THRESHOLD)
     lossless = BufferProfile(
@@ -118,10 +118,10 @@ def design_buffers(intent: Intent, group: Group, switch_model: Switch) -> Buffer
         EGRESS_LOSSY, queue_reserve(switch_model, static=False).size_bytes, LOSSY_THRESHOLD
     )
     ingress = (lossy_group,)
-    egress = (_make_lossy_profile(EGRESS_LOSSY, PORT_RESERVE_BYTES, WITHOUT_LIMIT),)
+    egress = (_make_lossy_profile(EGRESS_LOSSY, PORT_RESERVE_BYTES, UNLIMITED_DYNAMIC_TH),)
     if not has_pfc(intent.mode):
         return Buffers(
-            pools=(_pool(EGRESS_LOSSY, "egress", 100), _pool(INGRESS_LOSSY, "ingress", 100)),
+            pools=(_build_pool(EGRESS_LOSSY, "egress", 100), _build_pool(INGRESS_LOSSY, "ingress", 100)),
             dynamic=None,
             lossy_group=lossy_group,
             lossy_queue=lossy_queue,
@@ -132,10 +132,12 @@ def design_buffers(intent: Intent, group: Group, switch_model: Switch) -> Buffer
     share = intent.buffers.lossless_pool
     return Buffers(
         pools=(
-            BufferPool(name=EGRESS_LOSSLESS, direction="egress", mode="dynamic", size_bytes=_memory(switch_model)),
-            _pool(EGRESS_LOSSY, "egress", 100 - share),
-            _pool(INGRESS_LOSSLESS, "ingress", share),
-            _pool(INGRESS_LOSSY, "ingress", 100 - share),
+            BufferPool(
+                name=EGRESS_LOSSLESS, direction="egress", mode="dynamic", size_bytes=_buffer_bytes_of(switch_model)
+            ),
+            _build_pool(EGRESS_LOSSY, "egress", 100 - share),
+            _build_pool(INGRESS_LOSSLESS, "ingress", share),
+            _build_pool(INGRESS_LOSSY, "ingress", 100 - share),
         ),
         dynamic=DynamicBuffers(
             dynamic_th=exponent,
@@ -145,20 +147,20 @@ def design_buffers(intent: Intent, group: Group, switch_model: Switch) -> Buffer
         ),
         lossy_group=lossy_group,
         lossless_group=lossless,
-        lossless_queue=_make_lossy_profile(EGRESS_LOSSLESS, 0, WITHOUT_LIMIT),
+        lossless_queue=_make_lossy_profile(EGRESS_LOSSLESS, 0, UNLIMITED_DYNAMIC_TH),
         lossy_queue=lossy_queue,
         reserved_queue=reserved_queue,
-        ingress=(_make_lossy_profile(INGRESS_LOSSLESS, 0, WITHOUT_LIMIT), *ingress),
-        egress=(_make_lossy_profile(EGRESS_LOSSLESS, 0, WITHOUT_LIMIT), *egress),
+        ingress=(_make_lossy_profile(INGRESS_LOSSLESS, 0, UNLIMITED_DYNAMIC_TH), *ingress),
+        egress=(_make_lossy_profile(EGRESS_LOSSLESS, 0, UNLIMITED_DYNAMIC_TH), *egress),
     )
 
 
-def _memory(switch_model: Switch) -> int:
+def _buffer_bytes_of(switch_model: Switch) -> int:
     assert switch_model.buffer_bytes is not None
     return switch_model.buffer_bytes
 
 
-def _pool(name: str, direction: Literal["ingress", "egress"], percentage: int) -> BufferPool:
+def _build_pool(name: str, direction: Literal["ingress", "egress"], percentage: int) -> BufferPool:
     return BufferPool(
         name=name, direction=direction, mode="dynamic", size_bytes=UNKNOWN, percentage=percentage, computed=True
     )
@@ -172,7 +174,7 @@ def pattern_mtu(intent: Intent, group: Group, switch_model: Switch) -> int:
     """
     if intent.buffers.pattern_mtu is not None:
         return intent.buffers.pattern_mtu
-    links = {(kind.speed_mbps, kind.lanes, kind.length_m) for kind in kinds(intent, group, switch_model)}
+    links = {(kind.speed_mbps, kind.lanes, kind.length_m) for kind in link_kinds_of(intent, group, switch_model)}
 
     def total(mtu: int) -> int:
         return sum(
@@ -186,7 +188,7 @@ def pattern_mtu(intent: Intent, group: Group, switch_model: Switch) -> int:
                 small_packet_percent=DEFAULT_SMALL_PACKET_PERCENT,
                 shared=False,
                 compensated=False,
-                early=formula(group.wanted.platform, group.wanted.version).early,
+                early=headroom_formula_of(group.wanted.platform, group.wanted.version).early,
                 gearbox_delay_ns=switch_model.gearbox_delay_ns,
             ).xoff
             for speed, lanes, length in links

@@ -5,23 +5,23 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Literal, NamedTuple
 
-from nodrop.design.boxes import Node, lanes_by_speed
+from nodrop.design.boxes import PlannedSwitch, lanes_by_speed
 from nodrop.design.splits import SplitPort
 from nodrop.errors import Problem
-from nodrop.hardware import media, nearest, switch
-from nodrop.hardware.lanes import Plugs, in_use, of_nic, of_switch
+from nodrop.hardware import media, nearest_word_hint, switch
+from nodrop.hardware.lanes import Plugs, lane_counts_of_plugs, plugs_of_nic, plugs_of_switch_ports
 from nodrop.hardware.ports import Split
 from nodrop.hardware.schema import Medium, MediumLink, Nic, Switch
 from nodrop.intent.schema import Endpoints, Intent
 from nodrop.intent.topology import GroupUplinks, Uplinks
 from nodrop.units import show_speed
 
-Links = Uplinks | GroupUplinks | Endpoints
+LinkGroup = Uplinks | GroupUplinks | Endpoints
 """What an intent states of links that are alike."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cabling:
+class CableProperties:
     """The properties that a group of links shares, and the intent's path to it."""
 
     speed_mbps: int
@@ -35,7 +35,7 @@ class Cabling:
 
     def fec(self, plugs: Plugs) -> Literal["rs", "fc", "none"] | None:
         """Return the FEC that the standard asks of a port that takes these plugs; None where it asks for nothing."""
-        lanes = in_use(plugs) if self.lanes is None else {self.lanes}
+        lanes = lane_counts_of_plugs(plugs) if self.lanes is None else {self.lanes}
         link = self.media.link(self.speed_mbps, lanes, self.length_m)
         return link.fec if link else None
 
@@ -44,18 +44,18 @@ class Cabling:
 class FabricCable:
     """A link between two switches; the lower one owns its addresses."""
 
-    lower: Node
+    lower: PlannedSwitch
     lower_port: SplitPort
-    upper: Node
+    upper: PlannedSwitch
     upper_port: SplitPort
-    cabling: Cabling
+    cabling: CableProperties
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostCable:
     """A link from a switch to a port (numbered from 1) of a host."""
 
-    switch: Node
+    switch: PlannedSwitch
     switch_port: SplitPort
     host: str
     host_port: int
@@ -63,7 +63,7 @@ class HostCable:
     bond: SplitPort | None
     """The switch's port of the host's first, where all of them are one bond."""
     group: str
-    cabling: Cabling
+    cabling: CableProperties
 
     @property
     def address_port(self) -> SplitPort:
@@ -71,7 +71,7 @@ class HostCable:
         return self.bond or self.switch_port
 
 
-class LinkEnd(NamedTuple):
+class LinkEndKind(NamedTuple):
     """A kind of device at one end of a group of links: its model, and the lanes of its ports by speed."""
 
     model: str
@@ -84,27 +84,31 @@ class LinkEnd(NamedTuple):
     panels: tuple[int, ...] = ()
 
     @classmethod
-    def of(cls, model: Switch, into: int, panels: tuple[int, ...], used: int | None = None) -> "LinkEnd":
+    def of(cls, model: Switch, into: int, panels: tuple[int, ...], used: int | None = None) -> "LinkEndKind":
         """Return the end at some panel ports of a switch, with so many lanes in use; None is all."""
         lanes = lanes_by_speed(model, into, panels, used)
         return cls(model.name, lanes, model.asic.title(), into, model.ways(panels), panels)
 
     @classmethod
-    def of_nic(cls, model: Nic) -> "LinkEnd":
+    def of_nic(cls, model: Nic) -> "LinkEndKind":
         """Return the end at a port of a host."""
         return cls(model.name, {speed: lanes[0] for speed, lanes in model.lanes.items()})
 
     def plugs(self, speed: int) -> Plugs:
         """Return what can be plugged into its ports at a speed that they have."""
-        return of_switch(self.model, self.panels, self.lanes[speed], speed) if self.ways else of_nic(self.model, speed)
+        return (
+            plugs_of_switch_ports(self.model, self.panels, self.lanes[speed], speed)
+            if self.ways
+            else plugs_of_nic(self.model, speed)
+        )
 
-    def split_panels(self, split_count: int) -> "LinkEnd":
+    def split_panels(self, split_count: int) -> "LinkEndKind":
         """Return the end with its panel ports split into so many, which leaves a host's as they are."""
         breakout = next((candidate for candidate in self.ways if candidate.into == split_count), None)
         lanes = dict.fromkeys(breakout.speeds, breakout.lanes) if breakout else {}
         return self._replace(into=split_count, lanes=lanes) if self.ways else self
 
-    def with_lanes_used(self, lanes: int) -> "LinkEnd":
+    def with_lanes_used(self, lanes: int) -> "LinkEndKind":
         """Return the end with so many lanes of each port in use; a host's stays as it is."""
         by_speed = lanes_by_speed(switch(self.model), self.into, self.panels, lanes) if self.ways else self.lanes
         return self._replace(lanes=by_speed)
@@ -122,21 +126,21 @@ class _Misfit(NamedTuple):
     expected: str = ""
 
 
-def cabling(
+def resolve_cabling(
     intent: Intent,
     key_path: tuple[str, ...],
-    group: Links,
-    link_ends: Sequence[LinkEnd],
+    group: LinkGroup,
+    link_ends: Sequence[LinkEndKind],
     problems: list[Problem],
     holds: Callable[[int], bool],
-) -> Cabling | None:
+) -> CableProperties | None:
     """Return the properties that a group of links shares; None if its medium or speed is a problem.
 
     `holds` returns whether the ports suffice when split into so many.
     """
     medium = media().get(group.media)
     if medium is None:
-        hint = nearest(group.media, tuple(media()))
+        hint = nearest_word_hint(group.media, tuple(media()))
         problems.append(intent.problem((*key_path, "media"), group.media, "a medium of the catalogue", hint))
     faults = _speed_faults(intent, key_path, group, link_ends, holds)
     if group.lanes is not None and not all(end.lanes for end in link_ends):
@@ -150,12 +154,12 @@ def cabling(
         problems.append(intent.problem((*key_path, misfit.key), misfit.found, misfit.expected, hint))
     link = _link_over_copper(medium, group, link_ends) if medium.passive else None
     lanes = link.lanes if link else None
-    return Cabling(
+    return CableProperties(
         speed_mbps=group.speed, media=medium, length_m=group.length, keys=key_path, port_lanes=group.lanes, lanes=lanes
     )
 
 
-def can_medium_link(name: str, group: Links, link_ends: Sequence[LinkEnd]) -> bool:
+def can_medium_link(name: str, group: LinkGroup, link_ends: Sequence[LinkEndKind]) -> bool:
     """Return whether a medium can make links whose ends have ports of their speed."""
     return name in media() and _find_medium_misfit(media()[name], group, link_ends) is None
 
@@ -163,8 +167,8 @@ def can_medium_link(name: str, group: Links, link_ends: Sequence[LinkEnd]) -> bo
 def _speed_faults(
     intent: Intent,
     key_path: tuple[str, ...],
-    group: Links,
-    link_ends: Sequence[LinkEnd],
+    group: LinkGroup,
+    link_ends: Sequence[LinkEndKind],
     holds: Callable[[int], bool],
 ) -> list[Problem]:
     speed = group.speed
@@ -175,7 +179,7 @@ def _speed_faults(
     return [intent.problem((*key_path, "speed"), fault, expected, hint) for fault in lacking]
 
 
-def _split_or_lanes_keys(group: Links, ends: Sequence[LinkEnd], holds: Callable[[int], bool]) -> list[str]:
+def _split_or_lanes_keys(group: LinkGroup, ends: Sequence[LinkEndKind], holds: Callable[[int], bool]) -> list[str]:
     """Return the keys with which a medium can make the links: the first split that does, and the most lanes."""
     if group.lanes is not None:
         return []
@@ -186,17 +190,17 @@ def _split_or_lanes_keys(group: Links, ends: Sequence[LinkEnd], holds: Callable[
     return [*islice(splits, 1), *islice(lanes, 1)]
 
 
-def _can_join_ends(group: Links, ends: Sequence[LinkEnd]) -> bool:
+def _can_join_ends(group: LinkGroup, ends: Sequence[LinkEndKind]) -> bool:
     return all(group.speed in end.lanes for end in ends) and can_medium_link(group.media, group, ends)
 
 
-def joining_splits(group: Links, link_ends: Sequence[LinkEnd]) -> list[int]:
+def joining_splits(group: LinkGroup, link_ends: Sequence[LinkEndKind]) -> list[int]:
     """Return the splits, one for all switches, at which a medium can make the links, fewest parts first."""
     every = sorted({breakout.into for end in link_ends for breakout in end.ways if not breakout.blocks_next})
     return [into for into in every if _can_join_ends(group, [end.split_panels(into) for end in link_ends])]
 
 
-def _find_medium_misfit(medium: Medium, group: Links, ends: Sequence[LinkEnd]) -> _Misfit | None:
+def _find_medium_misfit(medium: Medium, group: LinkGroup, ends: Sequence[LinkEndKind]) -> _Misfit | None:
     """Return why a medium cannot make the links; every end is known to have a port of their speed."""
     speed = show_speed(group.speed)
     if group.speed not in medium.speeds:
@@ -212,18 +216,18 @@ def _find_medium_misfit(medium: Medium, group: Links, ends: Sequence[LinkEnd]) -
     return None
 
 
-def _common_lane_counts(medium: Medium, group: Links, ends: Sequence[LinkEnd]) -> frozenset[int]:
+def _common_lane_counts(medium: Medium, group: LinkGroup, ends: Sequence[LinkEndKind]) -> frozenset[int]:
     """Return the numbers of lanes on which a medium may run: a passive one those that both ends have in one plug."""
     plugs = [end.plugs(group.speed) for end in ends]
-    return in_use(frozenset.intersection(*plugs) if medium.passive else frozenset.union(*plugs))
+    return lane_counts_of_plugs(frozenset.intersection(*plugs) if medium.passive else frozenset.union(*plugs))
 
 
-def _link_over_copper(medium: Medium, group: Links, ends: Sequence[LinkEnd]) -> MediumLink | None:
+def _link_over_copper(medium: Medium, group: LinkGroup, ends: Sequence[LinkEndKind]) -> MediumLink | None:
     """Return how a passive medium makes the links; None where it cannot."""
     return medium.link(group.speed, _common_lane_counts(medium, group, ends), group.length)
 
 
-def _hint_fitting_media(group: Links, ends: Sequence[LinkEnd]) -> str:
+def _hint_fitting_media(group: LinkGroup, ends: Sequence[LinkEndKind]) -> str:
     """Return a hint naming the media that can make the links."""
     names = [name for name in media() if can_medium_link(name, group, ends)]
     links = f"{show_speed(group.speed)} over {group.length}m"

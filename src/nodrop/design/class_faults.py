@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from nodrop.design.classes import LOSSY_GROUP, PRIORITIES, purpose_of, unclaimed
+from nodrop.design.classes import LOSSY_GROUP, PRIORITIES, dscps_without_class, purpose_of
 from nodrop.design.modes import has_pfc
 from nodrop.errors import Problem
 from nodrop.intent.schema import Intent, TrafficClass
@@ -69,7 +69,7 @@ def _faults_of_class(intent: Intent, name: str, wanted_traffic_class: TrafficCla
 
 def _unclaimed_dscp_faults(intent: Intent) -> Iterator[Problem]:
     takers = [name for name, wanted_traffic_class in intent.classes.items() if wanted_traffic_class.dscp == "rest"]
-    remaining_numbers = unclaimed(intent.classes)
+    remaining_numbers = dscps_without_class(intent.classes)
     if len(takers) > 1:
         fault = f"the rest, which {takers[0]} takes too"
         yield intent.problem(("classes", takers[1], "dscp"), fault, "one class with dscp: rest")

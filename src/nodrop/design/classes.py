@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from nodrop.intent.schema import Intent
 from nodrop.intent.schema import TrafficClass as Wanted
 from nodrop.model.fabric import PURPOSES, Purpose, TrafficClass
-from nodrop.model.qos import COLORS, Map, Scheduler, WredColor, WredProfile
+from nodrop.model.qos import COLORS, NumberMap, Scheduler, WredColor, WredProfile
 from nodrop.model.states import UNKNOWN
 
 DSCPS, PRIORITIES, TRAFFIC_CLASSES = 64, 8, 16
@@ -24,11 +24,11 @@ class Classes:
     """What the intent says of each, and what it is for, by priority."""
     lossless: tuple[int, ...]
     """Lossless priorities, sorted."""
-    dscp_to_tc: Map
-    tc_to_queue: Map
-    tc_to_priority_group: Map
-    pfc_to_queue: Map
-    pfc_to_priority_group: Map
+    dscp_to_tc: NumberMap
+    tc_to_queue: NumberMap
+    tc_to_priority_group: NumberMap
+    pfc_to_queue: NumberMap
+    pfc_to_priority_group: NumberMap
     control_dscp: int | None
 
 
@@ -70,7 +70,7 @@ def keep_one_lossless_class(intent: Intent) -> Intent | None:
     return intent.with_values(classes=classes, hosts=hosts)
 
 
-def unclaimed(classes: Mapping[str, Wanted]) -> tuple[int, ...]:
+def dscps_without_class(classes: Mapping[str, Wanted]) -> tuple[int, ...]:
     """Return the DSCPs that no class names."""
     named_dscps = {
         dscp
@@ -83,7 +83,7 @@ def unclaimed(classes: Mapping[str, Wanted]) -> tuple[int, ...]:
 
 def resolve_classes(classes: Mapping[str, Wanted]) -> Classes:
     """Return the classes of an intent without contradictions, every DSCP given out."""
-    unclaimed_dscps = unclaimed(classes)
+    unclaimed_dscps = dscps_without_class(classes)
     declared = [
         TrafficClass(
             name=name,
@@ -128,7 +128,7 @@ def resolve_classes(classes: Mapping[str, Wanted]) -> Classes:
     )
 
 
-def scheduler(wanted_traffic_class: Wanted, speed_mbps: int, *, guaranteed: bool) -> Scheduler:
+def build_scheduler(wanted_traffic_class: Wanted, speed_mbps: int, *, guaranteed: bool) -> Scheduler:
     """Return a class's scheduler on a port: a weight for its share, or strict priority with its cap in bytes/s.
 
     With `guaranteed`, the platform takes a cap only together with a guaranteed rate, which is then the cap. A strict

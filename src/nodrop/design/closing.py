@@ -5,8 +5,8 @@ from dataclasses import replace
 from math import lcm
 from typing import NamedTuple
 
-from nodrop.design.cabling import LinkEnd, can_medium_link
-from nodrop.design.joining import Choice, slots_keys
+from nodrop.design.cabling import LinkEndKind, can_medium_link
+from nodrop.design.joining import JoinChoice, format_slot_settings
 from nodrop.design.splits import split_ports
 from nodrop.design.topology import Join, model_of, topology_of
 from nodrop.hardware import media
@@ -14,11 +14,11 @@ from nodrop.intent.schema import Endpoints, Intent
 from nodrop.units import show_speed
 
 
-class _Closed(NamedTuple):
+class _SmallestFabric(NamedTuple):
     switches: int
     links: int
     endpoint_ports: int
-    joined: Choice
+    joined: JoinChoice
 
 
 def suggest_smallest_fabric(intent: Intent) -> str:
@@ -27,12 +27,12 @@ def suggest_smallest_fabric(intent: Intent) -> str:
     Empty where the groups differ in speed, or no such fabric of two groups exists.
     """
     kinds = {(group.speed, group.split) for group in intent.endpoints.values()}
-    join = _only_join(intent)
+    join = _single_join(intent)
     if join is None or len(kinds) > 1 or join.wanted.lanes or any(group.lanes for group in intent.endpoints.values()):
         return ""
     speed, split = kinds.pop()
     ends = [
-        LinkEnd.of(model, into, model.usable(into, speed))
+        LinkEndKind.of(model, into, model.usable(into, speed))
         for model, into in ((model_of(join.lower), split), (model_of(join.upper), join.upper_split_factor))
     ]
     if split != join.split or any(speed not in end.lanes for end in ends):
@@ -43,13 +43,15 @@ def suggest_smallest_fabric(intent: Intent) -> str:
     uplinks = closed.links * len(join.upper.wanted.ids)
     of_links = _uplink_speed_keys(intent.endpoints, join, speed, ends)
     links = f"{join.words.links}: {closed.links}"
-    keys = ", ".join((links, *slots_keys(closed.joined), *of_links, *_sharing_keys(intent.endpoints, closed)))
+    keys = ", ".join(
+        (links, *format_slot_settings(closed.joined), *of_links, *_host_sharing_keys(intent.endpoints, closed))
+    )
     load = f"{_count_host_ports(intent.endpoints)} host ports at {join.lower.limit:g}:1"
     ports = f"{closed.endpoint_ports} endpoint ports and {uplinks} uplinks"
     return f"{closed.switches} {join.lower.label} of {ports} carry {load}, {keys}"
 
 
-def _only_join(intent: Intent) -> Join | None:
+def _single_join(intent: Intent) -> Join | None:
     """Return the join of a topology of two groups without pods; None for others."""
     topology = topology_of(intent)
     joins = topology.joins if len(topology.groups) == 2 and not topology.sheet else ()
@@ -57,7 +59,7 @@ def _only_join(intent: Intent) -> Join | None:
 
 
 def _uplink_speed_keys(
-    endpoints: Mapping[str, Endpoints], join: Join, speed: int, ends: Sequence[LinkEnd]
+    endpoints: Mapping[str, Endpoints], join: Join, speed: int, ends: Sequence[LinkEndKind]
 ) -> list[str]:
     """Return the keys that make uplinks run at the hosts' speed.
 
@@ -72,7 +74,7 @@ def _uplink_speed_keys(
     return [f"speed: {show_speed(speed)}", *([f"media: {name}"] if name != uplinks.media else [])]
 
 
-def _sharing_keys(endpoints: Mapping[str, Endpoints], closed: _Closed) -> list[str]:
+def _host_sharing_keys(endpoints: Mapping[str, Endpoints], closed: _SmallestFabric) -> list[str]:
     """Return how many hosts share a switch, or a set of them, where there is one group and that changes."""
     group = next(iter(endpoints.values()))
     share = closed.endpoint_ports // group.ports_on_switch
@@ -83,7 +85,7 @@ def _count_host_ports(endpoints: Mapping[str, Endpoints]) -> int:
     return sum(len(group.ids) * group.ports for group in endpoints.values())
 
 
-def _fabrics_for_hosts(endpoints: Mapping[str, Endpoints], join: Join) -> Iterator[_Closed]:
+def _fabrics_for_hosts(endpoints: Mapping[str, Endpoints], join: Join) -> Iterator[_SmallestFabric]:
     """Yield every fabric that carries the hosts, whole hosts on a switch or set of switches as their groups require."""
     groups, uppers = endpoints.values(), len(join.upper.wanted.ids)
     ports = _count_host_ports(endpoints)
@@ -96,18 +98,18 @@ def _fabrics_for_hosts(endpoints: Mapping[str, Endpoints], join: Join) -> Iterat
         down = min((most + -up // split) * split, int(up * join.lower.limit)) // together * together
         if down:
             lowers = _round_up_to_multiple(-(-ports // down), apart)
-            joined = _connect(join, lowers, links)
+            joined = _find_join_choice(join, lowers, links)
             if joined:
-                yield _Closed(lowers, links, _round_up_to_multiple(-(-ports // lowers), together), joined)
+                yield _SmallestFabric(lowers, links, _round_up_to_multiple(-(-ports // lowers), together), joined)
 
 
 def _round_up_to_multiple(least: int, factor: int) -> int:
     return least + -least % factor
 
 
-def _connect(join: Join, lowers: int, links: int) -> Choice | None:
+def _find_join_choice(join: Join, lowers: int, links: int) -> JoinChoice | None:
     """Return how that many lower switches are joined to the upper ones; None if there are too few ports."""
-    stated = Choice.of(join, 0)
+    stated = JoinChoice.of(join, 0)
     ports, ids = split_ports(tuple(range(links * len(join.upper.wanted.ids))), 1), tuple(range(1, lowers + 1))
     return replace(
         stated,

@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from nodrop.design.additions import place_of_access, place_of_addition
+from nodrop.design.additions import key_path_of_access_list, key_path_of_addition
 from nodrop.design.addressing import plan_addresses
-from nodrop.design.boxes import Boxes, Node, resolve_switches
-from nodrop.design.classes import purpose_of, unclaimed
-from nodrop.design.decisions import FabricPart, groups
+from nodrop.design.boxes import PlannedSwitch, PlannedSwitches, resolve_switches
+from nodrop.design.classes import dscps_without_class, purpose_of
+from nodrop.design.decisions import FabricPart, deciding_key_groups
 from nodrop.design.layout import lay_out
 from nodrop.design.naming import host_identities, name_of
 from nodrop.design.ports import bond_name, cables_by_port, host_port_name, platform_port_name
@@ -16,18 +16,18 @@ from nodrop.design.splits import SplitPort
 from nodrop.design.topology import Group, topology_of
 from nodrop.intent.schema import Intent
 from nodrop.model.fabric import Purpose
-from nodrop.model.reading import Decision, How
-from nodrop.model.subject import FABRIC, Subject, cable_ends
+from nodrop.model.reading import Decision, DecisionBasis
+from nodrop.model.subject import FABRIC_HEAD, Subject, cable_ends
 
 IntentKeys = tuple[str | int, ...]
-_Words = dict[str, tuple[str, ...]]
+_WordsByPlaceholder = dict[str, tuple[str, ...]]
 
 
-_WHOLES = (FabricPart("device", ()), FabricPart("device", ("interfaces",)), FabricPart("port", ()))
+_WHOLE_PARTS = (FabricPart("device", ()), FabricPart("device", ("interfaces",)), FabricPart("port", ()))
 """What an intent states to be there, rather than how it is."""
 
 
-def decision(intent: Intent, subject: Subject) -> Decision | None:
+def find_decision(intent: Intent, subject: Subject) -> Decision | None:
     """Return where an intent that can be built decides a part; None if no key does, or its text is not known.
 
     The place is that of the key that decides it or, if that was left to its default, of the nearest stated key
@@ -35,18 +35,18 @@ def decision(intent: Intent, subject: Subject) -> Decision | None:
     """
     if intent.entries is None:
         return None
-    return intent.keep(__name__, None, lambda: _Deciding(intent)).of(subject)
+    return intent.keep(__name__, None, lambda: _IntentDecider(intent)).of(subject)
 
 
-class _Found(NamedTuple):
+class _DecidingKeys(NamedTuple):
     """The keys that decide, how, and those whose place is shown."""
 
     keys: IntentKeys
-    how: How
+    how: DecisionBasis
     at: IntentKeys
 
 
-class _Deciding:
+class _IntentDecider:
     """The questions about one intent, whose switches and cables are computed once."""
 
     def __init__(self, intent: Intent) -> None:
@@ -62,25 +62,25 @@ class _Deciding:
         aspect = self._aspect_of_subject(subject)
         words = self._words(subject, aspect)
         if aspect.kind == "device" and aspect.path[:1] == ("extra",) and (node := self._nodes_by_name.get(subject[0])):
-            added = place_of_addition(self._intent, node, *subject[2:3])
+            added = key_path_of_addition(self._intent, node, *subject[2:3])
             return self._make_intent_decision(added, "stated") if len(added) > 1 else None
         if (
             aspect.kind == "device"
             and aspect.path[:1] == ("access_lists",)
             and (node := self._nodes_by_name.get(subject[0]))
         ):
-            stated = place_of_access(self._intent, node, aspect.path[1:])
+            stated = key_path_of_access_list(self._intent, node, aspect.path[1:])
             if stated:
                 return self._make_intent_decision(stated, "stated")
-        for group in groups(aspect):
+        for group in deciding_key_groups(aspect):
             if (match := self._match_key_templates(group, words)) is not None:
-                is_whole = aspect in _WHOLES
+                is_whole = aspect in _WHOLE_PARTS
                 return self._make_intent_decision(
                     match.keys, "whole" if is_whole and match.how == "stated" else match.how, match.at
                 )
         return None
 
-    def _match_key_templates(self, group: Sequence[str], words: _Words) -> _Found | None:
+    def _match_key_templates(self, group: Sequence[str], words: _WordsByPlaceholder) -> _DecidingKeys | None:
         entries = self._intent.entries
         assert entries is not None
         candidates = [
@@ -88,21 +88,25 @@ class _Deciding:
         ]
         for _, keys in candidates:
             if entries.count_existing_keys(keys) == len(keys):
-                return _Found(keys, "stated", keys)
+                return _DecidingKeys(keys, "stated", keys)
         first_template, keys = candidates[0] if candidates else ("!", ())
         around = keys[: entries.count_existing_keys(keys)]
         if first_template.startswith("!") or not around:
             return None
-        return _Found(around, "stated", around) if entries.scalar(around) else _Found(keys, "default", around)
+        return (
+            _DecidingKeys(around, "stated", around)
+            if entries.scalar(around)
+            else _DecidingKeys(keys, "default", around)
+        )
 
-    def _make_intent_decision(self, keys: IntentKeys, how: How, at: IntentKeys | None = None) -> Decision:
+    def _make_intent_decision(self, keys: IntentKeys, how: DecisionBasis, at: IntentKeys | None = None) -> Decision:
         entries = self._intent.entries
         assert entries is not None
         span = entries.span(keys if at is None else at)
         return Decision(keys=keys, how=how, file=self._intent.path, span=span, line=entries.line(span.line))
 
     def _aspect_of_subject(self, subject: Subject) -> FabricPart:
-        if subject[0] == FABRIC:
+        if subject[0] == FABRIC_HEAD:
             return FabricPart("fabric", subject[1:])
         if subject[0] not in self._nodes_by_name:
             return FabricPart("nic", subject[-1:])
@@ -111,7 +115,7 @@ class _Deciding:
         path = (subject[1][1:], *subject[2:]) if subject[1:] else ()
         return FabricPart("device", path)
 
-    def _words(self, subject: Subject, aspect: FabricPart) -> _Words:
+    def _words(self, subject: Subject, aspect: FabricPart) -> _WordsByPlaceholder:
         """Return the values of the words in braces; those without a value are missing."""
         words = dict(self._words_of_classes)
         node = self._nodes_by_name.get(subject[0])
@@ -134,11 +138,11 @@ class _Deciding:
         return words
 
     @cached_property
-    def _boxes_of_intent(self) -> Boxes:
+    def _boxes_of_intent(self) -> PlannedSwitches:
         return resolve_switches(self._intent, [])
 
     @cached_property
-    def _nodes_by_name(self) -> Mapping[str, Node]:
+    def _nodes_by_name(self) -> Mapping[str, PlannedSwitch]:
         return {node.name: node for node in self._boxes_of_intent.all}
 
     @cached_property
@@ -157,7 +161,7 @@ class _Deciding:
                 links[link.switch.name, bond_name(link, link.bond)] = keys
         return links
 
-    def _words_of_neighbor(self, node: Node, neighbor: str) -> _Words:
+    def _words_of_neighbor(self, node: PlannedSwitch, neighbor: str) -> _WordsByPlaceholder:
         """Return the key of the AS number of a neighbor, by its address or the port that leads to it."""
         topology = topology_of(self._intent)
         linked = {join.upper for join in topology.joins_above(node.group)}
@@ -183,7 +187,7 @@ class _Deciding:
         return {name_of(self._intent, identity): identity.group for identity in host_identities(self._intent.endpoints)}
 
     @cached_property
-    def _words_of_classes(self) -> _Words:
+    def _words_of_classes(self) -> _WordsByPlaceholder:
         """Of the classes, the first of each purpose that a row names, and the first lossless one."""
         class_of_purpose = {
             purpose_of(name, wanted_traffic_class): name
@@ -196,7 +200,7 @@ class _Deciding:
         ]
         return class_words | ({"lossless": (lossless[0],)} if lossless else {})
 
-    def _words_of_port(self, node: Node, name: str) -> _Words:
+    def _words_of_port(self, node: PlannedSwitch, name: str) -> _WordsByPlaceholder:
         link = self._links.get((node.name, name))
         panels = self._panel_keys(node)
         if link is None:
@@ -205,12 +209,12 @@ class _Deciding:
         pool = {"pool": ("addressing", "endpoints" if to_host else "links")}
         return {"link": link, "panels": panels, "side": ("hosts" if to_host else "fabric",)} | pool
 
-    def _panel_keys(self, node: Node) -> tuple[str, ...]:
+    def _panel_keys(self, node: PlannedSwitch) -> tuple[str, ...]:
         """Return the keys that decide the use of a switch's panel ports."""
         below = topology_of(self._intent).joins_below(node.group)
         return below[0].keys if len(below) == 1 and below[0].upper_ports is None else node.group.ports_keys
 
-    def _words_of_priority(self, path: Subject) -> _Words:
+    def _words_of_priority(self, path: Subject) -> _WordsByPlaceholder:
         """Return the class of a queue, a priority group or a DSCP."""
         match path:
             case ["qos", ("queues" | "priority_groups"), index, *_]:
@@ -221,12 +225,16 @@ class _Deciding:
                         )
             case ["qos", "dscp_to_tc", dscp, *_]:
                 for name, traffic_class in self._intent.classes.items():
-                    marked = unclaimed(self._intent.classes) if traffic_class.dscp == "rest" else traffic_class.dscp
+                    marked = (
+                        dscps_without_class(self._intent.classes)
+                        if traffic_class.dscp == "rest"
+                        else traffic_class.dscp
+                    )
                     if dscp in map(str, marked):
                         return {"marked": (name,)}
         return {}
 
-    def _words_of_bundle(self, node: Node, table: str, name: str) -> _Words:
+    def _words_of_bundle(self, node: PlannedSwitch, table: str, name: str) -> _WordsByPlaceholder:
         if table == "port_channels":
             link = self._links.get((node.name, name))
             return {"link": link} if link else {}
@@ -235,12 +243,12 @@ class _Deciding:
                 return {"link": ("endpoints", group)}
         return {}
 
-    def _words_of_link(self, ends: str) -> _Words:
+    def _words_of_link(self, ends: str) -> _WordsByPlaceholder:
         link = next((self._links[end] for end in cable_ends(ends)[:1] if end in self._links), None)
         return {"link": link} if link else {}
 
 
-def _words_of_node(intent: Intent, node: Node) -> dict[str, tuple[str, ...]]:
+def _words_of_node(intent: Intent, node: PlannedSwitch) -> dict[str, tuple[str, ...]]:
     return {
         "tier": node.group.keys[1:],
         "asn": node.group.asn_keys[-1:],
@@ -252,7 +260,7 @@ def _words_of_node(intent: Intent, node: Node) -> dict[str, tuple[str, ...]]:
     }
 
 
-def _fill_key_template(template: str, words: _Words) -> tuple[str, ...]:
+def _fill_key_template(template: str, words: _WordsByPlaceholder) -> tuple[str, ...]:
     """Return the keys of a path with its words filled in; none where one of them stands for nothing."""
     keys: list[str] = []
     for step in template.split("."):

@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from nodrop.model.fields import nearest
+from nodrop.model.fields import nearest_field
 from nodrop.model.subject import Subject
 
-_BELOW: Mapping[str, Subject] = {
+_PATH_BY_PART_KIND: Mapping[str, Subject] = {
     "fabric": (),
     "device": ("devices", "*"),
     "port": ("devices", "*", "interfaces", "*"),
@@ -34,13 +34,13 @@ KeyGroups = tuple[tuple[str, ...], ...]
 
 
 @lru_cache(maxsize=8192)
-def groups(aspect: FabricPart) -> KeyGroups:
+def deciding_key_groups(aspect: FabricPart) -> KeyGroups:
     """Return the key paths that decide a part, or the nearest part around it, in groups; none if no key does."""
-    row = nearest((*_BELOW[aspect.kind], *aspect.path), "key", "no_key")
+    row = nearest_field((*_PATH_BY_PART_KIND[aspect.kind], *aspect.path), "key", "no_key")
     return tuple(tuple(group.split()) for group in row.key.split(";")) if row and row.key else ()
 
 
-_SHOWN: Mapping[str, tuple[str, ...]] = {
+_SECTIONS_BY_PLACEHOLDER: Mapping[str, tuple[str, ...]] = {
     "{link}": ("topology.uplinks", "endpoints.*"), "{panels}": ("topology",),
     "{pool}": ("addressing.links", "addressing.endpoints"),
 }  # fmt: skip
@@ -48,11 +48,11 @@ _SHOWN: Mapping[str, tuple[str, ...]] = {
 
 def format_deciding_keys(aspect: FabricPart) -> str:
     """Return the keys that decide a part of an intent, for every switch and port; empty if no key does."""
-    fitting = groups(aspect)
+    fitting = deciding_key_groups(aspect)
     key_path = fitting[0][0] if fitting else "!"
     if key_path.startswith("!"):
         return ""
     head, _, remainder = key_path.partition(".")
-    heads = _SHOWN.get(head, (head,))
+    heads = _SECTIONS_BY_PLACEHOLDER.get(head, (head,))
     shown = re.sub(r"\{\w+\}", "*", f".{remainder}" if remainder else "")
     return " or ".join(f"{section}{shown}" for section in heads)

@@ -9,16 +9,23 @@ import netaddr
 from nodrop.design.addressing import model_with_most_slots, port_slots_of
 from nodrop.design.boxes import resolve_switches, traits_by_group, traits_of
 from nodrop.design.buffers import DEFAULT_PATTERN_MTU_BYTES, pattern_mtu
-from nodrop.design.classes import purpose_of, resolve_classes, unclaimed
-from nodrop.design.delivery import has_delivery_choice
-from nodrop.design.host_settings import WITHOUT_DCQCN, host_cnp_dscp, host_dcqcn, host_pfc, host_tos
+from nodrop.design.classes import dscps_without_class, purpose_of, resolve_classes
+from nodrop.design.delivery import can_have_bgp_tables
+from nodrop.design.host_settings import NO_DCQCN_REASON_BY_MODE, host_cnp_dscp, host_dcqcn, host_pfc, host_tos
 from nodrop.design.modes import has_pfc, has_trimming
 from nodrop.design.reserves import RESERVED_PURPOSES, queue_reserve
-from nodrop.design.routing import RESTART_S
-from nodrop.design.static_buffers import is_static
+from nodrop.design.routing import GRACEFUL_RESTART_S
+from nodrop.design.static_buffers import has_static_headroom
 from nodrop.design.styles import qos_style
 from nodrop.design.topology import model_of, topology_of
-from nodrop.design.watchdog import BASE_DETECTION_MS, FABRIC_FACTOR, SideTimers, Timers, derive_timers, timer_scale
+from nodrop.design.watchdog import (
+    BASE_DETECTION_MS,
+    FABRIC_FACTOR,
+    SideTimers,
+    Timers,
+    derive_watchdog_timers,
+    watchdog_timer_scale,
+)
 from nodrop.intent.schema import Endpoints, Intent, TrafficClass, WatchdogTimers
 from nodrop.model.timeouts import QP_TIMEOUT_MS
 from nodrop.platforms.kit.traits import Traits
@@ -44,7 +51,7 @@ def applied_defaults(intent: Intent) -> tuple[AppliedDefault, ...]:
     )
 
 
-_PLAIN = (
+_CONSTANT_DEFAULTS = (
     ("mode", "", "lossless (PFC and ECN) is what most RoCEv2 fabrics run"),
     ("mtu", "", "the largest MTU of SONiC and NVUE ports"),
     ("topology.max_oversubscription", "", "training traffic fills what it has: 1:1"),
@@ -61,12 +68,12 @@ _PLAIN = (
 )
 """Keys with a default of their own, its unit, and its source."""
 
-_WITH_PFC = ("buffers.alpha", "buffers.lossless_pool", "buffers.shared_headroom")
+_LOSSLESS_ONLY_KEYS = ("buffers.alpha", "buffers.lossless_pool", "buffers.shared_headroom")
 """Those that mean something only where something is lossless."""
 
 
 def _list_plain_defaults(intent: Intent) -> Iterator[AppliedDefault]:
-    for path, unit, source in _PLAIN:
+    for path, unit, source in _CONSTANT_DEFAULTS:
         *sections, key = path.split(".")
         section: Any = reduce(getattr, sections, intent)
         if key not in section.model_fields_set and _is_key_applicable(intent, path):
@@ -76,8 +83,8 @@ def _list_plain_defaults(intent: Intent) -> Iterator[AppliedDefault]:
 def _is_key_applicable(intent: Intent, path: str) -> bool:
     """Return whether a key has a meaning for an intent."""
     if path == "routing.delivery":
-        return any(has_delivery_choice(group.wanted) for group in topology_of(intent).groups)
-    return has_pfc(intent.mode) or path not in _WITH_PFC
+        return any(can_have_bgp_tables(group.wanted) for group in topology_of(intent).groups)
+    return has_pfc(intent.mode) or path not in _LOSSLESS_ONLY_KEYS
 
 
 def _nic_class_defaults(intent: Intent) -> Iterator[AppliedDefault]:
@@ -105,7 +112,7 @@ def _nic_class_defaults(intent: Intent) -> Iterator[AppliedDefault]:
 
 def _class_of_dscp(classes: Mapping[str, TrafficClass], dscp: int) -> str:
     """Return the class that has a DSCP."""
-    unclaimed_dscps = unclaimed(classes)
+    unclaimed_dscps = dscps_without_class(classes)
     owned = (
         (name, unclaimed_dscps if wanted_traffic_class.dscp == "rest" else wanted_traffic_class.dscp)
         for name, wanted_traffic_class in classes.items()
@@ -117,7 +124,7 @@ def _mode_defaults(intent: Intent) -> Iterator[AppliedDefault]:
     """Yield what follows from the mode."""
     if "dcqcn" not in intent.hosts.model_fields_set:
         marked = host_dcqcn(intent)
-        source = "the switches mark, so the NICs must listen" if marked else WITHOUT_DCQCN[intent.mode]
+        source = "the switches mark, so the NICs must listen" if marked else NO_DCQCN_REASON_BY_MODE[intent.mode]
         yield AppliedDefault("hosts.dcqcn", _format_value(marked), source)
     if has_trimming(intent):
         stated_fields = intent.trimming.model_fields_set
@@ -147,20 +154,21 @@ def _endpoint_defaults(endpoints: Mapping[str, Endpoints]) -> Iterator[AppliedDe
             yield AppliedDefault(f"endpoints.{name}.spread", group.spread, source)
 
 
-_IN_TIME = f"the longest by which a watchdog acts before queue pairs time out ({QP_TIMEOUT_MS} ms)"
+_DETECTION_LIMIT_REASON = f"the longest by which a watchdog acts before queue pairs time out ({QP_TIMEOUT_MS} ms)"
 """Why a derived detection is no longer than it is."""
 
 
 def _watchdog_defaults(intent: Intent) -> Iterator[AppliedDefault]:
     ports = resolve_switches(intent, []).most_ports
-    timers, wanted_watchdog = derive_timers(intent, ports), intent.pfc.watchdog
+    timers, wanted_watchdog = derive_watchdog_timers(intent, ports), intent.pfc.watchdog
     if timers is None:
         return
     first_source = (
-        f"{BASE_DETECTION_MS} ms × {timer_scale(ports)} for {ports} ports (sonic-utilities pfcwd start_default)"
+        f"{BASE_DETECTION_MS} ms × {watchdog_timer_scale(ports)} for {ports} "
+        "ports (sonic-utilities pfcwd start_default)"
     )
-    if timers.hosts.detection_ms < BASE_DETECTION_MS * timer_scale(ports):
-        first_source = f"{_IN_TIME}, for {first_source} is longer"
+    if timers.hosts.detection_ms < BASE_DETECTION_MS * watchdog_timer_scale(ports):
+        first_source = f"{_DETECTION_LIMIT_REASON}, for {first_source} is longer"
     yield from _watchdog_side_defaults("hosts", timers.hosts, wanted_watchdog.hosts, first_source)
     if topology_of(intent).joins and wanted_watchdog.fabric != "off":
         yield from _fabric_watchdog_defaults(timers, wanted_watchdog.fabric)
@@ -180,7 +188,7 @@ def _fabric_watchdog_defaults(timers: Timers, wanted_timers: WatchdogTimers) -> 
         return
     source = f"{FABRIC_FACTOR} × hosts, so that the nearest hop acts first"
     if timers.fabric.detection_ms < FABRIC_FACTOR * timers.hosts.detection_ms:
-        source = f"{_IN_TIME}, for {FABRIC_FACTOR} × hosts is longer"
+        source = f"{_DETECTION_LIMIT_REASON}, for {FABRIC_FACTOR} × hosts is longer"
     yield from _watchdog_side_defaults("fabric", timers.fabric, wanted_timers, source)
 
 
@@ -205,7 +213,7 @@ def _list_derived_defaults(intent: Intent) -> Iterator[AppliedDefault]:
         mtu_by_group = {
             group.label: str(pattern_mtu(intent, group, model_of(group)))
             for group in topology.groups
-            if not is_static(model_of(group))
+            if not has_static_headroom(model_of(group))
         }
         same = set(mtu_by_group.values())
         value = ", ".join(same if len(same) == 1 else (f"{name} {mtu}" for name, mtu in mtu_by_group.items()))
@@ -248,12 +256,12 @@ def _queue_reserve_defaults(intent: Intent) -> Iterator[AppliedDefault]:
     for group in topology_of(intent).groups:
         if names and traits_of(group).queue_reserves:
             model = model_of(group)
-            reserve = queue_reserve(model, static=is_static(model))
+            reserve = queue_reserve(model, static=has_static_headroom(model))
             source = f"for {' and '.join(sorted(names))}: {reserve.source}"
             yield AppliedDefault(f"queue reserve at {group.label}", f"{reserve.size_bytes}B", source)
 
 
-_WAIT = "the hardware has a route before packets arrive (SONiC's bgpd.main.conf.j2)"
+_HARDWARE_WAIT_REASON = "the hardware has a route before packets arrive (SONiC's bgpd.main.conf.j2)"
 
 
 def _render_wait_faults(by_tier: Mapping[str, Traits]) -> str:
@@ -272,9 +280,9 @@ def _bgp_defaults(intent: Intent) -> Iterator[AppliedDefault]:
     for value, on in (("once installed", True), ("at once", False)):
         tiers = [name for name, does_wait in waits.items() if does_wait is on]
         key = "BGP announces routes" if len(tiers) == len(waits) else f"BGP of {' and '.join(tiers)} announces routes"
-        source = f"{_WAIT}{_render_wait_faults(by_tier)}" if on else "the release cannot wait"
+        source = f"{_HARDWARE_WAIT_REASON}{_render_wait_faults(by_tier)}" if on else "the release cannot wait"
         if tiers:
             yield AppliedDefault(key, value, source)
     source = "a switch is the only way to its hosts (SONiC's bgpd.main.conf.j2, ToRRouter)"
     key = " and ".join(group.label for group in topology_of(intent).host_groups)
-    yield AppliedDefault(f"graceful restart of {key}", f"{RESTART_S}s", source)
+    yield AppliedDefault(f"graceful restart of {key}", f"{GRACEFUL_RESTART_S}s", source)

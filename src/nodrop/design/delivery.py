@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import fields
 
-from nodrop.design.boxes import Boxes
+from nodrop.design.boxes import PlannedSwitches
 from nodrop.design.topology import topology_of
 from nodrop.errors import Problem
 from nodrop.intent.network import Routing
@@ -12,39 +12,39 @@ from nodrop.intent.topology import Switches
 from nodrop.model.routing import Bgp, BgpNeighbor, PrefixList, PrefixRule, RouteMap
 from nodrop.model.states import require_fact
 from nodrop.model.values import replace_fields
-from nodrop.platforms.kit.traits import RoutingTables, first_release, traits
+from nodrop.platforms.kit.traits import RoutingTables, first_release, traits_of_platform
 
-_DELIVERY = ("routing", "delivery")
-_LENGTH = {"ipv4": 32, "ipv6": 128}
+_DELIVERY_KEY_PATH = ("routing", "delivery")
+_ADDRESS_BITS_BY_FAMILY = {"ipv4": 32, "ipv6": 128}
 
 
-def has_delivery_choice(tier: Switches) -> bool:
+def can_have_bgp_tables(tier: Switches) -> bool:
     """Return whether the BGP of a tier's switches can be in tables, in any release."""
-    return traits(tier.platform).routing_tables is not None
+    return traits_of_platform(tier.platform).routing_tables is not None
 
 
 def has_bgp_tables(routing: Routing, tier: Switches) -> bool:
     """Return whether the BGP of a tier's switches is in tables."""
-    return routing.delivery == "tables" and has_delivery_choice(tier)
+    return routing.delivery == "tables" and can_have_bgp_tables(tier)
 
 
-def delivery_faults(intent: Intent, switches: Boxes) -> Iterator[Problem]:
+def bgp_delivery_faults(intent: Intent, switches: PlannedSwitches) -> Iterator[Problem]:
     """Yield tiers whose release cannot have BGP in tables, and lines for frr.conf, which tables replace."""
     if intent.routing.delivery != "tables":
         return
     tiers = [group.wanted for group in topology_of(intent).groups]
     if not any(has_bgp_tables(intent.routing, tier) for tier in tiers):
-        titles = " and ".join(sorted({traits(tier.platform).title for tier in tiers}))
-        yield intent.problem(_DELIVERY, f"tables, which {titles} does not have", "frr.conf")
+        titles = " and ".join(sorted({traits_of_platform(tier.platform).title for tier in tiers}))
+        yield intent.problem(_DELIVERY_KEY_PATH, f"tables, which {titles} does not have", "frr.conf")
         return
     for platform, release in sorted(
         {(tier.platform, tier.version) for tier in tiers if has_bgp_tables(intent.routing, tier)}
     ):
-        os_traits = traits(platform, release)
+        os_traits = traits_of_platform(platform, release)
         if os_traits.routing_tables is None:
             since = first_release(platform, lambda release_traits: release_traits.routing_tables is not None)
             fault = f"tables, which {os_traits.title} {release} cannot have of this design"
-            yield intent.problem(_DELIVERY, fault, "frr.conf", f"or {os_traits.title} {since} or later")
+            yield intent.problem(_DELIVERY_KEY_PATH, fault, "frr.conf", f"or {os_traits.title} {since} or later")
     names = {
         name
         for node in switches.all
@@ -65,7 +65,7 @@ def bgp_for_tables(bgp: Bgp, routing_tables: RoutingTables) -> Bgp:
     ipv4, ipv6 = (count if count is None else min(count, routing_tables.most_paths) for count in paths)
     return replace_fields(
         bgp,
-        **_defaults(bgp, routing_tables.process),
+        **_defaults_outside_tables(bgp, routing_tables.process),
         requires_policy=True,
         maximum_paths=ipv4,
         maximum_paths_ipv6=ipv6,
@@ -75,13 +75,15 @@ def bgp_for_tables(bgp: Bgp, routing_tables: RoutingTables) -> Bgp:
         ),
         route_maps=maps,
         neighbors=tuple(
-            replace_fields(neighbor, **_defaults(neighbor, routing_tables.session), hold_s=routing_tables.hold_s)
+            replace_fields(
+                neighbor, **_defaults_outside_tables(neighbor, routing_tables.session), hold_s=routing_tables.hold_s
+            )
             for neighbor in require_fact(bgp.neighbors)
         ),
     )
 
 
-def _defaults(bgp_row: Bgp | BgpNeighbor, table_fields: frozenset[str]) -> dict[str, object]:
+def _defaults_outside_tables(bgp_row: Bgp | BgpNeighbor, table_fields: frozenset[str]) -> dict[str, object]:
     """Return the defaults of the fields that tables do not hold."""
     return {field.name: field.default for field in fields(bgp_row) if field.name not in table_fields}
 
@@ -102,7 +104,8 @@ def _complete_list_ranges(prefix_list: PrefixList, routing_tables: RoutingTables
     return replace_fields(
         prefix_list,
         rules=tuple(
-            _complete_rule_range(rule, _LENGTH[prefix_list.family], routing_tables) for rule in prefix_list.rules
+            _complete_rule_range(rule, _ADDRESS_BITS_BY_FAMILY[prefix_list.family], routing_tables)
+            for rule in prefix_list.rules
         ),
     )
 

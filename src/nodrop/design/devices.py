@@ -3,18 +3,18 @@
 from collections.abc import Mapping
 
 from nodrop.design.adapting import Adaptation, Adapter
-from nodrop.design.additions import extra, extra_lines
+from nodrop.design.additions import additions_of_switch, extra_lines
 from nodrop.design.addressing import Plan, format_ipv4_address
-from nodrop.design.balancing import is_adaptive, is_weighted
+from nodrop.design.balancing import has_adaptive_routing, is_weighted
 from nodrop.design.bonds import port_channels
-from nodrop.design.boxes import Boxes, Node, traits_of
+from nodrop.design.boxes import PlannedSwitch, PlannedSwitches, traits_of
 from nodrop.design.buffers import Buffers, design_buffers
 from nodrop.design.classes import Classes
 from nodrop.design.delivery import has_bgp_tables
 from nodrop.design.high_frequency import design_streams
 from nodrop.design.hwskus import hwsku_of, shipped_splits
 from nodrop.design.kinds import panel_uses
-from nodrop.design.modes import trimming
+from nodrop.design.modes import build_trimming
 from nodrop.design.ports import PortCables, QosProfileCache, design_interfaces
 from nodrop.design.routing import design_bgp, design_static_routes
 from nodrop.design.settings import (
@@ -25,12 +25,12 @@ from nodrop.design.settings import (
     otlp_collectors,
     stuck_queue_conditions,
 )
-from nodrop.design.static_buffers import is_static, static_buffers, static_notes
+from nodrop.design.static_buffers import design_static_buffers, has_static_headroom, static_headroom_notes
 from nodrop.design.styles import qos_style
 from nodrop.design.topology import Group
 from nodrop.design.vlans import design_vlans
-from nodrop.design.watchdog import Timers, has_history
-from nodrop.hardware.dynamic import Resolved, resolve
+from nodrop.design.watchdog import Timers, has_pause_history
+from nodrop.hardware.dynamic import ResolvedProfiles, resolve_dynamic_buffers
 from nodrop.hardware.schema import Switch
 from nodrop.intent.schema import Intent
 from nodrop.model.fabric import COUNTER_GROUPS, Counter, Device, Loopback, Management
@@ -42,12 +42,12 @@ HASH_SEEDS = (0, 10, 25, 40, 55)
 """One seed per tier from the hosts up, so that no two tiers hash alike; the first three are SONiC's (sonic-buildimage
 dockers/docker-orchagent/switch.json.j2)."""
 
-LOOPBACK = "Loopback0"
+LOOPBACK_NAME = "Loopback0"
 """The name of the loopback, on platforms that do not prescribe one."""
 
 
-def _buffers(intent: Intent, group: Group, switch_model: Switch) -> Buffers:
-    return (static_buffers if is_static(switch_model) else design_buffers)(intent, group, switch_model)
+def _build_buffers(intent: Intent, group: Group, switch_model: Switch) -> Buffers:
+    return (design_static_buffers if has_static_headroom(switch_model) else design_buffers)(intent, group, switch_model)
 
 
 class DeviceBuilder:
@@ -56,7 +56,7 @@ class DeviceBuilder:
     def __init__(
         self,
         intent: Intent,
-        switches: Boxes,
+        switches: PlannedSwitches,
         plan: Plan,
         asns: Mapping[str, int],
         classes: Classes,
@@ -65,27 +65,27 @@ class DeviceBuilder:
         self._intent, self._plan, self._asns, self._classes, self._timers = intent, plan, asns, classes, timers
         self._interner = Interner()
         self._models = models = {group: nodes[0].model for group, nodes in switches.groups.items()}
-        self._buffers = {group: _buffers(intent, group, model) for group, model in models.items()}
+        self._buffers = {group: _build_buffers(intent, group, model) for group, model in models.items()}
         self._hwskus = {group: hwsku_of(intent, group, model) for group, model in models.items()}
         self._shipped = {group: shipped_splits(intent, group, model) for group, model in models.items()}
         self._profiles = {
             group: QosProfileCache(
-                intent, classes, timers, buffers, history=has_history(held, models[group]), held=held
+                intent, classes, timers, buffers, history=has_pause_history(held, models[group]), held=held
             )
             for group, buffers in self._buffers.items()
             for held in (traits_of(group),)
         }
-        self._resolved: dict[Group, Resolved] = {group: {} for group in models}
+        self._resolved: dict[Group, ResolvedProfiles] = {group: {} for group in models}
         self._adapters = {group: self._make_adapter(nodes[0]) for group, nodes in switches.groups.items()}
 
-    def build_device(self, node: Node, cables: PortCables) -> Device:
+    def build_device(self, node: PlannedSwitch, cables: PortCables) -> Device:
         """Return a switch as its platform can hold it, with the values that it will compute itself filled in."""
         adapted = self._adapters[node.group].adapt_device(self._design_device(node, cables))
-        return self._interner.device(resolve(adapted, self._resolved[node.group]))
+        return self._interner.device(resolve_dynamic_buffers(adapted, self._resolved[node.group]))
 
-    def build_unadapted_device(self, node: Node, cables: PortCables) -> Device:
+    def build_unadapted_device(self, node: PlannedSwitch, cables: PortCables) -> Device:
         """Return a switch as it would be if its platform held all that others do."""
-        return resolve(self._design_device(node, cables))
+        return resolve_dynamic_buffers(self._design_device(node, cables))
 
     @property
     def notes(self) -> tuple[Adaptation, ...]:
@@ -93,10 +93,10 @@ class DeviceBuilder:
         return tuple(
             note
             for group, model in self._models.items()
-            for note in static_notes(self._intent, group, model, self._buffers[group])
+            for note in static_headroom_notes(self._intent, group, model, self._buffers[group])
         )
 
-    def _make_adapter(self, node: Node) -> Adapter:
+    def _make_adapter(self, node: PlannedSwitch) -> Adapter:
         profiles, length_m = self._profiles[node.group], self._length_of_spare_cables(node)
         os_traits = traits_of(node.group)
 
@@ -105,12 +105,12 @@ class DeviceBuilder:
 
         return Adapter(os_traits, node.group, self._timers, spare, length_m)
 
-    def _length_of_spare_cables(self, node: Node) -> int:
+    def _length_of_spare_cables(self, node: PlannedSwitch) -> int:
         """Return the length of a cable that a port without one may get: that of links to other switches, else hosts."""
         uses = panel_uses(self._intent, node.group, node.model)
         return next(uses).links.length
 
-    def _design_device(self, node: Node, cables: PortCables) -> Device:
+    def _design_device(self, node: PlannedSwitch, cables: PortCables) -> Device:
         plan, buffers, services = self._plan, self._buffers[node.group], self._intent.services
         ports = design_interfaces(self._intent, node, cables, self._profiles[node.group], self._shipped[node.group])
         return Device(
@@ -121,7 +121,7 @@ class DeviceBuilder:
             hwsku=self._hwskus[node.group],
             role=node.role,
             interfaces=ports,
-            loopbacks=(Loopback(name=LOOPBACK, addresses=plan.loopback(node)),),
+            loopbacks=(Loopback(name=LOOPBACK_NAME, addresses=plan.loopback(node)),),
             port_channels=port_channels(self._intent.mtu, node, cables),
             vlans=design_vlans(self._intent, plan, node, cables),
             management=Management(
@@ -150,7 +150,7 @@ class DeviceBuilder:
             buffer_pools=buffers.pools,
             watchdog_polling_ms=self._timers.wanted_polling_ms if self._timers else None,
             watchdog_conditions=stuck_queue_conditions(self._intent.pfc),
-            trimming=trimming(self._intent),
+            trimming=build_trimming(self._intent),
             counters=tuple(Counter(group=group, enabled=True) for group in COUNTER_GROUPS),
             hash_seed=HASH_SEEDS[node.tier],
             ntp_servers=tuple(sorted(services.ntp)),
@@ -159,10 +159,10 @@ class DeviceBuilder:
             snmp_location=services.snmp.location,
             snmp_contact=services.snmp.contact,
             hash_fields=hash_fields(self._intent.routing),
-            adaptive_routing=is_adaptive(self._intent.routing),
+            adaptive_routing=has_adaptive_routing(self._intent.routing),
             gnmi_port=gnmi_port(self._intent.services),
             otlp_collectors=otlp_collectors(self._intent.services),
             high_frequency=design_streams(self._intent.services, self._classes, node.model, ports, buffers.pools),
-            extra=extra(self._intent, node),
+            extra=additions_of_switch(self._intent, node),
             extra_lines=extra_lines(self._intent, node),
         )

@@ -4,15 +4,15 @@ from collections.abc import Callable, Iterator, Set
 from itertools import islice
 from typing import NamedTuple
 
-from nodrop.design.boxes import Boxes, format_panel_ports
-from nodrop.design.cabling import HostCable, LinkEnd, cabling, joining_splits
+from nodrop.design.boxes import PlannedSwitches, format_panel_ports
+from nodrop.design.cabling import HostCable, LinkEndKind, joining_splits, resolve_cabling
 from nodrop.design.naming import host_identity, name_of
 from nodrop.design.rails import rail_faults, suggest_more_switches
 from nodrop.design.splits import SplitPort, group_panels, split_ports
 from nodrop.design.topology import endpoints_of_group, group_of_endpoints, model_of, topology_of
-from nodrop.design.uplinks import can_uppers_hold
+from nodrop.design.uplinks import can_upper_switches_hold
 from nodrop.errors import Problem
-from nodrop.hardware import nearest, nic, nics
+from nodrop.hardware import nearest_word_hint, nic, nics
 from nodrop.hardware.schema import Nic
 from nodrop.intent.schema import Endpoints, Intent
 from nodrop.units import show_ids
@@ -20,7 +20,7 @@ from nodrop.units import show_ids
 MAX_HOST_PORTS = 100_000
 """Of a group, in a fabric of two tiers; more are not even looked at."""
 
-_MORE_PORTS = "more endpoint ports"
+_MORE_PORTS_HINT = "more endpoint ports"
 
 
 class HostPortPlace(NamedTuple):
@@ -42,7 +42,7 @@ def host_port_places(group: Endpoints) -> Iterator[HostPortPlace]:
             yield HostPortPlace(host, port, block * width + switch_index + 1, position * together + port_index)
 
 
-def host_cables(intent: Intent, switches: Boxes, problems: list[Problem]) -> tuple[HostCable, ...]:
+def host_cables(intent: Intent, switches: PlannedSwitches, problems: list[Problem]) -> tuple[HostCable, ...]:
     """Return the links to all hosts; every fault is found, one problem for each group and kind."""
     _check_names(intent, problems)
     taken: dict[tuple[str, int], dict[SplitPort, str]] = {}
@@ -69,7 +69,7 @@ def _check_names(intent: Intent, problems: list[Problem]) -> None:
 def _cables_of_group(
     intent: Intent,
     name: str,
-    switches: Boxes,
+    switches: PlannedSwitches,
     taken: dict[tuple[str, int], dict[SplitPort, str]],
     problems: list[Problem],
 ) -> Iterator[HostCable]:
@@ -87,9 +87,9 @@ def _cables_of_group(
     model = model_of(group_of_endpoints(intent, name))
     card = _find_nic(intent, keys, group, problems)
     panels = _panels_of_group(intent, name, problems)
-    ends = [LinkEnd.of(model, group.split, panels, group.lanes), *([LinkEnd.of_nic(card)] if card else [])]
+    ends = [LinkEndKind.of(model, group.split, panels, group.lanes), *([LinkEndKind.of_nic(card)] if card else [])]
     needed = _count_slots(group)
-    link = cabling(intent, keys, group, ends, problems, lambda n: needed <= len(panels) * n) if card else None
+    link = resolve_cabling(intent, keys, group, ends, problems, lambda n: needed <= len(panels) * n) if card else None
     ports = split_ports(panels, group.split)
     spots = tuple(host_port_places(group))
     finer = (
@@ -106,7 +106,7 @@ def _cables_of_group(
         host_of_jack = taken.setdefault((switch.name, jack.panel), {})
         clash = _describe_jack_clash(host_of_jack, jack, host, switch.name)
         if clash:
-            hint = _suggest_ports(intent, name) or _MORE_PORTS
+            hint = _suggest_ports(intent, name) or _MORE_PORTS_HINT
             problems.append(intent.problem((*keys, "leaf_ports"), clash, "separate leaf_ports", hint))
             return
         if link is not None:
@@ -151,7 +151,7 @@ def _shared_switch_fault(intent: Intent, name: str) -> Problem | None:
 def _find_nic(intent: Intent, keys: tuple[str, ...], group: Endpoints, problems: list[Problem]) -> Nic | None:
     """Return the NIC of a group; None where it is not known. More ports than its accelerators have are a problem."""
     if group.nic not in nics():
-        hint = nearest(group.nic, nics())
+        hint = nearest_word_hint(group.nic, nics())
         problems.append(intent.problem((*keys, "nic"), group.nic, "a NIC of the catalogue", hint))
         return None
     card = nic(group.nic)
@@ -182,7 +182,7 @@ def _panels_of_group(intent: Intent, name: str, problems: list[Problem]) -> tupl
         if len(endpoints_of_group(intent, switches)) == 1:
             return of_switch
         fault = f"several groups share the {switches.label}' endpoint ports"
-        hint = _suggest_ports(intent, name) or _MORE_PORTS
+        hint = _suggest_ports(intent, name) or _MORE_PORTS_HINT
         problems.append(intent.problem(("endpoints", name), fault, "separate leaf_ports", hint))
         return ()
     foreign = set(group.leaf_ports) - set(of_switch)
@@ -227,7 +227,7 @@ def _has_exclusive_panels(intent: Intent, name: str) -> bool:
 def _placement_faults(
     intent: Intent,
     name: str,
-    switches: Boxes,
+    switches: PlannedSwitches,
     spots: tuple[HostPortPlace, ...],
     panels: tuple[int, ...],
     finer: list[int],
@@ -272,7 +272,7 @@ def _placement_faults(
         split = next((f"split: {into}" for into in finer if needed <= len(panels) * into), "")
         hint = (
             _join_alternatives(split, _suggest_ports(intent, name), fewer, _render_host_ids(set(group.ids) - lost))
-            or _MORE_PORTS
+            or _MORE_PORTS_HINT
         )
         yield intent.problem((*keys, "leaf_group"), fault, f"at most the {port_count} it has, {where}", hint)
 
@@ -302,7 +302,7 @@ def _render_change_with_switches(intent: Intent, name: str, change: str, missing
     """Return a change together with the switches that it needs besides; empty if those above cannot take them."""
     group = group_of_endpoints(intent, name)
     present = missing | set(group.wanted.ids)
-    if missing and not can_uppers_hold(intent, group, present):
+    if missing and not can_upper_switches_hold(intent, group, present):
         return ""
     keys = ".".join((*group.keys, "ids"))
     return " and ".join(filter(None, (change, f"{keys}: {show_ids(present)}" if missing else "")))

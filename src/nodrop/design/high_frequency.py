@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from nodrop.design.boxes import Boxes
+from nodrop.design.boxes import PlannedSwitches
 from nodrop.design.classes import Classes
 from nodrop.design.topology import topology_of
 from nodrop.errors import Problem
@@ -14,10 +14,10 @@ from nodrop.intent.topology import Switches
 from nodrop.model.buffers import BufferPool
 from nodrop.model.fabric import CounterStream, Device, Interface, SampledCounters, SampledKind
 from nodrop.model.states import require_fact
-from nodrop.platforms.kit.traits import Traits, first_release, traits
+from nodrop.platforms.kit.traits import Traits, first_release, traits_of_platform
 from nodrop.units import show_us
 
-COUNTERS: Mapping[SampledKind, tuple[str, ...]] = {
+COUNTERS_BY_KIND: Mapping[SampledKind, tuple[str, ...]] = {
     "queues": ("CURR_OCCUPANCY_CELLS", "DROPPED_PACKETS", "WATERMARK_CELLS", "WRED_ECN_MARKED_PACKETS"),
     "priority-groups": ("CURR_OCCUPANCY_CELLS", "DROPPED_PACKETS", "WATERMARK_CELLS"),
     "ports": ("IF_IN_DISCARDS", "IF_IN_OCTETS", "IF_OUT_OCTETS"),
@@ -27,7 +27,7 @@ COUNTERS: Mapping[SampledKind, tuple[str, ...]] = {
 
 No ASIC samples frames of PFC by priority (sonic-mgmt tests/high_frequency_telemetry/counter_profiles.py)."""
 
-_KEYS = ("services", "telemetry", "high_frequency")
+_HIGH_FREQUENCY_KEY_PATH = ("services", "telemetry", "high_frequency")
 
 
 def supported_sampling(platform_traits: Traits, model: str) -> Sampling | None:
@@ -43,11 +43,15 @@ def design_streams(
     if wanted_high_frequency is None:
         return ()
     facts = asic(switch_model.asic).sampling
-    able = facts.counters.get(wanted_high_frequency.objects, ()) if facts else COUNTERS[wanted_high_frequency.objects]
+    able = (
+        facts.counters.get(wanted_high_frequency.objects, ())
+        if facts
+        else COUNTERS_BY_KIND[wanted_high_frequency.objects]
+    )
     samples = SampledCounters(
         kind=wanted_high_frequency.objects,
         objects=tuple(_sampled_objects(wanted_high_frequency.objects, classes, ports, pools)),
-        counters=tuple(counter for counter in COUNTERS[wanted_high_frequency.objects] if counter in able),
+        counters=tuple(counter for counter in COUNTERS_BY_KIND[wanted_high_frequency.objects] if counter in able),
     )
     return (
         CounterStream(
@@ -88,7 +92,7 @@ def stream_faults(intent: Intent) -> Iterator[Problem]:
     if wanted_high_frequency is None:
         return
     tiers = [group.wanted for group in topology_of(intent).groups]
-    tier_traits = [traits(tier.platform, tier.version) for tier in tiers]
+    tier_traits = [traits_of_platform(tier.platform, tier.version) for tier in tiers]
     facts = [
         sampler
         for tier, has in zip(tiers, tier_traits, strict=True)
@@ -100,18 +104,23 @@ def stream_faults(intent: Intent) -> Iterator[Problem]:
         chips = sorted({switch(tier.model).asic for tier in tiers if tier.model in switches()})
         able = sorted(name for name in asics() if asic(name).sampling)
         fault = f"no stream of counters is known of {' and '.join(chips)}"
-        yield intent.problem(_KEYS, fault, f"switches with {', '.join(able)}", "or no high_frequency")
+        yield intent.problem(
+            _HIGH_FREQUENCY_KEY_PATH, fault, f"switches with {', '.join(able)}", "or no high_frequency"
+        )
     else:
         names, later = _describe_unable_tiers(tiers)
         fault = f"{names} does not stream ECN marks and watermarks"
-        yield intent.problem(_KEYS, fault, "no high_frequency", later)
+        yield intent.problem(_HIGH_FREQUENCY_KEY_PATH, fault, "no high_frequency", later)
 
 
 def _describe_unable_tiers(tiers: Sequence[Switches]) -> tuple[str, str]:
     """Return the tiers' releases, and a hint that names the first one that streams counters, if there is one."""
     names, later = set(), set()
     for tier in tiers:
-        title, since = traits(tier.platform).title, first_release(tier.platform, lambda one: one.streams is not None)
+        title, since = (
+            traits_of_platform(tier.platform).title,
+            first_release(tier.platform, lambda one: one.streams is not None),
+        )
         names.add(f"{title} {tier.version}" if since else title)
         later |= {f"or {title} {since} or later"} if since else set()
     return " and ".join(sorted(names)), " ".join(sorted(later))
@@ -124,10 +133,12 @@ def _interval_faults(
     step = max(fact.step_us for fact in facts)
     if not shortest <= wanted_high_frequency.interval <= longest or wanted_high_frequency.interval % step:
         expected = f"a multiple of {show_us(step)} from {show_us(shortest)} to {show_us(longest)}"
-        yield intent.problem((*_KEYS, "interval"), show_us(wanted_high_frequency.interval), expected)
+        yield intent.problem((*_HIGH_FREQUENCY_KEY_PATH, "interval"), show_us(wanted_high_frequency.interval), expected)
 
 
-def bandwidth_faults(intent: Intent, switches: Boxes, devices: Mapping[str, Device]) -> Iterator[Problem]:
+def stream_bandwidth_faults(
+    intent: Intent, switches: PlannedSwitches, devices: Mapping[str, Device]
+) -> Iterator[Problem]:
     """Yield the ports of each tier that are not sampled, else a stream that is too fast for the management port."""
     for tier in switches:
         sending = [node for node in tier if require_fact(devices[node.name].high_frequency)]
@@ -162,12 +173,16 @@ def _lane_faults(intent: Intent, device: Device, facts: Sampling) -> list[Proble
     fault = (
         f"{wide[0].name} of {device.name} has {wide[0].lanes} lanes; ports are sampled with at most {facts.most_lanes}"
     )
-    return [intent.problem(_KEYS, fault, "ports that are broken out, such as split: 2", "or objects: buffer-pools")]
+    return [
+        intent.problem(
+            _HIGH_FREQUENCY_KEY_PATH, fault, "ports that are broken out, such as split: 2", "or objects: buffer-pools"
+        )
+    ]
 
 
 def _telemetry_rate_faults(intent: Intent, tier: Switches, device: Device, facts: Sampling) -> list[Problem]:
     stream_traits, wanted_high_frequency = (
-        traits(tier.platform, tier.version).streams,
+        traits_of_platform(tier.platform, tier.version).streams,
         intent.services.telemetry.high_frequency,
     )
     assert stream_traits is not None
@@ -182,5 +197,9 @@ def _telemetry_rate_faults(intent: Intent, tier: Switches, device: Device, facts
     fault = f"every {show_us(wanted_high_frequency.interval)} {device.name} sends {sent}; its management port has "
     fault += f"{stream_traits.management_mbps} Mb/s"
     if fits > facts.interval_us[1]:
-        return [intent.problem((*_KEYS, "interval"), fault, "objects: buffer-pools", "no interval is long enough")]
-    return [intent.problem((*_KEYS, "interval"), fault, f"{show_us(fits)} or longer")]
+        return [
+            intent.problem(
+                (*_HIGH_FREQUENCY_KEY_PATH, "interval"), fault, "objects: buffer-pools", "no interval is long enough"
+            )
+        ]
+    return [intent.problem((*_HIGH_FREQUENCY_KEY_PATH, "interval"), fault, f"{show_us(fits)} or longer")]

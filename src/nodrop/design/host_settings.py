@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from nodrop.design.classes import lossless_priorities, purpose_of, unclaimed
+from nodrop.design.classes import dscps_without_class, lossless_priorities, purpose_of
 from nodrop.design.modes import has_pfc
 from nodrop.errors import Problem
 from nodrop.intent.schema import Intent, TrafficClass
@@ -10,29 +10,29 @@ from nodrop.model.fabric import Purpose
 from nodrop.model.nics import ROCE_HEADERS_BYTES
 from nodrop.units import show_ids
 
-USUAL_RDMA_DSCP = 26
+DEFAULT_RDMA_DSCP = 26
 """NVIDIA's convention: Cumulus Linux, "RDMA over Converged Ethernet (RoCE)", maps DSCP 26 to switch priority 3."""
-USUAL_CNP_DSCP = 48
+DEFAULT_CNP_DSCP = 48
 """What NICs of NVIDIA (`mlxconfig query`: CNP_DSCP_P1) and Broadcom (hardware/nics/Thor-2.yaml) send as shipped."""
-WITHOUT_DCQCN: Mapping[str, str] = {
+NO_DCQCN_REASON_BY_MODE: Mapping[str, str] = {
     "pfc-only": "the switches mark nothing",
     "uec": "UET has its own congestion control, without CNPs",
 }
 """Modes in which NICs do not slow down for CNPs unless the intent says so, and why."""
-_ECN_CAPABLE = 2
+_ECT0_CODEPOINT = 2
 """ECT(0), in the two low bits of the ToS byte (RFC 3168, section 5)."""
 
 
 def host_tos(intent: Intent) -> int:
     """Return the ToS byte of RoCE packets; left out, that of the RDMA class."""
     stated = intent.hosts.tos
-    return tos_of(_dscp_or_usual(intent, "rdma", USUAL_RDMA_DSCP)) if stated is None else stated
+    return ect_tos_of_dscp(_dscp_or_usual(intent, "rdma", DEFAULT_RDMA_DSCP)) if stated is None else stated
 
 
 def host_cnp_dscp(intent: Intent) -> int:
     """Return the DSCP of CNPs; left out, that of the CNP class, or the usual one without such a class."""
     stated = intent.hosts.cnp_dscp
-    return _dscp_or_usual(intent, "cnp", USUAL_CNP_DSCP) if stated is None else stated
+    return _dscp_or_usual(intent, "cnp", DEFAULT_CNP_DSCP) if stated is None else stated
 
 
 def host_pfc(intent: Intent) -> tuple[int, ...]:
@@ -44,8 +44,10 @@ def host_pfc(intent: Intent) -> tuple[int, ...]:
 
 
 def host_dcqcn(intent: Intent) -> bool:
-    """Return whether NICs slow down for CNPs; left out, not in the modes `WITHOUT_DCQCN`."""
-    return intent.hosts.dcqcn and (intent.mode not in WITHOUT_DCQCN or "dcqcn" in intent.hosts.model_fields_set)
+    """Return whether NICs slow down for CNPs; left out, not in the modes `NO_DCQCN_REASON_BY_MODE`."""
+    return intent.hosts.dcqcn and (
+        intent.mode not in NO_DCQCN_REASON_BY_MODE or "dcqcn" in intent.hosts.model_fields_set
+    )
 
 
 def fifo_tos(intent: Intent) -> int | None:
@@ -54,13 +56,13 @@ def fifo_tos(intent: Intent) -> int | None:
     return (
         None
         if wanted_traffic_class is None or wanted_traffic_class.dscp == "rest"
-        else tos_of(wanted_traffic_class.dscp[0])
+        else ect_tos_of_dscp(wanted_traffic_class.dscp[0])
     )
 
 
-def tos_of(dscp: int) -> int:
+def ect_tos_of_dscp(dscp: int) -> int:
     """Return the ToS byte of ECN-capable packets with a DSCP."""
-    return dscp << 2 | _ECN_CAPABLE
+    return dscp << 2 | _ECT0_CODEPOINT
 
 
 def redundant_host_keys(intent: Intent) -> tuple[str, ...]:
@@ -77,7 +79,7 @@ def host_faults(intent: Intent) -> Iterator[Problem]:
     rdma, cnp = _classes_of_purpose(intent.classes, "rdma"), _classes_of_purpose(intent.classes, "cnp")
     if hosts.tos is not None and (dscps := _dscps_of_classes(intent, rdma)) and hosts.tos >> 2 not in dscps:
         fault = f"ToS {hosts.tos} is DSCP {hosts.tos >> 2}, which is not of the RDMA class"
-        expected = " or ".join(str(tos_of(dscp)) for dscp in dscps)
+        expected = " or ".join(str(ect_tos_of_dscp(dscp)) for dscp in dscps)
         yield intent.problem(("hosts", "tos"), fault, expected, _hint_without_key(intent, "tos", rdma, "dscp"))
     if hosts.cnp_dscp is not None and (dscps := _dscps_of_classes(intent, cnp)) and hosts.cnp_dscp not in dscps:
         fault = f"DSCP {hosts.cnp_dscp} is not of the CNP class"
@@ -101,8 +103,8 @@ def _undecided_purposes(intent: Intent) -> Iterator[Problem]:
     """Yield purposes with several classes that could be the NICs' own, if the intent does not choose."""
     hosts = intent.hosts
     asked: tuple[tuple[str, Purpose, int, int | None], ...] = (
-        ("tos", "rdma", USUAL_RDMA_DSCP, hosts.tos),
-        ("cnp_dscp", "cnp", USUAL_CNP_DSCP, hosts.cnp_dscp),
+        ("tos", "rdma", DEFAULT_RDMA_DSCP, hosts.tos),
+        ("cnp_dscp", "cnp", DEFAULT_CNP_DSCP, hosts.cnp_dscp),
     )
     for key, purpose, usual, stated in asked:
         classes = _classes_of_purpose(intent.classes, purpose)
@@ -110,7 +112,7 @@ def _undecided_purposes(intent: Intent) -> Iterator[Problem]:
         if stated is None and dscps and _dscp_of_purpose(intent, purpose, usual) is None:
             *earlier_names, last = classes
             fault = f"{', '.join(earlier_names)} and {last} are for {purpose}, and NICs send one DSCP"
-            values = " or ".join(str(tos_of(dscp) if key == "tos" else dscp) for dscp in dscps)
+            values = " or ".join(str(ect_tos_of_dscp(dscp) if key == "tos" else dscp) for dscp in dscps)
             yield intent.problem(("classes", last), fault, f"hosts.{key}: {values}")
 
 
@@ -181,7 +183,7 @@ def _classes_of_purpose(classes: Mapping[str, TrafficClass], purpose: Purpose) -
 def _dscps_of_classes(intent: Intent, classes: dict[str, TrafficClass]) -> tuple[int, ...]:
     """Return the DSCPs of classes, sorted."""
     owned = (
-        unclaimed(intent.classes) if wanted_traffic_class.dscp == "rest" else wanted_traffic_class.dscp
+        dscps_without_class(intent.classes) if wanted_traffic_class.dscp == "rest" else wanted_traffic_class.dscp
         for wanted_traffic_class in classes.values()
     )
     return tuple(sorted(dscp for dscps in owned for dscp in dscps))

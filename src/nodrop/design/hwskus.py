@@ -10,8 +10,8 @@ from nodrop.design.adapting import Adaptation
 from nodrop.design.kinds import panel_uses
 from nodrop.design.topology import Group
 from nodrop.hardware import asic
-from nodrop.hardware.ports import Ways, show_ways
-from nodrop.hardware.schema import Layout, Switch
+from nodrop.hardware.ports import BreakoutByPanel, format_breakouts
+from nodrop.hardware.schema import HwskuPortLayout, Switch
 from nodrop.intent.schema import Intent
 
 
@@ -25,7 +25,7 @@ def hwsku_of(intent: Intent, group: Group, switch_model: Switch) -> str | None:
     speeds = {speed for _, speed in declared.values()}
     order = switch_model.sonic.hwskus.index
 
-    def rank(candidate: tuple[str, Layout]) -> tuple[int, bool, int, int, int]:
+    def rank(candidate: tuple[str, HwskuPortLayout]) -> tuple[int, bool, int, int, int]:
         hwsku, layout = candidate
         table = switch_model.sonic.table(hwsku)
         lacking = speeds - {row.speed_mbps for row in table.rows} if table else speeds
@@ -35,7 +35,7 @@ def hwsku_of(intent: Intent, group: Group, switch_model: Switch) -> str | None:
 
     fitting = [
         (hwsku, layout)
-        for layout in _layouts(intent, group, switch_model)
+        for layout in _find_layouts(intent, group, switch_model)
         if layout.has(declared)
         for hwsku in layout.hwskus
     ]
@@ -46,23 +46,28 @@ def hwsku_of(intent: Intent, group: Group, switch_model: Switch) -> str | None:
 def shipped_splits(intent: Intent, group: Group, switch_model: Switch) -> Mapping[int, int]:
     """Return the panel ports that the HWSKU of a tier's switches breaks out, and into how many ports each."""
     hwsku = hwsku_of(intent, group, switch_model) or switch_model.sonic.hwsku
-    layout = next((candidate for candidate in _layouts(intent, group, switch_model) if hwsku in candidate.hwskus), None)
+    layout = next(
+        (candidate for candidate in _find_layouts(intent, group, switch_model) if hwsku in candidate.hwskus), None
+    )
     return {panel: into for panel, (into, _) in layout.ports.items() if into > 1} if layout else {}
 
 
 def hwsku_notes(intent: Intent, group: Group, switch_model: Switch) -> Iterator[Adaptation]:
     """Yield a note where no HWSKU of the model has the declared ports, with one that has as many elsewhere."""
-    declared, layouts = _declared_panel_uses(intent, group, switch_model), tuple(_layouts(intent, group, switch_model))
+    declared, layouts = (
+        _declared_panel_uses(intent, group, switch_model),
+        tuple(_find_layouts(intent, group, switch_model)),
+    )
     if not layouts or any(layout.has(declared) for layout in layouts):
         return
     release = group.wanted.version
     reason = f"no HWSKU of {release} has these ports, so BREAKOUT_CFG changes those of the base HWSKU"
     if elsewhere := next((layout for layout in layouts if _has_enough_breakouts(layout, declared)), None):
-        reason += f"; {elsewhere.hwskus[0]} has {show_ways(elsewhere.ports)}"
-    yield Adaptation(f"{group.name}*/hwsku", show_ways(declared), str(switch_model.sonic.hwsku), reason)
+        reason += f"; {elsewhere.hwskus[0]} has {format_breakouts(elsewhere.ports)}"
+    yield Adaptation(f"{group.name}*/hwsku", format_breakouts(declared), str(switch_model.sonic.hwsku), reason)
 
 
-def _declared_panel_uses(intent: Intent, group: Group, model: Switch) -> Ways:
+def _declared_panel_uses(intent: Intent, group: Group, model: Switch) -> BreakoutByPanel:
     """Return how a group's panel ports are used by the lists, splits and speeds of the intent."""
     declared: dict[int, tuple[int, int]] = {}
     for links, into, panels, _ in panel_uses(intent, group, model):
@@ -71,14 +76,14 @@ def _declared_panel_uses(intent: Intent, group: Group, model: Switch) -> Ways:
     return declared
 
 
-def _layouts(intent: Intent, group: Group, switch_model: Switch) -> Iterator[Layout]:
+def _find_layouts(intent: Intent, group: Group, switch_model: Switch) -> Iterator[HwskuPortLayout]:
     """Yield the layouts that the release of a tier has; none where the HWSKU does not follow the ports."""
     if not asic(switch_model.asic).computes:
         release = group.wanted.version
         yield from (layout for layout in switch_model.sonic.layouts if layout.since is None or layout.since <= release)
 
 
-def _has_enough_breakouts(layout: Layout, declared: Ways) -> bool:
+def _has_enough_breakouts(layout: HwskuPortLayout, declared: BreakoutByPanel) -> bool:
     """Return whether a HWSKU has at least as many ports of each breakout, on any panel ports."""
     return all(
         _count_breakouts(layout.ports, breakout) >= _count_breakouts(declared, breakout)
@@ -86,5 +91,5 @@ def _has_enough_breakouts(layout: Layout, declared: Ways) -> bool:
     )
 
 
-def _count_breakouts(ports: Ways, breakout: tuple[int, int]) -> int:
+def _count_breakouts(ports: BreakoutByPanel, breakout: tuple[int, int]) -> int:
     return sum(into == breakout[0] and speed >= breakout[1] for into, speed in ports.values())

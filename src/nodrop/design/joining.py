@@ -4,25 +4,25 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from math import ceil
 
-from nodrop.design.blocks import Peers
+from nodrop.design.blocks import PeerPortBlocks
 from nodrop.design.splits import split_ports
 from nodrop.design.topology import Join, model_of
 from nodrop.intent.topology import MOST_LINKS
 
-_PARTS = 10**6
+_LIMIT_SCALE = 10**6
 """Limits have at most six decimals, so in millionths they compare exactly."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class JoinChoice:
     """How two groups are joined: by an intent, or by an alternative to it."""
 
     join: Join
     links: int
     """Between two switches."""
-    uppers: Peers
+    uppers: PeerPortBlocks
     """Of a lower switch."""
-    lowers: Peers
+    lowers: PeerPortBlocks
     """Of an upper switch."""
     down_mbps: int
     """Bandwidth downwards of the lower switch that has most."""
@@ -30,21 +30,21 @@ class Choice:
     """Bandwidth of a lower switch to higher groups by other joins."""
 
     @classmethod
-    def of(cls, join: Join, down_mbps: int, beside_mbps: int = 0) -> "Choice":
+    def of(cls, join: Join, down_mbps: int, beside_mbps: int = 0) -> "JoinChoice":
         """Return the choice of an intent."""
         lower, upper = join.lower, join.upper
         return cls(
             join=join,
             links=join.links,
-            uppers=Peers(
+            uppers=PeerPortBlocks(
                 role=upper.name,
-                ids=_distinct(map(join.upper_position, upper.wanted.ids)),
+                ids=_sorted_distinct(map(join.upper_position, upper.wanted.ids)),
                 ports=split_ports(join.lower_ports, join.split),
                 slots=join.upper_slots,
             ),
-            lowers=Peers(
+            lowers=PeerPortBlocks(
                 role=lower.name,
-                ids=_distinct(map(join.lower_position, lower.wanted.ids)),
+                ids=_sorted_distinct(map(join.lower_position, lower.wanted.ids)),
                 ports=split_ports(join.upper_panels(model_of(upper)), join.upper_split_factor),
                 slots=join.lower_slots,
             ),
@@ -75,9 +75,9 @@ class Choice:
     @property
     def exceeds_ratio(self) -> bool:
         """Whether some lower switch has more bandwidth downwards than the limit allows."""
-        return self.down_mbps * _PARTS > self.up_mbps * round(self.limit * _PARTS)
+        return self.down_mbps * _LIMIT_SCALE > self.up_mbps * round(self.limit * _LIMIT_SCALE)
 
-    def with_even_ports(self, *, uppers: bool = False, lowers: bool = False) -> "Choice":
+    def with_even_ports(self, *, uppers: bool = False, lowers: bool = False) -> "JoinChoice":
         """Return this with the ports for the peers above, or below, shared out evenly."""
         return replace(
             self,
@@ -85,7 +85,7 @@ class Choice:
             lowers=replace(self.lowers, slots=_fewest_slots(self.lowers.ids)) if lowers else self.lowers,
         )
 
-    def with_ports(self) -> "Choice | None":
+    def with_ports(self) -> "JoinChoice | None":
         """Return the smallest change of the assignment of ports that gives all peers theirs; None if there is none."""
         ends = ((False, False), (True, False), (False, True), (True, True))
         choices = (self.with_even_ports(uppers=uppers, lowers=lowers) for uppers, lowers in ends)
@@ -98,11 +98,11 @@ def _fewest_slots(ids: tuple[int, ...]) -> int:
     return count if len({number % count for number in ids}) == count else max(ids)
 
 
-def _distinct(numbers: Iterable[int]) -> tuple[int, ...]:
+def _sorted_distinct(numbers: Iterable[int]) -> tuple[int, ...]:
     return tuple(sorted(set(numbers)))
 
 
-def ways_to_fit(choice: Choice) -> str:
+def suggest_port_changes(choice: JoinChoice) -> str:
     """Return changes that make the ports suffice: other ports, fewer links, or both; empty if there are none."""
     same = choice.with_ports()
     fewer = [replace(choice, links=links) for links in range(choice.links - 1, 0, -1)]
@@ -112,7 +112,7 @@ def ways_to_fit(choice: Choice) -> str:
     return ", or ".join(_describe_key_changes(choice, option) for option in choices)
 
 
-def ways_to_widen(choice: Choice) -> str:
+def suggest_oversubscription_fixes(choice: JoinChoice) -> str:
     """Return changes that end the oversubscription of all leaves: more links, or a higher limit."""
     further_choices = (replace(choice, links=links) for links in range(choice.links + 1, MOST_LINKS + 1))
     wider = next((fit for wide in further_choices if not wide.exceeds_ratio and (fit := wide.with_ports())), None)
@@ -120,21 +120,21 @@ def ways_to_widen(choice: Choice) -> str:
     return f"{_describe_key_changes(choice, wider)}, or {raised}" if wider else raised
 
 
-def _describe_key_changes(old: Choice, new: Choice) -> str:
+def _describe_key_changes(old: JoinChoice, new: JoinChoice) -> str:
     """Return how the intent's keys must change to get from one choice to another that its limit allows."""
     key_changes = [f"{old.join.words.links}: {new.links}"] if new.links != old.links else []
-    key_changes += slots_keys(new) if (new.uppers, new.lowers) != (old.uppers, old.lowers) else []
+    key_changes += format_slot_settings(new) if (new.uppers, new.lowers) != (old.uppers, old.lowers) else []
     key_changes += [f"max_oversubscription: {_format_ratio(new)}"] if new.exceeds_ratio else []
     return " and ".join(key_changes)
 
 
-def slots_keys(choice: Choice) -> list[str]:
+def format_slot_settings(choice: JoinChoice) -> list[str]:
     """Return the keys of an intent that share out ports evenly."""
     words = choice.join.words
     slots = ((words.upper_slots, choice.uppers.slots), (words.lower_slots, choice.lowers.slots))
     return [f"{key}: {count}" for key, count in slots if count is not None]
 
 
-def _format_ratio(choice: Choice) -> str:
+def _format_ratio(choice: JoinChoice) -> str:
     """Return the least limit, in hundredths, that allows a choice."""
     return f"{ceil(100 * choice.down_mbps / choice.up_mbps) / 100:g}"

@@ -44,7 +44,7 @@ def panel_uses(intent: Intent, group: Group, switch_model: Switch) -> Iterator[P
         yield PanelUse(wanted, wanted.split, group_panels(intent, name), ("endpoints", name))
 
 
-def kinds(intent: Intent, group: Group, switch_model: Switch) -> tuple[LinkKind, ...]:
+def link_kinds_of(intent: Intent, group: Group, switch_model: Switch) -> tuple[LinkKind, ...]:
     """Return the kinds of links of a group: those to other groups and those to every group of endpoints."""
     return tuple(
         LinkKind(

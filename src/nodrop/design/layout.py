@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
 
-from nodrop.design.boxes import Boxes, format_panel_ports
+from nodrop.design.boxes import PlannedSwitches, format_panel_ports
 from nodrop.design.cabling import FabricCable, HostCable
 from nodrop.design.closing import suggest_smallest_fabric
 from nodrop.design.endpoints import host_cables
@@ -27,12 +27,12 @@ from nodrop.units import show_ids, show_speed
 class Layout:
     """The fabric's switches and cables, before anything is configured."""
 
-    switches: Boxes
+    switches: PlannedSwitches
     fabric_cables: tuple[FabricCable, ...]
     host_cables: tuple[HostCable, ...]
 
 
-def lay_out(intent: Intent, switches: Boxes, problems: list[Problem]) -> Layout:
+def lay_out(intent: Intent, switches: PlannedSwitches, problems: list[Problem]) -> Layout:
     """Return switches and cables; what cannot be is added to `problems`."""
     faults = list(split_faults(intent))
     fault_count = len(faults)

@@ -4,27 +4,27 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import replace
 
-from nodrop.design.boxes import Boxes, Node
+from nodrop.design.boxes import PlannedSwitch, PlannedSwitches
 from nodrop.design.buffers import INGRESS_LOSSLESS
 from nodrop.design.modes import has_pfc
 from nodrop.design.ports import PortCables
-from nodrop.design.static_buffers import is_static
+from nodrop.design.static_buffers import has_static_headroom
 from nodrop.errors import Problem
-from nodrop.hardware.dynamic import as_configured, chip, resolve
-from nodrop.hardware.sharing import limit_bytes, taken_bytes
+from nodrop.hardware.dynamic import asic_of_device, resolve_dynamic_buffers, without_computed_headroom
+from nodrop.hardware.sharing import shared_headroom_limit_bytes, taken_shared_headroom_bytes
 from nodrop.intent.schema import Intent
 from nodrop.model.fabric import Device, Interface, Port
 from nodrop.units import show_bytes
 
 
 def memory_faults(
-    intent: Intent, switches: Boxes, devices: Mapping[str, Device], cables: Mapping[str, PortCables]
+    intent: Intent, switches: PlannedSwitches, devices: Mapping[str, Device], cables: Mapping[str, PortCables]
 ) -> Iterator[Problem]:
     """Yield the worst switch of each tier whose headroom fills the memory, and the length that fits."""
     if not has_pfc(intent.mode):
         return
     for tier in switches:
-        if is_static(tier[0].model):
+        if has_static_headroom(tier[0].model):
             continue
         node = min(tier, key=lambda node: _lossless_pool_bytes(devices[node.name]))
         if _lossless_pool_bytes(devices[node.name]) <= 0:
@@ -33,26 +33,30 @@ def memory_faults(
             yield from _shared_headroom_faults(intent, node, devices[node.name], cables[node.name])
 
 
-def _shared_headroom_faults(intent: Intent, node: Node, device: Device, wires: PortCables) -> Iterator[Problem]:
+def _shared_headroom_faults(
+    intent: Intent, node: PlannedSwitch, device: Device, wires: PortCables
+) -> Iterator[Problem]:
     """Yield a ratio that leaves too little for a port, and the worst port that takes more of the pool than one may."""
     yield from _headroom_ratio_faults(intent, node, device)
     over = [port for port in device.interfaces if port.enabled and _shared_headroom_over_limit_bytes(device, port) > 0]
     if over:
         worst = max(over, key=lambda port: _shared_headroom_over_limit_bytes(device, port))
-        most = limit_bytes(device, worst)
+        most = shared_headroom_limit_bytes(device, worst)
         assert most is not None
         wire = next(wire for wire in wires.values() if wire.port == worst.port)
         lengths = range(1, wire.cabling.length_m)
         fits = bisect_left(lengths, True, key=lambda length: _headroom_excess_at_length(device, worst, length) > 0)
-        taken = f"{worst.name} of {node.name} takes {show_bytes(taken_bytes(worst))} of the shared headroom"
+        taken = (
+            f"{worst.name} of {node.name} takes {show_bytes(taken_shared_headroom_bytes(worst))} of the shared headroom"
+        )
         fault = f"{taken}, and a port may take {show_bytes(most)}"
         yield intent.problem((*wire.cabling.keys, "length"), fault, f"at most {fits}m", "or shared_headroom: off")
 
 
-def _headroom_ratio_faults(intent: Intent, node: Node, device: Device) -> Iterator[Problem]:
+def _headroom_ratio_faults(intent: Intent, node: PlannedSwitch, device: Device) -> Iterator[Problem]:
     """Yield a ratio that leaves the pool too small for a single port's headroom, beyond each port's private part."""
-    private_bytes = chip(device).private_headroom_bytes
-    taken = [use for port in device.interfaces if port.enabled and (use := taken_bytes(port)) > 0]
+    private_bytes = asic_of_device(device).private_headroom_bytes
+    taken = [use for port in device.interfaces if port.enabled and (use := taken_shared_headroom_bytes(port)) > 0]
     ratio, worst = intent.buffers.over_subscription, max(taken, default=0) - private_bytes
     most = sum(use - private_bytes for use in taken) // worst if worst > 0 else ratio
     if ratio is not None and most is not None and ratio > most:
@@ -62,8 +66,8 @@ def _headroom_ratio_faults(intent: Intent, node: Node, device: Device) -> Iterat
 
 def _shared_headroom_over_limit_bytes(device: Device, port: Interface) -> int:
     """Return by how much a port takes more of the shared headroom than it may; less than nothing where it does not."""
-    limit = limit_bytes(device, port)
-    return 0 if limit is None else taken_bytes(port) - limit
+    limit = shared_headroom_limit_bytes(device, port)
+    return 0 if limit is None else taken_shared_headroom_bytes(port) - limit
 
 
 def _headroom_excess_at_length(device: Device, port: Interface, length_m: int) -> int:
@@ -73,7 +77,7 @@ def _headroom_excess_at_length(device: Device, port: Interface, length_m: int) -
     )
 
 
-def _memory_fault(intent: Intent, node: Node, device: Device, wires: PortCables) -> Problem:
+def _memory_fault(intent: Intent, node: PlannedSwitch, device: Device, wires: PortCables) -> Problem:
     longest = max((wire.cabling for wire in wires.values()), key=lambda cabling: cabling.length_m)
     ports = {wire.port for wire in wires.values() if wire.cabling is longest}
     lengths = range(1, longest.length_m)
@@ -99,4 +103,6 @@ def _replace_cable_length(device: Device, ports: Set[Port], length_m: int) -> De
     def set_cable_length(interface: Interface) -> Interface:
         return replace(interface, cable_length_m=length_m) if interface.port in ports else interface
 
-    return resolve(as_configured(replace(device, interfaces=tuple(map(set_cable_length, device.interfaces)))))
+    return resolve_dynamic_buffers(
+        without_computed_headroom(replace(device, interfaces=tuple(map(set_cable_length, device.interfaces))))
+    )

@@ -4,27 +4,27 @@ from collections.abc import Iterator
 
 from nodrop.design.topology import topology_of
 from nodrop.errors import Problem
-from nodrop.hardware import buildable, switch, switches
+from nodrop.hardware import buildable_models, switch, switches
 from nodrop.intent.schema import Intent
 from nodrop.model.fabric import Mode, Trimming
-from nodrop.model.modes import WITH_PFC
-from nodrop.platforms.kit.traits import first_release, traits
+from nodrop.model.modes import PFC_MODES
+from nodrop.platforms.kit.traits import first_release, traits_of_platform
 from nodrop.units import show_bytes
 
-_OF_LOSSLESS_POOL = ("lossless_pool", "alpha", "shared_headroom", "pattern_mtu")
+_LOSSLESS_POOL_KEYS = ("lossless_pool", "alpha", "shared_headroom", "pattern_mtu")
 
 
 def has_pfc(mode: Mode) -> bool:
     """Whether RDMA is protected by PFC in the intent's mode."""
-    return mode in WITH_PFC
+    return mode in PFC_MODES
 
 
 def has_trimming(intent: Intent) -> bool:
-    """Return whether switches trim packets: in mode trim, and in mode uec if the intent states `trimming`."""
+    """Return whether switches trim packets: in mode trim, and in mode uec if the intent states `build_trimming`."""
     return intent.mode == "trim" or (intent.mode == "uec" and "trimming" in intent.model_fields_set)
 
 
-def trimming(intent: Intent) -> Trimming | None:
+def build_trimming(intent: Intent) -> Trimming | None:
     """Return how switches trim packets: cut packets travel in a separate class, and in its queue."""
     if not has_trimming(intent):
         return None
@@ -49,7 +49,7 @@ def _pointless_keys(intent: Intent) -> Iterator[tuple[tuple[str, ...], str]]:
     """Yield keys that mean nothing if nothing is lossless, and the part that such a fabric does not have."""
     if "pfc" in intent.model_fields_set:
         yield ("pfc",), "no PFC"
-    for key in _OF_LOSSLESS_POOL:
+    for key in _LOSSLESS_POOL_KEYS:
         if key in intent.buffers.model_fields_set:
             yield ("buffers", key), "no lossless pool"
 
@@ -74,18 +74,22 @@ def _trimming_support_faults(intent: Intent) -> Iterator[Problem]:
     is_size_reported = False
     for group in topology_of(intent).groups:
         tier = group.wanted
-        held = traits(tier.platform)
+        held = traits_of_platform(tier.platform)
         asic = switch(tier.model).asic if tier.model in switches() else None
         if asic and asic not in held.trimming.asics:
-            able = sorted({switch(name).asic for name in buildable(tier.platform)} & held.trimming.asics)
+            able = sorted({switch(name).asic for name in buildable_models(tier.platform)} & held.trimming.asics)
             fault = f"{asic} of {tier.model} does not trim packets under {held.title}"
-            hint = _hint_without_trimming(intent.mode)
+            hint = _hint_disable_trimming(intent.mode)
             expected = f"a model with {' or '.join(able)}"
             yield intent.problem((*group.keys, "model"), fault, expected, hint)
-        elif asic and tier.version in held.releases and asic not in traits(tier.platform, tier.version).trimming.asics:
+        elif (
+            asic
+            and tier.version in held.releases
+            and asic not in traits_of_platform(tier.platform, tier.version).trimming.asics
+        ):
             fault = f"{held.title} {tier.version} does not trim packets"
-            expected = f"{_trimming_since(tier.platform, asic)} or later"
-            yield intent.problem((*group.keys, "version"), fault, expected, _hint_without_trimming(intent.mode))
+            expected = f"{_first_trimming_release(tier.platform, asic)} or later"
+            yield intent.problem((*group.keys, "version"), fault, expected, _hint_disable_trimming(intent.mode))
         (low, high), step = held.trimming.size_bytes, held.trimming.size_step_bytes
         if not is_size_reported and (not low <= size <= high or size % step):
             is_size_reported = True
@@ -93,10 +97,10 @@ def _trimming_support_faults(intent: Intent) -> Iterator[Problem]:
             yield intent.problem(("trimming", "size"), show_bytes(size), expected)
 
 
-def _hint_without_trimming(mode: Mode) -> str:
+def _hint_disable_trimming(mode: Mode) -> str:
     """Return how an intent has no trimming."""
     return "or no trimming" if mode == "uec" else "or mode: lossy"
 
 
-def _trimming_since(platform: str, asic: str) -> str | None:
+def _first_trimming_release(platform: str, asic: str) -> str | None:
     return first_release(platform, lambda release_traits: asic in release_traits.trimming.asics)

@@ -10,16 +10,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from nodrop.errors import Problem
-from nodrop.intent.names import Names, NameTemplate, Slot, Templates
+from nodrop.intent.names import Names, NameTemplate, TemplateField, Templates
 from nodrop.intent.schema import Endpoints, Intent
 from nodrop.intent.types import NAME_PATTERN
-from nodrop.units import whole_number
+from nodrop.units import parse_whole_number
 
-HOST = "host"
+HOST_ROLE = "host"
 """The role of hosts, as templates have it."""
-_IDENTITY: NameTemplate = (Slot("group", 0), Slot("id", 0))
+_DEFAULT_NAME_TEMPLATE: NameTemplate = (TemplateField("group", 0), TemplateField("id", 0))
 _MOST_CHARACTERS = 63
-BUILD_FOLDERS = frozenset({"hosts", "plan"})
+NON_SWITCH_FOLDERS = frozenset({"hosts", "plan"})
 """Folders of a build that are no switch's."""
 
 
@@ -44,7 +44,7 @@ def switch_identity(role: str, group: str, number: int, pod: int) -> Identity:
 
 def host_identity(group: str, number: int) -> Identity:
     """Return the identity of a host."""
-    return Identity(HOST, group, number)
+    return Identity(HOST_ROLE, group, number)
 
 
 def host_identities(endpoints: Mapping[str, Endpoints]) -> Iterator[Identity]:
@@ -57,10 +57,14 @@ def name_of(intent: Intent, identity: Identity) -> str:
     identity.
     """
     own_name = intent.names.devices.get(str(identity))
-    return own_name or fill_template(_template_of(intent.names, identity), _values(intent, identity)) or str(identity)
+    return (
+        own_name
+        or fill_template(_template_of(intent.names, identity), _field_values_of(intent, identity))
+        or str(identity)
+    )
 
 
-def key_words(name: str, identity: Identity, names: frozenset[str]) -> tuple[str, ...]:
+def key_words_of_switch(name: str, identity: Identity, names: frozenset[str]) -> tuple[str, ...]:
     """Return the words for a switch in an intent's keys: its name, then its identity unless that is one of the
     `names` of others.
     """
@@ -72,7 +76,7 @@ def name_faults(intent: Intent, switches: Iterable[Identity]) -> Iterator[Proble
     if intent.names == Names():
         return
     identities = [*switches, *host_identities(intent.endpoints)]
-    yield from _unknown_words(intent, identities)
+    yield from _unknown_name_keys(intent, identities)
     faulty: set[tuple[str, ...]] = set()
     owners: dict[str, Identity] = {}
     for identity in identities:
@@ -81,16 +85,16 @@ def name_faults(intent: Intent, switches: Iterable[Identity]) -> Iterator[Proble
             owner = owners.setdefault(name_of(intent, identity).casefold(), identity)
             fault = _collision_fault(intent, owner, identity)
             to_blame = owner if str(owner) in intent.names.devices else identity
-        place = _place_of_name(intent.names, to_blame)
+        place = _key_path_of_name(intent.names, to_blame)
         if fault and place not in faulty:
             faulty.add(place)
             yield intent.problem(place, *fault)
 
 
-def _unknown_words(intent: Intent, identities: Iterable[Identity]) -> Iterator[Problem]:
+def _unknown_name_keys(intent: Intent, identities: Iterable[Identity]) -> Iterator[Problem]:
     """Yield keys of names that mean no switch, host, role or group."""
     known = {str(identity): None for identity in identities}
-    roles = {identity.group: None for identity in identities if identity.role != HOST}
+    roles = {identity.group: None for identity in identities if identity.role != HOST_ROLE}
     example = next(iter(known))
     for key, words, thing, expected in (
         ("devices", known, "switch or host", f"an identity, such as {example}"),
@@ -108,11 +112,11 @@ def _unknown_words(intent: Intent, identities: Iterable[Identity]) -> Iterator[P
 
 def _shape_fault(intent: Intent, identity: Identity) -> tuple[str, ...]:
     """Return why a switch or host has no name that can be, as found, expected and hint; nothing where it has one."""
-    values = _values(intent, identity)
-    for slot in _slots_in_use(intent.names, identity):
+    values = _field_values_of(intent, identity)
+    for slot in _template_slots_in_use(intent.names, identity):
         if slot.field not in values:
             return f"{identity} has no rack", f"a rack for each, as names.racks: {{{identity}: r12}}"
-        if slot.width and whole_number(values[slot.field]) is None:
+        if slot.width and parse_whole_number(values[slot.field]) is None:
             fault = f"rack {values[slot.field]} of {identity} is no number"
             return fault, "{rack}", f"{{rack:0{slot.width}}} takes numbers only"
     name = name_of(intent, identity)
@@ -120,7 +124,7 @@ def _shape_fault(intent: Intent, identity: Identity) -> tuple[str, ...]:
         return f"{identity} would be {name}, of {len(name)} characters", f"at most {_MOST_CHARACTERS}"
     if not re.fullmatch(NAME_PATTERN, name):
         return f"{identity} would be {name}", "a name that begins with a letter or digit"
-    if name.casefold() in BUILD_FOLDERS:
+    if name.casefold() in NON_SWITCH_FOLDERS:
         return f"{identity} would be {name}, a folder of the build beside those of switches", "another name"
     return ()
 
@@ -132,39 +136,39 @@ def _collision_fault(intent: Intent, owner: Identity, identity: Identity) -> tup
     if str(owner) == str(identity):
         return ()
     lacks_id = not any(
-        str(each) in intent.names.devices or "id" in {slot.field for slot in _slots_in_use(intent.names, each)}
+        str(each) in intent.names.devices or "id" in {slot.field for slot in _template_slots_in_use(intent.names, each)}
         for each in (owner, identity)
     )
     fault = f"{owner} and {identity} would both be {name_of(intent, identity)}"
     return fault, "a name for each", "add {id}" if lacks_id else ""
 
 
-def _place_of_name(names: Names, identity: Identity) -> tuple[str, ...]:
+def _key_path_of_name(names: Names, identity: Identity) -> tuple[str, ...]:
     """Return the keys that decide a name."""
     if str(identity) in names.devices:
         return ("names", "devices", str(identity))
-    key = "hosts" if identity.role == HOST else "template"
+    key = "hosts" if identity.role == HOST_ROLE else "template"
     templates: Templates | None = getattr(names, key)
     if isinstance(templates, dict) and identity.group in templates:
         return ("names", key, identity.group)
     return ("names", key) if templates is not None else ("names",)
 
 
-def _slots_in_use(names: Names, identity: Identity) -> list[Slot]:
+def _template_slots_in_use(names: Names, identity: Identity) -> list[TemplateField]:
     """Return the fields of the template that a name is made by; none of an exception."""
     if str(identity) in names.devices:
         return []
-    return [piece for piece in _template_of(names, identity) if isinstance(piece, Slot)]
+    return [piece for piece in _template_of(names, identity) if isinstance(piece, TemplateField)]
 
 
 def _template_of(names: Names, identity: Identity) -> NameTemplate:
-    templates = names.hosts if identity.role == HOST else names.template
+    templates = names.hosts if identity.role == HOST_ROLE else names.template
     if isinstance(templates, dict):
-        return templates.get(identity.group, _IDENTITY)
-    return templates or _IDENTITY
+        return templates.get(identity.group, _DEFAULT_NAME_TEMPLATE)
+    return templates or _DEFAULT_NAME_TEMPLATE
 
 
-def _values(intent: Intent, identity: Identity) -> dict[str, str]:
+def _field_values_of(intent: Intent, identity: Identity) -> dict[str, str]:
     """Return the fields of an identity that have a value."""
     rack = intent.names.racks.get(str(identity))
     return {

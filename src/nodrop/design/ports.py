@@ -6,24 +6,24 @@ from functools import lru_cache
 from typing import Literal
 
 from nodrop.design.addressing import LinkAddresses, Plan
-from nodrop.design.balancing import is_adaptive
-from nodrop.design.boxes import Node
+from nodrop.design.balancing import has_adaptive_routing
+from nodrop.design.boxes import PlannedSwitch
 from nodrop.design.buffers import Buffers
-from nodrop.design.cabling import Cabling, HostCable
-from nodrop.design.classes import Classes, class_wred_profile, scheduler
+from nodrop.design.cabling import CableProperties, HostCable
+from nodrop.design.classes import Classes, build_scheduler, class_wred_profile
 from nodrop.design.layout import Layout
 from nodrop.design.modes import has_trimming
 from nodrop.design.reserves import RESERVED_PURPOSES
 from nodrop.design.splits import SplitPort, blocked_panels, split_ports
 from nodrop.design.watchdog import Timers
 from nodrop.hardware import switch
-from nodrop.hardware.lanes import of_switch
+from nodrop.hardware.lanes import plugs_of_switch_ports
 from nodrop.hardware.ports import Split
 from nodrop.intent.schema import Intent
 from nodrop.model.fabric import Interface, Port, Side
 from nodrop.model.qos import PriorityGroup, QosProfile, Queue
 from nodrop.platforms import port_name
-from nodrop.platforms.kit.traits import Traits, traits
+from nodrop.platforms.kit.traits import Traits, traits_of_platform
 
 RS_FEC_FROM_LANE_MBPS = 50_000
 """RS-FEC is mandatory on PAM4 lanes (IEEE 802.3cd, 802.3ck); below, SONiC's own port maps state none."""
@@ -39,21 +39,21 @@ class Bond:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wire:
+class PortCable:
     """A cable seen from one of a switch's ports: its addresses, IPv4 first, and its far end."""
 
     port: Port
     splits: int
     """Into how many ports the panel port is split."""
     side: Side
-    cabling: Cabling
+    cabling: CableProperties
     addresses: tuple[str, ...]
     """Of the port, with their prefix lengths; none where BGP goes by the interface, in a VLAN, and in a bond."""
     far: str
     """The far end, as a description: `spine1:Ethernet0`, `gpu3:nic1`."""
     far_addresses: tuple[str, ...] = ()
     """Of a switch at the far end, without prefix lengths."""
-    peer: tuple[Node, SplitPort] | None = None
+    peer: tuple[PlannedSwitch, SplitPort] | None = None
     """The switch at the far end and its port; None where a host is there."""
     group: str = ""
     """The group of the host at the far end; empty where a switch is there."""
@@ -61,18 +61,18 @@ class Wire:
     """The bond that the port is a member of."""
 
 
-PortCables = Mapping[Port, Wire]
+PortCables = Mapping[Port, PortCable]
 
 
-def cables_by_port(layout: Layout, address_plan: Plan) -> dict[str, dict[Port, Wire]]:
+def cables_by_port(layout: Layout, address_plan: Plan) -> dict[str, dict[Port, PortCable]]:
     """Return every switch's cables by port."""
-    result: dict[str, dict[Port, Wire]] = {node.name: {} for node in layout.switches.all}
+    result: dict[str, dict[Port, PortCable]] = {node.name: {} for node in layout.switches.all}
     for cable in layout.fabric_cables:
         pairs = address_plan.link(cable)
         lower, upper = [pair.lower for pair in pairs], [pair.far for pair in pairs]
         ends = ((cable.lower, cable.lower_port, lower), (cable.upper, cable.upper_port, upper))
         for (node, jack, own_addresses), (peer, peer_port, peer_addresses) in (ends, ends[::-1]):
-            result[node.name][jack.port] = Wire(
+            result[node.name][jack.port] = PortCable(
                 port=jack.port,
                 splits=jack.splits,
                 side="fabric",
@@ -87,7 +87,7 @@ def cables_by_port(layout: Layout, address_plan: Plan) -> dict[str, dict[Port, W
         jack = host_cable.switch_port
         addresses = _append_prefix_lengths([pair.lower for pair in pairs], pairs)
         bond = _bond_of_cable(host_cable, addresses)
-        result[host_cable.switch.name][jack.port] = Wire(
+        result[host_cable.switch.name][jack.port] = PortCable(
             port=jack.port,
             splits=jack.splits,
             side="host",
@@ -111,7 +111,7 @@ def _bond_of_cable(cable: HostCable, addresses: tuple[str, ...]) -> Bond | None:
 
 def bond_name(cable: HostCable, first_jack: SplitPort) -> str:
     """Return the name of a cable's port channel: derived from its first port, to keep its name stable."""
-    name = traits(cable.switch.declaration.platform, cable.switch.declaration.version).port_channel
+    name = traits_of_platform(cable.switch.declaration.platform, cable.switch.declaration.version).port_channel
     number = (first_jack.port.panel - 1) * cable.switch.model.max_split + first_jack.port.split + 1
     return name.format(number)
 
@@ -121,13 +121,13 @@ def host_port_name(cable: HostCable) -> str:
     return f"nic{cable.host_port}"
 
 
-def platform_port_name(node: Node, port: SplitPort) -> str:
+def platform_port_name(node: PlannedSwitch, port: SplitPort) -> str:
     """Return the platform's name of a port."""
-    return _name(node.declaration.platform, node.model.name, port)
+    return _port_name_of(node.declaration.platform, node.model.name, port)
 
 
 @lru_cache(maxsize=65536)
-def _name(platform: str, model: str, jack: SplitPort) -> str:
+def _port_name_of(platform: str, model: str, jack: SplitPort) -> str:
     return port_name(platform, model, jack.port, jack.splits)
 
 
@@ -167,7 +167,7 @@ class QosProfileCache:
         queues = tuple(
             Queue(
                 index=wanted_traffic_class.priority,
-                scheduler=scheduler(wanted_traffic_class, speed_mbps, guaranteed=self._held.strict_guarantees),
+                scheduler=build_scheduler(wanted_traffic_class, speed_mbps, guaranteed=self._held.strict_guarantees),
                 wred=class_wred_profile(wanted_traffic_class),
                 buffer=buffers.queue(
                     wanted_traffic_class.lossless,
@@ -197,7 +197,11 @@ class QosProfileCache:
 
 
 def design_interfaces(
-    intent: Intent, node: Node, cables: PortCables, profiles: QosProfileCache, shipped_splits: Mapping[int, int]
+    intent: Intent,
+    node: PlannedSwitch,
+    cables: PortCables,
+    profiles: QosProfileCache,
+    shipped_splits: Mapping[int, int],
 ) -> tuple[Interface, ...]:
     """Return all ports of a switch, in the order of its panel.
 
@@ -212,12 +216,12 @@ def design_interfaces(
         _make_cabled_port(intent, node.model.name, platform_port_name(node, jack), breakout, wire, profiles)
         if (wire := cables.get(port))
         else _make_shut_port(node, platform_port_name(node, jack), breakout, port)
-        for breakout, jack, port in _ports(node.model.name, splits, used)
+        for breakout, jack, port in _ports_with_splits(node.model.name, splits, used)
     )
 
 
 @lru_cache(maxsize=1024)
-def _ports(
+def _ports_with_splits(
     model: str, splits: frozenset[tuple[int, int]], used: frozenset[tuple[int, int]]
 ) -> tuple[tuple[Split, SplitPort, Port], ...]:
     """Return all ports of a model with some panel ports split, or with so many of their lanes in use."""
@@ -232,15 +236,15 @@ def _ports(
     )
 
 
-def _make_shut_port(node: Node, name: str, breakout: Split, port: Port) -> Interface:
+def _make_shut_port(node: PlannedSwitch, name: str, breakout: Split, port: Port) -> Interface:
     """Return a port without a cable: of a file that states its state, and what every port has to state."""
-    spare = traits(node.declaration.platform, node.declaration.version).spare
+    spare = traits_of_platform(node.declaration.platform, node.declaration.version).spare
     facts = {"speed_mbps": breakout.speeds[0], **spare}
     return Interface(name=name, port=port, enabled=False, lanes=breakout.lanes, side=None, **facts)
 
 
 def _make_cabled_port(
-    intent: Intent, model: str, name: str, breakout: Split, wire: Wire, profiles: QosProfileCache
+    intent: Intent, model: str, name: str, breakout: Split, wire: PortCable, profiles: QosProfileCache
 ) -> Interface:
     speed = wire.cabling.speed_mbps
     return Interface(
@@ -249,7 +253,7 @@ def _make_cabled_port(
         enabled=True,
         speed_mbps=speed,
         lanes=breakout.lanes,
-        fec=wire.cabling.fec(of_switch(model, (wire.port.panel,), breakout.lanes, speed)),
+        fec=wire.cabling.fec(plugs_of_switch_ports(model, (wire.port.panel,), breakout.lanes, speed)),
         autoneg=True if wire.cabling.media.passive else None,
         advertised_speeds_mbps=(speed,) if wire.cabling.media.passive else None,
         mtu_bytes=intent.mtu,
@@ -257,7 +261,7 @@ def _make_cabled_port(
         link_local=not wire.addresses and wire.side == "fabric",
         description=wire.far,
         cable_length_m=profiles.cable_m(speed, wire.cabling.length_m),
-        adaptive_routing=is_adaptive(intent.routing, wire.side),
+        adaptive_routing=has_adaptive_routing(intent.routing, wire.side),
         qos=profiles.of(wire.side, speed, wire.cabling.length_m),
         side=wire.side,
     )

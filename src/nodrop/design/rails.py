@@ -13,13 +13,15 @@ from nodrop.intent.schema import Intent
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.units import show_ids
 
-RAILS = "rails"
+RAILS_SPREAD = "rails"
 
 
 def rails_policy(intent: Intent) -> Literal["isolated"] | Unknown:
     """Return that rails are isolated, where their switches have no links upwards; UNKNOWN where no fact shows it."""
     topology = topology_of(intent)
-    groups = [group_of_endpoints(intent, name) for name, group in intent.endpoints.items() if group.spread == RAILS]
+    groups = [
+        group_of_endpoints(intent, name) for name, group in intent.endpoints.items() if group.spread == RAILS_SPREAD
+    ]
     return "isolated" if any(not topology.joins_above(group) for group in groups) else UNKNOWN
 
 
@@ -39,13 +41,13 @@ def rail_faults(
     group, keys = intent.endpoints[name], ("endpoints", name)
     switches = group_of_endpoints(intent, name)
     beside = {key: intent.endpoints[key] for key in endpoints_of_group(intent, switches)}
-    if group.spread != RAILS:
+    if group.spread != RAILS_SPREAD:
         return
     if group.ports == 1:
         fault = f"one port of each {name} makes no rails"
         yield intent.problem((*keys, "spread"), fault, "a port for each rail", "spread: one-leaf")
         return
-    rail_group = next(key for key, endpoint in beside.items() if endpoint.spread == RAILS)
+    rail_group = next(key for key, endpoint in beside.items() if endpoint.spread == RAILS_SPREAD)
     width, wanted_width = group.switches_of_each, beside[rail_group].switches_of_each
     if width != wanted_width:
         fault = f"{name} has rails on {width} {switches.label} and {rail_group} on {wanted_width} of the same"
@@ -55,8 +57,8 @@ def rail_faults(
     missing = wanted_numbers - present
     sets = {(number - 1) // width for number in missing}
     if any((number - 1) // width in sets for number in present):
-        fault = f"{name} has {group.ports} ports for {_format_numbers(switches, present)}"
-        usable = _can_use_count(intent, name, present)
+        fault = f"{name} has {group.ports} ports for {_format_switch_ids(switches, present)}"
+        usable = _would_fewer_ports_fit(intent, name, present)
         changes = [
             explain_addition(missing),
             f"ports_per_leaf: {group.ports // len(present)}" if usable and can_share(len(present)) else "",
@@ -65,7 +67,7 @@ def rail_faults(
         hint = ", or ".join(filter(None, changes)) or suggest_more_switches(intent, switches)
         yield intent.problem((*keys, "ports"), fault, f"a {switches.name} for each rail", hint)
     elif len(present) % width and len(beside) == 1 and present > wanted_numbers:
-        fault = f"{_format_numbers(switches, present)} are no whole sets for {group.ports} rails"
+        fault = f"{_format_switch_ids(switches, present)} are no whole sets for {group.ports} rails"
         hint = f"ids: {show_ids(wanted_numbers)}"
         expected = f"{width} {switches.label} for each set of {group.ports} ports"
         yield intent.problem((*switches.keys, "ids"), fault, expected, hint)
@@ -85,7 +87,7 @@ def _parted_rails(intent: Intent, name: str, switches: Group, present: Set[int])
         yield intent.problem((*switches.keys, "per_pod"), fault, "all rails of a host in one pod", hint)
 
 
-def _format_numbers(switches: Group, present: Set[int]) -> str:
+def _format_switch_ids(switches: Group, present: Set[int]) -> str:
     ids = show_ids(present)
     return f"{switches.label} {ids}" if len(present) > 1 else f"{switches.name} {ids} alone"
 
@@ -96,10 +98,10 @@ def suggest_more_switches(intent: Intent, switches: Group) -> str:
     return f"more {', '.join([*above, ''])}and {switches.label}" if above else f"more {switches.label}"
 
 
-def _can_use_count(intent: Intent, name: str, present: Set[int]) -> bool:
+def _would_fewer_ports_fit(intent: Intent, name: str, present: Set[int]) -> bool:
     """Whether hosts of fewer ports would have exactly the switches that exist, as rails of one set."""
     group = intent.endpoints[name]
     beside = endpoints_of_group(intent, group_of_endpoints(intent, name))
-    alone = sum(intent.endpoints[key].spread == RAILS for key in beside) == 1
+    alone = sum(intent.endpoints[key].spread == RAILS_SPREAD for key in beside) == 1
     one_set = max(group.ids) <= group.leaf_group
     return alone and one_set and len(present) > 1 and present == set(range(1, len(present) + 1))

@@ -16,7 +16,7 @@ largest MTU, which all lossy queues of a port share."""
 RESERVE_CELLS = 7
 """1778 bytes in cells of 254 (device/dell/.../DellEMC-Z9332f-O32, Dell-Z9864f-O64): a packet of 1518 bytes and more, as
 all such reserves in the vendors' files."""
-PACKET_BYTES = 1518
+FULL_PACKET_BYTES = 1518
 
 
 class QueueReserve(NamedTuple):
@@ -41,6 +41,8 @@ def queue_reserve(switch_model: Switch, *, static: bool) -> QueueReserve:
         return QueueReserve(PORT_RESERVE_BYTES, source)
     if chip.cell_bytes is None:
         return QueueReserve(0, f"not known for {chip.name}: no vendor's file has one, and its cells are not known")
-    cells = max(RESERVE_CELLS, math.ceil(PACKET_BYTES / chip.cell_bytes))
-    source = f"{cells} cells, a packet of {PACKET_BYTES} bytes, as on Tomahawk 3 and 5; none is known for {chip.name}"
+    cells = max(RESERVE_CELLS, math.ceil(FULL_PACKET_BYTES / chip.cell_bytes))
+    source = (
+        f"{cells} cells, a packet of {FULL_PACKET_BYTES} bytes, as on Tomahawk 3 and 5; none is known for {chip.name}"
+    )
     return QueueReserve(cells * chip.cell_bytes, source)

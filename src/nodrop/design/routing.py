@@ -11,8 +11,8 @@ Every import honours GRACEFUL_SHUTDOWN (RFC 8326).
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from nodrop.design.addressing import Family, Plan, Pool
-from nodrop.design.boxes import Node
+from nodrop.design.addressing import AddressFamily, Plan, Pool
+from nodrop.design.boxes import PlannedSwitch
 from nodrop.design.ports import PortCables, platform_port_name
 from nodrop.design.splits import SplitPort
 from nodrop.model.routing import (
@@ -26,23 +26,23 @@ from nodrop.model.routing import (
     RouteMapRule,
     StaticRoute,
 )
-from nodrop.model.subject import natural
+from nodrop.model.subject import natural_sort_key
 
 SHUTDOWN_ROUTE_MAP = "GSHUT"
-GRACEFUL_SHUTDOWN = "graceful-shutdown"
+GRACEFUL_SHUTDOWN_COMMUNITY = "graceful-shutdown"
 DRAINED_PREFERENCE = "0"
 PREFER_GLOBAL = ("ipv6 next-hop", "prefer-global")
 PATH_COUNT = ("extcommunity bandwidth", "num-multipaths")
 """The number of equal paths as the link bandwidth of a route (RFC 10005; FRR's "Weighted ECMP using BGP link
 bandwidth", which SONiC's template sets for `wcmp_enabled`). bgpd weighs paths if all equal ones have it."""
 SEQUENCE_STEP = 10
-RESTART_S = 240
+GRACEFUL_RESTART_S = 240
 SELECT_DEFER_S = 45
 """SONiC's own times of a graceful restart (sonic-buildimage dockers/docker-fpm-frr/frr/bgpd/bgpd.main.conf.j2 and
 files/image_config/constants/constants.yml)."""
 
 
-class _Names(NamedTuple):
+class _PolicyNames(NamedTuple):
     """How the policies of a family are called."""
 
     fabric: str
@@ -52,17 +52,21 @@ class _Names(NamedTuple):
     match: str
 
 
-_NAMES: Mapping[Family, _Names] = {
-    "ipv4": _Names("FABRIC", "OWN", "FABRIC-IN", "FABRIC-OUT", "ip address prefix-list"),
-    "ipv6": _Names("FABRIC6", "OWN6", "FABRIC6-IN", "FABRIC6-OUT", "ipv6 address prefix-list"),
+_POLICY_NAMES_BY_FAMILY: Mapping[AddressFamily, _PolicyNames] = {
+    "ipv4": _PolicyNames("FABRIC", "OWN", "FABRIC-IN", "FABRIC-OUT", "ip address prefix-list"),
+    "ipv6": _PolicyNames("FABRIC6", "OWN6", "FABRIC6-IN", "FABRIC6-OUT", "ipv6 address prefix-list"),
 }
-_CARRIED = Ipv6Unicast(active=True, import_policy=_NAMES["ipv6"].accept, export_policy=_NAMES["ipv6"].send)
-_NOT_CARRIED = Ipv6Unicast()
+_IPV6_CARRIED = Ipv6Unicast(
+    active=True,
+    import_policy=_POLICY_NAMES_BY_FAMILY["ipv6"].accept,
+    export_policy=_POLICY_NAMES_BY_FAMILY["ipv6"].send,
+)
+_IPV6_NOT_CARRIED = Ipv6Unicast()
 
 
 def design_bgp(
     address_plan: Plan,
-    node: Node,
+    node: PlannedSwitch,
     cables: PortCables,
     asns: Mapping[str, int],
     control_dscp: int | None,
@@ -94,7 +98,7 @@ def design_bgp(
         suppress_fib_pending=True,
         graceful_restart=is_lowest,
         preserve_forwarding=is_lowest,
-        restart_s=RESTART_S if is_lowest else None,
+        restart_s=GRACEFUL_RESTART_S if is_lowest else None,
         select_defer_s=SELECT_DEFER_S if is_lowest else None,
         graceful_shutdown=drained,
         prefix_lists=tuple(
@@ -102,7 +106,7 @@ def design_bgp(
             for family in prefixes
             for prefix_list in _prefix_lists(address_plan, node, family, prefixes[family])
         ),
-        community_lists=(CommunityList(name=SHUTDOWN_ROUTE_MAP, rules=(("permit", (GRACEFUL_SHUTDOWN,)),)),),
+        community_lists=(CommunityList(name=SHUTDOWN_ROUTE_MAP, rules=(("permit", (GRACEFUL_SHUTDOWN_COMMUNITY,)),)),),
         route_maps=tuple(
             route_map
             for family in prefixes
@@ -112,7 +116,9 @@ def design_bgp(
     )
 
 
-def _originated_prefixes(plan: Plan, node: Node, family: Family, subnets: tuple[Pool, ...]) -> tuple[str, ...]:
+def _originated_prefixes(
+    plan: Plan, node: PlannedSwitch, family: AddressFamily, subnets: tuple[Pool, ...]
+) -> tuple[str, ...]:
     """Return the prefixes that a device announces: its loopback, and its hosts' of a leaf, VLANs included."""
     of_family = [network for network in plan.loopback(node) if (":" in network) == (family == "ipv6")]
     if node.tier == 0:
@@ -120,14 +126,16 @@ def _originated_prefixes(plan: Plan, node: Node, family: Family, subnets: tuple[
     return tuple(sorted(of_family))
 
 
-def design_static_routes(address_plan: Plan, node: Node) -> tuple[StaticRoute, ...]:
+def design_static_routes(address_plan: Plan, node: PlannedSwitch) -> tuple[StaticRoute, ...]:
     """Return what keeps a leaf's endpoint blocks in its routing table while ports come and go."""
     blocks = sorted(map(str, address_plan.endpoint_blocks(node))) if node.tier == 0 else ()
     return tuple(StaticRoute(prefix=block, next_hop="blackhole") for block in blocks)
 
 
-def _build_neighbors(plan: Plan, node: Node, cables: PortCables, asns: Mapping[str, int]) -> tuple[BgpNeighbor, ...]:
-    names, families = _NAMES["ipv4"], plan.families
+def _build_neighbors(
+    plan: Plan, node: PlannedSwitch, cables: PortCables, asns: Mapping[str, int]
+) -> tuple[BgpNeighbor, ...]:
+    names, families = _POLICY_NAMES_BY_FAMILY["ipv4"], plan.families
     neighbors = []
     for wire in cables.values():
         if wire.peer is None:
@@ -146,14 +154,16 @@ def _build_neighbors(plan: Plan, node: Node, cables: PortCables, asns: Mapping[s
                     active=old,
                     import_policy=names.accept if old else None,
                     export_policy=names.send if old else None,
-                    ipv6=_CARRIED if new else _NOT_CARRIED,
+                    ipv6=_IPV6_CARRIED if new else _IPV6_NOT_CARRIED,
                 )
             )
-    return tuple(sorted(neighbors, key=lambda neighbor: natural(neighbor.key)))
+    return tuple(sorted(neighbors, key=lambda neighbor: natural_sort_key(neighbor.key)))
 
 
-def _prefix_lists(address_plan: Plan, node: Node, family: Family, networks: tuple[str, ...]) -> tuple[PrefixList, ...]:
-    names = _NAMES[family]
+def _prefix_lists(
+    address_plan: Plan, node: PlannedSwitch, family: AddressFamily, networks: tuple[str, ...]
+) -> tuple[PrefixList, ...]:
+    names = _POLICY_NAMES_BY_FAMILY[family]
     rules: list[tuple[Pool, int, int | None]] = [
         (pool, pool.bits, None) for pool in address_plan.loopbacks if pool.family == family
     ]
@@ -189,14 +199,14 @@ def _prefix_lists(address_plan: Plan, node: Node, family: Family, networks: tupl
     return (fabric, own_prefix_list)
 
 
-def _route_maps(node: Node, family: Family, *, numbered: bool, weighted: bool) -> tuple[RouteMap, ...]:
+def _route_maps(node: PlannedSwitch, family: AddressFamily, *, numbered: bool, weighted: bool) -> tuple[RouteMap, ...]:
     """Return the policies for accepted and for sent routes.
 
     If the neighbors of a family have their own addresses, routes use these: a link-local address is resolved on
     no port that has another. If paths are weighted, a switch above the hosts' sends with each route how many equal
     paths it has; routes of the switches next to hosts have one way on, and need no weight.
     """
-    names = _NAMES[family]
+    names = _POLICY_NAMES_BY_FAMILY[family]
     of_fabric = (names.match, names.fabric)
     always = (PREFER_GLOBAL,) if numbered and family == "ipv6" else ()
     accept = RouteMap(

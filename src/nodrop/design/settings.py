@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from operator import attrgetter
 
-from nodrop.design.boxes import Boxes, Node
+from nodrop.design.boxes import PlannedSwitch, PlannedSwitches
 from nodrop.design.high_frequency import stream_faults
 from nodrop.design.topology import show_group_ids, topology_of
 from nodrop.errors import Problem
@@ -19,13 +19,13 @@ from nodrop.model.qos import WatchdogConditions
 from nodrop.model.routing import Bgp
 from nodrop.model.states import Unknown
 from nodrop.model.values import replace_fields
-from nodrop.platforms.kit.traits import Traits, first_release, traits
+from nodrop.platforms.kit.traits import Traits, first_release, traits_of_platform
 
 GNMI_PORT = 9339
 """The port that IANA has for gNMI, which is Cumulus Linux's default too."""
 
 
-def settings_faults(intent: Intent, switches: Boxes) -> Iterator[Problem]:
+def settings_faults(intent: Intent, switches: PlannedSwitches) -> Iterator[Problem]:
     """Yield settings of switches that the fabric does not have, and telemetry that none of them can carry."""
     yield from _telemetry_faults(intent)
     yield from stream_faults(intent)
@@ -46,7 +46,7 @@ def settings_faults(intent: Intent, switches: Boxes) -> Iterator[Problem]:
 def _telemetry_faults(intent: Intent) -> Iterator[Problem]:
     wanted_telemetry = intent.services.telemetry
     tiers = [group.wanted for group in topology_of(intent).groups]
-    held = [traits(tier.platform, tier.version) for tier in tiers]
+    held = [traits_of_platform(tier.platform, tier.version) for tier in tiers]
     titles = " and ".join(sorted({os_traits.title for os_traits in held}))
     chips = [switch(tier.model).asic if tier.model in catalogue() else "" for tier in tiers]
     sends = [os_traits.otlp and chip not in os_traits.without_otlp for os_traits, chip in zip(held, chips, strict=True)]
@@ -70,7 +70,7 @@ def _describe_unable_tiers(tiers: Iterable[Switches], able: Callable[[Traits], b
     """Return the names of tiers without a feature, and the releases that have it, if there are any."""
     names, later = set(), set()
     for tier in tiers:
-        title, since = traits(tier.platform).title, first_release(tier.platform, able)
+        title, since = traits_of_platform(tier.platform).title, first_release(tier.platform, able)
         names.add(f"{title} {tier.version}" if since else title)
         later |= {f"{title} {since} or later"} if since else set()
     return " and ".join(sorted(names)), " ".join(f"or {release}" for release in sorted(later))
@@ -80,7 +80,7 @@ def _release_faults(intent: Intent) -> Iterator[Problem]:
     """Yield name servers and hash fields that a tier's release does not know, though a later one does."""
     for group in reversed(topology_of(intent).groups):
         tier = group.wanted
-        newest, held = traits(tier.platform), traits(tier.platform, tier.version)
+        newest, held = traits_of_platform(tier.platform), traits_of_platform(tier.platform, tier.version)
         where, name = (*group.keys, "version"), f"{held.title} {tier.version}"
         if intent.services.dns and not held.most_dns_servers:
             since = first_release(tier.platform, lambda release_traits: release_traits.most_dns_servers > 0)
@@ -128,7 +128,7 @@ def otlp_collectors(services: Services) -> tuple[Collector, ...]:
     return tuple(Collector(address=address, port=port) for address, port in collectors)
 
 
-def is_drained(devices: Mapping[str, DeviceSettings], node: Node) -> bool:
+def is_drained(devices: Mapping[str, DeviceSettings], node: PlannedSwitch) -> bool:
     """Whether a switch should be routed around."""
     return any(devices[word].drained for word in node.words if word in devices)
 

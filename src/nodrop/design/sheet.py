@@ -11,14 +11,14 @@ from typing import NamedTuple
 from nodrop import platforms
 from nodrop.design.naming import host_identities, name_of
 from nodrop.errors import Problem
-from nodrop.hardware import nearest, switch, switches
+from nodrop.hardware import nearest_word_hint, switch, switches
 from nodrop.hardware.schema import Switch
 from nodrop.intent.schema import Intent
 from nodrop.intent.sheet import SheetPlaces, SheetRow, read_sheet
 from nodrop.intent.topology import CableSheet
 from nodrop.model.fabric import Port
-from nodrop.platforms.kit.panel_names import PanelPart, find_parts
-from nodrop.syntax.places import on_one_line
+from nodrop.platforms.kit.panel_names import PanelPart, find_panel_parts
+from nodrop.syntax.places import sanitize_for_message
 from nodrop.units import show_speed
 
 WHY_NOT_SIDEWAYS = "packets that go sideways in a tier let lossless buffers wait in a circle"
@@ -78,7 +78,7 @@ class HostRow(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sheet:
+class ResolvedSheet:
     """The cables of a sheet, and the faults of its rows."""
 
     cables: tuple[StatedCable, ...]
@@ -87,7 +87,7 @@ class Sheet:
     places: SheetPlaces
 
 
-class _Use(NamedTuple):
+class _SheetPortUse(NamedTuple):
     """A port of a switch in a row."""
 
     switch: SheetSwitch
@@ -95,7 +95,7 @@ class _Use(NamedTuple):
     row: SheetRow
 
 
-def resolve_sheet(intent: Intent, wanted: CableSheet, known: Mapping[str, SheetSwitch]) -> Sheet:
+def resolve_cable_sheet(intent: Intent, wanted: CableSheet, known: Mapping[str, SheetSwitch]) -> ResolvedSheet:
     """Return the cables of an intent's sheet; `known` are the switches by the words that a sheet can have for them."""
     places, problems = SheetPlaces(intent, wanted.cables), list[Problem]()
     names = {host: name_of(intent, host) for host in host_identities(intent.endpoints)}
@@ -104,9 +104,9 @@ def resolve_sheet(intent: Intent, wanted: CableSheet, known: Mapping[str, SheetS
     for row in read_sheet(intent, wanted, problems):
         ends = [(end, known.get(end.device), end.device in host_names) for end in (row.a, row.b)]
         if lacking := next((end for end, at, is_host in ends if at is None and not is_host), None):
-            fault = f"no switch or host {on_one_line(lacking.device)}"
+            fault = f"no switch or host {sanitize_for_message(lacking.device)}"
             problems.append(
-                places.problem(row.index, fault, "one of the intent", nearest(lacking.device, tuple(known)))
+                places.problem(row.index, fault, "one of the intent", nearest_word_hint(lacking.device, tuple(known)))
             )
             continue
         at = [switch_at for _, switch_at, _ in ends if switch_at is not None]
@@ -121,7 +121,7 @@ def resolve_sheet(intent: Intent, wanted: CableSheet, known: Mapping[str, SheetS
         else:
             problems.append(places.problem(row.index, f"{row.a} and {row.b} are both hosts", "a switch at one end"))
     parts = _resolve_ports(rows, places, problems)
-    return Sheet(
+    return ResolvedSheet(
         cables=tuple(_stated_cables(rows, parts, places, problems)),
         host_rows=tuple(host_rows),
         problems=tuple(problems),
@@ -161,12 +161,12 @@ def _resolve_ports(
     rows: Sequence[tuple[SheetRow, SheetSwitch, SheetSwitch]], places: SheetPlaces, problems: list[Problem]
 ) -> dict[tuple[str, str], PanelPart]:
     """Return the port that each name of a switch means, by the switch's name and the port's."""
-    uses_of_panel: defaultdict[tuple[str, int], list[tuple[_Use, dict[int, PanelPart]]]] = defaultdict(list)
+    uses_of_panel: defaultdict[tuple[str, int], list[tuple[_SheetPortUse, dict[int, PanelPart]]]] = defaultdict(list)
     for row, at_a, at_b in rows:
-        for use in (_Use(at_a, row.a.port, row), _Use(at_b, row.b.port, row)):
+        for use in (_SheetPortUse(at_a, row.a.port, row), _SheetPortUse(at_b, row.b.port, row)):
             if use.switch.facts is None:
                 continue
-            parts = _parts_of_use(use, use.switch.facts, places, problems)
+            parts = _panel_parts_of_use(use, use.switch.facts, places, problems)
             if parts:
                 panel = next(iter(parts.values())).panel
                 uses_of_panel[use.switch.name, panel].append((use, parts))
@@ -177,14 +177,16 @@ def _resolve_ports(
     return resolved
 
 
-def _parts_of_use(use: _Use, facts: Switch, places: SheetPlaces, problems: list[Problem]) -> dict[int, PanelPart]:
+def _panel_parts_of_use(
+    use: _SheetPortUse, facts: Switch, places: SheetPlaces, problems: list[Problem]
+) -> dict[int, PanelPart]:
     """Return the ports that a name can mean, by the split of the panel port; nothing where it is a fault."""
-    name, at = on_one_line(use.port), use.switch
-    parts = find_parts(at.model, use.port)
+    name, at = sanitize_for_message(use.port), use.switch
+    parts = find_panel_parts(at.model, use.port)
     if not parts:
         known = tuple(platforms.port_name(at.platform, at.model, Port(panel)) for panel in facts.panels)
         fault, expected = f"{at.name} has no port {name}", f"{known[0]} to {known[-1]}"
-        problems.append(places.problem(use.row.index, fault, expected, nearest(name, known)))
+        problems.append(places.problem(use.row.index, fault, expected, nearest_word_hint(name, known)))
         return {}
     other_use = at.other_uses.get(parts[0].panel)
     if other_use is not None:
@@ -206,21 +208,21 @@ def _parts_of_use(use: _Use, facts: Switch, places: SheetPlaces, problems: list[
 
 
 def _resolve_panel(
-    uses: Sequence[tuple[_Use, dict[int, PanelPart]]], places: SheetPlaces, problems: list[Problem]
+    uses: Sequence[tuple[_SheetPortUse, dict[int, PanelPart]]], places: SheetPlaces, problems: list[Problem]
 ) -> dict[tuple[str, str], PanelPart]:
     """Return the parts that the names of a panel port mean; two cables in a port, or two splits, are faults."""
     common = set.intersection(*(set(parts) for _, parts in uses))
     at = uses[0][0].switch
     if not common:
-        names = ", ".join(dict.fromkeys(on_one_line(use.port) for use, _ in uses))
+        names = ", ".join(dict.fromkeys(sanitize_for_message(use.port) for use, _ in uses))
         fault = f"{names} of {at.name} are one panel port, split in different ways"
         problems.append(places.problem(uses[-1][0].row.index, fault, "one split of a panel port"))
         return {}
-    into, found, owners = min(common), dict[tuple[str, str], PanelPart](), dict[PanelPart, _Use]()
+    into, found, owners = min(common), dict[tuple[str, str], PanelPart](), dict[PanelPart, _SheetPortUse]()
     for use, parts in uses:
         owner = owners.setdefault(parts[into], use)
         if owner is not use:
-            fault, hint = f"a second cable in {at.name}:{on_one_line(use.port)}", places.line(owner.row.index)
+            fault, hint = f"a second cable in {at.name}:{sanitize_for_message(use.port)}", places.line(owner.row.index)
             problems.append(places.problem(use.row.index, fault, "one cable in each port", f"first at {hint}"))
         found[at.name, use.port] = parts[into]
     return found
@@ -228,7 +230,7 @@ def _resolve_panel(
 
 def _report_lost_panels(
     resolved: Mapping[tuple[str, str], PanelPart],
-    uses_of_panel: Mapping[tuple[str, int], Sequence[tuple[_Use, dict[int, PanelPart]]]],
+    uses_of_panel: Mapping[tuple[str, int], Sequence[tuple[_SheetPortUse, dict[int, PanelPart]]]],
     places: SheetPlaces,
     problems: list[Problem],
 ) -> None:

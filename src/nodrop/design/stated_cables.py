@@ -4,23 +4,23 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from math import ceil
 
-from nodrop.design.boxes import Boxes, Node
-from nodrop.design.cabling import Cabling, FabricCable, HostCable, LinkEnd, cabling
-from nodrop.design.sheet import Sheet, StatedEnd
+from nodrop.design.boxes import PlannedSwitch, PlannedSwitches
+from nodrop.design.cabling import CableProperties, FabricCable, HostCable, LinkEndKind, resolve_cabling
+from nodrop.design.sheet import ResolvedSheet, StatedEnd
 from nodrop.design.splits import SplitPort
 from nodrop.design.topology import Join, model_of, topology_of
-from nodrop.design.uplinks import count_down_mbps
+from nodrop.design.uplinks import sum_down_mbps
 from nodrop.errors import Problem
 from nodrop.intent.schema import Intent
-from nodrop.model.subject import natural
+from nodrop.model.subject import natural_sort_key
 from nodrop.platforms import port_name
-from nodrop.platforms.kit.panel_names import find_parts
-from nodrop.syntax.places import on_one_line
+from nodrop.platforms.kit.panel_names import find_panel_parts
+from nodrop.syntax.places import sanitize_for_message
 from nodrop.units import show_speed
 
 
 def stated_cables(
-    intent: Intent, switches: Boxes, down_mbps: Mapping[str, int], problems: list[Problem]
+    intent: Intent, switches: PlannedSwitches, down_mbps: Mapping[str, int], problems: list[Problem]
 ) -> tuple[FabricCable, ...]:
     """Return the links of a sheet by switch and port, those of lower tiers first.
 
@@ -39,24 +39,26 @@ def stated_cables(
             )
     if down_mbps and not problems:
         problems += _bandwidth_faults(intent, switches, down_mbps, cables)
-    return tuple(sorted(cables, key=lambda cable: (cable.lower.tier, natural(cable.lower.name), cable.lower_port)))
+    return tuple(
+        sorted(cables, key=lambda cable: (cable.lower.tier, natural_sort_key(cable.lower.name), cable.lower_port))
+    )
 
 
-def _find_port(nodes: Mapping[tuple[str, int], Node], end: StatedEnd) -> tuple[Node, SplitPort]:
+def _find_port(nodes: Mapping[tuple[str, int], PlannedSwitch], end: StatedEnd) -> tuple[PlannedSwitch, SplitPort]:
     return nodes[end.group, end.id], SplitPort(*end.part)
 
 
-def _cabling_of_join(intent: Intent, join: Join, problems: list[Problem]) -> Cabling | None:
+def _cabling_of_join(intent: Intent, join: Join, problems: list[Problem]) -> CableProperties | None:
     """Return the properties of cables that are alike; a fault of their medium is one of the first of them."""
     ends = [
-        LinkEnd.of(model_of(group), into, panels)
+        LinkEndKind.of(model_of(group), into, panels)
         for group, into, panels in (
             (join.lower, join.split, join.lower_ports),
             (join.upper, join.upper_split_factor, join.upper_panels(model_of(join.upper))),
         )
     ]
     faults, sheet = list[Problem](), topology_of(intent).sheet
-    link = cabling(intent, join.keys, join.wanted, ends, faults, lambda _: False)
+    link = resolve_cabling(intent, join.keys, join.wanted, ends, faults, lambda _: False)
     if sheet:
         places = (sheet.places.problem(join.cables[0].row, fault.found, fault.expected, fault.hint) for fault in faults)
         problems += places
@@ -64,11 +66,11 @@ def _cabling_of_join(intent: Intent, join: Join, problems: list[Problem]) -> Cab
 
 
 def _bandwidth_faults(
-    intent: Intent, switches: Boxes, down_mbps: Mapping[str, int], cables: list[FabricCable]
+    intent: Intent, switches: PlannedSwitches, down_mbps: Mapping[str, int], cables: list[FabricCable]
 ) -> Iterator[Problem]:
     """Yield the switch of each group that has the most bandwidth downwards for its bandwidth upwards, if too much."""
     topology = topology_of(intent)
-    down, up = Counter(down_mbps) + count_down_mbps(cables), Counter[str]()
+    down, up = Counter(down_mbps) + sum_down_mbps(cables), Counter[str]()
     for cable in cables:
         up[cable.lower.name] += cable.cabling.speed_mbps
     for group in topology.groups:
@@ -88,18 +90,18 @@ def _bandwidth_faults(
             )
 
 
-def host_row_faults(sheet: Sheet, cables: tuple[HostCable, ...]) -> Iterator[Problem]:
+def host_row_faults(sheet: ResolvedSheet, cables: tuple[HostCable, ...]) -> Iterator[Problem]:
     """Yield rows of hosts that are unlike the cables that follow from `endpoints`."""
     cable_by_port = {(cable.host, str(cable.host_port)): cable for cable in cables}
     for row in sheet.host_rows if cables else ():
         cable = cable_by_port.get((row.host, row.host_port.removeprefix("nic")))
         if cable is None:
-            fault = f"{row.host} has no port {on_one_line(row.host_port)}"
+            fault = f"{row.host} has no port {sanitize_for_message(row.host_port)}"
             yield sheet.places.problem(row.row, fault, "nic1 and so on, as endpoints have it")
             continue
-        parts = (tuple(part) for part in find_parts(row.switch.model, row.port))
+        parts = (tuple(part) for part in find_panel_parts(row.switch.model, row.port))
         if cable.switch.name != row.switch.name or tuple(cable.switch_port) not in parts:
-            fault = f"{row.host}:{row.host_port} in {row.switch.name}:{on_one_line(row.port)}"
+            fault = f"{row.host}:{row.host_port} in {row.switch.name}:{sanitize_for_message(row.port)}"
             jack = cable.switch_port
             port = port_name(cable.switch.declaration.platform, cable.switch.model.name, jack.port, jack.splits)
             yield sheet.places.problem(row.row, fault, f"{cable.switch.name}:{port}, by endpoints.{cable.group}")

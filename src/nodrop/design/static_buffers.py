@@ -10,18 +10,18 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 
 from nodrop.design.adapting import Adaptation
-from nodrop.design.boxes import Boxes
+from nodrop.design.boxes import PlannedSwitches
 from nodrop.design.buffers import (
-    ALPHA_EXPONENT,
     EGRESS_LOSSLESS,
     EGRESS_LOSSY,
+    EXPONENT_BY_ALPHA,
     INGRESS_LOSSLESS,
     INGRESS_LOSSY,
     Buffers,
     TableHeadroomFit,
 )
 from nodrop.design.hwskus import hwsku_notes, hwsku_of
-from nodrop.design.kinds import LinkKind, kinds
+from nodrop.design.kinds import LinkKind, link_kinds_of
 from nodrop.design.modes import has_pfc
 from nodrop.design.reserves import queue_reserve
 from nodrop.design.topology import Group
@@ -29,29 +29,29 @@ from nodrop.errors import Problem
 from nodrop.hardware import asic
 from nodrop.hardware.schema import Switch
 from nodrop.hardware.tables import cell_bytes, table_headroom
-from nodrop.hardware.thresholds import free_of_headroom_bytes, least_sharing, unlimited_threshold_bytes
-from nodrop.intent.schema import MOST_SHARING, Intent, TrafficClass
+from nodrop.hardware.thresholds import free_of_headroom_bytes, least_oversubscription_ratio, unlimited_threshold_bytes
+from nodrop.intent.schema import MAX_SHARED_HEADROOM_RATIO, Intent, TrafficClass
 from nodrop.model.buffers import BufferPool, BufferProfile, Headroom
 from nodrop.units import show_bytes, show_speed
 
 LOSSY_THRESHOLD = 1
 
 
-def is_static(switch_model: Switch) -> bool:
+def has_static_headroom(switch_model: Switch) -> bool:
     """Whether a switch has its headroom from tables: its ASIC works none out by a formula that is known."""
     facts = asic(switch_model.asic)
     return "dynamic" not in facts.buffer_models or not facts.computes
 
 
-def static_faults(intent: Intent, switches: Boxes) -> Iterator[Problem]:
+def static_headroom_faults(intent: Intent, switches: PlannedSwitches) -> Iterator[Problem]:
     """Yield lengths whose headroom fills the memory of switches that have it from tables."""
     for group, nodes in switches.groups.items():
-        if has_pfc(intent.mode) and is_static(nodes[0].model):
+        if has_pfc(intent.mode) and has_static_headroom(nodes[0].model):
             yield from _memory_faults(intent, group, nodes[0].model)
 
 
 def _memory_faults(intent: Intent, group: Group, switch_model: Switch) -> Iterator[Problem]:
-    links, hwsku = kinds(intent, group, switch_model), hwsku_of(intent, group, switch_model)
+    links, hwsku = link_kinds_of(intent, group, switch_model), hwsku_of(intent, group, switch_model)
     speeds = sorted(switch_model.sonic.headroom_speeds_mbps)
     if lacking := [kind for kind in links if kind.speed_mbps not in speeds]:
         for kind in lacking:
@@ -73,8 +73,8 @@ def _memory_faults(intent: Intent, group: Group, switch_model: Switch) -> Iterat
     memory = show_bytes(switch_model.buffer_bytes or 0)
     fault = f"the headroom of {group.label}' ports at {longest.length_m}m fills the {memory}"
     expected = f"at most {fits}m" if fits else "fewer lossless ports"
-    ratio = least_sharing(asic(switch_model.asic), plan.whole_bytes, plan.needed_bytes)
-    shares = plan.most_bytes and ratio <= min(plan.needed_bytes // plan.most_bytes, MOST_SHARING)
+    ratio = least_oversubscription_ratio(asic(switch_model.asic), plan.whole_bytes, plan.needed_bytes)
+    shares = plan.most_bytes and ratio <= min(plan.needed_bytes // plan.most_bytes, MAX_SHARED_HEADROOM_RATIO)
     hint = f"or buffers.shared_headroom: {ratio}" if shares else ""
     yield intent.problem((*longest.keys, "length"), f"{fault} of {switch_model.name}", expected, hint)
 
@@ -91,10 +91,10 @@ def _shared_headroom_faults(intent: Intent, group: Group, model: Switch, plan: "
         yield intent.problem(keys, fault, f"at most {plan.needed_bytes // plan.most_bytes}")
 
 
-def static_buffers(intent: Intent, group: Group, switch_model: Switch) -> Buffers:
-    """Return the buffers of a tier whose switches have a traditional model; `static_faults` has found none."""
+def design_static_buffers(intent: Intent, group: Group, switch_model: Switch) -> Buffers:
+    """Return the buffers of a tier whose switches have a traditional model; `static_headroom_faults` has found none."""
     assert switch_model.buffer_bytes is not None
-    links = kinds(intent, group, switch_model)
+    links = link_kinds_of(intent, group, switch_model)
     if not has_pfc(intent.mode):
         return _lossy_buffers(
             switch_model, switch_model.buffer_bytes, _queue_reserves_bytes(intent.classes, switch_model, links)
@@ -205,14 +205,14 @@ class _Plan:
         buffer = BufferProfile(
             pool=INGRESS_LOSSLESS,
             size_bytes=size,
-            dynamic_th=None if new_table_headroom.static else ALPHA_EXPONENT[intent.buffers.alpha],
+            dynamic_th=None if new_table_headroom.static else EXPONENT_BY_ALPHA[intent.buffers.alpha],
             static_th_bytes=like.threshold if new_table_headroom.static else None,
             headroom=headroom,
         )
         return TableHeadroomFit(buffer, new_table_headroom, size, 0 if holds_xoff else xoff)
 
 
-def static_notes(intent: Intent, group: Group, switch_model: Switch, buffers: Buffers) -> Iterator[Adaptation]:
+def static_headroom_notes(intent: Intent, group: Group, switch_model: Switch, buffers: Buffers) -> Iterator[Adaptation]:
     """Yield the substitutes for true cables, headroom and ports that no table or HWSKU of the model has."""
     yield from hwsku_notes(intent, group, switch_model)
     if not buffers.fits:

@@ -8,22 +8,22 @@ from nodrop.errors import Problem
 from nodrop.intent.schema import Intent
 from nodrop.intent.topology import Switches
 from nodrop.model.fabric import QosStyle
-from nodrop.platforms.kit.traits import traits
+from nodrop.platforms.kit.traits import traits_of_platform
 
 
 def qos_style(tier: Switches, lossless: Collection[int]) -> QosStyle | None:
     """Return the style of a tier's switches: the stated one, else the default for their lossless priorities."""
-    return tier.style or traits(tier.platform, tier.version).usual_style(len(lossless))
+    return tier.style or traits_of_platform(tier.platform, tier.version).usual_style(len(lossless))
 
 
 def style_faults(intent: Intent) -> Iterator[Problem]:
     """Yield tiers with a style that their platform does not have."""
     for group in topology_of(intent).groups:
         tier = group.wanted
-        tier_traits = traits(tier.platform, tier.version)
+        tier_traits = traits_of_platform(tier.platform, tier.version)
         if tier.style is None or tier.style in tier_traits.styles:
             continue
-        able = [os_traits for name in platforms.writable_names() if (os_traits := traits(name)).styles]
+        able = [os_traits for name in platforms.writable_platforms() if (os_traits := traits_of_platform(name)).styles]
         hint = "; ".join(f"{os_traits.title} has the styles {' and '.join(os_traits.styles)}" for os_traits in able)
         fault = f"{tier.style}, but {tier_traits.title} has one way to state QoS"
         yield intent.problem((*group.keys, "style"), fault, "no style", hint)

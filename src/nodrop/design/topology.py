@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from nodrop.design.naming import Identity, name_of, switch_identity
-from nodrop.design.sheet import Sheet, SheetSwitch, StatedCable, resolve_sheet
+from nodrop.design.sheet import ResolvedSheet, SheetSwitch, StatedCable, resolve_cable_sheet
 from nodrop.hardware import switch
 from nodrop.hardware.schema import Switch
 from nodrop.intent.schema import Intent
@@ -17,12 +17,12 @@ from nodrop.intent.topology import CableSheet, GroupUplinks, LeafSpine, Switches
 from nodrop.routing.tiers import RANK_BY_ROLE
 from nodrop.units import show_ids
 
-ROLES = tuple(sorted(RANK_BY_ROLE, key=RANK_BY_ROLE.__getitem__))
+ROLES_BY_TIER = tuple(sorted(RANK_BY_ROLE, key=RANK_BY_ROLE.__getitem__))
 """The roles of switches by tier, from the hosts up."""
 
-Keys = tuple[str, ...]
-_LIMIT = ("topology", "max_oversubscription")
-_SHEET = ("topology", "cables")
+KeyPath = tuple[str, ...]
+_OVERSUBSCRIPTION_KEY_PATH = ("topology", "max_oversubscription")
+_CABLES_KEY_PATH = ("topology", "cables")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,19 +44,19 @@ class Group:
     per_pod: int | None = field(default=None, compare=False)
     limit: float = field(compare=False)
     """Oversubscription, at most."""
-    limit_keys: Keys = field(compare=False)
-    keys: Keys = field(compare=False)
-    asn_keys: Keys = field(compare=False)
+    limit_keys: KeyPath = field(compare=False)
+    keys: KeyPath = field(compare=False)
+    asn_keys: KeyPath = field(compare=False)
 
     @property
-    def ports_keys(self) -> Keys:
+    def ports_keys(self) -> KeyPath:
         """Return the keys of the intent that list its panel ports by use."""
         return (*self.keys, "ports")
 
     @property
     def role(self) -> str:
         """Return the role of its switches, which follows from the tier."""
-        return ROLES[self.tier]
+        return ROLES_BY_TIER[self.tier]
 
     def position(self, number: int) -> int:
         """Return the place of an id in its pod, from 1; the id itself where there are no pods."""
@@ -94,8 +94,8 @@ class Join:
     stated_upper_split: int | None
     lower_slots: int | None
     upper_slots: int | None
-    keys: Keys
-    ports_keys: Keys
+    keys: KeyPath
+    ports_keys: KeyPath
     words: JoinKeys
     pods: int = 1
     """Pods of the lower group for each of the upper one."""
@@ -108,7 +108,7 @@ class Join:
         return self.split if self.stated_upper_split is None else self.stated_upper_split
 
     @property
-    def upper_ports_keys(self) -> Keys:
+    def upper_ports_keys(self) -> KeyPath:
         """Return the keys that list the upper switches' panel ports; empty where none does."""
         return () if self.upper_ports is None else (*self.keys, "peer_ports")
 
@@ -157,7 +157,7 @@ class Topology:
 
     groups: tuple[Group, ...]
     joins: tuple[Join, ...]
-    sheet: Sheet | None = None
+    sheet: ResolvedSheet | None = None
     """Where every cable is stated; a join is the cables that are alike then."""
 
     @property
@@ -186,8 +186,8 @@ def topology_of(intent: Intent) -> Topology:
 def _make_topology(intent: Intent) -> Topology:
     wanted = intent.topology
     if isinstance(wanted, LeafSpine):
-        return _of_two_tiers(wanted)
-    return _of_tiers(wanted) if isinstance(wanted, Tiers) else _of_sheet(intent, wanted)
+        return _topology_of_leaf_spine(wanted)
+    return _topology_of_tiers(wanted) if isinstance(wanted, Tiers) else _topology_of_sheet(intent, wanted)
 
 
 def group_of_endpoints(intent: Intent, name: str) -> Group:
@@ -201,21 +201,23 @@ def endpoints_of_group(intent: Intent, group: Group) -> tuple[str, ...]:
     return tuple(name for name in intent.endpoints if group_of_endpoints(intent, name) == group)
 
 
-_TWO_TIERS = JoinKeys(links="per_spine", lower_slots="leaf_slots", upper_slots="spine_slots", upper_split="spine_split")
-_ANY_TIERS = JoinKeys(links="links", lower_slots="slots", upper_slots="peer_slots", upper_split="peer_split")
+_LEAF_SPINE_JOIN_KEYS = JoinKeys(
+    links="per_spine", lower_slots="leaf_slots", upper_slots="spine_slots", upper_split="spine_split"
+)
+_TIERS_JOIN_KEYS = JoinKeys(links="links", lower_slots="slots", upper_slots="peer_slots", upper_split="peer_split")
 
 
-def _of_two_tiers(wanted: LeafSpine) -> Topology:
+def _topology_of_leaf_spine(wanted: LeafSpine) -> Topology:
     lower, upper = (
         Group(
-            name=ROLES[tier],
+            name=ROLES_BY_TIER[tier],
             label=key,
             tier=tier,
             wanted=switches,
             endpoints=wanted.leaves.ports.endpoints if tier == 0 else (),
             dead=wanted.leaves.ports.dead if tier == 0 else (),
             limit=wanted.max_oversubscription,
-            limit_keys=_LIMIT,
+            limit_keys=_OVERSUBSCRIPTION_KEY_PATH,
             keys=("topology", key),
             asn_keys=("routing", "asn", key),
         )
@@ -235,7 +237,7 @@ def _of_two_tiers(wanted: LeafSpine) -> Topology:
         upper_slots=links.spine_slots,
         keys=("topology", "uplinks"),
         ports_keys=("topology", "leaves", "ports", "uplinks"),
-        words=_TWO_TIERS,
+        words=_LEAF_SPINE_JOIN_KEYS,
     )
     return Topology(groups=(lower, upper), joins=(join,))
 
@@ -253,7 +255,9 @@ def _make_groups(wanted: Tiers | CableSheet) -> dict[str, Group]:
             offset=switches.offset,
             per_pod=switches.per_pod,
             limit=switches.max_oversubscription or wanted.max_oversubscription,
-            limit_keys=("topology", "groups", name, _LIMIT[1]) if switches.max_oversubscription else _LIMIT,
+            limit_keys=("topology", "groups", name, _OVERSUBSCRIPTION_KEY_PATH[1])
+            if switches.max_oversubscription
+            else _OVERSUBSCRIPTION_KEY_PATH,
             keys=("topology", "groups", name),
             asn_keys=("routing", "asn", name),
         )
@@ -262,10 +266,10 @@ def _make_groups(wanted: Tiers | CableSheet) -> dict[str, Group]:
     return {group.name: group for group in sorted(groups, key=lambda group: group.tier)}
 
 
-def _of_tiers(wanted: Tiers) -> Topology:
+def _topology_of_tiers(wanted: Tiers) -> Topology:
     groups = _make_groups(wanted)
     joins = (
-        _join(groups[name], groups[upper], links)
+        _build_join(groups[name], groups[upper], links)
         for name, switches in wanted.groups.items()
         for upper, links in switches.uplinks.items()
         if upper in groups
@@ -273,9 +277,9 @@ def _of_tiers(wanted: Tiers) -> Topology:
     return Topology(groups=tuple(groups.values()), joins=tuple(joins))
 
 
-def _of_sheet(intent: Intent, wanted: CableSheet) -> Topology:
+def _topology_of_sheet(intent: Intent, wanted: CableSheet) -> Topology:
     groups = _make_groups(wanted)
-    sheet = resolve_sheet(intent, wanted, _switches_by_word(intent, groups.values()))
+    sheet = resolve_cable_sheet(intent, wanted, _switches_by_word(intent, groups.values()))
     alike: dict[tuple[object, ...], list[StatedCable]] = {}
     for cable in sheet.cables:
         ends = (cable.lower, cable.upper)
@@ -323,8 +327,8 @@ def _join_of_cables(groups: Mapping[str, Group], cables: tuple[StatedCable, ...]
         split=first.lower.part.splits,
         peer_split=first.upper.part.splits,
     )
-    join = _join(groups[first.lower.group], groups[first.upper.group], wanted)
-    return replace(join, keys=_SHEET, ports_keys=_SHEET, cables=cables)
+    join = _build_join(groups[first.lower.group], groups[first.upper.group], wanted)
+    return replace(join, keys=_CABLES_KEY_PATH, ports_keys=_CABLES_KEY_PATH, cables=cables)
 
 
 def identities_of_group(group: Group) -> Iterator[Identity]:
@@ -332,7 +336,7 @@ def identities_of_group(group: Group) -> Iterator[Identity]:
     return (switch_identity(group.role, group.name, number, max(group.pod(number), 1)) for number in group.wanted.ids)
 
 
-def _join(lower: Group, upper: Group, links: GroupUplinks) -> Join:
+def _build_join(lower: Group, upper: Group, links: GroupUplinks) -> Join:
     keys = (*lower.keys, "uplinks", upper.name)
     return Join(
         lower=lower,
@@ -347,7 +351,7 @@ def _join(lower: Group, upper: Group, links: GroupUplinks) -> Join:
         upper_slots=links.peer_slots,
         keys=keys,
         ports_keys=(*keys, "ports"),
-        words=_ANY_TIERS,
+        words=_TIERS_JOIN_KEYS,
         pods=links.pods,
     )
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from nodrop.design.sheet import WHY_NOT_SIDEWAYS
 from nodrop.design.topology import topology_of
 from nodrop.errors import Problem
-from nodrop.hardware import nearest, switches
+from nodrop.hardware import nearest_word_hint, switches
 from nodrop.intent.schema import Intent
 from nodrop.intent.topology import CableSheet, LeafSpine, SwitchGroup, Tiers
 from nodrop.units import show_ids
@@ -30,13 +30,13 @@ def _uplink_faults(intent: Intent, groups: Mapping[str, SwitchGroup]) -> Iterato
         for upper in group.uplinks:
             keys = ("topology", "groups", name, "uplinks", upper)
             if upper not in groups:
-                hint = nearest(upper, tuple(groups))
+                hint = nearest_word_hint(upper, tuple(groups))
                 yield intent.problem(keys, f"no group {upper}", "a group of the topology", hint)
             elif groups[upper].tier <= group.tier:
                 fault = f"{upper} is in tier {groups[upper].tier}, and {name} in tier {group.tier}"
                 hint = WHY_NOT_SIDEWAYS if groups[upper].tier == group.tier else ""
                 yield intent.problem(keys, fault, "a group of a higher tier", hint)
-    yield from _shared_peer_ports(intent)
+    yield from _missing_peer_port_faults(intent)
     yield from _pods_without_peers(intent)
 
 
@@ -82,7 +82,7 @@ def _number_clashes(intent: Intent) -> Iterator[Problem]:
         taken |= {key: f"{group.name}{number}" for key, number in zip(numbers, group.wanted.ids, strict=True)}
 
 
-def _shared_peer_ports(intent: Intent) -> Iterator[Problem]:
+def _missing_peer_port_faults(intent: Intent) -> Iterator[Problem]:
     """Yield links without ports on upper switches that have links to several groups."""
     topology = topology_of(intent)
     for group in topology.groups:
@@ -115,6 +115,8 @@ def _attachment_faults(intent: Intent, tiers: Mapping[str, int]) -> Iterator[Pro
         if group.leaves is None and len(lowest) > 1:
             yield intent.problem(keys, f"{len(lowest)} groups of switches are next to hosts", expected)
         elif group.leaves is not None and group.leaves not in tiers:
-            yield intent.problem(keys, f"no group {group.leaves}", expected, nearest(group.leaves, tuple(lowest)))
+            yield intent.problem(
+                keys, f"no group {group.leaves}", expected, nearest_word_hint(group.leaves, tuple(lowest))
+            )
         elif group.leaves is not None and group.leaves not in lowest:
             yield intent.problem(keys, f"{group.leaves} is in tier {tiers[group.leaves] + 1}", expected)

@@ -6,11 +6,11 @@ from dataclasses import replace
 from functools import partial
 from itertools import islice
 
-from nodrop.design.blocks import Peers
-from nodrop.design.boxes import Boxes, Node
-from nodrop.design.cabling import Cabling, FabricCable, LinkEnd, cabling, joining_splits
+from nodrop.design.blocks import PeerPortBlocks
+from nodrop.design.boxes import PlannedSwitch, PlannedSwitches
+from nodrop.design.cabling import CableProperties, FabricCable, LinkEndKind, joining_splits, resolve_cabling
 from nodrop.design.closing import suggest_smallest_fabric
-from nodrop.design.joining import Choice, ways_to_fit, ways_to_widen
+from nodrop.design.joining import JoinChoice, suggest_oversubscription_fixes, suggest_port_changes
 from nodrop.design.topology import Group, Join, model_of, topology_of
 from nodrop.errors import Problem
 from nodrop.intent.schema import Intent
@@ -18,7 +18,7 @@ from nodrop.units import show_speed
 
 
 def fabric_cables(
-    intent: Intent, switches: Boxes, down_mbps: Mapping[str, int], problems: list[Problem]
+    intent: Intent, switches: PlannedSwitches, down_mbps: Mapping[str, int], problems: list[Problem]
 ) -> tuple[FabricCable, ...]:
     """Return the links between the groups, those of lower tiers first.
 
@@ -31,12 +31,12 @@ def fabric_cables(
         beside = [other for other in topology.joins_above(join.lower) if other is not join]
         of_join = _cables_of_join(intent, switches, join, beside, down, problems)
         if down_mbps:
-            down.update(count_down_mbps(of_join))
+            down.update(sum_down_mbps(of_join))
         cables += of_join
     return tuple(cables)
 
 
-def count_down_mbps(cables: Iterable[FabricCable]) -> Counter[str]:
+def sum_down_mbps(cables: Iterable[FabricCable]) -> Counter[str]:
     """Return the bandwidth of upper switches over some links, in Mb/s."""
     down: Counter[str] = Counter()
     for cable in cables:
@@ -46,7 +46,7 @@ def count_down_mbps(cables: Iterable[FabricCable]) -> Counter[str]:
 
 def _cables_of_join(
     intent: Intent,
-    switches: Boxes,
+    switches: PlannedSwitches,
     join: Join,
     beside: Iterable[Join],
     down_mbps: Mapping[str, int],
@@ -55,37 +55,37 @@ def _cables_of_join(
     models = (model_of(join.lower), model_of(join.upper))
     panels = (join.lower_ports, join.upper_panels(models[1]))
     splits = (join.split, join.upper_split_factor)
-    ends = [LinkEnd.of(*end, join.wanted.lanes) for end in zip(models, splits, panels, strict=True)]
+    ends = [LinkEndKind.of(*end, join.wanted.lanes) for end in zip(models, splits, panels, strict=True)]
     of_group = {node.name: down_mbps[node.name] for node in switches.groups[join.lower] if down_mbps.get(node.name)}
-    beside_mbps = sum(Choice.of(other, 0).up_mbps for other in beside)
-    choice = Choice.of(join, max(of_group.values(), default=0), beside_mbps)
+    beside_mbps = sum(JoinChoice.of(other, 0).up_mbps for other in beside)
+    choice = JoinChoice.of(join, max(of_group.values(), default=0), beside_mbps)
     split = partial(_has_enough_ports, choice)
-    link = cabling(intent, join.keys, join.wanted, ends, problems, split)
+    link = resolve_cabling(intent, join.keys, join.wanted, ends, problems, split)
     faults = _port_faults(intent, choice, filter(split, joining_splits(join.wanted, ends)))
     if of_group and not faults:
-        faults += _bandwidth_faults(intent, choice, of_group, _ways(intent, choice, problems))
+        faults += _bandwidth_faults(intent, choice, of_group, _describe_uplink_changes(intent, choice, problems))
     problems += faults
     return () if link is None or faults else tuple(_fabric_cables(switches, choice, link))
 
 
-def can_uppers_hold(intent: Intent, group: Group, ids: Iterable[int]) -> bool:
+def can_upper_switches_hold(intent: Intent, group: Group, ids: Iterable[int]) -> bool:
     """Whether the switches above a group surely have ports for those with these ids."""
     if topology_of(intent).sheet:
         return False
     for join in topology_of(intent).joins_above(group):
         positions = tuple(sorted(set(map(join.lower_position, ids))))
-        if replace(Choice.of(join, 0).lowers, ids=positions).explain_clash(join.links):
+        if replace(JoinChoice.of(join, 0).lowers, ids=positions).explain_clash(join.links):
             return False
     return True
 
 
-def _has_enough_ports(stated: Choice, split_count: int) -> bool:
+def _has_enough_ports(stated: JoinChoice, split_count: int) -> bool:
     """Whether there are ports enough for the links, and these are enough, when both ends are split into so many."""
-    choice = Choice.of(stated.join.replace_split_factor(split_count), stated.down_mbps, stated.beside_mbps)
+    choice = JoinChoice.of(stated.join.replace_split_factor(split_count), stated.down_mbps, stated.beside_mbps)
     return stated.join.stated_upper_split is None and choice.fits and not choice.exceeds_ratio
 
 
-def _port_faults(intent: Intent, choice: Choice, splits: Iterable[int]) -> list[Problem]:
+def _port_faults(intent: Intent, choice: JoinChoice, splits: Iterable[int]) -> list[Problem]:
     """Return the faults of the ports, each with changes that fix all of them; `splits` are those that do."""
     join = choice.join
     port_words = [
@@ -95,12 +95,12 @@ def _port_faults(intent: Intent, choice: Choice, splits: Iterable[int]) -> list[
     if not port_words:
         return []
     by_pods = _suggest_pods(intent, choice)
-    changes = filter(None, (by_pods, *(f"split: {into}" for into in islice(splits, 1)), ways_to_fit(choice)))
+    changes = filter(None, (by_pods, *(f"split: {into}" for into in islice(splits, 1)), suggest_port_changes(choice)))
     hint = ", or ".join(changes) or suggest_smallest_fabric(intent) or "a model with more ports, or fewer switches"
     return [intent.problem((*join.keys, join.words.links), fault, expected, hint) for fault, expected in port_words]
 
 
-def _suggest_pods(intent: Intent, choice: Choice) -> str:
+def _suggest_pods(intent: Intent, choice: JoinChoice) -> str:
     """Return the `per_pod` with which links stay in pods, and fit, if only the other group has pods; else empty.
 
     The top tier has no pods, for these would not reach each other.
@@ -115,12 +115,14 @@ def _suggest_pods(intent: Intent, choice: Choice) -> str:
     lower_pods, upper_pods = (set(map(end.pod, end.wanted.ids)) for end in (changed.lower, changed.upper))
     if not lower_pods <= upper_pods:
         return ""
-    option = Choice.of(changed, choice.down_mbps, choice.beside_mbps)
+    option = JoinChoice.of(changed, choice.down_mbps, choice.beside_mbps)
     keys = ".".join((*lacking.keys, "per_pod"))
     return f"{keys}: {group.per_pod}" if option.fits and not option.exceeds_ratio else ""
 
 
-def _port_shortage_texts(peers: Peers, far: Group, near: Group, links: int, kind: str) -> Iterator[tuple[str, str]]:
+def _port_shortage_texts(
+    peers: PeerPortBlocks, far: Group, near: Group, links: int, kind: str
+) -> Iterator[tuple[str, str]]:
     """Yield the found and expected values if the switches of a group have too few ports for their peers."""
     needed, port_count, clash = links * len(peers.ids), len(peers.ports), peers.explain_clash(links)
     if needed > port_count:
@@ -130,15 +132,15 @@ def _port_shortage_texts(peers: Peers, far: Group, near: Group, links: int, kind
         yield f"on every {near.name}, {clash}", ""
 
 
-def _ways(intent: Intent, choice: Choice, problems: list[Problem]) -> str:
+def _describe_uplink_changes(intent: Intent, choice: JoinChoice, problems: list[Problem]) -> str:
     """Return the changes that widen the uplinks; with other problems, another fabric, which is reported once."""
     if not problems:
-        return ways_to_widen(choice)
+        return suggest_oversubscription_fixes(choice)
     closed = suggest_smallest_fabric(intent)
     return "" if any(problem.hint == closed for problem in problems) else closed
 
 
-def _bandwidth_faults(intent: Intent, choice: Choice, down_mbps: Mapping[str, int], hint: str) -> Iterator[Problem]:
+def _bandwidth_faults(intent: Intent, choice: JoinChoice, down_mbps: Mapping[str, int], hint: str) -> Iterator[Problem]:
     """Yield a fault if a switch has too little uplink bandwidth, with the bandwidth between two halves of its group."""
     if choice.exceeds_ratio:
         worst = max(down_mbps, key=down_mbps.__getitem__)
@@ -153,11 +155,11 @@ def _bandwidth_faults(intent: Intent, choice: Choice, down_mbps: Mapping[str, in
         yield intent.problem(choice.join.lower.limit_keys, fault, expected, hint)
 
 
-def _fabric_cables(switches: Boxes, choice: Choice, link: Cabling) -> Iterator[FabricCable]:
+def _fabric_cables(switches: PlannedSwitches, choice: JoinChoice, link: CableProperties) -> Iterator[FabricCable]:
     join, links = choice.join, choice.links
     lower_ports = {position: choice.uppers.block(position, links) for position in choice.uppers.ids}
     upper_ports = {position: choice.lowers.block(position, links) for position in choice.lowers.ids}
-    uppers_by_pod: dict[int, list[Node]] = {}
+    uppers_by_pod: dict[int, list[PlannedSwitch]] = {}
     for upper in switches.groups[join.upper]:
         uppers_by_pod.setdefault(join.upper.pod(upper.id) if join.by_pod else 0, []).append(upper)
     for lower in switches.groups[join.lower]:

@@ -6,16 +6,16 @@ Routed traffic stays the switch's alone: a VLAN ends at its switch, and the same
 from collections.abc import Iterator
 
 from nodrop.design.addressing import Plan
-from nodrop.design.boxes import Node
+from nodrop.design.boxes import PlannedSwitch
 from nodrop.design.ports import PortCables, platform_port_name
 from nodrop.design.splits import SplitPort
 from nodrop.errors import Problem
 from nodrop.intent.schema import Intent
 from nodrop.model.bridging import Vlan, VlanMember
-from nodrop.model.subject import natural
+from nodrop.model.subject import natural_sort_key
 
 
-def design_vlans(intent: Intent, address_plan: Plan, node: Node, cables: PortCables) -> tuple[Vlan, ...]:
+def design_vlans(intent: Intent, address_plan: Plan, node: PlannedSwitch, cables: PortCables) -> tuple[Vlan, ...]:
     """Return the VLANs of a switch, those of groups that have ports on it, sorted by number."""
     members: dict[str, set[str]] = {}
     for wire in cables.values():
@@ -29,7 +29,7 @@ def design_vlans(intent: Intent, address_plan: Plan, node: Node, cables: PortCab
         new_vlans.append(
             Vlan(
                 id=wanted_vlan_access.id,
-                members=tuple(VlanMember(interface=port, tagged=False) for port in sorted(ports, key=natural)),
+                members=tuple(VlanMember(interface=port, tagged=False) for port in sorted(ports, key=natural_sort_key)),
                 mtu_bytes=intent.mtu,
                 addresses=address_plan.gateway_addresses(group, node),
                 description=group,

@@ -13,21 +13,21 @@ from nodrop.hardware.schema import Switch
 from nodrop.intent.schema import Intent, Pfc, WatchdogTimers
 from nodrop.model.qos import PfcWatchdog
 from nodrop.model.timeouts import QP_TIMEOUT_MS
-from nodrop.platforms.kit.traits import Range, Traits, WatchdogTraits
+from nodrop.platforms.kit.traits import InclusiveRange, Traits, WatchdogTraits
 
 BASE_DETECTION_MS = 200
 """SONiC `pfcwd start_default` (sonic-utilities pfcwd/main.py): 200 ms for up to 32 ports, more in steps of 32."""
 FABRIC_FACTOR = 3
 """The fabric's detection is that many times the hosts', as far as every platform allows."""
-MAX_TIMER_MS = 5000
+MAX_DETECTION_MS = 5000
 """The longest detection that every platform takes (sonic-pfcwd.yang): what is derived holds on any of them."""
 TIMER_STEP_MS = 100
 """What is cut short is cut to a multiple of it, which has divisors enough for switches that count pollings."""
 
-POLLING_MS = (100, 1000)
+POLLING_RANGE_MS = (100, 1000)
 """Between them is a polling that is not stated (sonic-pfcwd.yang; the least and the most that every release takes)."""
 
-_KEYS = ("pfc", "watchdog")
+_WATCHDOG_KEY_PATH = ("pfc", "watchdog")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +75,7 @@ class Timers:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Watched:
+class _WatchedGroup:
     """A group whose platform's watchdog monitors a side."""
 
     group: Group
@@ -86,26 +86,26 @@ class _Watched:
         return traits_of(self.group).title
 
 
-def _find_watching_groups(intent: Intent) -> dict[str, tuple[_Watched, ...]]:
+def _find_watching_groups(intent: Intent) -> dict[str, tuple[_WatchedGroup, ...]]:
     """Return the groups that watch each side: a switch next to hosts with one set of timers watches these alone."""
-    watched = [_Watched(group=group, of=held.watchdog) for group, held in traits_by_group(intent).items()]
+    watched = [_WatchedGroup(group=group, of=held.watchdog) for group, held in traits_by_group(intent).items()]
     return {
         "hosts": tuple(group for group in watched if group.group.tier == 0),
         "fabric": tuple(group for group in watched if group.group.tier or not group.of.robustness),
     }
 
 
-def has_history(platform_traits: Traits, switch_model: Switch) -> bool:
+def has_pause_history(platform_traits: Traits, switch_model: Switch) -> bool:
     """Whether the switches of a tier can estimate the history of pauses."""
     return asic(switch_model.asic).sonic_type in platform_traits.watchdog.history
 
 
-def timer_scale(ports: int) -> int:
+def watchdog_timer_scale(ports: int) -> int:
     """Return SONiC's factor for the timers of a switch with that many ports."""
     return (ports - 1) // 32 + 1
 
 
-def derive_timers(intent: Intent, ports: int) -> Timers | None:
+def derive_watchdog_timers(intent: Intent, ports: int) -> Timers | None:
     """Return the timers of a fabric whose largest switch has `ports`; None where there is no PFC to watch.
 
     They are the same on every platform but for the polling, and act before queue pairs time out by NCCL's defaults.
@@ -117,7 +117,7 @@ def derive_timers(intent: Intent, ports: int) -> Timers | None:
     hosts = _make_watchdog_side(
         wanted_watchdog.hosts,
         _default_detection_ms(
-            intent.pfc, BASE_DETECTION_MS * timer_scale(ports), BASE_DETECTION_MS * timer_scale(ports)
+            intent.pfc, BASE_DETECTION_MS * watchdog_timer_scale(ports), BASE_DETECTION_MS * watchdog_timer_scale(ports)
         ),
     )
     fabric, later_ms = None, FABRIC_FACTOR * hosts.detection_ms
@@ -140,13 +140,13 @@ def derive_timers(intent: Intent, ports: int) -> Timers | None:
 def _default_detection_ms(pfc: Pfc, detection_ms: int, smallest_ms: int) -> int:
     """Return a detection that is not stated, no longer than every platform takes and than queue pairs wait."""
     step = pfc.watchdog.polling or TIMER_STEP_MS
-    longest = min(MAX_TIMER_MS, QP_TIMEOUT_MS - 1 - _choose_polling_ms(pfc, smallest_ms)) // step * step
+    longest = min(MAX_DETECTION_MS, QP_TIMEOUT_MS - 1 - _choose_polling_ms(pfc, smallest_ms)) // step * step
     return min(_round_up_to_polling(pfc, detection_ms), max(longest, step))
 
 
 def _choose_polling_ms(pfc: Pfc, smallest_ms: int) -> int:
     """Return how often switches look where the smallest detection is `smallest_ms`."""
-    low, high = POLLING_MS
+    low, high = POLLING_RANGE_MS
     return pfc.watchdog.polling or min(max(smallest_ms // 2, low), high)
 
 
@@ -189,7 +189,7 @@ def _round_up_to_polling(pfc: Pfc, detection_ms: int) -> int:
 
 
 def _find_dividing_polling(
-    pfc: Pfc, watchdog_traits: WatchdogTraits, detection_ms: int, polling_ms: int, *, most_ms: int = MAX_TIMER_MS
+    pfc: Pfc, watchdog_traits: WatchdogTraits, detection_ms: int, polling_ms: int, *, most_ms: int = MAX_DETECTION_MS
 ) -> int | None:
     """Return the given polling if it is stated or divides a detection, else the longest that divides it, if any."""
     if pfc.watchdog.polling or not watchdog_traits.robustness or detection_ms % polling_ms == 0:
@@ -204,14 +204,16 @@ def watchdog_faults(intent: Intent, timers: Timers | None) -> Iterator[Problem]:
     if timers is not None:
         if not topology_of(intent).joins and "fabric" in intent.pfc.watchdog.model_fields_set:
             fault = "timers of links between switches, which there are none of"
-            yield intent.problem((*_KEYS, "fabric"), fault, "no timers of these")
+            yield intent.problem((*_WATCHDOG_KEY_PATH, "fabric"), fault, "no timers of these")
         yield from list(_timer_range_faults(intent, timers)) or _timer_relation_faults(intent, timers)
 
 
 def _timer_range_faults(intent: Intent, timers: Timers) -> Iterator[Problem]:
     watched = _find_watching_groups(intent)
     pollings = {(timers.polling_ms[group], held.watchdog.polling_ms) for group, held in traits_by_group(intent).items()}
-    checks: list[tuple[tuple[str, ...], int, Range]] = [(("polling",), *polling) for polling in sorted(pollings)]
+    checks: list[tuple[tuple[str, ...], int, InclusiveRange]] = [
+        (("polling",), *polling) for polling in sorted(pollings)
+    ]
     for name, side in timers.sides():
         for tier in watched[name]:
             checks.append(((name, "detection"), side.detection_ms, tier.of.detection_ms))
@@ -219,31 +221,31 @@ def _timer_range_faults(intent: Intent, timers: Timers) -> Iterator[Problem]:
                 checks.append(((name, "restoration"), side.restoration_ms, tier.of.restoration_ms))
     for keys, value, (low, high) in dict.fromkeys(checks):
         if not low <= value <= high:
-            yield intent.problem((*_KEYS, *keys), f"{value} ms", f"{low} to {high} ms")
+            yield intent.problem((*_WATCHDOG_KEY_PATH, *keys), f"{value} ms", f"{low} to {high} ms")
 
 
 def _timer_relation_faults(intent: Intent, timers: Timers) -> Iterator[Problem]:
     watched = _find_watching_groups(intent)
-    yield from _fill_polling_faults(intent, timers)
+    yield from _queue_fill_polling_faults(intent, timers)
     for name, side in timers.sides():
         polling = max(timers.polling_ms[tier.group] for tier in watched[name])
         inexact = list(_detection_step_faults(intent, timers, name, side, watched[name]))
         yield from inexact
         if side.detection_ms < 2 * polling and not inexact:
             fault = f"{side.detection_ms} ms is less than two pollings of {polling} ms"
-            yield intent.problem((*_KEYS, name, "detection"), fault, f"at least {2 * polling} ms")
+            yield intent.problem((*_WATCHDOG_KEY_PATH, name, "detection"), fault, f"at least {2 * polling} ms")
         yield from _restoration_step_faults(intent, timers, name, side, watched[name])
         if side.restoration_ms < side.detection_ms:
             fault = f"{side.restoration_ms} ms is less than detection"
-            yield intent.problem((*_KEYS, name, "restoration"), fault, f"at least {side.detection_ms} ms")
+            yield intent.problem((*_WATCHDOG_KEY_PATH, name, "restoration"), fault, f"at least {side.detection_ms} ms")
     if timers.fabric and timers.fabric.detection_ms <= timers.latest_ms:
         fault = f"{timers.fabric.detection_ms} ms is too early"
         expected = f"more than {timers.latest_ms} ms, the hosts' detection and two pollings"
         hint = "so that the hop nearest to the fault acts first"
-        yield intent.problem((*_KEYS, "fabric", "detection"), fault, expected, hint)
+        yield intent.problem((*_WATCHDOG_KEY_PATH, "fabric", "detection"), fault, expected, hint)
 
 
-def _fill_polling_faults(intent: Intent, timers: Timers) -> Iterator[Problem]:
+def _queue_fill_polling_faults(intent: Intent, timers: Timers) -> Iterator[Problem]:
     """Yield a polling that is too fast for switches that must check how full queues are."""
     conditions = intent.pfc.watchdog.stuck
     if conditions is None or conditions.fill is None:
@@ -252,12 +254,12 @@ def _fill_polling_faults(intent: Intent, timers: Timers) -> Iterator[Problem]:
         slowest, polling = group_traits.watchdog.queue_polling_ms, timers.polling_ms[group]
         if group_traits.watchdog.conditions is not None and polling <= slowest:
             hint = f"{group_traits.title} reads the fill level of queues only above this interval"
-            yield intent.problem((*_KEYS, "polling"), f"{polling} ms", f"more than {slowest} ms", hint)
+            yield intent.problem((*_WATCHDOG_KEY_PATH, "polling"), f"{polling} ms", f"more than {slowest} ms", hint)
             return
 
 
 def _detection_step_faults(
-    intent: Intent, timers: Timers, name: str, side: SideTimers, watched: tuple[_Watched, ...]
+    intent: Intent, timers: Timers, name: str, side: SideTimers, watched: tuple[_WatchedGroup, ...]
 ) -> Iterator[Problem]:
     """Yield a detection that is no whole number of pollings, as many as the platform counts, where it counts them."""
     for tier in watched:
@@ -267,11 +269,11 @@ def _detection_step_faults(
             continue
         near = " or ".join(f"{value} ms" for value in _nearest_detections(intent, tier.of, side.detection_ms))
         hint = f"detection is polling × robustness on {tier.title}, whole numbers"
-        yield intent.problem((*_KEYS, name, "detection"), f"{side.detection_ms} ms", near, hint)
+        yield intent.problem((*_WATCHDOG_KEY_PATH, name, "detection"), f"{side.detection_ms} ms", near, hint)
 
 
 def _restoration_step_faults(
-    intent: Intent, timers: Timers, name: str, side: SideTimers, watched: tuple[_Watched, ...]
+    intent: Intent, timers: Timers, name: str, side: SideTimers, watched: tuple[_WatchedGroup, ...]
 ) -> Iterator[Problem]:
     """Yield a restoration that is no whole number of pollings, as many as the platform counts, where it counts them."""
     for tier in watched:
@@ -283,7 +285,9 @@ def _restoration_step_faults(
             near = sorted({earlier, min(earlier + polling, high * polling)})
             hint = f"restoration is polling × recovery interval on {tier.title}, whole numbers"
             expected = " or ".join(f"{value} ms" for value in near)
-            yield intent.problem((*_KEYS, name, "restoration"), f"{side.restoration_ms} ms", expected, hint)
+            yield intent.problem(
+                (*_WATCHDOG_KEY_PATH, name, "restoration"), f"{side.restoration_ms} ms", expected, hint
+            )
 
 
 def _is_exact_detection(pfc: Pfc, watchdog_traits: WatchdogTraits, polling_ms: int, detection_ms: int) -> bool:

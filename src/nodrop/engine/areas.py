@@ -8,7 +8,7 @@ import json
 from functools import cache
 from typing import NamedTuple
 
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 
 
 class _Area(NamedTuple):
@@ -19,7 +19,7 @@ class _Area(NamedTuple):
 
 @cache
 def _load_areas() -> tuple[_Area, ...]:
-    read = ((path.parent.name, json.loads(path.read_bytes())) for path in home("rules").glob("*/area.json"))
+    read = ((path.parent.name, json.loads(path.read_bytes())) for path in resource_folder("rules").glob("*/area.json"))
     return tuple(sorted(_Area(about["order"], name, frozenset(about["aspects"])) for name, about in read))
 
 

@@ -13,27 +13,27 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from nodrop.engine.finding import Finding
-from nodrop.engine.suppressions import Ran
+from nodrop.engine.suppressions import CheckedScope
 from nodrop.errors import InputProblems, Problem
-from nodrop.model.subject import parse as parsed
-from nodrop.model.subject import sort_key, text
+from nodrop.model.subject import parse_subject as parsed
+from nodrop.model.subject import subject_sort_key, subject_text
 from nodrop.syntax.places import quote_text, read_regular_file
-from nodrop.syntax.shapes import mapping
-from nodrop.syntax.yaml import Document, parse
+from nodrop.syntax.shapes import mapping_or_empty
+from nodrop.syntax.yaml import Document, parse_yaml
 
-FILE = "nodrop.baseline.yaml"
+BASELINE_FILE = "nodrop.baseline.yaml"
 BASELINE_VERSION = "1"
 MAX_BASELINE_BYTES = 256_000_000
 """What a baseline may hold: more than a million findings."""
 
-_HEAD = """\
+_FILE_HEADER = """\
 # Findings recorded by `nodrop baseline`. They are counted, and reported only if their facts change.
 # For each rule and subject: the fingerprint of the finding, a digest of its facts, and the number of findings if not 1.
 """
-_MARK = re.compile(r"([0-9a-f]{32}) ([0-9a-f]{16})(?: x([1-9][0-9]{0,8}))?")
-_LONGEST = 900
+_BASELINE_ENTRY_PATTERN = re.compile(r"([0-9a-f]{32}) ([0-9a-f]{16})(?: x([1-9][0-9]{0,8}))?")
+_MAX_SUBJECT_CHARACTERS = 900
 """How many characters of a subject are written: it is there for people, and shows what has ended."""
-_PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]*")
+_PLAIN_TEXT_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]*")
 
 BaselineKey = tuple[str, str]
 """The fingerprint of a finding, and the digest of its facts."""
@@ -65,7 +65,7 @@ def digest_finding_facts(finding: Finding) -> str:
     return hashlib.blake2b(json.dumps(facts).encode(), digest_size=8).hexdigest()
 
 
-def keys(finding: Finding) -> Iterator[BaselineKey]:
+def baseline_keys_of(finding: Finding) -> Iterator[BaselineKey]:
     """Yield the key of a finding, and those that it had under former names of its rule."""
     facts = digest_finding_facts(finding)
     yield from ((fingerprint, facts) for fingerprint in (finding.fingerprint, *finding.former))
@@ -73,7 +73,7 @@ def keys(finding: Finding) -> Iterator[BaselineKey]:
 
 def find_baseline_key(baseline: Baseline, finding: Finding) -> BaselineKey | None:
     """Return the key of a finding in a baseline; None if it is not there."""
-    return next((key for key in keys(finding) if key in baseline.entries), None)
+    return next((key for key in baseline_keys_of(finding) if key in baseline.entries), None)
 
 
 def mark_known_findings(
@@ -107,7 +107,7 @@ def find_surplus_findings(
 
 
 def find_ended_entries(
-    baseline: Baseline, met: Iterable[BaselineKey], ran: Sequence[Ran], rule_names: Mapping[str, str]
+    baseline: Baseline, met: Iterable[BaselineKey], ran: Sequence[CheckedScope], rule_names: Mapping[str, str]
 ) -> dict[BaselineKey, Entry]:
     """Return the entries that no finding has any more, where their rules were run and could decide."""
     met_keys = set(met)
@@ -118,7 +118,7 @@ def find_ended_entries(
     }
 
 
-def _is_entry_decided(entry: Entry, ran: Sequence[Ran], names: Mapping[str, str], devices: set[str]) -> bool:
+def _is_entry_decided(entry: Entry, ran: Sequence[CheckedScope], names: Mapping[str, str], devices: set[str]) -> bool:
     subject = parsed(entry.subject)
     if not subject[0].startswith("@") and subject[0] not in devices:
         return False
@@ -138,7 +138,7 @@ def update_baseline(
     formerly: set[str] = set()
     for finding in findings:
         key = (finding.fingerprint, digest_finding_facts(finding))
-        entry = entries.get(key) or Entry(rule=finding.rule, subject=text(finding.subject), times=0)
+        entry = entries.get(key) or Entry(rule=finding.rule, subject=subject_text(finding.subject), times=0)
         entries[key] = replace(entry, times=entry.times + 1)
         formerly.update(finding.former)
     current_fingerprints = {fingerprint for fingerprint, _ in entries}
@@ -160,10 +160,10 @@ def format_baseline(baseline: Baseline) -> str:
     for (fingerprint, facts), entry in baseline.entries.items():
         times = f" x{entry.times}" if entry.times > 1 else ""
         rules.setdefault(entry.rule, {}).setdefault(entry.subject, []).append(f"{fingerprint} {facts}{times}")
-    lines = [_HEAD, f"version: {BASELINE_VERSION}\n", "findings:\n" if rules else "findings: {}\n"]
+    lines = [_FILE_HEADER, f"version: {BASELINE_VERSION}\n", "findings:\n" if rules else "findings: {}\n"]
     for rule, subjects in sorted(rules.items()):
         lines.append(f"  {rule}:\n")
-        for subject, marks in sorted(subjects.items(), key=lambda item: (sort_key(parsed(item[0])), item[0])):
+        for subject, marks in sorted(subjects.items(), key=lambda item: (subject_sort_key(parsed(item[0])), item[0])):
             mark = marks[0] if len(marks) == 1 else f"[{', '.join(sorted(marks))}]"
             lines.append(f"    {_quote_subject(subject)}: {mark}\n")
     return "".join(lines)
@@ -171,9 +171,9 @@ def format_baseline(baseline: Baseline) -> str:
 
 def _quote_subject(subject: str) -> str:
     """Return a subject as a key of YAML; of one that parsers would give up on, as much as they read."""
-    if _PLAIN.fullmatch(subject) and len(subject) <= _LONGEST:
+    if _PLAIN_TEXT_PATTERN.fullmatch(subject) and len(subject) <= _MAX_SUBJECT_CHARACTERS:
         return subject
-    escaped_text, room = "", _LONGEST
+    escaped_text, room = "", _MAX_SUBJECT_CHARACTERS
     for char in subject.encode("utf-8", "backslashreplace").decode():
         piece = f"\\{char}" if char in '"\\' else char if " " <= char <= "~" else f"\\U{ord(char):08x}"
         room -= len(piece)
@@ -191,7 +191,7 @@ def load(path: Path, display: str | None = None) -> Baseline:
 
 def loads(file_content: bytes, display: str) -> Baseline:
     """Read a baseline from its text, which problems name `display`; InputProblems as of `load`."""
-    return Baseline(entries=_Loader(parse(file_content, display, max_bytes=MAX_BASELINE_BYTES)).entries())
+    return Baseline(entries=_Loader(parse_yaml(file_content, display, max_bytes=MAX_BASELINE_BYTES)).entries())
 
 
 class _Loader:
@@ -202,7 +202,7 @@ class _Loader:
         self.problems: list[Problem] = []
 
     def entries(self) -> dict[BaselineKey, Entry]:
-        data = mapping(self.document.data)
+        data = mapping_or_empty(self.document.data)
         expected = "the keys version and findings, as `nodrop baseline` writes them"
         if not {"version", "findings"} <= data.keys():
             self._raise_problem((), "no baseline", expected)
@@ -229,7 +229,7 @@ class _Loader:
 
     def _parse_marks(self, at: tuple[str, ...], value: object) -> Iterator[tuple[BaselineKey, int]]:
         for mark in value if isinstance(value, list) else [value]:
-            match = _MARK.fullmatch(mark) if isinstance(mark, str) else None
+            match = _BASELINE_ENTRY_PATTERN.fullmatch(mark) if isinstance(mark, str) else None
             if match is None:
                 self._note(at, "no fingerprint with a digest", "32 and 16 hexadecimal digits")
             else:

@@ -1,12 +1,12 @@
 """The part of a message that states the cause of a finding, used to group findings: not the words that only name it."""
 
-from nodrop.model.subject import FABRIC, Subject, cable_ends
+from nodrop.model.subject import FABRIC_HEAD, Subject, cable_ends
 
 
 def pointed_part_names(subject: Subject, subject_path: Subject) -> frozenset[str]:
     """Return the names of the part that a finding points at, and of the ends of a link."""
     names = {name for name in subject_path[:2] if not name.startswith("@")}
-    if subject[:2] == (FABRIC, "links"):
+    if subject[:2] == (FABRIC_HEAD, "links"):
         names |= {name for end in cable_ends(subject[2]) for name in end}
     return frozenset(names)
 
@@ -35,7 +35,7 @@ def replace_name_by_star(message_text: str, name: str) -> str:
     pieces, last, at = [], 0, message_text.find(name)
     while at >= 0:
         end = at + len(name)
-        if _ends_name(message_text[at - 1 : at]) and _ends_name(message_text[end : end + 1]):
+        if _is_name_boundary(message_text[at - 1 : at]) and _is_name_boundary(message_text[end : end + 1]):
             pieces += [message_text[last:at], "*"]
             last = end
         else:
@@ -44,6 +44,6 @@ def replace_name_by_star(message_text: str, name: str) -> str:
     return "".join((*pieces, message_text[last:]))
 
 
-def _ends_name(char: str) -> bool:
+def _is_name_boundary(char: str) -> bool:
     """Whether a character, or none, ends a name."""
     return not (char.isalnum() or (char and char in "_.:-"))

@@ -12,12 +12,12 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from nodrop.engine.nodes import ModelPath
-from nodrop.engine.scopes import Gap, Scope, ScopeItem, ScopeItems
+from nodrop.engine.scopes import Scope, ScopeItem, ScopeItems, UnknownItems
 from nodrop.model.index import Index
 from nodrop.model.states import UNKNOWN, Unknown
-from nodrop.model.types import fields, sources
+from nodrop.model.types import fields_of, source_fields_of
 
-_NOT_KNOWN = object()
+_UNKNOWN_KEY = object()
 """Stands for UNKNOWN in keys, where a comparison with a number of equal hash would raise."""
 
 
@@ -51,10 +51,10 @@ class ItemGroups:
 
     def __init__(self, index: Index) -> None:
         self._index = index
-        self._items: dict[object, tuple[ScopeItems, list[Gap]]] = {}
+        self._items: dict[object, tuple[ScopeItems, list[UnknownItems]]] = {}
         self._cells: dict[object, list[Sequence[int]]] = {}
 
-    def cases(self, scope: Scope, chosen: tuple[GroupingColumn, ...]) -> Iterator[ItemGroup | Gap]:
+    def cases(self, scope: Scope, chosen: tuple[GroupingColumn, ...]) -> Iterator[ItemGroup | UnknownItems]:
         """Return the cases of a scope for a rule that reads these columns, and the items that cannot be checked."""
         if scope.items not in self._items:
             self._items[scope.items] = scope.items(self._index)
@@ -64,12 +64,12 @@ class ItemGroups:
         cells = self._cells[scope.items, chosen]
         yield from gaps
         if scope.rows:
-            yield from _rows(scope.rows, items, cells)
+            yield from _qos_rows_of_cells(scope.rows, items, cells)
         else:
             yield from (ItemGroup(items[cell[0]], items, cell) for cell in cells)
 
 
-def alike(item_group: ItemGroup, grouping_columns: tuple[GroupingColumn, ...]) -> Iterator[ItemGroup]:
+def split_by_columns(item_group: ItemGroup, grouping_columns: tuple[GroupingColumn, ...]) -> Iterator[ItemGroup]:
     """Return a case in parts whose members are equal in these columns too."""
     for cell in group_places(item_group.items, item_group.places, grouping_columns):
         yield ItemGroup(item_group.items[cell[0]] + item_group.row, item_group.items, cell, item_group.row)
@@ -83,11 +83,11 @@ def grouping_columns(scope: Scope, reads: Iterable[ModelPath]) -> tuple[Grouping
         if name not in part_names or (scope.rows and name == part_names[-1]):
             continue
         owner = scope.parts[name]
-        for field in (attributes and sources(owner, attributes[0])) or ("",):
+        for field in (attributes and source_fields_of(owner, attributes[0])) or ("",):
             if not field and name == own_name:
                 return EACH_ITEM_ALONE
             found_columns.add(
-                GroupingColumn(part_names.index(name), field, bool(field) and fields(owner)[field].is_scalar)
+                GroupingColumn(part_names.index(name), field, bool(field) and fields_of(owner)[field].is_scalar)
             )
     if scope.rows:
         found_columns.add(GroupingColumn(part_names.index("interface"), "qos", by_value=False))
@@ -116,11 +116,13 @@ def _column_keys(items: ScopeItems, places: Sequence[int], column: GroupingColum
     if column.field:
         column_parts = map(attrgetter(column.field), column_parts)
     if column.by_value:
-        return [_NOT_KNOWN if column_part is UNKNOWN else column_part for column_part in column_parts]
+        return [_UNKNOWN_KEY if column_part is UNKNOWN else column_part for column_part in column_parts]
     return map(id, column_parts)
 
 
-def _rows(attribute: str, scope_items: ScopeItems, cells: Iterable[Sequence[int]]) -> Iterator[ItemGroup | Gap]:
+def _qos_rows_of_cells(
+    attribute: str, scope_items: ScopeItems, cells: Iterable[Sequence[int]]
+) -> Iterator[ItemGroup | UnknownItems]:
     """Return the rows of each cell's QoS, which all its ports share."""
     for cell in cells:
         item = scope_items[cell[0]]
@@ -129,6 +131,6 @@ def _rows(attribute: str, scope_items: ScopeItems, cells: Iterable[Sequence[int]
         if isinstance(rows, Unknown):
             missing = "interface.qos" if rows is qos else f"interface.qos.{attribute}"
             sizes = Counter(scope_items[place][0].name for place in cell)
-            yield from (Gap(missing, name, count=size) for name, size in sizes.items())
+            yield from (UnknownItems(missing, name, count=size) for name, size in sizes.items())
         else:
             yield from (ItemGroup((*item, row), scope_items, cell, (row,)) for row in rows or ())

@@ -31,8 +31,8 @@ from nodrop.engine.nodes import (
     Negative,
     Node,
     Not,
+    format_node,
     may_be_none,
-    text,
 )
 from nodrop.model.states import UNKNOWN, UnknownFact
 from nodrop.model.types import Record
@@ -70,7 +70,7 @@ def compile_check(
     )
 
 
-def value(names: Iterable[str], node: Node) -> Callable[..., Any]:
+def compile_value(names: Iterable[str], node: Node) -> Callable[..., Any]:
     """Return the function that gives the value of one expression; it takes the names in order and the index."""
     source = _Source()
     body = source.of(node)
@@ -93,7 +93,7 @@ class _Source:
             "Exception": Exception,
             "bool": bool,
             "known": _raise_missing,
-            "property_of": _property_of,
+            "property_of": _read_property,
         }
     )
 
@@ -147,21 +147,21 @@ class _Source:
         if isinstance(node.of.type.owners[0], Record):
             read = f"{owner}[{node.name!r}]"
         elif node.reads_property:
-            read = f"property_of({owner}, {node.name!r}, {text(node)!r}, {lenient})"
+            read = f"property_of({owner}, {node.name!r}, {format_node(node)!r}, {lenient})"
         if node.type.unknown and not lenient:
-            read = self.raising(read, text(node))
+            read = self.raising(read, format_node(node))
         return f"({guard}{read})"
 
     def call(self, node: Call, *, lenient: bool) -> str:
         """Return a word with its arguments; a parameter that may be UNKNOWN is given it."""
         name = f"w{len(self.outside)}"
-        self.outside[name] = _wrap_word(node.word.function, text(node), lenient=lenient)
+        self.outside[name] = _wrap_word(node.word.function, format_node(node), lenient=lenient)
         arguments = [
             self.of(argument, lenient=kind.unknown)
             for argument, (_, kind) in zip(node.arguments, node.word.parameters, strict=False)
         ]
         called = f"{name}({', '.join([*arguments, *(['index=index'] if node.word.indexed else [])])})"
-        return self.raising(called, text(node)) if node.type.unknown and not lenient else called
+        return self.raising(called, format_node(node)) if node.type.unknown and not lenient else called
 
     def raising(self, read: str, path: str) -> str:
         """Return the value that was read; raise if it is UNKNOWN."""
@@ -178,7 +178,7 @@ def _raise_missing(path: str) -> NoReturn:
     raise Missing(path) from None
 
 
-def _property_of(owner: object, name: str, path: str, lenient: bool) -> object:
+def _read_property(owner: object, name: str, path: str, lenient: bool) -> object:
     """Return a property, which meets UNKNOWN without knowing its own path."""
     try:
         return getattr(owner, name)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from nodrop.engine.domains import Facts
-from nodrop.engine.nodes import Compare, Logic, Node, Not, format_without_brackets, path, walk_nodes
+from nodrop.engine.nodes import Compare, Logic, Node, Not, format_without_brackets, model_path_of, walk_nodes
 from nodrop.engine.rule import Rule
 
 MAX_CASES = 512
@@ -17,7 +17,7 @@ MAX_CASES = 512
 
 
 @dataclass(frozen=True, slots=True)
-class Goal:
+class TruthRequirement:
     """An expression that has to count as true, or as false."""
 
     node: Node
@@ -38,19 +38,19 @@ class Contradiction:
 def find_contradiction(rule: Rule) -> Contradiction | None:
     """Return the reason why a rule can never find anything; None where it may."""
     stated = {"fabric.mode": frozenset[object](rule.modes)}
-    when = (Goal(rule.when, True),) if rule.when is not None else ()
-    claim = (Goal(rule.claim, False),) if rule.claim is not None else ()
+    when = (TruthRequirement(rule.when, True),) if rule.when is not None else ()
+    claim = (TruthRequirement(rule.claim, False),) if rule.claim is not None else ()
     for key, goals in (("when", when), ("assert", claim), ("assert", when + claim)):
         if goals and not _can_goals_hold(goals, stated):
             return Contradiction(key, tuple(map(str, _minimal_contradiction(goals, stated))))
     return None
 
 
-def _can_goals_hold(goals: tuple[Goal, ...], stated: Mapping[str, frozenset[object]]) -> bool:
+def _can_goals_hold(goals: tuple[TruthRequirement, ...], stated: Mapping[str, frozenset[object]]) -> bool:
     facts = Facts()
     for goal in goals:
         for node in walk_nodes(goal.node):
-            if (paths := path(node)) is not None and (words := stated.get(".".join(paths))) is not None:
+            if (paths := model_path_of(node)) is not None and (words := stated.get(".".join(paths))) is not None:
                 facts = facts.among(node, words)
     cases = [(goals, facts)]
     for _ in range(MAX_CASES):
@@ -70,13 +70,13 @@ def _can_goals_hold(goals: tuple[Goal, ...], stated: Mapping[str, frozenset[obje
     return True
 
 
-def _split_goal(goal: Goal, facts: Facts) -> Iterator[tuple[tuple[Goal, ...], Facts]]:
+def _split_goal(goal: TruthRequirement, facts: Facts) -> Iterator[tuple[tuple[TruthRequirement, ...], Facts]]:
     """Yield the cases that reach a goal: the goals that then remain, and the known facts."""
     match goal.node:
         case Not(node=inside):
-            yield (Goal(inside, not goal.holds),), facts
+            yield (TruthRequirement(inside, not goal.holds),), facts
         case Logic(word=word, left=left, right=right):
-            sides = (Goal(left, goal.holds), Goal(right, goal.holds))
+            sides = (TruthRequirement(left, goal.holds), TruthRequirement(right, goal.holds))
             if (word == "and") == goal.holds:
                 yield sides, facts
             else:
@@ -85,7 +85,7 @@ def _split_goal(goal: Goal, facts: Facts) -> Iterator[tuple[tuple[Goal, ...], Fa
             links = [Compare(first, (one,))]
             for (_, left), step in zip(goal.node.rest, more, strict=False):
                 links.append(Compare(left, (step,)))
-            goals = tuple(Goal(link, goal.holds) for link in links)
+            goals = tuple(TruthRequirement(link, goal.holds) for link in links)
             if goal.holds:
                 yield goals, facts
             else:
@@ -94,7 +94,9 @@ def _split_goal(goal: Goal, facts: Facts) -> Iterator[tuple[tuple[Goal, ...], Fa
             yield (), facts.assume_condition(node, holds=goal.holds)
 
 
-def _minimal_contradiction(goals: tuple[Goal, ...], stated: Mapping[str, frozenset[object]]) -> tuple[Goal, ...]:
+def _minimal_contradiction(
+    goals: tuple[TruthRequirement, ...], stated: Mapping[str, frozenset[object]]
+) -> tuple[TruthRequirement, ...]:
     """As few parts of the goals as still contradict each other."""
     conjuncts = tuple(conjunct for goal in goals for conjunct in _split_conjuncts(goal))
     for candidate in conjuncts:
@@ -104,12 +106,12 @@ def _minimal_contradiction(goals: tuple[Goal, ...], stated: Mapping[str, frozens
     return conjuncts
 
 
-def _split_conjuncts(goal: Goal) -> Iterator[Goal]:
+def _split_conjuncts(goal: TruthRequirement) -> Iterator[TruthRequirement]:
     match goal.node:
         case Not(node=inside):
-            yield from _split_conjuncts(Goal(inside, not goal.holds))
+            yield from _split_conjuncts(TruthRequirement(inside, not goal.holds))
         case Logic(word=word, left=left, right=right) if (word == "and") == goal.holds:
-            yield from _split_conjuncts(Goal(left, goal.holds))
-            yield from _split_conjuncts(Goal(right, goal.holds))
+            yield from _split_conjuncts(TruthRequirement(left, goal.holds))
+            yield from _split_conjuncts(TruthRequirement(right, goal.holds))
         case _:
             yield goal

@@ -9,13 +9,13 @@ line that is modelled, or known to be harmless. The faults of declarations are r
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from nodrop.engine.suppressions import EXPIRED, UNUSED, Ran, Written, today
-from nodrop.model.reading import DECLARED_LINE, UNKNOWN_LINE, Note, Reading, Remark
-from nodrop.model.subject import FABRIC, matches
+from nodrop.engine.suppressions import EXPIRED, UNUSED, CheckedScope, SiteDeclaration, today
+from nodrop.model.reading import DECLARED_LINE_NOTE_KIND, UNKNOWN_LINE_NOTE_KIND, Note, Reading, Remark
+from nodrop.model.subject import FABRIC_HEAD, matches
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DeclaredLine(Written):
+class DeclaredLine(SiteDeclaration):
     """A site's declaration: a pattern of words, the switches (`at`), the reason, until when and where.
 
     The reason explains why such lines are harmless.
@@ -33,7 +33,7 @@ class DeclaredLine(Written):
         until = "" if self.until is None else f" until {self.until}"
         quoted = note.message[: note.message.rindex("`") + 1]
         message = f"{quoted} is declared harmless{until}: {self.reason} ({self.file}:{self.line})"
-        return replace(note, kind=DECLARED_LINE, message=message)
+        return replace(note, kind=DECLARED_LINE_NOTE_KIND, message=message)
 
     def remark(self, kind: str, **facts: str) -> Remark:
         """Return a remark about it, at its place."""
@@ -41,9 +41,9 @@ class DeclaredLine(Written):
         where = f"`{pattern}`" if self.at == "*" else f"`{pattern}` at {self.at}"
         return Remark(
             kind=kind,
-            subject=(FABRIC, "suppressions", UNKNOWN_LINE, self.at, pattern),
+            subject=(FABRIC_HEAD, "suppressions", UNKNOWN_LINE_NOTE_KIND, self.at, pattern),
             place=self.place,
-            facts={"rule": UNKNOWN_LINE, "where": where, **facts},
+            facts={"rule": UNKNOWN_LINE_NOTE_KIND, "where": where, **facts},
         )
 
 
@@ -61,7 +61,7 @@ def apply_declared_lines(reading: Reading, declared: Sequence[DeclaredLine]) -> 
     hits = [0] * len(declared)
     notes = []
     for note in reading.notes:
-        words = tuple(note.text.split()) if note.kind == UNKNOWN_LINE else ()
+        words = tuple(note.text.split()) if note.kind == UNKNOWN_LINE_NOTE_KIND else ()
         covering = (
             [
                 (number, declaration)
@@ -79,7 +79,7 @@ def apply_declared_lines(reading: Reading, declared: Sequence[DeclaredLine]) -> 
 
 
 def find_declaration_faults(
-    declared_lines: Iterable[DeclaredLine], hits: Iterable[int], ran: Sequence[Ran]
+    declared_lines: Iterable[DeclaredLine], hits: Iterable[int], ran: Sequence[CheckedScope]
 ) -> Iterator[Remark]:
     """Yield the faults of declarations, each with the number of lines that it covers."""
     day = today()

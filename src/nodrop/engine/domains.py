@@ -19,12 +19,12 @@ from nodrop.engine.nodes import (
     ListLiteral,
     Negative,
     Node,
+    format_node,
     may_be_none,
-    text,
 )
 from nodrop.model.types import Type
 
-_OPPOSITE: Mapping[Comparison, Comparison] = {
+_NEGATED_BY_COMPARISON: Mapping[Comparison, Comparison] = {
     "<": ">=",
     "<=": ">",
     ">": "<=",
@@ -34,8 +34,15 @@ _OPPOSITE: Mapping[Comparison, Comparison] = {
     "in": "not in",
     "not in": "in",
 }
-_MIRRORED: Mapping[Comparison, Comparison] = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
-_ORDERS: Mapping[Comparison, frozenset[str]] = {
+_MIRRORED_BY_COMPARISON: Mapping[Comparison, Comparison] = {
+    "<": ">",
+    "<=": ">=",
+    ">": "<",
+    ">=": "<=",
+    "==": "==",
+    "!=": "!=",
+}
+_ORDERS_BY_COMPARISON: Mapping[Comparison, frozenset[str]] = {
     "<": frozenset("<"),
     "<=": frozenset("<="),
     ">": frozenset(">"),
@@ -44,7 +51,7 @@ _ORDERS: Mapping[Comparison, frozenset[str]] = {
     "!=": frozenset("<>?"),
 }
 """How two values may lie to each other; `?` is neither before nor behind, as texts and None are."""
-_SIGNS: Mapping[str, Callable[[float, float], float]] = {
+_OPERATOR_BY_SIGN: Mapping[str, Callable[[float, float], float]] = {
     "+": operator.add,
     "-": operator.sub,
     "*": operator.mul,
@@ -155,7 +162,7 @@ class Facts:
                     inside, replace(domain, present=False) if holds else replace(domain, absent=False)
                 )
             case Compare(first=left, rest=((sign, right),)):
-                return self._add_comparison(left, sign if holds else _OPPOSITE[sign], right)
+                return self._add_comparison(left, sign if holds else _NEGATED_BY_COMPARISON[sign], right)
         if (value := fold_to_constant(node)) is not None:
             return replace(self, possible=self.possible and bool(value.value) == holds)
         domain = self.domains.get(node, Domain())
@@ -170,17 +177,17 @@ class Facts:
                 self, possible=self.possible and _compare_constants(constant.value, sign, other_constant.value)
             )
         if constant is not None:
-            return self._add_comparison(right_operand, _MIRRORED[sign], left_operand)
+            return self._add_comparison(right_operand, _MIRRORED_BY_COMPARISON[sign], left_operand)
         if other_constant is not None:
             return self._with_domain_of(
                 left_operand, _restrict_domain(self.domains.get(left_operand, Domain()), sign, other_constant.value)
             )
-        if text(right_operand) < text(left_operand):
-            left_operand, sign, right_operand = right_operand, _MIRRORED[sign], left_operand
+        if format_node(right_operand) < format_node(left_operand):
+            left_operand, sign, right_operand = right_operand, _MIRRORED_BY_COMPARISON[sign], left_operand
         before = self.orders.get(
             (left_operand, right_operand), frozenset("=") if left_operand == right_operand else frozenset("<=>?")
         )
-        after = before & _ORDERS[sign]
+        after = before & _ORDERS_BY_COMPARISON[sign]
         facts = self
         if sign not in ("==", "!="):
             for node in (left_operand, right_operand):
@@ -252,5 +259,5 @@ def fold_to_constant(node: Node) -> Constant | None:
             if isinstance(constant.value, int | float) and isinstance(other_constant.value, int | float):
                 if sign == "/" and other_constant.value == 0:
                     return None
-                return Constant(_SIGNS[sign](constant.value, other_constant.value), node.type)
+                return Constant(_OPERATOR_BY_SIGN[sign](constant.value, other_constant.value), node.type)
     return None

@@ -8,7 +8,7 @@ from nodrop.model.index import Index
 from nodrop.model.reading import Reading
 from nodrop.model.states import Unknown
 from nodrop.model.subject import Subject
-from nodrop.model.subject import text as subject_text
+from nodrop.model.subject import subject_text as subject_text
 
 EvidenceTopic = Literal["classes", "mode", "release", "side", "default"]
 """What nodrop may have taken for true although nobody states it: classes and mode of the fabric, the release of a

@@ -16,26 +16,26 @@ from nodrop.engine.examples import PlatformView, build_example_views
 from nodrop.engine.rule import Example
 from nodrop.errors import InputProblems, Unsupported
 from nodrop.hardware import switch
-from nodrop.hardware.dynamic import resolve
-from nodrop.intent.load import validated
+from nodrop.hardware.dynamic import resolve_dynamic_buffers
+from nodrop.intent.load import validate_document
 from nodrop.intent.schema import Intent
-from nodrop.model.assemble import assemble
-from nodrop.model.declared import Declared
+from nodrop.model.assemble import assemble_fabric
+from nodrop.model.declared import DeclaredFacts
 from nodrop.model.fabric import Device, End, Fabric, Interface, Link, Port
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading, Source
 from nodrop.model.routing import Bgp
 from nodrop.model.states import Unknown
-from nodrop.model.subject import FABRIC, Subject, cable_ends, matches, natural
-from nodrop.model.subject import parse as parse_subject
+from nodrop.model.subject import FABRIC_HEAD, Subject, cable_ends, matches, natural_sort_key
+from nodrop.model.subject import parse_subject as parse_subject
 from nodrop.model.values import replace_fields
-from nodrop.platforms import HOSTS, port_name
+from nodrop.platforms import HOSTS_PLATFORM, port_name
 from nodrop.platforms.kit.artifact import Artifact
-from nodrop.platforms.kit.examples import NAMES as EXAMPLES
-from nodrop.platforms.kit.examples import TIERS
-from nodrop.platforms.kit.session_groups import far_ends
-from nodrop.resources import home
-from nodrop.syntax.yaml import parse
+from nodrop.platforms.kit.examples import PORT_NAMES_PLATFORM as EXAMPLES
+from nodrop.platforms.kit.examples import TIER_CHANGES_BY_PLATFORM
+from nodrop.platforms.kit.session_groups import group_name_by_far_end
+from nodrop.resources import resource_folder
+from nodrop.syntax.yaml import parse_yaml
 
 BASE_INTENT = "two-by-two"
 """The intent that examples change."""
@@ -52,8 +52,8 @@ class UnsupportedExample(Exception):
 
 
 @lru_cache(maxsize=1)
-def _text() -> bytes:
-    return (home("intents") / f"{BASE_INTENT}.yaml").read_bytes()
+def _read_base_intent() -> bytes:
+    return (resource_folder("intents") / f"{BASE_INTENT}.yaml").read_bytes()
 
 
 def merge_overlay(data: object, overlay: object) -> object:
@@ -64,19 +64,21 @@ def merge_overlay(data: object, overlay: object) -> object:
 
 
 @dataclass(frozen=True)
-class Setting:
+class PlatformExamples:
     """The examples on one platform."""
 
     platform: str
 
     def base(self, overlay: Mapping[str, object]) -> Fabric:
         """Return the fabric of two-by-two with an overlay on its intent, its ports named as in the examples."""
-        return _base(self.platform, json.dumps(overlay))
+        return _build_example_fabric(self.platform, json.dumps(overlay))
 
     def views(self, fabric: Fabric) -> Iterator[PlatformView]:
         """Yield the fabric as the platform's files express it; raise CannotSay if the platform cannot express it."""
-        devices = tuple(_settle(_Same(device), self.platform) for device in fabric.devices)
-        settled = replace(fabric, devices=devices, links=_rename_links(fabric.links, names(fabric, self.platform)))
+        devices = tuple(_resolve_device(_IdentityKey(device), self.platform) for device in fabric.devices)
+        settled = replace(
+            fabric, devices=devices, links=_rename_links(fabric.links, build_port_name_table(fabric, self.platform))
+        )
         try:
             artifacts = [*write_changed_switches(settled), *nodrop.host_files(settled)]
         except Unsupported as error:
@@ -90,17 +92,19 @@ class Setting:
         `overlay` is first laid over its intent. Files of hosts alone are edited on each platform. Files that a build
         does not write are not changed.
         """
-        alone = [edit for edit in edits if edit in platforms.names() and edit not in platforms.writable_names()]
+        alone = [
+            edit for edit in edits if edit in platforms.platform_names() and edit not in platforms.writable_platforms()
+        ]
         if alone and self.platform == EXAMPLES:
             yield from (_build_read_only_view(platform, edits[platform]) for platform in alone)
             return
-        if self.platform not in (edits.keys() - {HOSTS} or {self.platform}):
+        if self.platform not in (edits.keys() - {HOSTS_PLATFORM} or {self.platform}):
             raise UnsupportedExample(f"the example edits files of {', '.join(edits)}")
         fabric = self._built(overlay)
         files = {**edits.get(self.platform, {})}
-        files |= {f"/{HOSTS}/{name}": changes for name, changes in edits.get(HOSTS, {}).items()}
+        files |= {f"/{HOSTS_PLATFORM}/{name}": changes for name, changes in edits.get(HOSTS_PLATFORM, {}).items()}
         artifacts = []
-        for host_file in _write_files(self.platform, json.dumps(overlay)):
+        for host_file in _render_overlay_files(self.platform, json.dumps(overlay)):
             text = _apply_text_edits(
                 host_file.text,
                 files.pop(f"{host_file.device}/{host_file.path}", ()),
@@ -134,72 +138,78 @@ class Setting:
             return []
 
     def _built(self, overlay: Mapping[str, object]) -> Fabric:
-        return _built(self.platform, json.dumps(overlay))
+        return _build_fabric(self.platform, json.dumps(overlay))
 
     def _build_view(self, reading: Reading) -> PlatformView:
-        table = names(reading.fabric, EXAMPLES)
+        table = build_port_name_table(reading.fabric, EXAMPLES)
         return PlatformView(self.platform, reading, lambda subject: rename_subject_ports(subject, table))
 
 
 @lru_cache(maxsize=128)  # most of two thousand examples lie on one of a few fabrics
-def _built(platform: str, overlay: str) -> Fabric:
+def _build_fabric(platform: str, overlay: str) -> Fabric:
     """Return the fabric of two-by-two on a platform, with an overlay on its intent, given as JSON."""
-    document = parse(_text(), f"{BASE_INTENT}.yaml")
-    document.data = merge_overlay(merge_overlay(document.data, {"topology": TIERS[platform]}), json.loads(overlay))
+    document = parse_yaml(_read_base_intent(), f"{BASE_INTENT}.yaml")
+    document.data = merge_overlay(
+        merge_overlay(document.data, {"topology": TIER_CHANGES_BY_PLATFORM[platform]}), json.loads(overlay)
+    )
     try:
-        return nodrop.build(validated(document, Intent))
+        return nodrop.build(validate_document(document, Intent))
     except InputProblems as error:
         raise UnsupportedExample(str(replace(error.problems[0], line=None, column=None))) from None
 
 
 @lru_cache(maxsize=128)
-def _base(platform: str, overlay: str) -> Fabric:
-    """Return the fabric of `_built`, its ports named as in the examples."""
-    fabric = _built(platform, overlay)
-    return rename_ports(fabric, names(fabric, EXAMPLES))
+def _build_example_fabric(platform: str, overlay: str) -> Fabric:
+    """Return the fabric of `_build_fabric`, its ports named as in the examples."""
+    fabric = _build_fabric(platform, overlay)
+    return rename_ports(fabric, build_port_name_table(fabric, EXAMPLES))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Same:
+class _IdentityKey:
     """A device as the key of a cache: it equals only itself, so that nobody compares its thousands of values."""
 
     device: Device
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and self.device is other.device
+        return isinstance(other, _IdentityKey) and self.device is other.device
 
     def __hash__(self) -> int:
         return id(self.device)
 
 
 @lru_cache(maxsize=_CACHED_SWITCHES)
-def _settle(example_device: _Same, platform: str) -> Device:
+def _resolve_device(example_device: _IdentityKey, platform: str) -> Device:
     """Return a device with what the switch computes, its ports named as on the platform."""
-    device = resolve(example_device.device)
-    return _rename_device_ports(device, _name_device_ports(_Same(device), platform))
+    device = resolve_dynamic_buffers(example_device.device)
+    return _rename_device_ports(device, _port_names_of_device(_IdentityKey(device), platform))
 
 
-_WRITTEN: OrderedDict[Hashable, tuple[Artifact, ...]] = OrderedDict()
+_ARTIFACTS_CACHE: OrderedDict[Hashable, tuple[Artifact, ...]] = OrderedDict()
 
 
 def write_changed_switches(fabric: Fabric) -> Iterator[Artifact]:
     """Yield the same files as `nodrop.write`; a device that was written before with the same far ends is not again."""
     index = Index(fabric)
     for device in fabric.devices:
-        key = _Same(device), tuple(index.far_ends.get(device.name, {}).items()), tuple(far_ends(device, index).items())
-        if key not in _WRITTEN:
-            _WRITTEN[key] = platforms.writer(device.platform).write(device, index)
-            if len(_WRITTEN) > _CACHED_SWITCHES:
-                _WRITTEN.popitem(last=False)
-        _WRITTEN.move_to_end(key)
-        yield from _WRITTEN[key]
-    yield Artifact(device="", path=context.FILE, text=context.spell(fabric))
+        key = (
+            _IdentityKey(device),
+            tuple(index.far_ends.get(device.name, {}).items()),
+            tuple(group_name_by_far_end(device, index).items()),
+        )
+        if key not in _ARTIFACTS_CACHE:
+            _ARTIFACTS_CACHE[key] = platforms.writer_of_platform(device.platform).write(device, index)
+            if len(_ARTIFACTS_CACHE) > _CACHED_SWITCHES:
+                _ARTIFACTS_CACHE.popitem(last=False)
+        _ARTIFACTS_CACHE.move_to_end(key)
+        yield from _ARTIFACTS_CACHE[key]
+    yield Artifact(device="", path=context.FABRIC_FILE, text=context.format_fabric_file(fabric))
 
 
 @lru_cache(maxsize=32)
-def _write_files(platform: str, overlay: str) -> tuple[Artifact, ...]:
-    """Return the files of switches and hosts of `_built`."""
-    fabric = _built(platform, overlay)
+def _render_overlay_files(platform: str, overlay: str) -> tuple[Artifact, ...]:
+    """Return the files of switches and hosts of `_build_fabric`."""
+    fabric = _build_fabric(platform, overlay)
     return (*nodrop.write(fabric), *nodrop.host_files(fabric))
 
 
@@ -210,7 +220,7 @@ def _build_read_only_view(platform: str, files: Mapping[str, str]) -> PlatformVi
         for path, text in files.items()
     ]
     reading = platforms.reader(platform).read_device(next(iter(files)).partition("/")[0], bundle)
-    return PlatformView(platform, assemble([reading], Declared()))
+    return PlatformView(platform, assemble_fabric([reading], DeclaredFacts()))
 
 
 def _apply_text_edits(text: str, edits: Iterable[Mapping[str, str]], name: str) -> str:
@@ -230,24 +240,25 @@ def _path_within_device(subject: Subject) -> Subject:
             return ("interfaces", *rest)
 
 
-def names(fabric: Fabric, platform: str) -> PortNameTable:
+def build_port_name_table(fabric: Fabric, platform: str) -> PortNameTable:
     """Return the platform's name for every port of a fabric, by the port's name in the fabric."""
     name_of_port: dict[tuple[str, str], str] = {}
     for device in fabric.devices:
-        name_of_port |= _name_device_ports(_Same(device), platform)
+        name_of_port |= _port_names_of_device(_IdentityKey(device), platform)
     return name_of_port
 
 
 @lru_cache(maxsize=_CACHED_SWITCHES)
-def _name_device_ports(known_device: _Same, platform: str) -> PortNameTable:
+def _port_names_of_device(known_device: _IdentityKey, platform: str) -> PortNameTable:
     """Return the platform's names for the ports of a device."""
     device = known_device.device
     return {
-        (device.name, interface.name): _name(platform, str(device.model), interface) for interface in device.interfaces
+        (device.name, interface.name): _platform_port_name(platform, str(device.model), interface)
+        for interface in device.interfaces
     }
 
 
-def _name(platform: str, model: str, interface: Interface) -> str:
+def _platform_port_name(platform: str, model: str, interface: Interface) -> str:
     port = interface.port
     if not isinstance(port, Port) or switch(model).group(port.panel) is None:
         return interface.name
@@ -274,7 +285,10 @@ def _rename_device_ports(device: Device, port_name_table: PortNameTable) -> Devi
 
 
 def _rename_links(links: Iterable[Link], port_name_table: PortNameTable) -> tuple[Link, ...]:
-    renamed = (replace_fields(link, a=_end(link.a, port_name_table), b=_end(link.b, port_name_table)) for link in links)
+    renamed = (
+        replace_fields(link, a=_rename_end(link.a, port_name_table), b=_rename_end(link.b, port_name_table))
+        for link in links
+    )
     return tuple(sorted(renamed, key=lambda link: (link.a, link.b)))
 
 
@@ -289,19 +303,19 @@ def _rename_session_ports(device: Device, table: PortNameTable) -> Bgp | None | 
         else neighbor
         for neighbor in bgp.neighbors
     ]
-    return replace_fields(bgp, neighbors=tuple(sorted(sessions, key=lambda neighbor: natural(neighbor.key))))
+    return replace_fields(bgp, neighbors=tuple(sorted(sessions, key=lambda neighbor: natural_sort_key(neighbor.key))))
 
 
-def _end(end: End, port_name_table: PortNameTable) -> End:
+def _rename_end(end: End, port_name_table: PortNameTable) -> End:
     return End(end.node, port_name_table.get((end.node, end.port), end.port))
 
 
 def rename_subject_ports(subject: Subject, port_name_table: PortNameTable) -> Subject:
     """Return a subject with the names of ports replaced."""
     match subject:
-        case (root, "links", ends, *rest) if root == FABRIC:
-            a, b = (_end(end, port_name_table) for end in cable_ends(ends))
-            return (FABRIC, "links", "--".join(sorted((str(a), str(b)))), *rest)
+        case (root, "links", ends, *rest) if root == FABRIC_HEAD:
+            a, b = (_rename_end(end, port_name_table) for end in cable_ends(ends))
+            return (FABRIC_HEAD, "links", "--".join(sorted((str(a), str(b)))), *rest)
         case (device, name, *rest):
             return (device, port_name_table.get((device, name), name), *rest)
     return subject

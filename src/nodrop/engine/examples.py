@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from nodrop.analyses._beside import OTHER_FABRICS, Beside
+from nodrop.analyses._beside import OTHER_FABRICS, OtherFabric
 from nodrop.analyses._computed import compute_observation
 from nodrop.engine.finding import Finding, Verdict
 from nodrop.engine.rule import Example, Rule
 from nodrop.engine.rules import select_file_rules, select_routing_rules, shipped
 from nodrop.engine.suppressions import (
     SUPPRESSION_REMARK_KINDS,
-    Ran,
+    CheckedScope,
     find_suppression_faults,
     inline_suppressions,
     today,
@@ -23,12 +23,12 @@ from nodrop.engine.suppressions import (
 from nodrop.engine.verdicts import judge
 from nodrop.model.edit import set_value
 from nodrop.model.fabric import End, Fabric, Link
-from nodrop.model.identifiers import identifiers_of, sharing
+from nodrop.model.identifiers import find_shared_identifiers, identifiers_of
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
-from nodrop.model.subject import Subject, parse, sort_key
-from nodrop.model.subject import text as subject_text
-from nodrop.routing.observation import OBSERVATIONS, Flow, Observation, Refused
+from nodrop.model.subject import Subject, parse_subject, subject_sort_key
+from nodrop.model.subject import subject_text as subject_text
+from nodrop.routing.observation import OBSERVATIONS, DifferingFlow, Observation, RefusedLine
 
 
 class PlatformView(NamedTuple):
@@ -39,7 +39,7 @@ class PlatformView(NamedTuple):
     spell: Callable[[Subject], Subject] = lambda subject: subject
     observed: Observation | None = None
     """What a validator sees of it, where that is not what nodrop computes."""
-    beside: tuple[Beside, ...] = ()
+    beside: tuple[OtherFabric, ...] = ()
     """The other fabric, of an example of two that have something in common."""
 
 
@@ -114,9 +114,11 @@ def _add_other_fabric(platform_view: PlatformView, other_view: PlatformView, spe
     """Return a view with the other fabric, if both have something in common, and the stated cables."""
     cables = tuple(_build_cable(ends, (platform_view, other_view)) for ends in spec["cables"])
     fabric = replace(platform_view.reading.fabric, links=(*platform_view.reading.fabric.links, *cables))
-    overlap = sharing([identifiers_of(other_view.reading.fabric), identifiers_of(fabric)], one_site=spec["one_site"])
+    overlap = find_shared_identifiers(
+        [identifiers_of(other_view.reading.fabric), identifiers_of(fabric)], one_site=spec["one_site"]
+    )
     index, joined = Index(other_view.reading.fabric), overlap.joined[0] == overlap.joined[1]
-    near = Beside(name=index.fabric.name, index=index, one_site=spec["one_site"], joined=joined)
+    near = OtherFabric(name=index.fabric.name, index=index, one_site=spec["one_site"], joined=joined)
     return PlatformView(
         platform_view.platform,
         replace(platform_view.reading, fabric=fabric),
@@ -141,14 +143,17 @@ def _build_observation(platform_view: PlatformView, observed_differences: Mappin
     """Return the observation of a validator that sees this fabric, except for the values and lines of an example."""
     own_observation = _observe_reading(platform_view.reading)
     values = {
-        check: {**rows, **{parse(item): value for item, value in observed_differences["values"].get(check, {}).items()}}
+        check: {
+            **rows,
+            **{parse_subject(item): value for item, value in observed_differences["values"].get(check, {}).items()},
+        }
         for check, rows in own_observation.seen.items()
     }
-    flows = tuple(Flow(**flow, port="", destination="", lost=True) for flow in observed_differences["lost"])
+    flows = tuple(DifferingFlow(**flow, port="", destination="", lost=True) for flow in observed_differences["lost"])
     return replace(
         own_observation,
         seen=values,
-        refused=tuple(Refused(**line) for line in observed_differences["refused"]),
+        refused=tuple(RefusedLine(**line) for line in observed_differences["refused"]),
         flows=flows,
     )
 
@@ -170,17 +175,17 @@ def find_example_differences(
     if not verdict.rules:
         yield f"the rule does not apply in this mode, but in {', '.join(sorted(rule.modes))}"
     finding_subjects = {platform_view.spell(finding.subject) for finding in verdict.findings}
-    expected = {parse(subject) for subject in example.at}
+    expected = {parse_subject(subject) for subject in example.at}
     if missed := expected - finding_subjects:
-        yield f"no finding at {', '.join(map(subject_text, sorted(missed, key=sort_key)))}"
+        yield f"no finding at {', '.join(map(subject_text, sorted(missed, key=subject_sort_key)))}"
     if extra := finding_subjects - expected:
-        yield f"a finding at {', '.join(map(subject_text, sorted(extra, key=sort_key)))}"
+        yield f"a finding at {', '.join(map(subject_text, sorted(extra, key=subject_sort_key)))}"
     for unknown in verdict.unknown:
         yield f"unknown, because of missing {unknown.missing}"
 
 
 def run_rule(
-    rule: Rule, reading: Reading, observed: Observation | None = None, other_fabrics: Sequence[Beside] = ()
+    rule: Rule, reading: Reading, observed: Observation | None = None, other_fabrics: Sequence[OtherFabric] = ()
 ) -> Verdict:
     """Return a rule's verdict on a reading; the shipped rules are checked before a rule that reads others' findings.
 
@@ -216,7 +221,7 @@ def _verdict_on_suppressions(rule: Rule, reading: Reading) -> Verdict:
     """Return a rule's verdict on the comments in files when none of them covers anything."""
     every = select_file_rules(shipped())
     verdict, written = judge(reading, every, strictness="auditor"), tuple(inline_suppressions(reading))
-    ran = Ran.of(
+    ran = CheckedScope.of(
         [shipped_rule for shipped_rule in every if reading.fabric.mode in shipped_rule.modes], verdict, reading
     )
     names = {name: shipped_rule.name for shipped_rule in every for name in (shipped_rule.name, *shipped_rule.aliases)}
@@ -226,7 +231,7 @@ def _verdict_on_suppressions(rule: Rule, reading: Reading) -> Verdict:
 
 def _set_values(fabric: Fabric, model: Mapping[str, object]) -> Fabric:
     for subject, value in model.items():
-        fabric = set_value(fabric, parse(subject), value)
+        fabric = set_value(fabric, parse_subject(subject), value)
     return fabric
 
 

@@ -20,39 +20,39 @@ from jinja2 import Environment, TemplateSyntaxError
 from jinja2 import nodes as jinja
 
 from nodrop.engine.expression_types import MAX_DEPTH, ExpressionTypes
-from nodrop.engine.located_text import Written
+from nodrop.engine.located_text import ExpressionText
 from nodrop.engine.nodes import Attribute, Name, Node
 from nodrop.model.types import Type
 
 MAX_EXPRESSION, MAX_MESSAGE = 500, 2000
 
 _END, _PLACE = "'end of print statement'", re.compile(r" at \d+$")
-_BRACES = ("{%", "%}", "{#", "#}", "{{", "}}")
+_JINJA_DELIMITERS = ("{%", "%}", "{#", "#}", "{{", "}}")
 
 
-def parse(written: Written, names: Mapping[str, Type], surely: frozenset[Node] = frozenset()) -> Node:
+def parse_expression(written: ExpressionText, names: Mapping[str, Type], surely: frozenset[Node] = frozenset()) -> Node:
     """Return the typed tree of an expression over `types_by_name`; nodes in `not_none_nodes` are not None."""
-    if found_brace := next((brace for brace in _BRACES if brace in written.text), ""):
+    if found_brace := next((brace for brace in _JINJA_DELIMITERS if brace in written.text), ""):
         raise written.fault(f"`{found_brace}`", "an expression without braces around or in it", at=found_brace)
     (node,) = _parse_pieces(written, f"{{{{ {written.text} }}}}", MAX_EXPRESSION)
     return ExpressionTypes(written, names).check(node, surely)
 
 
-def parse_path(located_text: Written, types_by_name: Mapping[str, Type], scope: str) -> Attribute | Name:
+def parse_path(located_text: ExpressionText, types_by_name: Mapping[str, Type], scope: str) -> Attribute | Name:
     """Return a path of the model: from a name, or from the item of the scope (`qos.pfc_priorities`)."""
     if located_text.text.partition(".")[0] not in types_by_name:
         located_text = located_text.below(scope)
-    node = parse(located_text, types_by_name)
+    node = parse_expression(located_text, types_by_name)
     if not isinstance(node, Attribute | Name):
         raise located_text.fault(f"`{located_text.text}`", "a path of the model, such as `qos.pfc_priorities`")
     return node
 
 
 def parse_message(
-    located_text: Written, types_by_name: Mapping[str, Type], not_none_nodes: frozenset[Node] = frozenset()
+    located_text: ExpressionText, types_by_name: Mapping[str, Type], not_none_nodes: frozenset[Node] = frozenset()
 ) -> tuple[str | Node, ...]:
     """Return the pieces of a message: its text, and the expressions in `{{ }}` between."""
-    if found_brace := next((brace for brace in _BRACES[:4] if brace in located_text.text), ""):
+    if found_brace := next((brace for brace in _JINJA_DELIMITERS[:4] if brace in located_text.text), ""):
         raise located_text.fault(f"`{found_brace}`", "text, and expressions in `{{ }}`", at=found_brace)
     checker, found_pieces = (
         ExpressionTypes(located_text, types_by_name),
@@ -64,7 +64,7 @@ def parse_message(
     )
 
 
-def _parse_pieces(written: Written, source: str, longest: int) -> list[jinja.Node]:
+def _parse_pieces(written: ExpressionText, source: str, longest: int) -> list[jinja.Node]:
     """Parse a text with Jinja2's parser into expressions and the text between them."""
     if len(written.text) > longest:
         raise written.fault(f"{len(written.text):,} characters", f"at most {longest:,}")

@@ -7,7 +7,7 @@ from math import isfinite
 from jinja2 import nodes as jinja
 
 from nodrop.engine import nodes
-from nodrop.engine.located_text import MayBeNoneError, Written
+from nodrop.engine.located_text import ExpressionText, MayBeNoneError
 from nodrop.engine.nodes import (
     ArithmeticSign,
     Attribute,
@@ -17,18 +17,18 @@ from nodrop.engine.nodes import (
     ListLiteral,
     Name,
     Node,
+    format_node,
     may_be_none,
     nodes_not_none,
-    text,
 )
-from nodrop.engine.vocabulary import Kind, Word, vocabulary
+from nodrop.engine.vocabulary import Word, WordKind, vocabulary
 from nodrop.model.fabric import End
-from nodrop.model.types import Type, attributes, join, label, meant, nearest, type_of
+from nodrop.model.types import Type, attributes_of, join_types, meant, nearest, owner_label, type_of
 
 MAX_DEPTH, MAX_NODES = 32, 200
 MAX_NUMBER, MAX_TEXT = 2**63, 200
 
-_COMPARISONS: Mapping[str, Comparison] = {
+_COMPARISON_BY_JINJA_NAME: Mapping[str, Comparison] = {
     "eq": "==",
     "ne": "!=",
     "lt": "<",
@@ -38,9 +38,18 @@ _COMPARISONS: Mapping[str, Comparison] = {
     "in": "in",
     "notin": "not in",
 }
-_SIGNS: Mapping[type[jinja.Node], ArithmeticSign] = {jinja.Add: "+", jinja.Sub: "-", jinja.Mul: "*", jinja.Div: "/"}
-_KINDS: Mapping[type[jinja.Node], Kind] = {jinja.Filter: "filter", jinja.Test: "test", jinja.Call: "function"}
-_REFUSED: Mapping[type[jinja.Node], str] = {
+_SIGN_BY_NODE_TYPE: Mapping[type[jinja.Node], ArithmeticSign] = {
+    jinja.Add: "+",
+    jinja.Sub: "-",
+    jinja.Mul: "*",
+    jinja.Div: "/",
+}
+_WORD_KIND_BY_NODE: Mapping[type[jinja.Node], WordKind] = {
+    jinja.Filter: "filter",
+    jinja.Test: "test",
+    jinja.Call: "function",
+}
+_REFUSED_NODE_TITLES: Mapping[type[jinja.Node], str] = {
     jinja.Getitem: "a subscript",
     jinja.CondExpr: "an inline `if`",
     jinja.Concat: "`~`",
@@ -55,7 +64,7 @@ _REFUSED: Mapping[type[jinja.Node], str] = {
 class ExpressionTypes:
     """Checks the expressions of one text; those of a message are counted together."""
 
-    def __init__(self, written: Written, names: Mapping[str, Type]) -> None:
+    def __init__(self, written: ExpressionText, names: Mapping[str, Type]) -> None:
         self.written, self.names = written, names
         self.nodes = 0
 
@@ -90,10 +99,10 @@ class ExpressionTypes:
                 return nodes.Logic("and" if is_and else "or", left, right)
             case jinja.Compare():
                 first_node = below(node.expr)
-                comparisons = [(_COMPARISONS[operand.op], below(operand.expr)) for operand in node.ops]
+                comparisons = [(_COMPARISON_BY_JINJA_NAME[operand.op], below(operand.expr)) for operand in node.ops]
                 return self._check_comparison(first_node, comparisons, surely)
             case jinja.Add() | jinja.Sub() | jinja.Mul() | jinja.Div():
-                sign = _SIGNS[type(node)]
+                sign = _SIGN_BY_NODE_TYPE[type(node)]
                 left, right = (self._require_number(below(side), surely, sign) for side in (node.left, node.right))
                 return nodes.Arithmetic(sign, left, right)
             case jinja.Test(name="none", args=[]):
@@ -107,7 +116,9 @@ class ExpressionTypes:
                     word, [below(expr) for expr in (*subject, *node.args) if expr is not None], surely
                 )
         kind = type(node)
-        raise self.written.fault(_REFUSED.get(kind, f"`{kind.__name__.lower()}`"), "something that rules may say")
+        raise self.written.fault(
+            _REFUSED_NODE_TITLES.get(kind, f"`{kind.__name__.lower()}`"), "something that rules may say"
+        )
 
     def check_printable(self, node: jinja.Node, surely: frozenset[Node]) -> Node:
         """Return the typed node of a message: a number, a text or a list of them."""
@@ -115,7 +126,9 @@ class ExpressionTypes:
         inside = found_node.type.element or Type()
         if any(owner is not End for owner in found_node.type.owners + inside.owners) or inside.element is not None:
             raise self.written.fault(
-                f"`{text(found_node)}` in a message", "a number, a text or a list of them", at=text(found_node)
+                f"`{format_node(found_node)}` in a message",
+                "a number, a text or a list of them",
+                at=format_node(found_node),
             )
         return found_node
 
@@ -133,17 +146,19 @@ class ExpressionTypes:
         return Name(name, self.names[name])
 
     def _check_attribute(self, node: Node, name: str) -> Attribute:
-        owners, before = node.type.owners, f"{text(node)}."
-        if not owners or node.type.kinds != set(map(label, owners)):
+        owners, before = node.type.owners, f"{format_node(node)}."
+        if not owners or node.type.kinds != set(map(owner_label, owners)):
             described = node.type.describe()
             raise self.written.fault(
                 f"`.{name}` of {described}", "an attribute of the model", at=before + name, after=before
             )
         for owner in owners:
-            if name not in attributes(owner):
-                hint = _suggest_attribute(name, attributes(owner))
-                raise self.written.fault(f"{label(owner)} has no `{name}`", hint=hint, at=before + name, after=before)
-        return Attribute(node, name, reduce(join, (attributes(owner)[name] for owner in owners)))
+            if name not in attributes_of(owner):
+                hint = _suggest_attribute(name, attributes_of(owner))
+                raise self.written.fault(
+                    f"{owner_label(owner)} has no `{name}`", hint=hint, at=before + name, after=before
+                )
+        return Attribute(node, name, reduce(join_types, (attributes_of(owner)[name] for owner in owners)))
 
     def _check_comparison(
         self, first_node: Node, comparisons: list[tuple[Comparison, Node]], surely: frozenset[Node]
@@ -158,7 +173,7 @@ class ExpressionTypes:
                 self._require_number(right, surely, sign)
             if not _may_equal(left.type, other_kind):
                 raise self.written.fault(
-                    f"{left.type.describe()} `{sign}` {right.type.describe()}", "things alike", at=text(left)
+                    f"{left.type.describe()} `{sign}` {right.type.describe()}", "things alike", at=format_node(left)
                 )
             self._require_words(left, other_kind)
             self._require_words(right, left.type)
@@ -167,19 +182,19 @@ class ExpressionTypes:
 
     def _require_number(self, node: Node, surely: frozenset[Node], sign: str) -> Node:
         if not node.type.number:
-            raise self.written.fault(f"`{sign}` with {node.type.describe()}", "a number", at=text(node))
+            raise self.written.fault(f"`{sign}` with {node.type.describe()}", "a number", at=format_node(node))
         self._require_present(node, surely, sign)
         return node
 
     def _require_list(self, node: Node, surely: frozenset[Node], sign: str) -> Node:
         if node.type.kinds != {"a list"}:
-            raise self.written.fault(f"`{sign}` {node.type.describe()}", "a list", at=text(node))
+            raise self.written.fault(f"`{sign}` {node.type.describe()}", "a list", at=format_node(node))
         self._require_present(node, surely, sign)
         return node
 
     def _require_present(self, node: Node, surely: frozenset[Node], sign: str) -> None:
         if may_be_none(node, surely):
-            node_text = text(node)
+            node_text = format_node(node)
             hint = f"deal with that first: `{node_text} and …`, or in `when`"
             fault = self.written.fault(f"`{sign}` with `{node_text}`, which may be none", hint=hint, at=node_text)
             raise MayBeNoneError(fault.problems)
@@ -193,7 +208,7 @@ class ExpressionTypes:
                 raise self.written.fault(f"`{value}`", kind.describe(), hint=meant(value, words), at=value)
 
     def _find_word(self, node: jinja.Call | jinja.Filter | jinja.Test) -> Word:
-        kind = _KINDS[type(node)]
+        kind = _WORD_KIND_BY_NODE[type(node)]
         name = getattr(node.node, "name", "") if isinstance(node, jinja.Call) else node.name
         if isinstance(node, jinja.Call) and not isinstance(node.node, jinja.Name):
             raise self.written.fault("a call of something that is no name", "a function of the vocabulary")
@@ -209,9 +224,9 @@ class ExpressionTypes:
             hint = "a list needs its own brackets: `((1, 2))`" if word.kind == "test" else ""
             raise self.written.fault(f"`{word.name}` of {len(arguments)} things", expected, hint=hint, at=word.name)
         for (name, kind), node in zip(word.parameters, arguments, strict=False):
-            if not accepts(kind, node.type):
+            if not accepts_argument(kind, node.type):
                 found_text = f"{node.type.describe()} as {name} of `{word.name}`"
-                raise self.written.fault(found_text, kind.describe(), at=text(node))
+                raise self.written.fault(found_text, kind.describe(), at=format_node(node))
             if not kind.none:
                 self._require_present(node, surely, word.name)
             self._require_words(node, kind)
@@ -219,7 +234,7 @@ class ExpressionTypes:
 
 
 def _build_list_literal(items: list[Node]) -> ListLiteral:
-    return ListLiteral(tuple(items), Type(element=reduce(join, (item.type for item in items), Type())))
+    return ListLiteral(tuple(items), Type(element=reduce(join_types, (item.type for item in items), Type())))
 
 
 def _may_equal(left: Type, right: Type) -> bool:
@@ -231,13 +246,13 @@ def _may_equal(left: Type, right: Type) -> bool:
     return bool(left.kinds & right.kinds)
 
 
-def accepts(parameter_type: Type, argument_type: Type) -> bool:
+def accepts_argument(parameter_type: Type, argument_type: Type) -> bool:
     """Whether a parameter takes the given argument, None and UNKNOWN aside."""
     if parameter_type.anything:
         return True
     if parameter_type.element is not None and argument_type.element is not None:
         inside, needed = argument_type.element, parameter_type.element
-        if not accepts(needed, inside) or (inside.none and not needed.none):
+        if not accepts_argument(needed, inside) or (inside.none and not needed.none):
             return False
     return not argument_type.anything and argument_type.kinds <= parameter_type.kinds
 
@@ -248,7 +263,7 @@ def _suggest_attribute(name: str, known_types: Mapping[str, Type]) -> str:
         f"{step}.{inner}"
         for step, kind in known_types.items()
         for owner in kind.owners
-        for inner in attributes(owner)
+        for inner in attributes_of(owner)
         if meant(name, [inner])
     )
     if further and not meant(name, known_types):

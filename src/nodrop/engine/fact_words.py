@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from nodrop.model.fields import label_of
 
-_OWNERS: Mapping[str, str] = {
+_OWNER_PHRASE_BY_ROOT: Mapping[str, str] = {
     "fabric": "the fabric",
     "device": "the switch",
     "interface": "the port",
@@ -24,7 +24,7 @@ _OWNERS: Mapping[str, str] = {
     "host_port": "the host's port",
 }
 """What the first name of a fact stands for."""
-_WORDS: Mapping[str, str] = {
+_PHRASE_BY_FACT: Mapping[str, str] = {
     "fabric.links": "the cables",
     "interface.enabled": "whether the port is enabled",
     "interface.addresses.length": "the prefix lengths of the port's addresses",
@@ -36,20 +36,20 @@ _WORDS: Mapping[str, str] = {
     "traffic_class.lossless": "which classes of RDMA are lossless",
     "committed_bytes": "the memory that headroom and reserves take",
 }
-_ABBREVIATION = re.compile(r"\b(rdma|pfc|ecn|cnp|dscp|bgp|mtu|asn|nic)(?=s?\b)")
+_ABBREVIATION_PATTERN = re.compile(r"\b(rdma|pfc|ecn|cnp|dscp|bgp|mtu|asn|nic)(?=s?\b)")
 
 
 def describe_fact(path: str) -> str:
     """Return a missing fact in words; a text that is no path of the model stays."""
-    if words := _WORDS.get(path):
+    if words := _PHRASE_BY_FACT.get(path):
         return words
     name, bracket, arguments = path.partition("(")
     if bracket and name.isidentifier():
         root = arguments.partition(".")[0].rstrip(")").partition(",")[0]
-        owner = _OWNERS.get(root)
-        words = f"the {_ABBREVIATION.sub(lambda match: match[1].upper(), name.replace('_', ' '))}"
-        return _WORDS.get(name) or (f"{words} of {owner}" if owner else words)
+        owner = _OWNER_PHRASE_BY_ROOT.get(root)
+        words = f"the {_ABBREVIATION_PATTERN.sub(lambda match: match[1].upper(), name.replace('_', ' '))}"
+        return _PHRASE_BY_FACT.get(name) or (f"{words} of {owner}" if owner else words)
     root, _, field = path.partition(".")
-    if root not in _OWNERS or not field:
+    if root not in _OWNER_PHRASE_BY_ROOT or not field:
         return path
-    return f"the {label_of(field.rpartition('.')[2])} of {_OWNERS[root]}"
+    return f"the {label_of(field.rpartition('.')[2])} of {_OWNER_PHRASE_BY_ROOT[root]}"

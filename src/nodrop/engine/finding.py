@@ -7,20 +7,20 @@ from typing import Literal
 from nodrop.engine.fact_words import describe_fact
 from nodrop.errors import Problem
 from nodrop.model.change import Change, Choice
-from nodrop.model.reading import UNCOMPUTED_PREFIX, Note
-from nodrop.model.subject import FABRIC, Subject, cable_ends
+from nodrop.model.reading import NOT_COMPUTED_TEXT_START, Note
+from nodrop.model.subject import FABRIC_HEAD, Subject, cable_ends
 from nodrop.syntax.places import Span
 
 Severity = Literal["error", "warning", "note"]
 Confidence = Literal["certain", "likely", "possible"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
-_RANK: Mapping[str, int] = {"note": 1, "warning": 2, "error": 3}
-_NEEDED: Mapping[str, int] = {"error": 3, "warning": 2, "unknown": 2, "note": 1, "never": 4}
+_RANK_BY_SEVERITY: Mapping[str, int] = {"note": 1, "warning": 2, "error": 3}
+_RANK_BY_FAIL_ON: Mapping[str, int] = {"error": 3, "warning": 2, "unknown": 2, "note": 1, "never": 4}
 FindingFact = str | int | float | bool | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Located:
+class FileLocation:
     """A place that a user can open: the file as it is shown, and the span in it."""
 
     file: str
@@ -28,18 +28,18 @@ class Located:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Related:
+class RelatedPart:
     """Another part of the fabric that the finding speaks of."""
 
     subject: Subject
     message: str
-    located: Located | None = None
+    located: FileLocation | None = None
     decides: bool = False
     """Whether it is the key by which an intent decides what the finding points at; the first of `related`, if any."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Commands:
+class FixCommands:
     """What to type on one switch or host to end a finding, and the other findings of its group there."""
 
     device: str
@@ -78,7 +78,7 @@ class Fix:
     """The case that changes and `spelled` are for; empty where they always end the finding."""
     choices: tuple[Choice, ...] = ()
     """What to type in the other cases, and to see which case it is."""
-    commands: tuple[Commands, ...] = ()
+    commands: tuple[FixCommands, ...] = ()
     """What to type, by device; filled late, for findings that are shown."""
 
     def or_default(self) -> "Fix":
@@ -89,7 +89,7 @@ class Fix:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Suppressed:
+class SuppressionReason:
     """Why a finding is accepted, until which day, and where that is written: `nodrop.yaml:12`."""
 
     reason: str
@@ -119,9 +119,9 @@ class Finding:
     group: str
     fingerprint: str
     facts: Mapping[str, FindingFact] = field(default_factory=dict)
-    related: tuple[Related, ...] = ()
+    related: tuple[RelatedPart, ...] = ()
     fix: Fix | None = None
-    located: Located | None = None
+    located: FileLocation | None = None
     doubt: str = ""
     """What was assumed, or is a default, and makes it likely only; else why the rule alone is not certain."""
     explained_by: str = ""
@@ -134,7 +134,7 @@ class Finding:
     """The parts of the model that the row at fault sets, of a remark about a row that several parts share."""
     former: tuple[str, ...] = ()
     """What the fingerprint was when the rule had a former name."""
-    suppressed: Suppressed | None = None
+    suppressed: SuppressionReason | None = None
     baselined: bool = False
     """Whether it was there, with the same facts, when the baseline was made; one that is suppressed is not."""
 
@@ -149,7 +149,7 @@ class Finding:
         ends = [tuple(end) for end in cable_ends(self.subject[2])] if self.subject[1:2] == ("links",) else []
         return any(
             other[: len(part)] == part
-            or (len(other) >= shortest and part[: len(other)] == other and other != (FABRIC,))
+            or (len(other) >= shortest and part[: len(other)] == other and other != (FABRIC_HEAD,))
             for other in (*subjects, *ends)
         )
 
@@ -167,12 +167,12 @@ class UnknownVerdict:
     subjects_count: int
     devices: tuple[str, ...]
     resolved_by: str
-    places: tuple[Located, ...] = ()
+    places: tuple[FileLocation, ...] = ()
 
     @property
     def reason(self) -> str:
         """Return the missing fact and what supplies it, or what nodrop does not compute."""
-        if self.missing.startswith(UNCOMPUTED_PREFIX):
+        if self.missing.startswith(NOT_COMPUTED_TEXT_START):
             return self.missing
         fact = describe_fact(self.missing)
         if self.resolved_by == f"a file that states {fact}":
@@ -199,4 +199,4 @@ class Verdict:
 
 def reaches_threshold(severity: str, fail_on: str) -> bool:
     """Whether a severity is as bad as the threshold, or worse."""
-    return _RANK[severity] >= _NEEDED[fail_on]
+    return _RANK_BY_SEVERITY[severity] >= _RANK_BY_FAIL_ON[fail_on]

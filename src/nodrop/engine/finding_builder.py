@@ -9,28 +9,28 @@ from itertools import product
 from typing import Any
 
 from nodrop import platforms
-from nodrop.analyses import Hit
+from nodrop.analyses import AnalysisHit
 from nodrop.engine.causes import is_only_names, pointed_part_names, replace_row_names
-from nodrop.engine.cells import ItemGroup, alike
+from nodrop.engine.cells import ItemGroup, split_by_columns
 from nodrop.engine.evidence import ReadingEvidence
-from nodrop.engine.finding import Confidence, Finding, FindingFact, Fix, Located, Related, Severity
-from nodrop.engine.nodes import Call, Node, path, text
+from nodrop.engine.finding import Confidence, FileLocation, Finding, FindingFact, Fix, RelatedPart, Severity
+from nodrop.engine.nodes import Call, Node, format_node, model_path_of
 from nodrop.engine.remedies import changes_making_part, split_change
 from nodrop.engine.rule import Rule, TypedLines
 from nodrop.engine.scopes import ScopeItem
 from nodrop.model.change import Change, Choice
 from nodrop.model.fabric import End
 from nodrop.model.index import Index
-from nodrop.model.reading import Place, Reading, Remark
+from nodrop.model.reading import FilePlace, Reading, Remark
 from nodrop.model.states import UNKNOWN, Unknown, UnknownFact
-from nodrop.model.subject import FABRIC, Subject
-from nodrop.model.subject import text as subject_text
+from nodrop.model.subject import FABRIC_HEAD, Subject
+from nodrop.model.subject import subject_text as subject_text
 from nodrop.platforms.kit.command_lines import is_typable
 
-_SEPARATOR = "\x1f"
-_STEERING = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_FINGERPRINT_SEPARATOR = "\x1f"
+_CONTROL_CHARACTER_PATTERN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 """Control characters and line breaks."""
-_AND_MORE = re.compile(r" and \d+ more$")
+_AND_MORE_PATTERN = re.compile(r" and \d+ more$")
 """The end of a list that leaves names out."""
 
 
@@ -47,15 +47,15 @@ class FindingBuilder:
 
     def build_from_group(self, item_group: ItemGroup) -> Iterator[Finding]:
         """Yield a finding for each item that a case represents; their common parts are computed once."""
-        for subcase in alike(item_group, self.rule.finding_columns):
+        for subcase in split_by_columns(item_group, self.rule.finding_columns):
             shared = self._shared_facts(subcase.item)
             for item in subcase.members():
                 yield self._build_finding(item, shared)
 
-    def build_from_hit(self, hit: Hit) -> Finding:
+    def build_from_hit(self, hit: AnalysisHit) -> Finding:
         """Return the finding of an analysis."""
         at = hit.at or hit.subject
-        related = tuple(Related(subject=subject, message=message) for subject, message in hit.related)
+        related = tuple(RelatedPart(subject=subject, message=message) for subject, message in hit.related)
         located = self._locate_place(hit.subject[0], hit.place)
         changes = tuple(
             change for subject, new in hit.changes for change in changes_making_part(self.index, subject, new)
@@ -98,17 +98,19 @@ class FindingBuilder:
     @cached_property
     def _message_pieces(self) -> tuple[tuple[str, Node | None], ...]:
         """The pieces of the message: each as it is written, and the node of an expression."""
-        return tuple((piece, None) if isinstance(piece, str) else (text(piece), piece) for piece in self.rule.message)
+        return tuple(
+            (piece, None) if isinstance(piece, str) else (format_node(piece), piece) for piece in self.rule.message
+        )
 
     @cached_property
-    def _build_about(self) -> "Callable[[Subject, Subject, str], _About]":
+    def _build_about(self) -> "Callable[[Subject, Subject, str], _SharedBySubject]":
         """The function that gives what follows from subject, place and discriminator: many remarks share these."""
 
         @lru_cache(maxsize=64)
-        def about(subject: Subject, at: Subject, discriminator: str) -> _About:
+        def about(subject: Subject, at: Subject, discriminator: str) -> _SharedBySubject:
             fingerprint, *former = self._build_fingerprints(subject, discriminator)
-            return _About(
-                device=_device(subject, at),
+            return _SharedBySubject(
+                device=_device_of(subject, at),
                 doubt=self.evidence.doubt(self.rule.topics, (subject, at)),
                 fingerprint=fingerprint,
                 former=tuple(former),
@@ -125,7 +127,7 @@ class FindingBuilder:
         alike = not typed and all(isinstance(piece, str) for piece in rule.fix)
         return self._build_fix(()) if alike else None
 
-    def _shared_facts(self, item: ScopeItem) -> "_Shared":
+    def _shared_facts(self, item: ScopeItem) -> "_SharedByCause":
         """Return the facts that equal items share, computed for the first of them."""
         rule = self.rule
         pieces: list[str | Node] = [
@@ -136,9 +138,11 @@ class FindingBuilder:
         ]
         self._distinguish_sizes(pieces, item)
         facts = {
-            text(leaf): self._value_or_unknown(leaf, item) for leaf in rule.leaves if not rule.is_only_naming(leaf)
+            format_node(leaf): self._value_or_unknown(leaf, item)
+            for leaf in rule.leaves
+            if not rule.is_only_naming(leaf)
         }
-        return _Shared(
+        return _SharedByCause(
             pieces=tuple(pieces),
             group=digest_parts(rule.name, *(piece for piece in pieces if isinstance(piece, str))),
             facts={name: fact for name, value in facts.items() for fact in _plain_facts(value)},
@@ -146,14 +150,14 @@ class FindingBuilder:
             default_changes=tuple(self._changes_of_item(rule.default_changes, item)),
         )
 
-    def _changes_of_item(self, fields: Iterable[tuple[Node, Node]], item: ScopeItem) -> "Iterator[_SharedChange]":
+    def _changes_of_item(self, fields: Iterable[tuple[Node, Node]], item: ScopeItem) -> "Iterator[_FieldChange]":
         """Yield the changes that set fields of an item, part by part."""
         for target, new_node in fields:
             old_value, new_value = self._value_or_unknown(target, item), self._value_or_unknown(new_node, item)
             for below, old, new in split_change(old_value, new_value):
-                yield (*(path(target) or ()), *below), old, new
+                yield (*(model_path_of(target) or ()), *below), old, new
 
-    def _build_finding(self, item: ScopeItem, shared: "_Shared") -> Finding:
+    def _build_finding(self, item: ScopeItem, shared: "_SharedByCause") -> Finding:
         rule, scope = self.rule, self.rule.scope
         subject = scope.subject(item)
         at = scope.place(item, rule.pointed_path) if rule.pointed_path else subject
@@ -174,7 +178,7 @@ class FindingBuilder:
             tuple(Change(subject=scope.place(item, where), old=old, new=new) for where, old, new in rows)
             for rows in (shared.changes, shared.default_changes)
         )
-        fix = self._build_fix(item, changes, device=_device(subject, at))
+        fix = self._build_fix(item, changes, device=_device_of(subject, at))
         if default_changes:
             safe = rule.default_safe_if is not None and self._value_or_unknown(rule.default_safe_if, item) is True
             fix = replace(fix, default_changes=default_changes, default_safe=safe)
@@ -186,7 +190,7 @@ class FindingBuilder:
             message="".join(pieces),
             subject=subject,
             at=at,
-            device=_device(subject, at),
+            device=_device_of(subject, at),
             group=shared.group,
             fingerprint=fingerprint,
             facts=shared.facts,
@@ -195,22 +199,26 @@ class FindingBuilder:
             former=tuple(former),
         )
 
-    def _other_end_of_link(self, item: ScopeItem) -> tuple[Related, ...]:
+    def _other_end_of_link(self, item: ScopeItem) -> tuple[RelatedPart, ...]:
         """Of a rule that points at one end of a link, the same of the other end."""
         end, *inner_path = self.rule.pointed_path or ("",)
-        if self.rule.scope.name != "link" or end not in _OTHER:
+        if self.rule.scope.name != "link" or end not in _OTHER_LINK_END:
             return ()
-        return (Related(subject=self.rule.scope.place(item, (_OTHER[end], *inner_path)), message="the other end"),)
+        return (
+            RelatedPart(
+                subject=self.rule.scope.place(item, (_OTHER_LINK_END[end], *inner_path)), message="the other end"
+            ),
+        )
 
     def _build_from_facts(
         self,
         subject: Subject,
         at: Subject,
         facts: Mapping[str, FindingFact],
-        related: tuple[Related, ...] = (),
+        related: tuple[RelatedPart, ...] = (),
         discriminator: str = "",
         changes: tuple[Change, ...] = (),
-        located: Located | None = None,
+        located: FileLocation | None = None,
         rows: tuple[str, ...] = (),
         left_out: tuple[str, ...] = (),
         doubt: str = "",
@@ -303,7 +311,9 @@ class FindingBuilder:
         rule = self.rule
         intent = tuple(rule.intent_fix.items())
         pieces = (
-            piece if isinstance(piece, str) else _escape_steering(render_value(self._value_or_unknown(piece, names)))
+            piece
+            if isinstance(piece, str)
+            else _escape_control_characters(render_value(self._value_or_unknown(piece, names)))
             for piece in rule.fix
         )
         language, commands = self._spell_commands(rule.commands, names, device) if rule.commands else ("", ())
@@ -334,7 +344,7 @@ class FindingBuilder:
         unknown, that stands for more than it names, or that a shell would not take as it is.
         """
         known = self.index.devices.get(device or "")
-        spoken = platforms.languages_of(known) if known is not None else (platforms.HOSTS,)
+        spoken = platforms.languages_of(known) if known is not None else (platforms.HOSTS_PLATFORM,)
         language = next((one for one in spoken if one in commands), "")
         lines: list[str] = []
         for line in commands.get(language, ()):
@@ -347,7 +357,7 @@ class FindingBuilder:
     def _typable_values(self, node: Node, names: Sequence[object]) -> tuple[str, ...]:
         """Return a value, or each of several keys, as commands have it; none if not known whole or safe to type."""
         value = self._value_or_unknown(node, names)
-        if value is None or isinstance(value, Unknown) or _AND_MORE.search(str(value)):
+        if value is None or isinstance(value, Unknown) or _AND_MORE_PATTERN.search(str(value)):
             return ()
         typed = tuple(map(render_value, value)) if type(value) is tuple else (render_value(value),)
         return typed if all(map(is_typable, typed)) else ()
@@ -368,35 +378,35 @@ class FindingBuilder:
         except UnknownFact:
             return UNKNOWN
 
-    def _locate_place(self, device: str, place: Place | None) -> Located | None:
+    def _locate_place(self, device: str, place: FilePlace | None) -> FileLocation | None:
         if place is None:
             return None
         sources = self.reading.sources.get(device, ())
         display = next((source.display for source in sources if source.name == place.file), place.file)
-        return Located(file=display, span=place.span)
+        return FileLocation(file=display, span=place.span)
 
 
-_OTHER = {"a": "b", "b": "a"}
+_OTHER_LINK_END = {"a": "b", "b": "a"}
 """The ends of a link, as rules name them."""
 
 
-_SharedChange = tuple[tuple[str, ...], object, object]
+_FieldChange = tuple[tuple[str, ...], object, object]
 """The path of a field, its old and its new value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Shared:
+class _SharedByCause:
     """What findings of one cause have in common; `pieces` still holds the nodes that name each item."""
 
     pieces: tuple[str | Node, ...]
     group: str
     facts: Mapping[str, FindingFact]
-    changes: "tuple[_SharedChange, ...]"
-    default_changes: "tuple[_SharedChange, ...]"
+    changes: "tuple[_FieldChange, ...]"
+    default_changes: "tuple[_FieldChange, ...]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _About:
+class _SharedBySubject:
     """What findings of one rule share that have one subject and one place; `name_values` name these."""
 
     device: str | None
@@ -421,9 +431,9 @@ def render_value(value: object) -> str:
     return str(value)
 
 
-def _escape_steering(value: str) -> str:
+def _escape_control_characters(value: str) -> str:
     r"""Return a value on one line, its line breaks and control characters written as `\n` or `\x1b`."""
-    return _STEERING.sub(lambda match: match[0].encode("unicode_escape").decode(), value)
+    return _CONTROL_CHARACTER_PATTERN.sub(lambda match: match[0].encode("unicode_escape").decode(), value)
 
 
 def _plain_facts(value: object) -> Iterator[FindingFact]:
@@ -438,12 +448,12 @@ def _plain_facts(value: object) -> Iterator[FindingFact]:
 
 def digest_parts(*texts: str) -> str:
     """BLAKE2b-128 of the parts (contract 9.13); names of files may hold half of a surrogate pair."""
-    joined = _SEPARATOR.join(texts).encode("utf-8", "surrogatepass")
+    joined = _FINGERPRINT_SEPARATOR.join(texts).encode("utf-8", "surrogatepass")
     return hashlib.blake2b(joined, digest_size=16).hexdigest()
 
 
-def _device(subject: Subject, subject_path: Subject) -> str | None:
-    return next((candidate[0] for candidate in (subject, subject_path) if candidate[0] != FABRIC), None)
+def _device_of(subject: Subject, subject_path: Subject) -> str | None:
+    return next((candidate[0] for candidate in (subject, subject_path) if candidate[0] != FABRIC_HEAD), None)
 
 
 def _lower_confidence(confidence: Confidence, doubt: str) -> Confidence:

@@ -11,7 +11,7 @@ class MayBeNoneError(InputProblems):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
+class ExpressionText:
     """An expression or message as written in the file `path`, at `line` and `column`, under the key path `where`.
 
     `literal` means that the file has the text letter by letter, so each place inside it has a separate column.
@@ -46,7 +46,7 @@ class Written:
             ]
         )
 
-    def below(self, scope: str) -> "Written":
+    def below(self, scope: str) -> "ExpressionText":
         """Return the same words as a path that begins with `scope`, which is not written there."""
         return replace(self, text=f"{scope}.{self.text}", unwritten=len(scope) + 1)
 

@@ -27,7 +27,7 @@ from nodrop.engine.nodes import (
     format_without_brackets,
 )
 from nodrop.engine.rule import Example, Rule
-from nodrop.model.types import TRUTH
+from nodrop.model.types import BOOLEAN_TYPE
 
 NEIGHBOR_COMPARISONS: Mapping[Comparison, Comparison] = {
     "<": "<=",
@@ -39,7 +39,7 @@ NEIGHBOR_COMPARISONS: Mapping[Comparison, Comparison] = {
     "in": "not in",
     "not in": "in",
 }
-TRUE, FALSE = Constant(True, TRUTH), Constant(False, TRUTH)
+TRUE, FALSE = Constant(True, BOOLEAN_TYPE), Constant(False, BOOLEAN_TYPE)
 
 
 @dataclass(frozen=True)
@@ -55,14 +55,14 @@ class Mutant:
         return self.change.partition(":")[0]
 
 
-def mutants(rule: Rule) -> list[Mutant]:
+def mutants_of(rule: Rule) -> list[Mutant]:
     """Return all mutants of a rule, each once: true for an operand of `or` is true for the whole."""
     new_mutants: list[Mutant] = []
     for key, condition in (("when", rule.when), ("assert", rule.claim)):
         if condition is None:
             continue
         seen, changes = {simplify_condition(condition)}, Counter[str]()
-        for old, new, changed in _places(condition, whole=True):
+        for old, new, changed in _find_node_changes(condition, whole=True):
             if (short := simplify_condition(changed)) not in seen:
                 seen.add(short)
                 change = f"{key}: {format_without_brackets(old)} -> {format_without_brackets(new)}"
@@ -73,7 +73,7 @@ def mutants(rule: Rule) -> list[Mutant]:
     return new_mutants
 
 
-def _places(node: Node, *, whole: bool = False) -> Iterator[tuple[Node, Node, Node]]:
+def _find_node_changes(node: Node, *, whole: bool = False) -> Iterator[tuple[Node, Node, Node]]:
     """Yield each change of a node or below: the old part, the new part, and the whole with the change."""
     if whole:
         yield from ((node, new, new) for new in (TRUE, FALSE))
@@ -81,27 +81,31 @@ def _places(node: Node, *, whole: bool = False) -> Iterator[tuple[Node, Node, No
     match node:
         case Logic():
             for side in ("left", "right"):
-                for old, new, changed in _places(getattr(node, side), whole=True):
+                for old, new, changed in _find_node_changes(getattr(node, side), whole=True):
                     yield old, new, replace(node, **{side: changed})  # type: ignore[arg-type]
         case Not() | Negative() | IsNone():
-            yield from ((old, new, replace(node, node=changed)) for old, new, changed in _places(node.node))
+            yield from ((old, new, replace(node, node=changed)) for old, new, changed in _find_node_changes(node.node))
         case Attribute():
-            yield from ((old, new, replace(node, of=changed)) for old, new, changed in _places(node.of))
+            yield from ((old, new, replace(node, of=changed)) for old, new, changed in _find_node_changes(node.of))
         case Arithmetic():
-            yield from ((old, new, replace(node, left=changed)) for old, new, changed in _places(node.left))
-            yield from ((old, new, replace(node, right=changed)) for old, new, changed in _places(node.right))
+            yield from ((old, new, replace(node, left=changed)) for old, new, changed in _find_node_changes(node.left))
+            yield from (
+                (old, new, replace(node, right=changed)) for old, new, changed in _find_node_changes(node.right)
+            )
         case Compare():
-            yield from ((old, new, replace(node, first=changed)) for old, new, changed in _places(node.first))
+            yield from (
+                (old, new, replace(node, first=changed)) for old, new, changed in _find_node_changes(node.first)
+            )
             for at, (sign, right) in enumerate(node.rest):
-                for old, new, changed in _places(right):
+                for old, new, changed in _find_node_changes(right):
                     yield old, new, replace(node, rest=(*node.rest[:at], (sign, changed), *node.rest[at + 1 :]))
         case ListLiteral():
             for at, item in enumerate(node.items):
-                for old, new, changed in _places(item):
+                for old, new, changed in _find_node_changes(item):
                     yield old, new, replace(node, items=(*node.items[:at], changed, *node.items[at + 1 :]))
         case Call():
             for at, argument in enumerate(node.arguments):
-                for old, new, changed in _places(argument):
+                for old, new, changed in _find_node_changes(argument):
                     arguments = (*node.arguments[:at], changed, *node.arguments[at + 1 :])
                     yield old, new, replace(node, arguments=arguments)
         case Constant() | Name():
@@ -152,7 +156,7 @@ def find_surviving_mutants(
     `views` gives an example as a platform expresses it, nothing where the platform cannot. An example that fails for
     the rule itself notices nothing.
     """
-    remaining_mutants = mutants(rule)
+    remaining_mutants = mutants_of(rule)
     for example in rule.examples if remaining_mutants else ():
         for platform in platforms:
             for view in views(example, platform):

@@ -14,18 +14,18 @@ from nodrop.model.fabric import Device, Fabric, Interface, Link
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
 from nodrop.model.states import UnknownFact
-from nodrop.model.subject import FABRIC
+from nodrop.model.subject import FABRIC_HEAD
 
-_CABLES = 2
+_MAX_CABLE_DISTANCE = 2
 """How many cables away a switch is checked; a host is a station on the way."""
-_STATED = tuple(field.name for field in fields(Fabric) if field.name not in ("name", "devices", "links"))
+_STATED_FABRIC_FIELDS = tuple(field.name for field in fields(Fabric) if field.name not in ("name", "devices", "links"))
 """The fields of a fabric that a rule may use for every switch."""
 _T = TypeVar("_T")
 _OF_DEVICE, _OF_PORT = (tuple(field.name for field in fields(kind)) for kind in (Device, Interface))
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class AffectedPart:
     """The part of a state to check: `index` for rules that read nearby switches; nothing for those in `still`."""
 
     index: Index
@@ -38,14 +38,16 @@ HitsOf = Callable[[Rule, Index], Iterable[object]]
 
 def find_parts_to_recheck(
     readings: tuple[Reading, Reading], indices: tuple[Index, Index], rules: Sequence[Rule], hits: HitsOf
-) -> tuple[Part, Part] | None:
+) -> tuple[AffectedPart, AffectedPart] | None:
     """Return the parts of two states of a fabric to check; None for the whole.
 
     Both share the objects that have not changed (`model.assemble.Shared`). `hits` gives the hits of a rule's analysis
     on a whole fabric: where the rule depends on findings of others there (`Rule.last`), those places are checked too.
     """
     old, new = (reading.fabric for reading in readings)
-    if readings[0].assumed != readings[1].assumed or any(getattr(old, fact) != getattr(new, fact) for fact in _STATED):
+    if readings[0].assumed != readings[1].assumed or any(
+        getattr(old, fact) != getattr(new, fact) for fact in _STATED_FABRIC_FIELDS
+    ):
         return None
     links = _common_and_other_parts(old.links, new.links)
     devices = _common_and_other_parts(old.devices, new.devices)
@@ -55,13 +57,13 @@ def find_parts_to_recheck(
         name for rule in asking for index in indices for hit in hits(rule, index) for name in _switches_of_hit(hit)
     }
     every = [*links[0], *links[1]]
-    seen = _add_neighbors(touched, every, _CABLES) | _add_neighbors(asked, every, 1)
+    seen = _add_neighbors(touched, every, _MAX_CABLE_DISTANCE) | _add_neighbors(asked, every, 1)
     switch_names = indices[0].devices.keys() | indices[1].devices.keys()
     alike = not links[1] and readings[0].allowed == readings[1].allowed
     moved = _differing_attributes(old, new) if alike else None
     still = frozenset(rule.name for rule in rules if moved is not None and rule.looks_at and not rule.looks_at & moved)
     before, after = (Index(_subset_of_fabric(index.fabric, seen, switch_names), index) for index in indices)
-    return Part(before, still), Part(after, still)
+    return AffectedPart(before, still), AffectedPart(after, still)
 
 
 def _differing_attributes(old: Fabric, new: Fabric) -> frozenset[str] | None:
@@ -111,7 +113,7 @@ def _add_neighbors(device_names: set[str], links: Iterable[Link], cables: int) -
 def _switches_of_hit(hit: object) -> Iterator[str]:
     """Yield the switches that a hit speaks of."""
     subjects = [getattr(hit, "subject", ()), *(subject for subject, _ in getattr(hit, "related", ()))]
-    yield from (subject[0] for subject in subjects if subject and subject[0] != FABRIC)
+    yield from (subject[0] for subject in subjects if subject and subject[0] != FABRIC_HEAD)
 
 
 def _subset_of_fabric(fabric: Fabric, names: set[str], switch_names: set[str]) -> Fabric:

@@ -1,7 +1,7 @@
 """An expression of a rule after its check: a tree whose every node has a type, and facts about it.
 
-`text` is the node as written in a rule, `reads` the paths of the model that it reads, `leaves` the facts that it rests
-on, and `nodes_not_none` the nodes that are surely not None once it is known to hold, or not to.
+`format_node` is the node as written in a rule, `paths_read_by` the paths of the model that it reads, `facts_used_by`
+the facts that it rests on, and `nodes_not_none` the nodes that are surely not None once it is known to hold, or not to.
 """
 
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from nodrop.engine.vocabulary import Word
-from nodrop.model.types import NONE, NUMBER, TRUTH, Type, is_property, join, sources
+from nodrop.model.types import BOOLEAN_TYPE, NONE_TYPE, NUMBER_TYPE, Type, is_property, join_types, source_fields_of
 
 ModelPath = tuple[str, ...]
 Comparison = Literal["==", "!=", "<", "<=", ">", ">=", "in", "not in"]
@@ -59,7 +59,7 @@ class Not:
     """Negated truth."""
 
     node: "Node"
-    type: Type = TRUTH
+    type: Type = BOOLEAN_TYPE
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class Negative:
     """A number with its sign changed."""
 
     node: "Node"
-    type: Type = NUMBER
+    type: Type = NUMBER_TYPE
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class Logic:
     @property
     def type(self) -> Type:
         """What either side may be."""
-        return join(self.left.type, self.right.type)
+        return join_types(self.left.type, self.right.type)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class Compare:
 
     first: "Node"
     rest: "tuple[tuple[Comparison, Node], ...]"
-    type: Type = TRUTH
+    type: Type = BOOLEAN_TYPE
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class Arithmetic:
     sign: ArithmeticSign
     left: "Node"
     right: "Node"
-    type: Type = NUMBER
+    type: Type = NUMBER_TYPE
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ class IsNone:
     """`node is none`."""
 
     node: "Node"
-    type: Type = TRUTH
+    type: Type = BOOLEAN_TYPE
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +153,7 @@ def walk_nodes(node: Node) -> Iterator[Node]:
         yield from walk_nodes(child)
 
 
-def text(node: Node) -> str:
+def format_node(node: Node) -> str:
     """Render the node as an expression."""
     match node:
         case Constant(value=value):
@@ -161,47 +161,48 @@ def text(node: Node) -> str:
         case Name():
             return node.name
         case Attribute():
-            return f"{text(node.of)}.{node.name}"
+            return f"{format_node(node.of)}.{node.name}"
         case ListLiteral():
-            return f"({', '.join(map(text, node.items))})"
+            return f"({', '.join(map(format_node, node.items))})"
         case Not():
-            return f"not {text(node.node)}"
+            return f"not {format_node(node.node)}"
         case Negative():
-            return f"-{text(node.node)}"
+            return f"-{format_node(node.node)}"
         case IsNone():
-            return f"{text(node.node)} is none"
+            return f"{format_node(node.node)} is none"
         case Logic(word=sign) | Arithmetic(sign=sign):
-            return f"({text(node.left)} {sign} {text(node.right)})"
+            return f"({format_node(node.left)} {sign} {format_node(node.right)})"
         case Compare():
-            return f"({' '.join([text(node.first), *(f'{sign} {text(right)}' for sign, right in node.rest)])})"
+            comparisons = (f"{sign} {format_node(right)}" for sign, right in node.rest)
+            return f"({' '.join([format_node(node.first), *comparisons])})"
         case Call(word=Word(kind="function", name=name)):
-            return f"{name}({', '.join(map(text, node.arguments))})"
+            return f"{name}({', '.join(map(format_node, node.arguments))})"
         case Call():
-            subject, *argument_texts = map(text, node.arguments)
+            subject, *argument_texts = map(format_node, node.arguments)
             argument_list = f"({', '.join(argument_texts)})" if argument_texts else ""
             return f"{subject} {'|' if node.word.kind == 'filter' else 'is'} {node.word.name}{argument_list}"
 
 
 def format_without_brackets(node: Node) -> str:
     """Render the node alone, without the outermost brackets."""
-    written = text(node)
+    written = format_node(node)
     return written[1:-1] if isinstance(node, Compare | Logic | Arithmetic) else written
 
 
-def path(node: Node) -> ModelPath | None:
+def model_path_of(node: Node) -> ModelPath | None:
     """Return the path that a name with attributes is: ("interface", "qos", "trust"); None for any other node."""
     if isinstance(node, Name):
         return (node.name,)
-    if isinstance(node, Attribute) and (before := path(node.of)) is not None:
+    if isinstance(node, Attribute) and (before := model_path_of(node.of)) is not None:
         return (*before, node.name)
     return None
 
 
-def reads(node: Node) -> frozenset[ModelPath]:
+def paths_read_by(node: Node) -> frozenset[ModelPath]:
     """Return the paths that the node reads, the longest ones only; a property and the fields behind it."""
-    paths = path(node)
+    paths = model_path_of(node)
     if paths is None:
-        return frozenset().union(*map(reads, child_nodes(node)))
+        return frozenset().union(*map(paths_read_by, child_nodes(node)))
     return frozenset({paths}) | stored_field_paths(node)
 
 
@@ -209,25 +210,25 @@ def stored_field_paths(node: Node) -> frozenset[ModelPath]:
     """Return the paths of the fields that a path reads, where a step of it is a property."""
     if not isinstance(node, Attribute):
         return frozenset()
-    fields = frozenset().union(*(sources(owner, node.name) for owner in node.of.type.owners))
-    before = path(node.of) or ()
+    fields = frozenset().union(*(source_fields_of(owner, node.name) for owner in node.of.type.owners))
+    before = model_path_of(node.of) or ()
     return frozenset((*before, field) for field in fields if field != node.name) | stored_field_paths(node.of)
 
 
-def leaves(node: Node) -> Iterator[Attribute | Call]:
+def facts_used_by(node: Node) -> Iterator[Attribute | Call]:
     """Return the facts that the node rests on: attributes of the model, and what functions answer."""
     if isinstance(node, Attribute) or (isinstance(node, Call) and node.word.kind == "function"):
         yield node
     else:
         for child in child_nodes(node):
-            yield from leaves(child)
+            yield from facts_used_by(child)
 
 
-def paths_given_whole(node: Node) -> frozenset[ModelPath]:
+def paths_read_whole(node: Node) -> frozenset[ModelPath]:
     """Return the paths whose values a word receives whole; it may read anything below them."""
     calls = [inner_node for inner_node in walk_nodes(node) if isinstance(inner_node, Call)]
     whole_arguments = [argument for call in calls for argument in call.arguments if not argument.type.is_scalar]
-    return frozenset().union(*map(reads, whole_arguments))
+    return frozenset().union(*map(paths_read_by, whole_arguments))
 
 
 def may_be_none(node: Node, not_none_nodes: frozenset[Node] = frozenset()) -> bool:
@@ -269,7 +270,7 @@ def _find_present_nodes(left_operand: Node, sign: Comparison, right_operand: Nod
     holds = holds != (sign in ("!=", "not in"))
     present_nodes = _node_and_owners(left_operand) | _node_and_owners(right_operand)
     if sign in ("==", "!="):
-        if NONE in (left_operand.type, right_operand.type):
+        if NONE_TYPE in (left_operand.type, right_operand.type):
             return frozenset() if holds else present_nodes
         return (
             present_nodes if holds and not (may_be_none(left_operand) and may_be_none(right_operand)) else frozenset()

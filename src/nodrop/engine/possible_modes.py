@@ -11,13 +11,13 @@ from nodrop.engine.finding import Finding, UnknownVerdict, Verdict
 from nodrop.engine.unknowns import UnknownFacts
 from nodrop.model.index import Index
 from nodrop.model.reading import PossibleMode, Reading
-from nodrop.model.subject import FABRIC, cable_ends
+from nodrop.model.subject import FABRIC_HEAD, cable_ends
 from nodrop.model.values import replace_fields
 
-JudgeIn = Callable[[Reading, Index], Verdict]
+JudgeReading = Callable[[Reading, Index], Verdict]
 
 
-def judge_each_mode(reading: Reading, index: Index, judge_in: JudgeIn) -> Verdict:
+def judge_each_mode(reading: Reading, index: Index, judge_in: JudgeReading) -> Verdict:
     """Return the verdict on a reading with several possible modes; `judge_in` returns that of one mode."""
     verdicts = []
     for possible_mode in reading.possible:
@@ -68,7 +68,7 @@ def _merge_mode_findings(
     unknowns = UnknownFacts()
     for by_mode in seen.values():
         first_finding = next(iter(by_mode.values()))[0]
-        own_devices = _devices(first_finding, modes_of)
+        own_devices = _devices_of_finding(first_finding, modes_of)
         mode_groups = {frozenset(modes_of[device]) for device in own_devices or modes_of}
         if _is_true_in_modes(mode_groups, by_mode.keys(), everywhere=bool(own_devices)):
             sure += next(by_mode[at] for at in sorted(by_mode) if any(at in mode_group for mode_group in mode_groups))
@@ -83,8 +83,8 @@ def _is_true_in_modes(mode_groups: Iterable[Set[int]], finding_modes: Set[int], 
     return all(decided) if everywhere else any(decided)
 
 
-def _devices(finding: Finding, modes_by_switch: Mapping[str, object]) -> list[str]:
+def _devices_of_finding(finding: Finding, modes_by_switch: Mapping[str, object]) -> list[str]:
     """Return the switches of a finding."""
-    subject = finding.subject if finding.subject[0] != FABRIC else finding.at
-    names = [subject[0]] if subject[0] != FABRIC else [end.node for end in cable_ends(subject[-1])]
+    subject = finding.subject if finding.subject[0] != FABRIC_HEAD else finding.at
+    names = [subject[0]] if subject[0] != FABRIC_HEAD else [end.node for end in cable_ends(subject[-1])]
     return [name for name in dict.fromkeys(names) if name in modes_by_switch]

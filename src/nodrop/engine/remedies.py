@@ -15,17 +15,17 @@ from nodrop.analyses._kinship import PortFamily, port_family, switch_family
 from nodrop.engine.finding import Finding
 from nodrop.engine.nodes import ModelPath
 from nodrop.engine.rule import Rule
-from nodrop.model.change import DOCUMENT, Change
+from nodrop.model.change import DOCUMENT_AREA, Change
 from nodrop.model.edit import ABSENT, find_part, find_value, set_part
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.index import Index
 from nodrop.model.states import UNKNOWN, Unknown, UnknownFact, surely_off
-from nodrop.model.subject import FABRIC, Subject, cable_ends
+from nodrop.model.subject import FABRIC_HEAD, Subject, cable_ends
 from nodrop.model.types import key_of
 
 MAX_SIBLINGS_ASKED = 64
 """How many switches of a kind are asked, at most, for the usual value among them; they are built alike."""
-_MAP = 8
+_MIN_MAP_ENTRIES = 8
 """From how many entries on a list of numbers is a map: no port has that many of anything else that is one by one."""
 
 EACH_ROW = "*"
@@ -33,7 +33,7 @@ EACH_ROW = "*"
 
 PartChange = tuple[Subject, object, object]
 
-_OF_THE_CABLE = frozenset({"cable_length_m"})
+_CABLE_FIELDS = frozenset({"cable_length_m"})
 """What is of each port's own cable: siblings give it where a port has nothing, and never another thing than it has."""
 
 
@@ -66,7 +66,7 @@ def _is_compared_by_entry(old: tuple[object, ...], new: tuple[object, ...]) -> b
     every = (*old, *new)
     if any(map(is_dataclass, every)):
         return all(map(is_dataclass, every))
-    return len(old) == len(new) >= _MAP
+    return len(old) == len(new) >= _MIN_MAP_ENTRIES
 
 
 def changes_making_part(index: Index, subject: Subject, new: object) -> Iterator[Change]:
@@ -90,11 +90,11 @@ def add_sibling_changes(
         if finding.fix is None or (finding.fix.changes and not rule.siblings_first):
             yield finding
             continue
-        asked = finding.parts or (_wanted_part(rule, finding, path) for path in rule.as_siblings)
+        asked = finding.parts or (_part_to_align(rule, finding, path) for path in rule.as_siblings)
         rows = (row for place in asked if place for row in siblings.expand_rows(place))
         places = dict.fromkeys(siblings.reached(row) for row in rows)
         changes = tuple(change for place in places for change in siblings.changes(place))
-        corrections = tuple(change for change in finding.fix.changes if change.subject[1] == DOCUMENT)
+        corrections = tuple(change for change in finding.fix.changes if change.subject[1] == DOCUMENT_AREA)
         fix = finding.fix.or_default()
         if changes and trial.ends(finding, changes):
             fix = replace(finding.fix, safe=rule.fix_safe, changes=(*corrections, *changes))
@@ -111,13 +111,13 @@ def _subject_of_path(finding: Finding, path: ModelPath) -> Subject:
     root, *below = path
     if root in ("a", "b"):
         return (*_link_ends(finding.subject)[root == "b"], *below)
-    about = finding.at if finding.subject[0] == FABRIC else finding.subject
+    about = finding.at if finding.subject[0] == FABRIC_HEAD else finding.subject
     if root == "device":
         return (about[0], f"@{below[0]}", *below[1:])
     return (*(about[:2] if root == "interface" else about), *below)
 
 
-def _wanted_part(rule: Rule, finding: Finding, path: ModelPath) -> Subject:
+def _part_to_align(rule: Rule, finding: Finding, path: ModelPath) -> Subject:
     """Return the part to make like that of siblings: of what a reader remarks on in a part, only that.
 
     Nothing where the remark is on all of the part: what of it is at fault is not known.
@@ -130,7 +130,7 @@ def _wanted_part(rule: Rule, finding: Finding, path: ModelPath) -> Subject:
 
 def _link_ends(subject: Subject) -> list[Subject]:
     """Return the ports that a link's subject names; none of another subject."""
-    return [tuple(end) for end in cable_ends(subject[2])] if subject[:2] == (FABRIC, "links") else []
+    return [tuple(end) for end in cable_ends(subject[2])] if subject[:2] == (FABRIC_HEAD, "links") else []
 
 
 class _Trial:
@@ -170,7 +170,7 @@ class _Siblings:
                 *_link_ends(finding.subject),
                 *(part[:2] for part in finding.parts),
             )
-            if subject[0] != FABRIC
+            if subject[0] != FABRIC_HEAD
         }
         self._sick_devices = {subject[0] for subject in self._sick}
         self._votes: dict[tuple[PortFamily, Subject], object] = {}
@@ -197,9 +197,9 @@ class _Siblings:
 
     def changes(self, place: Subject) -> Iterator[Change]:
         """Yield the changes that make a part as most siblings have it, where they agree and have it."""
-        if place[0] != FABRIC and len(place) > 1:
+        if place[0] != FABRIC_HEAD and len(place) > 1:
             for change in changes_making_part(self._index, place, self._usual_value(place)):
-                if change.subject[-1] not in _OF_THE_CABLE or not change.old:
+                if change.subject[-1] not in _CABLE_FIELDS or not change.old:
                     yield change
 
     def _usual_value(self, place: Subject) -> object:

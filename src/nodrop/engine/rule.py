@@ -19,10 +19,10 @@ from nodrop.engine.nodes import (
     Name,
     Node,
     Not,
-    leaves,
-    path,
-    paths_given_whole,
-    reads,
+    facts_used_by,
+    model_path_of,
+    paths_read_by,
+    paths_read_whole,
     walk_nodes,
 )
 from nodrop.engine.scopes import Scope
@@ -49,7 +49,7 @@ class Option:
 
 
 @dataclass(frozen=True, slots=True)
-class FromOption:
+class OptionArgument:
     """An argument of an analysis that is the value of an option."""
 
     name: str
@@ -195,18 +195,18 @@ class Rule:
     @cached_property
     def reads(self) -> frozenset[ModelPath]:
         """The paths that decide, as they are written, and the fields behind properties."""
-        return frozenset().union(*map(reads, self.conditions))
+        return frozenset().union(*map(paths_read_by, self.conditions))
 
     @cached_property
     def pointed_path(self) -> ModelPath:
         """The path to point at; nothing for the subject itself."""
-        return (path(self.at) or ()) if self.at else ()
+        return (model_path_of(self.at) or ()) if self.at else ()
 
     @cached_property
     def supporting_paths(self) -> tuple[frozenset[ModelPath], frozenset[ModelPath]]:
         """Return the paths that a verdict rests on, and the paths below which it may have read anything."""
         pointed = {self.pointed_path} if self.pointed_path else set()
-        return self.reads | pointed, frozenset().union(*map(paths_given_whole, self.conditions))
+        return self.reads | pointed, frozenset().union(*map(paths_read_whole, self.conditions))
 
     @cached_property
     def names_read_whole(self) -> frozenset[str]:
@@ -220,7 +220,7 @@ class Rule:
         if self.claim is None:
             return self.looks_near
         nodes = (*self.conditions, *self.message_nodes, *self.command_nodes)
-        read_paths = (read_path[:2] for node in nodes for read_path in reads(node))
+        read_paths = (read_path[:2] for node in nodes for read_path in paths_read_by(node))
         words = (call.word for node in nodes for call in walk_nodes(node) if isinstance(call, Call))
         return (
             Device in self.scope.parts.values()
@@ -272,7 +272,7 @@ class Rule:
         """Whether a node yields only a name: the item's, or that of a naming word; other functions give more."""
         if isinstance(node, Call) and node.word.naming:
             return True
-        looked_at = reads(node)
+        looked_at = paths_read_by(node)
         only_identity = bool(looked_at) and all(read_path[:2] in self.scope.identity for read_path in looked_at)
         return only_identity and not any(
             isinstance(inner_node, Call) and inner_node.word.kind == "function" for inner_node in walk_nodes(node)
@@ -287,7 +287,7 @@ class Rule:
     def shared_condition(self) -> Node | None:
         """The beginning of `when` that items may share, where the rest reads each by itself; it goes first."""
         node = self.when if self._is_unique_by(self.verdict_columns) else None
-        while node is not None and self._is_unique_by(grouping_columns(self.scope, reads(node))):
+        while node is not None and self._is_unique_by(grouping_columns(self.scope, paths_read_by(node))):
             node = node.left if isinstance(node, Logic) and node.word == "and" else None
         return node
 
@@ -301,7 +301,11 @@ class Rule:
     @cached_property
     def shared_condition_columns(self) -> tuple[GroupingColumn, ...]:
         """Return the columns that must be equal for two items to get the same result from the sieve."""
-        return grouping_columns(self.scope, reads(self.shared_condition)) if self.shared_condition else EACH_ITEM_ALONE
+        return (
+            grouping_columns(self.scope, paths_read_by(self.shared_condition))
+            if self.shared_condition
+            else EACH_ITEM_ALONE
+        )
 
     @cached_property
     def finding_columns(self) -> tuple[GroupingColumn, ...]:
@@ -310,13 +314,15 @@ class Rule:
         safe_nodes = () if self.default_safe_if is None else (self.default_safe_if,)
         nodes: list[Node] = [*self.message_nodes, *set_nodes, *safe_nodes]
         return grouping_columns(
-            self.scope, frozenset().union(*(reads(node) for node in nodes if not self.is_only_naming(node)))
+            self.scope, frozenset().union(*(paths_read_by(node) for node in nodes if not self.is_only_naming(node)))
         )
 
     @cached_property
     def leaves(self) -> tuple[Attribute | Call, ...]:
         """Return the facts that the verdict and the message rest on, each once, in written order."""
-        found_leaves = dict.fromkeys(leaf for node in (*self.conditions, *self.message_nodes) for leaf in leaves(node))
+        found_leaves = dict.fromkeys(
+            leaf for node in (*self.conditions, *self.message_nodes) for leaf in facts_used_by(node)
+        )
         return tuple(found_leaves)
 
     @property
@@ -344,4 +350,4 @@ class Rule:
 
     @cached_property
     def _value_function(self) -> ObjectCache[Node, Callable[..., Any]]:
-        return ObjectCache(partial(compiler.value, self.names))
+        return ObjectCache(partial(compiler.compile_value, self.names))

@@ -20,10 +20,10 @@ ScopeName = Literal[
     "fabric", "device", "interface", "link", "traffic_class", "queue", "priority_group", "neighbor", "buffer_pool"
 ]
 
-_NAME = r"^[a-z][a-z0-9_]{0,62}$"
-_RULE = r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$"
+_NAME_PATTERN = r"^[a-z][a-z0-9_]{0,62}$"
+_RULE_NAME_PATTERN = r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$"
 _Text = Annotated[str, Field(min_length=1)]
-_Name = Annotated[str, Field(pattern=_NAME)]
+_Name = Annotated[str, Field(pattern=_NAME_PATTERN)]
 
 
 def _normalize_fact_types(facts: object) -> object:
@@ -36,7 +36,7 @@ def _normalize_topics(assumed: object) -> object:
     return {assumed: None} if isinstance(assumed, str) else assumed
 
 
-_EXPECTED = {
+_EXPECTED_BY_ERROR_TYPE = {
     "string_type": "text",
     "string_too_short": "text",
     "string_pattern_mismatch": "a name in lower case",
@@ -51,10 +51,10 @@ _EXPECTED = {
 _FACTS_SCHEMA = WithJsonSchema(
     {
         "anyOf": [
-            {"type": "array", "items": {"type": "string", "pattern": _NAME}},
+            {"type": "array", "items": {"type": "string", "pattern": _NAME_PATTERN}},
             {
                 "type": "object",
-                "propertyNames": {"pattern": _NAME},
+                "propertyNames": {"pattern": _NAME_PATTERN},
                 "additionalProperties": {"enum": list(get_args(FactType))},
             },
         ]
@@ -75,34 +75,36 @@ _ASSUMED_SCHEMA = WithJsonSchema(
 )
 
 
-class _Part(BaseModel):
+class _SchemaMapping(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class OptionFile(_Part):
+class OptionFile(_SchemaMapping):
     """An option and its default, which also gives it its type."""
 
     default: Any
     description: _Text
 
 
-def _files(artifact: object) -> Any:
+def _normalize_artifact_files(artifact: object) -> Any:
     """By platform and file: its whole text, or texts of it that are replaced."""
     for platform, files in artifact.items() if isinstance(artifact, dict) else ():
-        if platform not in (*platforms.names(), platforms.HOSTS):
-            raise ValueError(f"no platform {platform}; expected one of {', '.join(platforms.names())}, hosts")
+        if platform not in (*platforms.platform_names(), platforms.HOSTS_PLATFORM):
+            raise ValueError(f"no platform {platform}; expected one of {', '.join(platforms.platform_names())}, hosts")
         if not isinstance(files, dict):
             raise ValueError(f"{platform} without files; expected a mapping of files")
         for name, edits in files.items():
             alone = (
-                isinstance(edits, str) and platform in platforms.names() and platform not in platforms.writable_names()
+                isinstance(edits, str)
+                and platform in platforms.platform_names()
+                and platform not in platforms.writable_platforms()
             )
-            if not alone and not (isinstance(edits, list) and all(map(_is_edit, edits))):
+            if not alone and not (isinstance(edits, list) and all(map(_is_text_edit, edits))):
                 raise ValueError(f"another change of {name}; expected text, or a list of {{replace: text, with: text}}")
     return artifact
 
 
-def _is_edit(edit: object) -> bool:
+def _is_text_edit(edit: object) -> bool:
     return (
         isinstance(edit, dict)
         and edit.keys() == {"replace", "with"}
@@ -113,12 +115,12 @@ def _is_edit(edit: object) -> bool:
 def _check_command_languages(commands: object) -> object:
     """Take commands by language: a platform, `frr` or `hosts`."""
     for language in commands if isinstance(commands, dict) else ():
-        if language not in platforms.languages():
-            raise ValueError(f"no language {language}; expected one of {', '.join(platforms.languages())}")
+        if language not in platforms.command_languages():
+            raise ValueError(f"no language {language}; expected one of {', '.join(platforms.command_languages())}")
     return commands
 
 
-class RefusedLine(_Part):
+class RefusedLine(_SchemaMapping):
     """A line that a validator rejects, and the validator's message about it."""
 
     device: _Text
@@ -126,7 +128,7 @@ class RefusedLine(_Part):
     said: _Text
 
 
-class LostFlow(_Part):
+class LostFlow(_SchemaMapping):
     """Packets that the old build delivers, and their fate in the new one."""
 
     source: _Text
@@ -135,7 +137,7 @@ class LostFlow(_Part):
     new: _Text
 
 
-class SeenFile(_Part):
+class SeenFile(_SchemaMapping):
     """The facts that a validator sees differently from nodrop's computation."""
 
     model: dict[str, Any] = {}
@@ -144,7 +146,7 @@ class SeenFile(_Part):
     values: dict[ObservationCheck, dict[_Text, str]] = {}
 
 
-class BesideFile(_Part):
+class BesideFile(_SchemaMapping):
     """The other fabric of an example: changes of the same intent, and how both belong together."""
 
     intent: dict[str, Any] = {}
@@ -154,12 +156,12 @@ class BesideFile(_Part):
     """Cables that the example states beside its own, such as one to a switch of the other fabric."""
 
 
-class ExampleFile(_Part):
+class ExampleFile(_SchemaMapping):
     """What to change in the example fabric: the intent, the model after the build, or the artifacts of a platform."""
 
     intent: dict[str, Any] | None = None
     model: dict[str, Any] | None = None
-    artifact: Annotated[dict[str, Any] | None, BeforeValidator(_files)] = None
+    artifact: Annotated[dict[str, Any] | None, BeforeValidator(_normalize_artifact_files)] = None
     beside: BesideFile | None = None
     seen: SeenFile | None = None
     at: tuple[_Text, ...] = ()
@@ -177,7 +179,7 @@ class ExampleFile(_Part):
         return self
 
 
-class ExamplesFile(_Part):
+class ExamplesFile(_SchemaMapping):
     """At least one fabric where the rule finds its fault, and one where it does not."""
 
     bad: Annotated[tuple[ExampleFile, ...], Field(min_length=1)]
@@ -192,7 +194,7 @@ class ExamplesFile(_Part):
         return self
 
 
-class RuleFile(_Part):
+class RuleFile(_SchemaMapping):
     """A rule: a fault, how to detect it, and its message."""
 
     severity: Severity
@@ -229,7 +231,7 @@ class RuleFile(_Part):
     intent_fix: dict[_Text, object] = {}
     references: Annotated[tuple[_Text, ...], Field(min_length=1)]
     since: _Text
-    aliases: tuple[Annotated[str, Field(pattern=_RULE)], ...] = ()
+    aliases: tuple[Annotated[str, Field(pattern=_RULE_NAME_PATTERN)], ...] = ()
     unseen: dict[_Text, _Text] = {}
     examples: ExamplesFile
 
@@ -275,11 +277,11 @@ def _build_problem(document: Document, detail: Any) -> Problem:
     loc, kind = detail["loc"], detail["type"]
     of_key = kind == "extra_forbidden" or loc[-1:] == ("[key]",)
     keys = tuple(step for step in loc if step != "[key]")
-    words = _words(detail, str(loc[-1]) if loc else "", kind)
+    words = _problem_texts_of(detail, str(loc[-1]) if loc else "", kind)
     return document.problem(keys, *words, of="key" if of_key else "value")
 
 
-def _words(detail: Any, last: str, kind: str) -> tuple[str, str, str]:
+def _problem_texts_of(detail: Any, last: str, kind: str) -> tuple[str, str, str]:
     """Return the found value, the expected value, and a hint."""
     if kind == "missing":
         return f"no {last}", f"the key {last}", ""
@@ -292,7 +294,7 @@ def _words(detail: Any, last: str, kind: str) -> tuple[str, str, str]:
     if kind == "literal_error":
         expected = detail["ctx"]["expected"].replace("'", "")
         return found_text, expected, meant(str(detail["input"]), expected.replace(" or ", ", ").split(", "))
-    return found_text, _EXPECTED.get(kind, detail["msg"].lower()), ""
+    return found_text, _EXPECTED_BY_ERROR_TYPE.get(kind, detail["msg"].lower()), ""
 
 
 def _describe_value(value: object) -> str:

@@ -13,38 +13,38 @@ from pydantic import ValidationError
 
 from nodrop import analyses, platforms
 from nodrop.engine import expression
-from nodrop.engine.expression_types import accepts
-from nodrop.engine.located_text import MayBeNoneError, Written
-from nodrop.engine.nodes import Attribute, Name, Node, may_be_none, nodes_not_none, path
+from nodrop.engine.expression_types import accepts_argument
+from nodrop.engine.located_text import ExpressionText, MayBeNoneError
+from nodrop.engine.nodes import Attribute, Name, Node, may_be_none, model_path_of, nodes_not_none
 from nodrop.engine.remedies import EACH_ROW
-from nodrop.engine.rule import Example, FromOption, Option, Rule
+from nodrop.engine.rule import Example, Option, OptionArgument, Rule
 from nodrop.engine.rule_file import ExamplesFile, RuleFile, rule_file_problems
 from nodrop.engine.scopes import SCOPES, typed_names
 from nodrop.errors import InputProblems, Problem
 from nodrop.model.fabric import Device, Interface
-from nodrop.model.fields import own
-from nodrop.model.types import Record, Type, join, nearest, type_of
-from nodrop.model.types import fields as fields_of
-from nodrop.syntax.places import decode, split_lines
-from nodrop.syntax.shapes import mapping
-from nodrop.syntax.yaml import parse
+from nodrop.model.fields import field_of
+from nodrop.model.types import Record, Type, join_types, nearest, type_of
+from nodrop.model.types import fields_of as fields_of
+from nodrop.syntax.places import decode_utf8, split_lines
+from nodrop.syntax.shapes import mapping_or_empty
+from nodrop.syntax.yaml import parse_yaml
 
 MAX_RULE_BYTES = 64 * 1024
 
-_OPTION = re.compile(r"options\.(\w+)")
-_WHOLE = re.compile(r"-?\d{1,18}")
-_DECIMAL = re.compile(r"-?\d{1,18}\.\d{1,9}")
+_OPTION_REFERENCE_PATTERN = re.compile(r"options\.(\w+)")
+_INTEGER_PATTERN = re.compile(r"-?\d{1,18}")
+_DECIMAL_PATTERN = re.compile(r"-?\d{1,18}\.\d{1,9}")
 _FACT_TYPES: Mapping[str, Type] = {kind.__name__: type_of(kind) for kind in (str, int, float, bool)}
 
 OF_EACH_ROW = f".{EACH_ROW}."
-_WITH_SIBLINGS = ("device", "interface", "queue", "priority_group", "buffer_pool", "a", "b")
+_PARTS_WITH_SIBLINGS = ("device", "interface", "queue", "priority_group", "buffer_pool", "a", "b")
 
 KeyPath = tuple[str | int, ...]
-ExpressionNames = Mapping[str, Type]
+TypesByName = Mapping[str, Type]
 
 
 @contextmanager
-def collecting(problems: list[Problem]) -> Iterator[None]:
+def collect_problems(problems: list[Problem]) -> Iterator[None]:
     """Note the problems that a step raises, and let the next step find its own."""
     try:
         yield
@@ -57,16 +57,16 @@ def parse_rule(file_content: bytes, path: str, *, name: str, area: str) -> Rule:
     return _Loader(file_content, path).rule(name, area)
 
 
-_TOGETHER = "stated and severity_if_stated, or neither"
+_STATED_KEYS_HINT = "stated and severity_if_stated, or neither"
 
 
 class _Loader:
     """One file on its way to a rule; a fault of one key does not hide those of others."""
 
     def __init__(self, raw: bytes, path: str) -> None:
-        self.document = parse(raw, path, max_bytes=MAX_RULE_BYTES)
+        self.document = parse_yaml(raw, path, max_bytes=MAX_RULE_BYTES)
         self.path = path
-        self.lines = split_lines(decode(raw, path))
+        self.lines = split_lines(decode_utf8(raw, path))
         self.problems: list[Problem] = []
         self.unguarded = False
         """Whether a condition is at fault, so that what it would have said about None is not known."""
@@ -110,11 +110,11 @@ class _Loader:
             analysis=file.analysis or "",
             arguments=self.arguments(options, module),
             rests_on=self.rests_on(module),
-            routed=bool(getattr(module, "ROUTED", False)),
-            failures=bool(getattr(module, "FAILURES", False)),
-            observed=bool(getattr(module, "OBSERVED", False)),
-            beside=bool(getattr(module, "BESIDE", False)),
-            looks_near=bool(getattr(module, "NEAR", False)),
+            routed=bool(getattr(module, "NEEDS_ROUTING", False)),
+            failures=bool(getattr(module, "NEEDS_FAILURES", False)),
+            observed=bool(getattr(module, "NEEDS_OBSERVATIONS", False)),
+            beside=bool(getattr(module, "NEEDS_OTHER_FABRICS", False)),
+            looks_near=bool(getattr(module, "READS_NEARBY_FACTS", False)),
             looks_at=_attributes_of_analysis(module),
             gives_changes=self.file.corrected or self.gives_changes(module),
             remark=file.remark or "",
@@ -135,7 +135,9 @@ class _Loader:
             default_changes=tuple(self.changes("set_default", file.set_default, names, surely)),
             default_safe_if=self.expression(("default_safe_if",), file.default_safe_if, names, surely),
             as_siblings=tuple(self.as_siblings(names)),
-            siblings_first=next((key for key in mapping(self.document.data) if key in ("as_siblings", "set")), "")
+            siblings_first=next(
+                (key for key in mapping_or_empty(self.document.data) if key in ("as_siblings", "set")), ""
+            )
             != "set",
             fix_safe=file.fix_safety == "safe",
             intent_fix=file.intent_fix,
@@ -146,18 +148,18 @@ class _Loader:
             raise InputProblems(self.problems)
         return new_rule
 
-    def parse_declared_condition(self, known_types: ExpressionNames) -> Node | None:
+    def parse_declared_condition(self, known_types: TypesByName) -> Node | None:
         """Return the condition under which the owner states the fault; it goes with a severity for that case."""
         condition, severity = self.file.stated, self.file.severity_if_stated
         for key, text, counterpart in (("stated", condition, severity), ("severity_if_stated", severity, condition)):
             if text is not None and counterpart is None:
-                self.problems += self.locate_text((key,), text).fault("one key of two", _TOGETHER).problems
+                self.problems += self.locate_text((key,), text).fault("one key of two", _STATED_KEYS_HINT).problems
         return self.expression(("stated",), condition, known_types)
 
     @contextmanager
     def collecting(self) -> Iterator[None]:
         """Note problems of an expression, but none that only follow from those of a condition."""
-        with collecting(self.problems):
+        with collect_problems(self.problems):
             try:
                 yield
             except MayBeNoneError:
@@ -166,17 +168,19 @@ class _Loader:
 
     def locate_text(
         self, key_path: KeyPath, expression_text: str, *, key_or_value: Literal["key", "value"] = "value"
-    ) -> Written:
+    ) -> ExpressionText:
         """Return a text with its place: of a quoted one behind the quote, of a block the line below its `>`."""
         line, column = self.document.place(key_path, of=key_or_value)
         where = ".".join(map(str, key_path))
         below = self.lines[line] if line < len(self.lines) else ""
         for at, start in ((line, column - 1), (line, column), (line + 1, len(below) - len(below.lstrip()))):
             if expression_text and self.lines[min(at, len(self.lines)) - 1].startswith(expression_text, start):
-                return Written(text=expression_text, path=self.path, where=where, line=at, column=start + 1)
-        return Written(text=expression_text, path=self.path, where=where, line=line, column=column, literal=False)
+                return ExpressionText(text=expression_text, path=self.path, where=where, line=at, column=start + 1)
+        return ExpressionText(
+            text=expression_text, path=self.path, where=where, line=line, column=column, literal=False
+        )
 
-    def names(self, options: Sequence[Option], facts: tuple[tuple[str, Type], ...]) -> ExpressionNames:
+    def names(self, options: Sequence[Option], facts: tuple[tuple[str, Type], ...]) -> TypesByName:
         """Return what expressions may name; analyses and remarks bring facts, not an item of the scope."""
         known_record = Record("options", tuple((option.name, option.type) for option in options))
         if self.file.claim is None:
@@ -187,27 +191,25 @@ class _Loader:
         self,
         key_path: KeyPath,
         text: str | None,
-        known_types: ExpressionNames,
+        known_types: TypesByName,
         not_none_nodes: frozenset[Node] = frozenset(),
     ) -> Node | None:
         """Return the expression at a key; None where there is none, or none that can be used."""
         if text is None:
             return None
         with self.collecting():
-            return expression.parse(self.locate_text(key_path, text), known_types, not_none_nodes)
+            return expression.parse_expression(self.locate_text(key_path, text), known_types, not_none_nodes)
         self.unguarded = True
         return None
 
-    def at(self, names: ExpressionNames) -> Attribute | Name | None:
+    def at(self, names: TypesByName) -> Attribute | Name | None:
         """Return the part to point at."""
-        with collecting(self.problems):
+        with collect_problems(self.problems):
             if self.file.at is not None:
                 return expression.parse_path(self.locate_text(("at",), self.file.at), names, self.file.scope)
         return None
 
-    def parse_text(
-        self, key: str, text: str, names: ExpressionNames, surely: frozenset[Node]
-    ) -> tuple[str | Node, ...]:
+    def parse_text(self, key: str, text: str, names: TypesByName, surely: frozenset[Node]) -> tuple[str | Node, ...]:
         """Return the pieces of the message or of the fix, at its key."""
         if key == "fix" and "{{" not in text:
             return (text.strip(),)
@@ -216,7 +218,7 @@ class _Loader:
         return ()
 
     def commands(
-        self, key: str, file_commands: Mapping[str, Sequence[str]], names: ExpressionNames, surely: frozenset[Node]
+        self, key: str, file_commands: Mapping[str, Sequence[str]], names: TypesByName, surely: frozenset[Node]
     ) -> Mapping[str, tuple[tuple[str | Node, ...], ...]]:
         """Return the pieces of each command of a key, by language."""
         commands: dict[str, list[tuple[str | Node, ...]]] = {}
@@ -228,7 +230,7 @@ class _Loader:
         return {language: tuple(lines) for language, lines in commands.items()}
 
     def changes(
-        self, key_of_fields: str, fields: Mapping[str, str], names: ExpressionNames, surely: frozenset[Node]
+        self, key_of_fields: str, fields: Mapping[str, str], names: TypesByName, surely: frozenset[Node]
     ) -> Iterator[tuple[Attribute, Node]]:
         """Return the fields that a fix sets, with their values."""
         for key, text in fields.items():
@@ -239,16 +241,18 @@ class _Loader:
                 if (
                     not isinstance(target, Attribute)
                     or target.reads_property
-                    or (path(target) or ())[0] in ("fabric", "options")
+                    or (model_path_of(target) or ())[0] in ("fabric", "options")
                 ):
                     raise written.fault(f"`{key}`", "a field of an item")
                 written = self.locate_text(keys, text)
-                value = expression.parse(written, names, surely)
-                if not accepts(target.type, value.type) or (may_be_none(value, surely) and not target.type.none):
+                value = expression.parse_expression(written, names, surely)
+                if not accepts_argument(target.type, value.type) or (
+                    may_be_none(value, surely) and not target.type.none
+                ):
                     raise written.fault(f"`{key}` set to {value.type.describe()}", target.type.describe())
                 yield target, value
 
-    def as_siblings(self, names: ExpressionNames) -> Iterator[tuple[str, ...]]:
+    def as_siblings(self, names: TypesByName) -> Iterator[tuple[str, ...]]:
         """Return the paths that a fix sets as siblings have them; of an analysis, below the part that it points at."""
         analysis = self.file.claim is None
         known_types = typed_names(SCOPES["interface"].parts) if analysis else names
@@ -264,8 +268,8 @@ class _Loader:
                     known_types,
                     "interface" if analysis else self.file.scope,
                 )
-                target = path(node) or ()
-                if target[0] not in _WITH_SIBLINGS or len(target) < 2:
+                target = model_path_of(node) or ()
+                if target[0] not in _PARTS_WITH_SIBLINGS or len(target) < 2:
                     raise written.fault(f"`{text}`", "a field of a device, a port or a row of it")
                 if field:
                     row_fields = {name for owner in (node.type.element or Type()).owners for name in fields_of(owner)}
@@ -294,9 +298,9 @@ class _Loader:
     def unseen(self) -> Mapping[str, str]:
         """Return the platforms that cannot show the fault; one that nodrop does not write has no examples to miss."""
         for name in self.file.unseen:
-            with collecting(self.problems):
-                if name not in platforms.writable_names():
-                    hint = nearest(name, platforms.writable_names())
+            with collect_problems(self.problems):
+                if name not in platforms.writable_platforms():
+                    hint = nearest(name, platforms.writable_platforms())
                     raise self.locate_text(("unseen", name), name, key_or_value="key").fault(
                         f"no platform `{name}`", hint=hint
                     )
@@ -305,7 +309,7 @@ class _Loader:
     def analysis(self) -> ModuleType | None:
         """Return the module of the analysis."""
         name = self.file.analysis
-        with collecting(self.problems):
+        with collect_problems(self.problems):
             if name is not None and name not in analyses.names():
                 raise self.locate_text(("analysis",), name).fault(
                     f"no analysis `{name}`", hint=nearest(name, analyses.names())
@@ -318,7 +322,7 @@ class _Loader:
         parameters = list(inspect.signature(module.find).parameters)[1:] if module else []
         new_arguments: dict[str, object] = {}
         for key, value in self.file.arguments.items():
-            with collecting(self.problems):
+            with collect_problems(self.problems):
                 if module is not None and key not in parameters:
                     written = self.locate_text(("with", key), key, key_or_value="key")
                     raise written.fault(f"no parameter `{key}`", hint=nearest(key, parameters))
@@ -334,34 +338,34 @@ class _Loader:
 
     def gives_changes(self, module: ModuleType | None) -> bool:
         """Whether the analysis names the changes that would end its findings, always or with these arguments."""
-        repairs: bool | frozenset[str] = getattr(module, "REPAIRS", False)
+        repairs: bool | frozenset[str] = getattr(module, "GIVES_CHANGES", False)
         if isinstance(repairs, bool):
             return repairs
         return any(isinstance(value, str) and value in repairs for value in self.file.arguments.values())
 
     def argument(self, key: str, value: object, options: Sequence[str]) -> object:
         """One argument, with the option that it names."""
-        named_match = _OPTION.fullmatch(value) if isinstance(value, str) else None
+        named_match = _OPTION_REFERENCE_PATTERN.fullmatch(value) if isinstance(value, str) else None
         if named_match is None:
             return _parse_untyped_value(value)
         if named_match[1] not in options:
             raise self.locate_text(("with", key), named_match[0]).fault(
                 f"no option `{named_match[1]}`", hint=nearest(named_match[1], options)
             )
-        return FromOption(named_match[1])
+        return OptionArgument(named_match[1])
 
 
 def _attributes_of_analysis(module: ModuleType | None) -> frozenset[str]:
     """Return the attributes of switches and ports that an analysis reads; nothing if it does not declare them."""
     stated: frozenset[str] = frozenset(getattr(module, "LOOKS_AT", ()))
-    return stated | _routing_fields() if getattr(module, "ROUTED", False) else stated
+    return stated | _routing_fields() if getattr(module, "NEEDS_ROUTING", False) else stated
 
 
 @cache
 def _routing_fields() -> frozenset[str]:
     """Return the attributes of switches and ports that sessions and routes depend on."""
     rows = ((kind, field.name) for kind in (Device, Interface) for field in fields(kind))
-    return frozenset(name for kind, name in rows if own(kind, name).routing)
+    return frozenset(name for kind, name in rows if field_of(kind, name).routing)
 
 
 def _build_examples(file: ExamplesFile) -> tuple[Example, ...]:
@@ -384,15 +388,15 @@ def _parse_untyped_value(value: object) -> object:
     """Return a value that has no schema: what looks like a number is one, and lists are tuples."""
     if isinstance(value, list):
         return tuple(map(_parse_untyped_value, value))
-    if isinstance(value, str) and _WHOLE.fullmatch(value):
+    if isinstance(value, str) and _INTEGER_PATTERN.fullmatch(value):
         return int(value)
-    return float(value) if isinstance(value, str) and _DECIMAL.fullmatch(value) else value
+    return float(value) if isinstance(value, str) and _DECIMAL_PATTERN.fullmatch(value) else value
 
 
 def type_of_value(value: object) -> Type:
     """Return the type of a value that has no schema; TypeError where it is no plain one."""
     if isinstance(value, tuple):
-        return Type(element=reduce(join, map(type_of_value, value), Type()))
+        return Type(element=reduce(join_types, map(type_of_value, value), Type()))
     if value is None:
         raise TypeError
     return type_of(type(value))

@@ -10,26 +10,26 @@ from typing import Literal
 
 from nodrop.engine.areas import rule_area_names
 from nodrop.engine.rule import Rule
-from nodrop.engine.rule_loader import MAX_RULE_BYTES, collecting, parse_rule
+from nodrop.engine.rule_loader import MAX_RULE_BYTES, collect_problems, parse_rule
 from nodrop.engine.suppressions import SUPPRESSION_REMARK_KINDS
 from nodrop.errors import InputProblems, Problem
-from nodrop.model.subject import natural
+from nodrop.model.subject import natural_sort_key
 from nodrop.model.types import nearest
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 from nodrop.syntax.places import read_regular_file
 from nodrop.syntax.root import Root
-from nodrop.syntax.yaml import parse
+from nodrop.syntax.yaml import parse_yaml
 
 RULE_NAME_PATTERN = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 """How a rule may be called."""
 
 
-HeldTexts = Mapping[Path, Mapping[str, bytes]]
+OverridingTexts = Mapping[Path, Mapping[str, bytes]]
 """Texts that count instead of those that lie at a path: of a file under "", of a folder by the path below it."""
 
 
 def load_rules(
-    folders: Sequence[Path], texts_by_folder: HeldTexts | None = None, files: Sequence[Path] = ()
+    folders: Sequence[Path], texts_by_folder: OverridingTexts | None = None, files: Sequence[Path] = ()
 ) -> tuple[Rule, ...]:
     """Return the rules of all folders and single files, sorted by name; InputProblems holds the faults of all of them.
 
@@ -39,8 +39,8 @@ def load_rules(
     rules: list[Rule] = []
     for folder in folders:
         root = Root(os.path.abspath(folder), "the folder")  # noqa: PTH100 -- it may be a link, and none below leads out
-        for path, text in _files(folder, (texts_by_folder or {}).get(folder), problems):
-            with collecting(problems):
+        for path, text in _find_rule_files(folder, (texts_by_folder or {}).get(folder), problems):
+            with collect_problems(problems):
                 raw = read_regular_file(path, str(path), MAX_RULE_BYTES, root) if text is None else text
                 rule = parse_rule(raw, str(path), name=path.stem, area=path.parent.name)
                 rules.append(rule if text is None else replace(rule, held=text))
@@ -49,7 +49,7 @@ def load_rules(
         if problem := _check_rule_path(path, Path(area.name, path.name), area.parent.name):
             problems.append(problem)
             continue
-        with collecting(problems):
+        with collect_problems(problems):
             raw = read_regular_file(path, str(path), MAX_RULE_BYTES)
             rules.append(parse_rule(raw, str(path), name=path.stem, area=area.name))
     problems += _duplicate_name_problems(rules)
@@ -58,7 +58,7 @@ def load_rules(
     return tuple(sorted(rules, key=lambda rule: rule.name))
 
 
-def _files(
+def _find_rule_files(
     folder: Path, texts_by_name: Mapping[str, bytes] | None, problems: list[Problem]
 ) -> Iterator[tuple[Path, bytes | None]]:
     """Yield the rule files of a folder; a wrong place or name is a problem, as the file would have no effect."""
@@ -66,7 +66,7 @@ def _files(
         found_text = "a file" if os.path.lexists(folder) else "no such folder"
         problems.append(Problem(path=str(folder), found=found_text, expected="a folder of rules"))
         return
-    names = sorted(rule_files(folder) if texts_by_name is None else texts_by_name, key=natural)
+    names = sorted(rule_files(folder) if texts_by_name is None else texts_by_name, key=natural_sort_key)
     if not names:
         problems.append(Problem(path=str(folder), found="no rule in it", expected="files folder/area/name.yaml"))
     for name in names:
@@ -110,14 +110,14 @@ def _duplicate_name_problems(rules: Sequence[Rule]) -> Iterator[Problem]:
     """Yield a problem for each name, former names included, that two rules have."""
     first_rules: dict[str, Rule] = {}
     for rule in rules:
-        for keys, name in locate_names(rule):
+        for keys, name in locate_rule_names(rule):
             if first_rules.setdefault(name, rule) is not rule:
                 line, column = locate_rule_key(rule, keys)
                 found_text, hint = f"a second rule `{name}`", f"first in {rule_origin(first_rules[name])}"
                 yield Problem(path=rule.path, line=line, column=column, found=found_text, hint=hint)
 
 
-def locate_names(rule: Rule) -> Iterator[tuple[tuple[str | int, ...], str]]:
+def locate_rule_names(rule: Rule) -> Iterator[tuple[tuple[str | int, ...], str]]:
     """All names of a rule, each once, with the keys where it stands: its own is that of its file."""
     yield (), rule.name
     yield from ((("aliases", at), name) for at, name in enumerate(rule.aliases) if name != rule.name)
@@ -128,7 +128,7 @@ def locate_rule_key(
 ) -> tuple[int, int]:
     """Line and column of a key of a rule's file, or of its value; InputProblems where the file is gone."""
     raw = read_regular_file(Path(rule.path), rule.path, MAX_RULE_BYTES) if rule.held is None else rule.held
-    return parse(raw, rule.path, max_bytes=MAX_RULE_BYTES).place(key_path, of=of)
+    return parse_yaml(raw, rule.path, max_bytes=MAX_RULE_BYTES).place(key_path, of=of)
 
 
 def select_file_rules(rules: Sequence[Rule]) -> tuple[Rule, ...]:
@@ -149,18 +149,20 @@ def select_routing_rules(rules: Sequence[Rule], *, observed: bool = False) -> tu
     return tuple(rule for rule in kept_rules if observed or not rule.observed)
 
 
-def is_shipped(path: str) -> bool:
+def is_shipped_rule_path(path: str) -> bool:
     """Whether the file of a rule comes with nodrop; any other is of a site's own folders."""
-    return Path(path).is_relative_to(home("rules"))
+    return Path(path).is_relative_to(resource_folder("rules"))
 
 
 def rule_origin(rule: Rule) -> str:
     """Where a rule lies: of a shipped one within nodrop (rules/pfc/name.yaml), of another as its folder was given."""
     path = Path(rule.path)
-    return path.relative_to(home("rules").parent).as_posix() if is_shipped(rule.path) else rule.path
+    return (
+        path.relative_to(resource_folder("rules").parent).as_posix() if is_shipped_rule_path(rule.path) else rule.path
+    )
 
 
 @cache
 def shipped() -> tuple[Rule, ...]:
     """Return the rules that come with nodrop."""
-    return load_rules((home("rules"),))
+    return load_rules((resource_folder("rules"),))

@@ -16,16 +16,16 @@ from nodrop.model.index import Index
 from nodrop.model.qos import PriorityGroup, Queue
 from nodrop.model.routing import BgpNeighbor
 from nodrop.model.states import Unknown
-from nodrop.model.subject import FABRIC, Subject
-from nodrop.model.subject import link as subject_of_link
+from nodrop.model.subject import FABRIC_HEAD, Subject
+from nodrop.model.subject import link_subject as subject_of_link
 from nodrop.model.types import Record, Type, type_of
 
 ScopeItem = tuple[Any, ...]
-UNREAD_END = "the other end of a link"
+UNREAD_LINK_END_FACT = "the other end of a link"
 
 
 @dataclass(frozen=True, slots=True)
-class Gap:
+class UnknownItems:
     """A place that may have items, but the source does not state it: the missing fact, its device, and possible
     sources.
     """
@@ -54,7 +54,7 @@ class ScopeItems:
         return tuple([column[place] for column in self.columns])
 
 
-FoundItems = tuple[ScopeItems, list[Gap]]
+ItemsWithGaps = tuple[ScopeItems, list[UnknownItems]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +66,7 @@ class Scope:
     name: str
     parts: Mapping[str, type[Any]]
     subjects: Mapping[str, Callable[[ScopeItem], Subject]]
-    items: Callable[[Index], FoundItems]
+    items: Callable[[Index], ItemsWithGaps]
     identity: frozenset[ModelPath] = frozenset()
     rows: str = ""
     held: str = ""
@@ -79,13 +79,13 @@ class Scope:
 
     def subject(self, item: ScopeItem) -> Subject:
         """Return the subject of an item."""
-        return self.subjects[self.name](item) if self.parts else (FABRIC,)
+        return self.subjects[self.name](item) if self.parts else (FABRIC_HEAD,)
 
     def place(self, item: ScopeItem, path: ModelPath) -> Subject:
         """Return the subject of a path: `interface.qos.trust` of an item is `leaf1/Ethernet0/qos/trust`."""
         name, *attributes = path
         if name == "fabric":
-            return (FABRIC, *attributes)
+            return (FABRIC_HEAD, *attributes)
         base = self.subjects[name](item)
         if attributes and self.parts[name] is Device:
             attributes[0] = f"@{attributes[0]}"
@@ -103,24 +103,24 @@ def typed_names(kinds_by_name: Mapping[str, type[Any]], *records: Record) -> Map
     return known_types | {"fabric": type_of(Fabric)} | {record.name: Type(owners=(record,)) for record in records}
 
 
-def _fabric_items(_index: Index) -> FoundItems:
+def _fabric_items(_index: Index) -> ItemsWithGaps:
     return ScopeItems(count=1), []
 
 
-def _devices(index: Index) -> FoundItems:
+def _device_items(index: Index) -> ItemsWithGaps:
     return ScopeItems(index.fabric.devices), []
 
 
-def _interface_items(index: Index) -> FoundItems:
+def _interface_items(index: Index) -> ItemsWithGaps:
     return _pair_rows_with_devices(index.fabric.devices, [device.interfaces for device in index.fabric.devices]), []
 
 
-def _make_device_row_finder(attribute: str) -> Callable[[Index], FoundItems]:
-    def find_rows(index: Index) -> FoundItems:
+def _make_device_row_finder(attribute: str) -> Callable[[Index], ItemsWithGaps]:
+    def find_rows(index: Index) -> ItemsWithGaps:
         devices = index.fabric.devices
         rows = [getattr(device, attribute) for device in devices]
         gaps = [
-            Gap(f"device.{attribute}", device.name)
+            UnknownItems(f"device.{attribute}", device.name)
             for device, known_row in zip(devices, rows, strict=True)
             if isinstance(known_row, Unknown)
         ]
@@ -138,11 +138,11 @@ def _pair_rows_with_devices(devices: Sequence[Device], rows: Sequence[tuple[Any,
     return ScopeItems(list(owners), list(chain.from_iterable(rows)))
 
 
-def _classes(index: Index) -> FoundItems:
+def _class_items(index: Index) -> ItemsWithGaps:
     return ScopeItems(index.fabric.classes), []
 
 
-def _links(index: Index) -> FoundItems:
+def _link_items(index: Index) -> ItemsWithGaps:
     """Links between two ports that were read; for each device with a link whose other end was not, one gap."""
     items: list[ScopeItem] = []
     unread: dict[str, set[str]] = {}
@@ -154,15 +154,15 @@ def _links(index: Index) -> FoundItems:
             for end, far_end, port in ((link.a, link.b, b), (link.b, link.a, a)):
                 if port is None and end.node in index.devices:
                     unread.setdefault(end.node, set()).add(far_end.node)
-    gaps = [Gap(UNREAD_END, device, frozenset(far_nodes)) for device, far_nodes in unread.items()]
+    gaps = [UnknownItems(UNREAD_LINK_END_FACT, device, frozenset(far_nodes)) for device, far_nodes in unread.items()]
     return ScopeItems(*zip(*items, strict=True), count=len(items)), gaps
 
 
-def _device(scope_item: ScopeItem) -> Subject:
+def _device_subject(scope_item: ScopeItem) -> Subject:
     return (scope_item[0].name,)
 
 
-def _port(scope_item: ScopeItem) -> Subject:
+def _port_subject(scope_item: ScopeItem) -> Subject:
     return (scope_item[0].name, scope_item[1].name)
 
 
@@ -170,29 +170,41 @@ def _make_row_subject_getter(attribute: str) -> Callable[[ScopeItem], Subject]:
     return lambda item: (item[0].name, item[1].name, "qos", attribute, str(item[2].index))
 
 
-_OF_PORT: Mapping[str, type[Any]] = {"device": Device, "interface": Interface}
-_PORT_SUBJECTS = {"device": _device, "interface": _port}
-_NAMED = frozenset({("device", "name"), ("interface", "name"), ("interface", "port")})
+_PORT_SCOPE_PARTS: Mapping[str, type[Any]] = {"device": Device, "interface": Interface}
+_PORT_SUBJECT_GETTERS = {"device": _device_subject, "interface": _port_subject}
+_NAME_IDENTITY_FIELDS = frozenset({("device", "name"), ("interface", "name"), ("interface", "port")})
 
-_ALL = (
+_ALL_SCOPES = (
     Scope(name="fabric", parts={}, subjects={}, items=_fabric_items),
-    Scope(name="device", parts={"device": Device}, subjects={"device": _device}, items=_devices, identity=_NAMED),
-    Scope(name="interface", parts=_OF_PORT, subjects=_PORT_SUBJECTS, items=_interface_items, identity=_NAMED),
+    Scope(
+        name="device",
+        parts={"device": Device},
+        subjects={"device": _device_subject},
+        items=_device_items,
+        identity=_NAME_IDENTITY_FIELDS,
+    ),
+    Scope(
+        name="interface",
+        parts=_PORT_SCOPE_PARTS,
+        subjects=_PORT_SUBJECT_GETTERS,
+        items=_interface_items,
+        identity=_NAME_IDENTITY_FIELDS,
+    ),
     Scope(
         name="queue",
-        parts={**_OF_PORT, "queue": Queue},
-        subjects={**_PORT_SUBJECTS, "queue": _make_row_subject_getter("queues")},
+        parts={**_PORT_SCOPE_PARTS, "queue": Queue},
+        subjects={**_PORT_SUBJECT_GETTERS, "queue": _make_row_subject_getter("queues")},
         items=_interface_items,
-        identity=_NAMED | {("queue", "index")},
+        identity=_NAME_IDENTITY_FIELDS | {("queue", "index")},
         rows="queues",
         held="interface.qos",
     ),
     Scope(
         name="priority_group",
-        parts={**_OF_PORT, "priority_group": PriorityGroup},
-        subjects={**_PORT_SUBJECTS, "priority_group": _make_row_subject_getter("priority_groups")},
+        parts={**_PORT_SCOPE_PARTS, "priority_group": PriorityGroup},
+        subjects={**_PORT_SUBJECT_GETTERS, "priority_group": _make_row_subject_getter("priority_groups")},
         items=_interface_items,
-        identity=_NAMED | {("priority_group", "index")},
+        identity=_NAME_IDENTITY_FIELDS | {("priority_group", "index")},
         rows="priority_groups",
         held="interface.qos",
     ),
@@ -206,7 +218,7 @@ _ALL = (
             "device_a": lambda item: (item[3].name,),
             "device_b": lambda item: (item[4].name,),
         },
-        items=_links,
+        items=_link_items,
         identity=frozenset(
             {("link", end) for end in "ab"}
             | {(end, name) for end in "ab" for name in ("name", "port")}
@@ -216,28 +228,28 @@ _ALL = (
     Scope(
         name="neighbor",
         parts={"device": Device, "neighbor": BgpNeighbor},
-        subjects={"device": _device, "neighbor": lambda item: (item[0].name, "@neighbors", item[1].key)},
+        subjects={"device": _device_subject, "neighbor": lambda item: (item[0].name, "@neighbors", item[1].key)},
         items=_make_device_row_finder("neighbors"),
-        identity=_NAMED | {("neighbor", name) for name in ("key", "address", "interface")},
+        identity=_NAME_IDENTITY_FIELDS | {("neighbor", name) for name in ("key", "address", "interface")},
     ),
     Scope(
         name="buffer_pool",
         parts={"device": Device, "buffer_pool": BufferPool},
-        subjects={"device": _device, "buffer_pool": lambda item: (item[0].name, "@buffer_pools", item[1].name)},
+        subjects={"device": _device_subject, "buffer_pool": lambda item: (item[0].name, "@buffer_pools", item[1].name)},
         items=_make_device_row_finder("buffer_pools"),
-        identity=_NAMED | {("buffer_pool", "name")},
+        identity=_NAME_IDENTITY_FIELDS | {("buffer_pool", "name")},
     ),
     Scope(
         name="traffic_class",
         parts={"traffic_class": TrafficClass},
-        subjects={"traffic_class": lambda item: (FABRIC, "classes", item[0].name)},
-        items=_classes,
+        subjects={"traffic_class": lambda item: (FABRIC_HEAD, "classes", item[0].name)},
+        items=_class_items,
         identity=frozenset({("traffic_class", "name")}),
         topics=frozenset({"classes"}),
     ),
 )
 
-SCOPES: Mapping[str, Scope] = {scope.name: scope for scope in _ALL}
+SCOPES: Mapping[str, Scope] = {scope.name: scope for scope in _ALL_SCOPES}
 
 
 def _scope_by_name(name: str) -> Scope:

@@ -14,16 +14,16 @@ from typing import get_type_hints
 
 from nodrop import analyses
 from nodrop.engine.contradictions import find_contradiction
-from nodrop.engine.expression_types import accepts
-from nodrop.engine.nodes import reads
-from nodrop.engine.rule import FromOption, Rule
+from nodrop.engine.expression_types import accepts_argument
+from nodrop.engine.nodes import paths_read_by
+from nodrop.engine.rule import OptionArgument, Rule
 from nodrop.engine.rule_loader import type_of_value
 from nodrop.engine.rules import (
-    HeldTexts,
+    OverridingTexts,
     is_rule_file,
     load_rules,
-    locate_names,
     locate_rule_key,
+    locate_rule_names,
     rule_files,
     rule_origin,
     shipped,
@@ -34,7 +34,9 @@ from nodrop.model.types import nearest, type_of
 RuleFileKeys = tuple[str | int, ...]
 
 
-def with_own(folders: Sequence[Path], texts_by_folder: HeldTexts | None = None) -> tuple[Rule, ...]:
+def load_rules_with_shipped(
+    folders: Sequence[Path], texts_by_folder: OverridingTexts | None = None
+) -> tuple[Rule, ...]:
     """Return the shipped rules and those of the folders, sorted by name; InputProblems as of `load_site_rules`."""
     return (
         tuple(sorted((*shipped(), *load_site_rules(folders, texts_by_folder)), key=lambda rule: rule.name))
@@ -43,14 +45,14 @@ def with_own(folders: Sequence[Path], texts_by_folder: HeldTexts | None = None) 
     )
 
 
-def load_site_rules(folders: Sequence[Path], texts_by_folder: HeldTexts | None = None) -> tuple[Rule, ...]:
+def load_site_rules(folders: Sequence[Path], texts_by_folder: OverridingTexts | None = None) -> tuple[Rule, ...]:
     """Return the rules of a site's folders, sorted by name, with the texts that are `texts_by_folder` instead of files.
 
     InputProblems holds the faults of all their files, each with its line: faults of the file itself, and rules that
     have the name of another rule, can never apply, or need a fact that nothing supplies.
     """
     rules = load_rules(_remove_duplicate_paths(folders), texts_by_folder)
-    _run_rule_checks(rules, (_check_name_clashes, *_CHECKS))
+    _run_rule_checks(rules, (_check_name_clashes, *_RULE_CHECKS))
     return rules
 
 
@@ -67,7 +69,7 @@ def load_rules_to_test(paths: Sequence[Path]) -> tuple[Rule, ...]:
     rules = load_rules(folders, files=alone)
     in_place = {os.path.realpath(rule.path) for rule in shipped()}
     _run_rule_checks([rule for rule in rules if os.path.realpath(rule.path) not in in_place], (_check_name_clashes,))
-    _run_rule_checks(rules, _CHECKS)
+    _run_rule_checks(rules, _RULE_CHECKS)
     return rules
 
 
@@ -92,7 +94,7 @@ def _build_fault(rule: Rule, keys: RuleFileKeys, found_text: str, expected: str 
 
 def _check_name_clashes(rule: Rule) -> Iterator[Problem]:
     """Check that a name, former names included, means one rule; none replaces a shipped rule."""
-    for keys, name in locate_names(rule):
+    for keys, name in locate_rule_names(rule):
         if (other_rule := _shipped_rules_by_name().get(name)) is not None:
             former = "" if other_rule.name == name else f", which is now called `{other_rule.name}`"
             yield _build_fault(
@@ -165,13 +167,13 @@ def _check_analysis_arguments(rule: Rule) -> Iterator[Problem]:
         value = rule.arguments[parameter.name]
         try:
             parameter_type = type_of(hints[parameter.name])
-            given_option = options[value.name] if isinstance(value, FromOption) else type_of_value(value)
+            given_option = options[value.name] if isinstance(value, OptionArgument) else type_of_value(value)
         except TypeError:
             continue
         known_arguments = {
             other_rule.arguments.get(parameter.name) for other_rule in shipped() if other_rule.analysis == rule.analysis
         }
-        if not accepts(parameter_type, given_option):
+        if not accepts_argument(parameter_type, given_option):
             yield _build_fault(rule, ("with", parameter.name), given_option.describe(), parameter_type.describe())
         elif isinstance(value, str) and value not in known_arguments:
             yield _build_fault(
@@ -185,8 +187,8 @@ def _check_analysis_arguments(rule: Rule) -> Iterator[Problem]:
 def _check_unused_options(rule: Rule) -> Iterator[Problem]:
     """Refuse an option that nothing reads."""
     nodes = (*rule.conditions, *rule.message_nodes, *(value for _, value in rule.changes))
-    read = {path[1] for node in nodes for path in reads(node) if path[0] == "options" and len(path) > 1}
-    read |= {value.name for value in rule.arguments.values() if isinstance(value, FromOption)}
+    read = {path[1] for node in nodes for path in paths_read_by(node) if path[0] == "options" and len(path) > 1}
+    read |= {value.name for value in rule.arguments.values() if isinstance(value, OptionArgument)}
     for option in rule.options:
         if option.name not in read and f"options.{option.name}" not in str(rule.intent_fix):
             yield _build_fault(
@@ -194,5 +196,5 @@ def _check_unused_options(rule: Rule) -> Iterator[Problem]:
             )
 
 
-_CHECKS = (_check_has_effect, _check_remark_sources, _check_analysis_arguments, _check_unused_options)
+_RULE_CHECKS = (_check_has_effect, _check_remark_sources, _check_analysis_arguments, _check_unused_options)
 """What any rule is checked for; a site's own also for `_check_name_clashes`."""

@@ -23,7 +23,7 @@ class Skipped:
     rules: tuple[str, ...]
 
 
-def skipped(
+def find_skipped_rules(
     all_rules: Sequence[Rule],
     chosen_rules: Sequence[Rule],
     *,

@@ -1,7 +1,7 @@
 """Findings that the site accepts: by rule and subject or place, with a reason, temporarily or permanently.
 
-`settle` marks findings, and neither adds nor drops any. Faults of suppressions themselves are remarks, and rules make
-findings of them like of any other: suppressions that hide nothing, have ended, or name no rule.
+`mark_suppressed_findings` marks findings, and neither adds nor drops any. Faults of suppressions themselves are
+remarks, and rules make findings of them like of any other: suppressions that hide nothing, have ended, or name no rule.
 """
 
 import os
@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 
-from nodrop.engine.finding import Finding, Located, Suppressed, Verdict
+from nodrop.engine.finding import FileLocation, Finding, SuppressionReason, Verdict
 from nodrop.engine.rule import Rule
 from nodrop.errors import InputProblems, Problem
 from nodrop.model.fabric import Fabric
-from nodrop.model.reading import Place, Reading, Remark
-from nodrop.model.subject import FABRIC, Subject, matches, parse, text
+from nodrop.model.reading import FilePlace, Reading, Remark
+from nodrop.model.subject import FABRIC_HEAD, Subject, matches, parse_subject, subject_text
 from nodrop.model.types import nearest
 from nodrop.syntax.places import Span
 
@@ -22,7 +22,7 @@ UNUSED, EXPIRED, UNKNOWN_RULE = "unused-suppression", "expired-suppression", "un
 SUPPRESSION_REMARK_KINDS = frozenset({UNUSED, EXPIRED, UNKNOWN_RULE})
 """The remarks about suppressions that are made after all other checks."""
 
-_TODAY = "NODROP_TODAY"
+_TODAY_VARIABLE = "NODROP_TODAY"
 
 
 def today() -> date:
@@ -30,21 +30,23 @@ def today() -> date:
 
     A day in UTC is the same day everywhere, so a laptop and a pipeline give one answer at one time.
     """
-    stated = os.environ.get(_TODAY)
+    stated = os.environ.get(_TODAY_VARIABLE)
     if not stated:
         return datetime.now(UTC).date()
     try:
         return date.fromisoformat(stated)
     except ValueError:
-        raise InputProblems([Problem(path=_TODAY, found=f"{stated!r}", expected="a day, such as 2027-06-30")]) from None
+        raise InputProblems(
+            [Problem(path=_TODAY_VARIABLE, found=f"{stated!r}", expected="a day, such as 2027-06-30")]
+        ) from None
 
 
-PlacesOf = Callable[[Sequence[Finding]], Sequence[tuple[Located, ...]]]
+PlacesOf = Callable[[Sequence[Finding]], Sequence[tuple[FileLocation, ...]]]
 """For each finding the places by which a comment covers it: where it stands, and where an intent decided it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
+class SiteDeclaration:
     """A finding that a site accepts: where in the fabric, why, until when, and where that is written."""
 
     at: str
@@ -63,13 +65,13 @@ class Written:
         return self.until is not None and self.until < today
 
     @property
-    def place(self) -> Place:
+    def place(self) -> FilePlace:
         """Return where it is written."""
-        return Place(self.file, Span(self.line, self.column, self.line, self.end_column or self.column + 1))
+        return FilePlace(self.file, Span(self.line, self.column, self.line, self.end_column or self.column + 1))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Suppression(Written):
+class Suppression(SiteDeclaration):
     """A written suppression: which rule's findings at which subjects it hides, why, until when, and where.
 
     `at` is subjects as text, with globs by part (contract 9.5); nothing where it covers `lines`.
@@ -87,10 +89,10 @@ class Suppression(Written):
         return f"{self.file}:{self.line}"
 
     @property
-    def mark(self) -> Suppressed:
+    def mark(self) -> SuppressionReason:
         """Return the mark that it puts on a finding."""
         until = None if self.until is None else self.until.isoformat()
-        return Suppressed(reason=self.reason, until=until, location=self.by, inline=self.lines is not None)
+        return SuppressionReason(reason=self.reason, until=until, location=self.by, inline=self.lines is not None)
 
     @property
     def where(self) -> str:
@@ -102,7 +104,7 @@ class Suppression(Written):
 
     def remark(self, kind: str, **facts: str) -> Remark:
         """Return a remark about it, at its place."""
-        subject: Subject = (self.device, "@suppressions") if self.device else (FABRIC, "suppressions")
+        subject: Subject = (self.device, "@suppressions") if self.device else (FABRIC_HEAD, "suppressions")
         named_facts = {"rule": self.rule, "where": self.where, **facts}
         return Remark(
             kind=kind,
@@ -132,7 +134,7 @@ def inline_suppressions(reading: Reading) -> Iterator[Suppression]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ran:
+class CheckedScope:
     """The scope of a check: rules, devices, and the rules and devices whose verdict is open."""
 
     rules: tuple[str, ...] = ()
@@ -141,7 +143,7 @@ class Ran:
     """By rule, the devices on which it could not be decided; no device: nowhere."""
 
     @classmethod
-    def of(cls, rules: Iterable[Rule], verdict: Verdict, reading: Reading) -> "Ran":
+    def of(cls, rules: Iterable[Rule], verdict: Verdict, reading: Reading) -> "CheckedScope":
         """Return what `rules` were run on, but for those that crashed."""
         crashed = {problem.path for problem in verdict.problems}
         unsure: dict[str, frozenset[str]] = {}
@@ -165,7 +167,7 @@ class Ran:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settled:
+class SuppressionOutcome:
     """The effect of suppressions in one fabric.
 
     `hits` counts the findings that each suppression of the configuration covers, even if it has ended; `lines` counts
@@ -175,7 +177,7 @@ class Settled:
 
     hits: tuple[int, ...] = ()
     lines: tuple[int, ...] = ()
-    ran: Ran = Ran()
+    ran: CheckedScope = CheckedScope()
     days: tuple[str, str] | None = None
     met: Mapping[tuple[str, str], int] = field(default_factory=dict)
     """Of the baseline's entries, by key, how often each was met."""
@@ -188,7 +190,7 @@ def find_unchanged_period(suppressions: Iterable[Suppression], today: date) -> t
     return (today.isoformat(), last.isoformat()) if days else None
 
 
-def settle(
+def mark_suppressed_findings(
     findings: Sequence[Finding],
     suppressions: Sequence[Suppression],
     current_names: Mapping[str, str],
@@ -203,7 +205,9 @@ def settle(
     """
     by_rule: dict[str, list[tuple[Suppression, Subject]]] = {}
     for suppression in suppressions:
-        by_rule.setdefault(current_names.get(suppression.rule, ""), []).append((suppression, parse(suppression.at)))
+        by_rule.setdefault(current_names.get(suppression.rule, ""), []).append(
+            (suppression, parse_subject(suppression.at))
+        )
     near: dict[tuple[str, str], list[tuple[Suppression, Subject]]] = {}
     hits = dict.fromkeys(suppressions, 0)
     placed = _locate_findings(findings, suppressions, current_names, places_of)
@@ -233,7 +237,7 @@ def _locate_findings(
     suppressions: Sequence[Suppression],
     current_names: Mapping[str, str],
     places_of: PlacesOf,
-) -> dict[int, tuple[Located, ...]]:
+) -> dict[int, tuple[FileLocation, ...]]:
     """Return the places of the findings that a comment may cover, by their numbers."""
     commented = {
         current_names.get(suppression.rule, "") for suppression in suppressions if suppression.lines is not None
@@ -243,7 +247,9 @@ def _locate_findings(
     return dict(zip(numbers, places, strict=True))
 
 
-def _covers_finding(suppression: Suppression, pattern: Subject, finding: Finding, places: Iterable[Located]) -> bool:
+def _covers_finding(
+    suppression: Suppression, pattern: Subject, finding: Finding, places: Iterable[FileLocation]
+) -> bool:
     if suppression.lines is None:
         return matches(pattern, finding.subject)
     first_line, last = suppression.lines
@@ -255,7 +261,7 @@ def _covers_finding(suppression: Suppression, pattern: Subject, finding: Finding
 
 def _device_globs(pattern: Subject) -> tuple[str, ...]:
     """Return the devices that a pattern of subjects speaks of, as globs: of a link both, of the fabric any."""
-    if pattern[:1] != (FABRIC,):
+    if pattern[:1] != (FABRIC_HEAD,):
         return pattern[:1]
     if len(pattern) < 3 or pattern[1] != "links":
         return ("*",)
@@ -267,7 +273,7 @@ def find_suppression_faults(
     hits: Iterable[int],
     current_names: Mapping[str, str],
     today: date,
-    ran: Sequence[Ran],
+    ran: Sequence[CheckedScope],
     findings: Iterable[Finding] = (),
 ) -> Iterator[Remark]:
     """Yield the faults of suppressions, each with the number of findings that it covers in the check."""
@@ -280,7 +286,7 @@ def find_suppression_faults(
         elif suppression.ended(today):
             yield suppression.remark(EXPIRED, until=str(suppression.until), back=_format_returned_findings(count))
         elif not count:
-            pattern = (suppression.device,) if suppression.device else parse(suppression.at or "**")
+            pattern = (suppression.device,) if suppression.device else parse_subject(suppression.at or "**")
             if any(run.decided(rule, pattern) for run in ran):
                 yield suppression.remark(UNUSED, hint=_suggest_wider_pattern(suppression, rule, findings))
 
@@ -298,9 +304,9 @@ def reading_of_remarks(remarks: Iterable[Remark]) -> Reading:
 
 def _suggest_wider_pattern(suppression: Suppression, rule: str, findings: Iterable[Finding]) -> str:
     """Return a hint for an unused suppression if the findings are below the part that it names."""
-    below = (*parse(suppression.at), "**")
+    below = (*parse_subject(suppression.at), "**")
     if suppression.lines is not None or not any(
         finding.rule == rule and matches(below, finding.subject) for finding in findings
     ):
         return ""
-    return f" ({text(below)} would cover what is below it)"
+    return f" ({subject_text(below)} would cover what is below it)"

@@ -8,48 +8,48 @@ from typing import Any
 
 from nodrop import platforms
 from nodrop.engine.fact_words import describe_fact
-from nodrop.engine.finding import Located, UnknownVerdict
+from nodrop.engine.finding import FileLocation, UnknownVerdict
 from nodrop.engine.scopes import SCOPES
-from nodrop.hardware.bounds import ROW_OF
-from nodrop.hardware.commitment import MEMORY_OF
-from nodrop.hardware.pausing import RESPONSE_OF
+from nodrop.hardware.bounds import MISSING_ROW_TEXT_START
+from nodrop.hardware.commitment import MISSING_MEMORY_TEXT_START
+from nodrop.hardware.pausing import MISSING_RESPONSE_TEXT_START
 from nodrop.model.fabric import Device, Fabric, Host, HostPort, Policy
 from nodrop.model.nics import Nic
-from nodrop.model.reading import UNCOMPUTED_PREFIX, UNKNOWN_LINE, Note
+from nodrop.model.reading import NOT_COMPUTED_TEXT_START, UNKNOWN_LINE_NOTE_KIND, Note
 from nodrop.model.states import Unknown, surely_off
-from nodrop.model.subject import natural
-from nodrop.model.types import attributes
+from nodrop.model.subject import natural_sort_key
+from nodrop.model.types import attributes_of
 from nodrop.syntax.places import Span
 
-_STATED = "state them under {key} in fabric.yaml"
-_WORKED_OUT = f"models of devices, from which it is computed: {_STATED.format(key='models')}"
-_ADVICE: Mapping[tuple[str, str], str] = {
+_FABRIC_YAML_ADVICE = "state them under {key} in fabric.yaml"
+_COMPUTED_FACT_ADVICE = f"models of devices, from which it is computed: {_FABRIC_YAML_ADVICE.format(key='models')}"
+_ADVICE_BY_FIELD: Mapping[tuple[str, str], str] = {
     ("Fabric", "mode"): "the mode: --assume mode=lossless or mode=lossy, or `mode: lossless` in fabric.yaml",
-    ("Fabric", "links"): f"cables: {_STATED.format(key='cables')}",
-    ("Link", "length_m"): f"cable lengths: {_STATED.format(key='cables')}",
-    ("Link", "media"): f"kinds of cable: {_STATED.format(key='cables')}",
-    ("Interface", "side"): f"cables: {_STATED.format(key='cables')}",
-    ("Device", "role"): f"roles of devices: {_STATED.format(key='roles')}",
+    ("Fabric", "links"): f"cables: {_FABRIC_YAML_ADVICE.format(key='cables')}",
+    ("Link", "length_m"): f"cable lengths: {_FABRIC_YAML_ADVICE.format(key='cables')}",
+    ("Link", "media"): f"kinds of cable: {_FABRIC_YAML_ADVICE.format(key='cables')}",
+    ("Interface", "side"): f"cables: {_FABRIC_YAML_ADVICE.format(key='cables')}",
+    ("Device", "role"): f"roles of devices: {_FABRIC_YAML_ADVICE.format(key='roles')}",
     ("Device", "bgp"): "a file with its routing (frr.conf)",
     ("Device", "neighbors"): "a file with its routing (frr.conf)",
-    ("Device", "model"): f"models of devices: {_STATED.format(key='models')}",
-    ("Headroom", "xoff_bytes"): _WORKED_OUT,
-    ("BufferPool", "size_bytes"): _WORKED_OUT,
-    ("TrafficClass", ""): f"traffic classes: {_STATED.format(key='classes')}",
-    ("Policy", ""): f"what is wanted of every port: {_STATED.format(key='policy')}",
-    ("Host", ""): f"hosts and what they send: {_STATED.format(key='hosts')}",
+    ("Device", "model"): f"models of devices: {_FABRIC_YAML_ADVICE.format(key='models')}",
+    ("Headroom", "xoff_bytes"): _COMPUTED_FACT_ADVICE,
+    ("BufferPool", "size_bytes"): _COMPUTED_FACT_ADVICE,
+    ("TrafficClass", ""): f"traffic classes: {_FABRIC_YAML_ADVICE.format(key='classes')}",
+    ("Policy", ""): f"what is wanted of every port: {_FABRIC_YAML_ADVICE.format(key='policy')}",
+    ("Host", ""): f"hosts and what they send: {_FABRIC_YAML_ADVICE.format(key='hosts')}",
     ("Nic", "link_layer"): "a file of the host with its link layer (LINK_TYPE of mlxconfig), or the switches",
-    ("HostPort", ""): f"hosts and their ports: {_STATED.format(key='hosts')}",
+    ("HostPort", ""): f"hosts and their ports: {_FABRIC_YAML_ADVICE.format(key='hosts')}",
 }
 """By class and field of the model, or by class alone: where an owner states what no switch file says (contract 9.4)."""
 
-_OF_RDMA = (
+_RDMA_FACT_STARTS = (
     *("interface.qos", "queue.", "priority_group.", "buffer_pool.", "device.buffer_pools", "device.buffer_model"),
     *("device.adaptive_routing", "interface.adaptive_routing", "interface.utilization_threshold_percent"),
 )
 """How the facts begin that nobody misses where nothing carries RDMA."""
 
-_MODEL_PATHS: Mapping[str, str] = {
+_MODEL_PATH_BY_ROOT: Mapping[str, str] = {
     "device": "",
     "interface": "interfaces/*/",
     "queue": "interfaces/*/qos/queues/*/",
@@ -59,7 +59,7 @@ _MODEL_PATHS: Mapping[str, str] = {
 }
 """The paths below a device of what facts begin with."""
 
-_ROOTS: Mapping[str, Any] = {name: kind for scope in SCOPES.values() for name, kind in scope.parts.items()} | {
+_TYPE_BY_ROOT: Mapping[str, Any] = {name: kind for scope in SCOPES.values() for name, kind in scope.parts.items()} | {
     "fabric": Fabric,
     "nic": Nic,
     "host": Host,
@@ -87,7 +87,7 @@ class UnknownFacts:
         """Note that `count` subjects, on these devices, were not checked; `others` are devices that could supply the
         fact.
         """
-        if platforms_without(missing) and devices:
+        if platforms_without_fact(missing) and devices:
             devices = self.keep_stating_devices(missing, devices)
             if not devices:
                 return
@@ -98,7 +98,7 @@ class UnknownFacts:
 
     def keep_stating_devices(self, missing: str, devices: Iterable[str]) -> list[str]:
         """Return the devices whose files can state a fact; files of other platforms never can."""
-        without = platforms_without(missing)
+        without = platforms_without_fact(missing)
         known = self._devices
         return [name for name in devices if name not in known or known[name].platform not in without]
 
@@ -109,13 +109,13 @@ class UnknownFacts:
                 rule=rule,
                 missing=missing,
                 subjects_count=tally.subjects,
-                devices=tuple(sorted(tally.devices, key=natural)),
+                devices=tuple(sorted(tally.devices, key=natural_sort_key)),
                 resolved_by=_format_configurations(tally.others)
                 if tally.others
                 else _advise_on_devices(missing, [self._devices.get(name) for name in tally.devices]),
             )
             for (rule, missing), tally in sorted(self._tallies.items())
-            if rdma or not missing.startswith(_OF_RDMA)
+            if rdma or not missing.startswith(_RDMA_FACT_STARTS)
         )
 
 
@@ -123,14 +123,14 @@ def unknown_line_verdicts(notes: Iterable[Note]) -> tuple[UnknownVerdict, ...]:
     """Return a verdict for each kind of unknown lines, sorted, with the place of every line."""
     kinds: defaultdict[str, list[Note]] = defaultdict(list)
     for note in notes:
-        if note.kind == UNKNOWN_LINE:
+        if note.kind == UNKNOWN_LINE_NOTE_KIND:
             kinds[note.about].append(note)
     return tuple(
         UnknownVerdict(
-            rule=UNKNOWN_LINE,
+            rule=UNKNOWN_LINE_NOTE_KIND,
             missing=about,
             subjects_count=len(lines),
-            devices=tuple(sorted({line.device for line in lines if line.device is not None}, key=natural)),
+            devices=tuple(sorted({line.device for line in lines if line.device is not None}, key=natural_sort_key)),
             resolved_by="",
             places=tuple(_locate_note(line) for line in lines),
         )
@@ -138,27 +138,27 @@ def unknown_line_verdicts(notes: Iterable[Note]) -> tuple[UnknownVerdict, ...]:
     )
 
 
-def _locate_note(note: Note) -> Located:
+def _locate_note(note: Note) -> FileLocation:
     span = None if note.line is None else Span(note.line, 1, note.line, 1)
-    return Located(file=note.file or note.device or "", span=span)
+    return FileLocation(file=note.file or note.device or "", span=span)
 
 
 @cache
-def platforms_without(path: str) -> frozenset[str]:
+def platforms_without_fact(path: str) -> frozenset[str]:
     """Return the platforms whose files cannot express a missing fact: no switch of theirs can have a fault in it.
 
     Of a value that a word computes, these are the platforms without one of its inputs. Facts that the owner states are
     of every platform.
     """
     if "(" in path:
-        return frozenset().union(*map(platforms_without, _arguments_of(path)))
+        return frozenset().union(*map(platforms_without_fact, _argument_facts_of_word(path)))
     if is_statement_of_owner(path):
         return frozenset()
     root, *steps = path.split(".")
-    model_path = f"{_MODEL_PATHS.get(root, '/')}{'/'.join(steps)}"
+    model_path = f"{_MODEL_PATH_BY_ROOT.get(root, '/')}{'/'.join(steps)}"
     return frozenset(
         platform
-        for platform in platforms.names()
+        for platform in platforms.platform_names()
         for without in platforms.unsupported_paths(platform)
         if model_path == without or model_path.startswith(f"{without}/")
     )
@@ -167,7 +167,7 @@ def platforms_without(path: str) -> frozenset[str]:
 def is_statement_of_owner(path: str) -> bool:
     """Whether the owner of a fabric states a fact; no change of a switch's file makes it unknown then."""
     supply = advise_on_missing_fact(path)
-    return supply.endswith("in fabric.yaml") and supply != _WORKED_OUT
+    return supply.endswith("in fabric.yaml") and supply != _COMPUTED_FACT_ADVICE
 
 
 def advise_on_missing_fact(path: str) -> str:
@@ -176,29 +176,29 @@ def advise_on_missing_fact(path: str) -> str:
     For a value that a word computes, such as `committed_bytes(device)`, name the word's inputs. The result
     is empty for what nodrop does not compute, since no file supplies that.
     """
-    if path.startswith(UNCOMPUTED_PREFIX):
+    if path.startswith(NOT_COMPUTED_TEXT_START):
         return ""
-    if path.startswith(ROW_OF):
+    if path.startswith(MISSING_ROW_TEXT_START):
         return "a HWSKU whose table has that row: `nodrop hardware MODEL` lists them"
-    if path.startswith((MEMORY_OF, RESPONSE_OF)):
+    if path.startswith((MISSING_MEMORY_TEXT_START, MISSING_RESPONSE_TEXT_START)):
         return "a published figure: the catalogue has no source for it"
     if "(" in path:
-        facts_text = " and ".join(map(describe_fact, _arguments_of(path)))
+        facts_text = " and ".join(map(describe_fact, _argument_facts_of_word(path)))
         return f"a file that states {facts_text or 'the facts that it is computed from'}"
     root, *steps = path.split(".")
-    owner = _ROOTS.get(root)
+    owner = _TYPE_BY_ROOT.get(root)
     for step in steps[:-1]:
-        kind = attributes(owner).get(step) if owner else None
+        kind = attributes_of(owner).get(step) if owner else None
         owner = kind.owners[0] if kind and kind.owners else None
     name = getattr(owner, "__name__", "")
-    stated = _ADVICE.get((name, steps[-1] if steps else ""), _ADVICE.get((name, "")))
+    stated = _ADVICE_BY_FIELD.get((name, steps[-1] if steps else ""), _ADVICE_BY_FIELD.get((name, "")))
     return stated or f"a file that states {describe_fact(path)}"
 
 
 def _advise_on_devices(path: str, devices: Iterable[Device | None]) -> str:
     """Return what would supply a fact of some devices: of a computed one, the first input that is unknown."""
     advice = advise_on_missing_fact(path)
-    if advice != _WORKED_OUT and path.partition("(")[0] != "committed_bytes":
+    if advice != _COMPUTED_FACT_ADVICE and path.partition("(")[0] != "committed_bytes":
         return advice
     inputs = {_find_unknown_input(device) for device in devices if device is not None}
     if None in inputs or not inputs:
@@ -217,13 +217,13 @@ def _find_unknown_input(device: Device) -> str | None:
     return "device.dynamic_buffers" if isinstance(device.dynamic_buffers, Unknown) else None
 
 
-def _arguments_of(path: str) -> list[str]:
+def _argument_facts_of_word(path: str) -> list[str]:
     """Return the facts from which a word computes a missing value: those that it is given."""
     _, _, argument_text = path.partition("(")
     return [fact_path for fact_path in argument_text.rstrip(")").split(", ") if "." in fact_path]
 
 
-def write_statement(verdict: UnknownVerdict) -> tuple[str, str] | None:
+def format_owner_statement(verdict: UnknownVerdict) -> tuple[str, str] | None:
     """Return what the owner of a fabric has to state for a verdict, and a line of fabric.yaml that shows how.
 
     None where a file of a switch or host is missing instead.
@@ -231,13 +231,13 @@ def write_statement(verdict: UnknownVerdict) -> tuple[str, str] | None:
     what, _, remainder = verdict.resolved_by.partition(": state them under ")
     key, in_file, _ = remainder.partition(" in fabric.yaml")
     if not in_file:
-        is_mode = verdict.resolved_by == _ADVICE["Fabric", "mode"]
-        return ("the mode", _STATEMENTS["mode"]) if is_mode else None
+        is_mode = verdict.resolved_by == _ADVICE_BY_FIELD["Fabric", "mode"]
+        return ("the mode", _EXAMPLE_LINE_BY_KEY["mode"]) if is_mode else None
     device = verdict.devices[0] if verdict.devices else "leaf1"
-    return what.partition(",")[0], _STATEMENTS[key].format(device=device)
+    return what.partition(",")[0], _EXAMPLE_LINE_BY_KEY[key].format(device=device)
 
 
-_STATEMENTS: Mapping[str, str] = {
+_EXAMPLE_LINE_BY_KEY: Mapping[str, str] = {
     "mode": "mode: lossless",
     "cables": 'cables: ["{device}:PORT--gpu1:nic1 3m DR4"]',
     "roles": "roles: {{{device}: leaf}}",
@@ -250,6 +250,6 @@ _STATEMENTS: Mapping[str, str] = {
 
 
 def _format_configurations(devices: set[str]) -> str:
-    first_devices, extra_count = sorted(devices, key=natural)[:3], len(devices) - 3
+    first_devices, extra_count = sorted(devices, key=natural_sort_key)[:3], len(devices) - 3
     names_text = ", ".join(first_devices) + (f" and {extra_count} more" if extra_count > 0 else "")
     return f"the configuration{'s' if len(devices) > 1 else ''} of {names_text}"

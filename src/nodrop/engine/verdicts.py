@@ -13,26 +13,26 @@ from time import perf_counter
 from typing import Literal, TypeVar
 
 from nodrop import analyses
-from nodrop.analyses import Hit, Unsettled
-from nodrop.engine.cells import EACH_ITEM_ALONE, GroupingColumn, ItemGroup, ItemGroups, alike
+from nodrop.analyses import AnalysisHit, UndecidedSubject
+from nodrop.engine.cells import EACH_ITEM_ALONE, GroupingColumn, ItemGroup, ItemGroups, split_by_columns
 from nodrop.engine.compiler import ItemOutcome
 from nodrop.engine.evidence import ReadingEvidence
 from nodrop.engine.finding import Finding, Severity, Verdict
 from nodrop.engine.finding_builder import FindingBuilder
-from nodrop.engine.nearby import Part
+from nodrop.engine.nearby import AffectedPart
 from nodrop.engine.possible_modes import judge_each_mode
 from nodrop.engine.remedies import add_sibling_changes
-from nodrop.engine.rule import STRICTNESSES, FromOption, Rule, Strictness
-from nodrop.engine.scopes import Gap
-from nodrop.engine.unknowns import UnknownFacts, platforms_without, unknown_line_verdicts
-from nodrop.engine.vocabulary import REPORTED, Reported
+from nodrop.engine.rule import STRICTNESSES, OptionArgument, Rule, Strictness
+from nodrop.engine.scopes import UnknownItems
+from nodrop.engine.unknowns import UnknownFacts, platforms_without_fact, unknown_line_verdicts
+from nodrop.engine.vocabulary import REPORTED_RULES_KEY, ReportedRules
 from nodrop.errors import InputProblems, Problem
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading, Remark
 from nodrop.model.spelling import parse_value
 from nodrop.model.states import UnknownFact
-from nodrop.model.subject import FABRIC, Subject, cable_ends, natural, sort_key
-from nodrop.model.subject import text as subject_text
+from nodrop.model.subject import FABRIC_HEAD, Subject, cable_ends, natural_sort_key, subject_sort_key
+from nodrop.model.subject import subject_text as subject_text
 from nodrop.model.types import nearest
 
 BATCH_SIZE = 4096
@@ -52,7 +52,7 @@ def judge(
     evaluations: Counter[str] | None = None,
     seconds: dict[str, float] | None = None,
     index: Index | None = None,
-    near: Part | None = None,
+    near: AffectedPart | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Verdict:
     """Return the findings of the rules in a fabric: those of its mode, within `strictness`, and not `off`.
@@ -70,7 +70,7 @@ def judge(
     counts: Counter[str] = Counter() if evaluations is None else evaluations
     index = index or Index(reading.fabric)
 
-    def run_session(session: _Session, session_rules: Sequence[Rule], still: Set[str] = frozenset()) -> _Session:
+    def run_session(session: _RuleRun, session_rules: Sequence[Rule], still: Set[str] = frozenset()) -> _RuleRun:
         for rule in sorted(session_rules, key=lambda rule: rule.last):
             if rule.name in still:
                 continue
@@ -85,16 +85,16 @@ def judge(
         return session
 
     if not reading.possible:
-        session = _Session(reading, counts, index, near.index if near else None)
+        session = _RuleRun(reading, counts, index, near.index if near else None)
         verdict = run_session(session, chosen, near.still if near else frozenset()).verdict(len(chosen))
         return replace(verdict, unknown=(*verdict.unknown, *unknown_line_verdicts(reading.notes)))
     # Of a remark, most rules say the same in each mode: a file of 5 MB may have 150,000 remarks.
     same = {rule.name for rule in chosen if rule.depends_on_remarks_only and rule.modes >= reading.modes}
-    alike = run_session(_Session(reading, counts, index), [rule for rule in chosen if rule.name in same])
+    alike = run_session(_RuleRun(reading, counts, index), [rule for rule in chosen if rule.name in same])
 
     def judge_in(mode_reading: Reading, own_index: Index) -> Verdict:
         mode_rules = [rule for rule in chosen if rule.name not in same and mode_reading.fabric.mode in rule.modes]
-        session = _Session(mode_reading, counts, own_index, reported=alike.reported)
+        session = _RuleRun(mode_reading, counts, own_index, reported=alike.reported)
         return run_session(session, mode_rules).verdict(len(chosen))
 
     found_verdict = judge_each_mode(reading, index, judge_in)
@@ -107,7 +107,7 @@ def judge(
     )
 
 
-class _Session:
+class _RuleRun:
     """One fabric, and the verdicts of the rules on it, one after the other."""
 
     def __init__(
@@ -116,7 +116,7 @@ class _Session:
         evaluations: Counter[str],
         index: Index,
         near: Index | None = None,
-        reported: Reported | None = None,
+        reported: ReportedRules | None = None,
     ) -> None:
         """Begin with the facts that other sessions have stored in `told` about the fabric, which stays unchanged."""
         self.reading, self.evaluations, self.index = reading, evaluations, index
@@ -126,9 +126,9 @@ class _Session:
         self.findings: list[Finding] = []
         self.unknowns = UnknownFacts(index.devices)
         self.problems: list[Problem] = []
-        self.reported: Reported = {place: set(rules) for place, rules in (reported or {}).items()}
+        self.reported: ReportedRules = {place: set(rules) for place, rules in (reported or {}).items()}
         for own_index in (self.index, self.near):
-            own_index.set_value(REPORTED, self.reported)
+            own_index.set_value(REPORTED_RULES_KEY, self.reported)
 
     @cached_property
     def remarks(self) -> Mapping[str, Sequence[Remark]]:
@@ -167,7 +167,7 @@ class _Session:
             sick = findings if builder.index is self.index else self._findings_in_whole_fabric(rule, builder)
             self.findings[before:] = add_sibling_changes(rule, findings, self.index, sick, options)
         for finding in () if rule.failures or rule.observed else self.findings[before:]:
-            place = finding.subject[: 3 if finding.subject[0] == FABRIC else 2]
+            place = finding.subject[: 3 if finding.subject[0] == FABRIC_HEAD else 2]
             parts = (part[:2] for part in finding.parts)
             for reported_place in dict.fromkeys((place, *parts)):
                 self.reported.setdefault(reported_place, set()).add((rule.area, rule.name, finding.severity))
@@ -209,13 +209,13 @@ class _Session:
             self._cases_of_rule(rule, builder, rule.shared_condition_columns),
         ):
             if outcome is True:
-                yield from alike(case, EACH_ITEM_ALONE)
+                yield from split_by_columns(case, EACH_ITEM_ALONE)
             else:
                 self._record_outcome(rule, builder, case, outcome)
 
     def _cases_of_rule(
         self, rule: Rule, builder: FindingBuilder, chosen: tuple[GroupingColumn, ...]
-    ) -> Iterator[ItemGroup | Gap]:
+    ) -> Iterator[ItemGroup | UnknownItems]:
         return self.cells[id(builder.index)].cases(rule.scope, chosen)
 
     def _evaluate_cases(
@@ -223,13 +223,13 @@ class _Session:
         rule: Rule,
         judge: Callable[..., list[ItemOutcome]],
         builder: FindingBuilder,
-        pending_cases: Iterator[ItemGroup | Gap],
+        pending_cases: Iterator[ItemGroup | UnknownItems],
     ) -> Iterator[tuple[ItemGroup, ItemOutcome]]:
         """Yield cases with the results of a function of the rule, a batch at a time; gaps are noted."""
         while batch := list(islice(pending_cases, BATCH_SIZE)):
             cases = [candidate for candidate in batch if isinstance(candidate, ItemGroup)]
             for gap in batch:
-                if isinstance(gap, Gap):
+                if isinstance(gap, UnknownItems):
                     self.unknowns.add(rule.name, gap.missing, (gap.device,), gap.count, gap.others)
             self.evaluations[rule.name] += len(cases)
             items = [case.item for case in cases]
@@ -246,7 +246,7 @@ class _Session:
 
     def _record_unknown(self, rule: Rule, case: ItemGroup, unknown: UnknownFact) -> None:
         missing, scope, places = str(unknown), rule.scope, case.places
-        if platforms_without(missing):
+        if platforms_without_fact(missing):
             places = [
                 place
                 for place in places
@@ -262,12 +262,12 @@ class _Session:
             self._crash(rule, rule.scope.subject(case.item), crash)
 
     def _evaluate_hits(self, rule: Rule, builder: FindingBuilder) -> None:
-        subject: Subject = (FABRIC,)
+        subject: Subject = (FABRIC_HEAD,)
         self.evaluations[rule.name] += 1
         try:
             for hit in analysis_hits(rule, builder.index, builder.options):
                 subject = hit.subject
-                if not isinstance(hit, Hit):
+                if not isinstance(hit, AnalysisHit):
                     self.unknowns.add(rule.name, hit.missing, self._devices(subject), others=hit.others)
                 elif self._hit_passes_condition(rule, builder, hit):
                     self.findings.append(builder.build_from_hit(hit))
@@ -286,7 +286,7 @@ class _Session:
             except Exception as crash:  # noqa: BLE001 -- as above
                 self._crash(rule, remark.subject, crash)
 
-    def _hit_passes_condition(self, rule: Rule, builder: FindingBuilder, hit: Hit) -> bool:
+    def _hit_passes_condition(self, rule: Rule, builder: FindingBuilder, hit: AnalysisHit) -> bool:
         try:
             return builder.holds(rule.when, hit.facts)
         except UnknownFact as unknown:
@@ -295,7 +295,11 @@ class _Session:
 
     def _devices(self, subject: Subject) -> list[str]:
         """Return the devices of a subject; of a link, both."""
-        names = [subject[0]] if subject[0] != FABRIC else [end.node for end in cable_ends(subject[-1])] or [subject[-1]]
+        names = (
+            [subject[0]]
+            if subject[0] != FABRIC_HEAD
+            else [end.node for end in cable_ends(subject[-1])] or [subject[-1]]
+        )
         return [name for name in names if name in self.index.devices]
 
     def _crash(self, rule: Rule, subject: Subject, crash: Exception) -> None:
@@ -309,12 +313,13 @@ class _Session:
         )
 
 
-def analysis_hits(rule: Rule, index: Index, options: Mapping[str, object]) -> Iterable[Hit | Unsettled]:
+def analysis_hits(rule: Rule, index: Index, options: Mapping[str, object]) -> Iterable[AnalysisHit | UndecidedSubject]:
     """Return the hits of a rule's analysis in a fabric; for an analysis that is run twice, the hits found before."""
     arguments = {
-        name: options[value.name] if isinstance(value, FromOption) else value for name, value in rule.arguments.items()
+        name: options[value.name] if isinstance(value, OptionArgument) else value
+        for name, value in rule.arguments.items()
     }
-    found_hits: Iterable[Hit | Unsettled] = analyses.module(rule.analysis).find(index, **arguments)
+    found_hits: Iterable[AnalysisHit | UndecidedSubject] = analyses.module(rule.analysis).find(index, **arguments)
     if not rule.last or rule.near:
         return found_hits
     key = f"hits of {rule.name}"
@@ -362,4 +367,10 @@ def rule_options(rule: Rule, options: Mapping[str, Mapping[str, object]]) -> Map
 
 def _finding_sort_key(finding: Finding) -> tuple[object, ...]:
     """Return the order of a finding: by device, then by rule; those of the fabric come first."""
-    return natural(finding.device or ""), finding.rule, sort_key(finding.subject), finding.fingerprint, finding.message
+    return (
+        natural_sort_key(finding.device or ""),
+        finding.rule,
+        subject_sort_key(finding.subject),
+        finding.fingerprint,
+        finding.message,
+    )

@@ -7,11 +7,11 @@ from enum import Enum
 from nodrop.engine.cells import EACH_ITEM_ALONE, ItemGroup, ItemGroups
 from nodrop.engine.nodes import Logic, Node, Not
 from nodrop.engine.rule import Rule
-from nodrop.engine.scopes import Gap, ScopeItem
+from nodrop.engine.scopes import ScopeItem, UnknownItems
 from nodrop.model.index import Index
 from nodrop.model.states import UNKNOWN, UnknownFact
-from nodrop.model.subject import FABRIC, Subject
-from nodrop.model.subject import text as subject_text
+from nodrop.model.subject import FABRIC_HEAD, Subject
+from nodrop.model.subject import subject_text as subject_text
 from nodrop.model.types import meant as guess_word
 from nodrop.model.types import nearest
 
@@ -57,7 +57,7 @@ class Witness:
         match node:
             case Not(node=inside):
                 inner_step = self.step(inside)
-                return _make_step(
+                return _replace_step_parts(
                     node, inner_step, not inner_step.value if inner_step.has_value else UNKNOWN, (inner_step,)
                 )
             case Logic(word=word):
@@ -83,7 +83,7 @@ class Witness:
         last = steps[-1]
         every = last.has_value and bool(last.value) != (word == "or")
         shown = steps if every else [*steps[:-1], _mark_deciding_step(last)]
-        return _make_step(node, last, last.value, (*shown, *remaining_steps))
+        return _replace_step_parts(node, last, last.value, (*shown, *remaining_steps))
 
 
 def _operands_of_chain(node: Node, word: str) -> Iterator[Node]:
@@ -94,7 +94,7 @@ def _operands_of_chain(node: Node, word: str) -> Iterator[Node]:
         yield node
 
 
-def _make_step(node: Node, step: Step, value: object, steps: tuple[Step, ...]) -> Step:
+def _replace_step_parts(node: Node, step: Step, value: object, steps: tuple[Step, ...]) -> Step:
     return Step(node=node, value=value, missing=step.missing, crash=step.crash, parts=steps)
 
 
@@ -105,33 +105,33 @@ def _mark_deciding_step(step: Step) -> Step:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Meant:
+class SubjectItems:
     """The items of a rule that a subject means: one item, or those of the parts below it; `gaps` may hide some."""
 
     items: tuple[ScopeItem, ...]
-    gaps: tuple[Gap, ...]
+    gaps: tuple[UnknownItems, ...]
 
 
-def meant(rule: Rule, subject_path: Subject, index: Index) -> Meant:
+def items_at_subject(rule: Rule, subject_path: Subject, index: Index) -> SubjectItems:
     """Return the items at a subject: the one that it names or lies in, else those in it or that end there.
 
     ValueError where the fabric has none, with the nearest that it has.
     """
     cases = list(ItemGroups(index).cases(rule.scope, EACH_ITEM_ALONE))
-    gaps = tuple(gap for gap in cases if isinstance(gap, Gap) and subject_path[0] in (gap.device, FABRIC))
+    gaps = tuple(gap for gap in cases if isinstance(gap, UnknownItems) and subject_path[0] in (gap.device, FABRIC_HEAD))
     items = [item for case in cases if isinstance(case, ItemGroup) for item in case.members()]
     for fits in (_is_in_item, _is_in_link_end, _is_above_item):
         if chosen := [item for item in items if fits(rule, item, subject_path)]:
-            return Meant(items=tuple(chosen), gaps=gaps)
+            return SubjectItems(items=tuple(chosen), gaps=gaps)
     if gaps:
-        return Meant(items=(), gaps=gaps)
+        return SubjectItems(items=(), gaps=gaps)
     raise ValueError(describe_absent_subject(subject_path, index, [rule.scope.subject(item) for item in items]))
 
 
 def _is_in_item(rule: Rule, scope_item: ScopeItem, subject_path: Subject) -> bool:
     """Whether a subject is that of an item, or of a part of it."""
     subject = rule.scope.subject(scope_item)
-    return subject_path[: len(subject)] == subject or (subject == (FABRIC,) and not rule.scope.parts)
+    return subject_path[: len(subject)] == subject or (subject == (FABRIC_HEAD,) and not rule.scope.parts)
 
 
 def _is_in_link_end(rule: Rule, item: ScopeItem, at: Subject) -> bool:
@@ -148,7 +148,7 @@ def _is_above_item(rule: Rule, item: ScopeItem, at: Subject) -> bool:
 
 def _find_absent_port(subject_path: Subject, index: Index) -> str:
     """Say that a device has no such port, and name the nearest; empty where the subject names none, or one it has."""
-    if len(subject_path) < 2 or subject_path[0] == FABRIC or subject_path[1].startswith("@"):
+    if len(subject_path) < 2 or subject_path[0] == FABRIC_HEAD or subject_path[1].startswith("@"):
         return ""
     device, port = subject_path[:2]
     names = [interface.name for interface in index.devices[device].interfaces]
@@ -160,7 +160,7 @@ def _find_absent_port(subject_path: Subject, index: Index) -> str:
 
 def describe_absent_subject(subject_path: Subject, index: Index, subjects: Sequence[Subject]) -> str:
     """Describe a subject that the fabric does not have: the nearest device, else the nearest subject."""
-    if subject_path[0] != FABRIC and subject_path[0] not in index.devices:
+    if subject_path[0] != FABRIC_HEAD and subject_path[0] not in index.devices:
         near = nearest(subject_path[0], index.devices)
         return f"{subject_text(subject_path)}: there is no device `{subject_path[0]}` ({near})"
     if absent_port := _find_absent_port(subject_path, index):

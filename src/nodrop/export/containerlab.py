@@ -13,28 +13,28 @@ from typing import NamedTuple
 
 from nodrop.errors import Unsupported
 from nodrop.export.frr_conf import frr_conf
-from nodrop.export.host_commands import host_commands, without_gateway
-from nodrop.locate import load
+from nodrop.export.host_commands import host_iproute2_commands, lacks_gateway
+from nodrop.locate import load_unchanged_source
 from nodrop.model.fabric import Device, End, Host, Link
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
-from nodrop.platforms.kit.rendering import template
-from nodrop.platforms.kit.virtual_switches import Kind, maker, makers
+from nodrop.platforms.kit.rendering import load_template
+from nodrop.platforms.kit.virtual_switches import NodeKind, maker_of_platform, makers_by_platform
 
-HOSTS = "hosts"
+HOSTS_IMAGE_NAME = "hosts"
 """What the image of hosts is called, beside the platforms'."""
-_HOST = Kind(
+_HOST_KIND = NodeKind(
     name="linux",
     image="ghcr.io/srl-labs/network-multitool",
     remarks=("hosts have their addresses, and the switches beside them as default gateways instead of Docker's",),
 )
-_PREFIX = "clab"
+_CONTAINER_NAME_START = "clab"
 _LONGEST_NAME = 60
 """Of a container that is found by its name (containerlab nodes/default_node.go)."""
-_ODD = re.compile(r"[^A-Za-z0-9._-]+")
-_NAMED = 4
+_INVALID_CHARACTERS_PATTERN = re.compile(r"[^A-Za-z0-9._-]+")
+_MAX_LISTED = 4
 """How many names are told of whom something is said; the rest is counted."""
-_STRANGER = "not in the lab, cables either, for lack of a description"
+_WHY_NODE_LEFT_OUT = "not in the lab, cables either, for lack of a description"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,9 +53,9 @@ class Lab:
     cables: int
 
 
-def patterns() -> list[str]:
+def lab_file_patterns() -> list[str]:
     """Return the names that files of a lab can have, as patterns."""
-    every = makers().values()
+    every = makers_by_platform().values()
     scripts = (script for kind_maker in every for script in kind_maker.KIND.scripts)
     return ["*.clab.yml", *scripts, *(f"*/{name}" for kind_maker in every for name in kind_maker.WRITES)]
 
@@ -72,28 +72,28 @@ class _Node:
     empty_ports: bool = False
 
 
-class _Shared(NamedTuple):
+class _NodeKind(NamedTuple):
     """A kind of nodes as the topology has it."""
 
-    kind: Kind
+    kind: NodeKind
     image: str
     binds: tuple[str, ...]
 
 
-def images() -> tuple[str, ...]:
+def image_keys() -> tuple[str, ...]:
     """Return the possible keys of an image: the platforms that have an image, and hosts."""
-    return (*makers(), HOSTS)
+    return (*makers_by_platform(), HOSTS_IMAGE_NAME)
 
 
-def lab(reading: Reading, chosen_images: Mapping[str, str] | None = None) -> Lab:
-    """Return the lab of a fabric; `chosen_images` are names of images, by the keys that `images` returns.
+def export_lab(reading: Reading, chosen_images: Mapping[str, str] | None = None) -> Lab:
+    """Return the lab of a fabric; `chosen_images` are names of images, by the keys that `image_keys` returns.
 
     InputProblems where a file cannot be read, or has changed since it was.
     """
-    return _Making(reading, chosen_images or {}).build_lab()
+    return _LabBuilder(reading, chosen_images or {}).build_lab()
 
 
-class _Making:
+class _LabBuilder:
     """A lab while it is put together."""
 
     def __init__(self, reading: Reading, chosen: Mapping[str, str]) -> None:
@@ -102,7 +102,7 @@ class _Making:
         self._name = _sanitize_name(reading.fabric.name) or "fabric"
         self._topology = f"{self._name}.clab.yml"
         self._changed: defaultdict[str, list[str]] = defaultdict(list)
-        self._kinds: dict[str, Kind] = {}
+        self._kinds: dict[str, NodeKind] = {}
         self._nodes: dict[str, _Node] = {}
         self._files: dict[str, str] = {}
         self._taken = {self._topology}
@@ -110,7 +110,7 @@ class _Making:
     def build_lab(self) -> Lab:
         """Put everything in its place."""
         fabric = self._reading.fabric
-        devices = [device for device in fabric.devices if maker(device.platform)]
+        devices = [device for device in fabric.devices if maker_of_platform(device.platform)]
         for platform in sorted({device.platform for device in devices}):
             self._add_platform_scripts(platform)
         for device in fabric.devices:
@@ -135,9 +135,9 @@ class _Making:
                 del self._nodes[host.name]
         hosts = [host for host in hosts if host.name in self._nodes]
         if hosts:
-            self._kinds[HOSTS] = _HOST
+            self._kinds[HOSTS_IMAGE_NAME] = _HOST_KIND
         for node in self._nodes.values():
-            if len(called := f"{_PREFIX}-{self._name}-{node.name}") > _LONGEST_NAME:
+            if len(called := f"{_CONTAINER_NAME_START}-{self._name}-{node.name}") > _LONGEST_NAME:
                 self._tell(node.name, f"not found by its name, {called}, longer than {_LONGEST_NAME} characters")
         changed = tuple(self._format_changes())
         return Lab(
@@ -158,9 +158,9 @@ class _Making:
         for text, names in self._changed.items():
             if not names:
                 continue
-            omitted_count = len(names) - _NAMED + 1
+            omitted_count = len(names) - _MAX_LISTED + 1
             if omitted_count > 1:
-                names = [*names[: _NAMED - 1], f"{omitted_count} others"]
+                names = [*names[: _MAX_LISTED - 1], f"{omitted_count} others"]
             yield f"{', '.join(names)}: {text}"
 
     def _make_unique_name(self, name: str) -> str:
@@ -176,22 +176,22 @@ class _Making:
 
     def _add_platform_scripts(self, platform: str) -> None:
         """Add the files that all switches of a platform share next to the topology."""
-        new_maker = maker(platform)
+        new_maker = maker_of_platform(platform)
         assert new_maker is not None
         self._kinds[platform] = new_maker.KIND
         for script in new_maker.KIND.scripts:
             self._taken.add(script)
-            self._files[script] = template(f"containerlab/{script}.j2").render()
+            self._files[script] = load_template(f"containerlab/{script}.j2").render()
 
     def _add_switch(self, device: Device) -> None:
-        new_maker = maker(device.platform)
+        new_maker = maker_of_platform(device.platform)
         if new_maker is None:
             self._tell(
                 device.name, f"left out, cables too: containerlab has no image that takes files of {device.platform}"
             )
             return
         kind, name = new_maker.KIND, self._make_unique_name(device.name)
-        bundle = {source.name: load(source) for source in self._reading.sources.get(device.name, ())}
+        bundle = {source.name: load_unchanged_source(source) for source in self._reading.sources.get(device.name, ())}
         frr = frr_conf(self._reading, device) if kind.takes_frr else None
         switch = new_maker.virtual(device, bundle, None if frr is None else frr.text)
         if frr is not None and frr.own:
@@ -209,13 +209,13 @@ class _Making:
 
     def _server(self, host: Host) -> None:
         ports = {port.name: f"eth{number}" for number, port in enumerate(host.ports, 1)}
-        self._nodes[host.name] = _Node(name=self._make_unique_name(host.name), kind=_HOST.name, ports=ports)
+        self._nodes[host.name] = _Node(name=self._make_unique_name(host.name), kind=_HOST_KIND.name, ports=ports)
 
     def _set_host_addresses(self, host: Host, cabled: frozenset[str]) -> None:
         """Let a host have the addresses of its ports that are there."""
         node = self._nodes[host.name]
-        node.execute.extend(host_commands(host, {name: node.ports[name] for name in cabled}, self._index))
-        if without_gateway(host, cabled, self._index):
+        node.execute.extend(host_iproute2_commands(host, {name: node.ports[name] for name in cabled}, self._index))
+        if lacks_gateway(host, cabled, self._index):
             self._tell(host.name, "no gateway: no switch at the ports has an address beside theirs")
 
     def _links(self) -> Iterator[tuple[End, End]]:
@@ -237,8 +237,8 @@ class _Making:
         """Tell why a cable has no such end, once for a node that is not there."""
         if end.node in self._nodes:
             self._tell(str(end), "not in the lab, nor is its cable")
-        elif end.node not in self._index.devices and end.node not in self._changed[_STRANGER]:
-            self._tell(end.node, _STRANGER)
+        elif end.node not in self._index.devices and end.node not in self._changed[_WHY_NODE_LEFT_OUT]:
+            self._tell(end.node, _WHY_NODE_LEFT_OUT)
 
     def _ports(self, name: str) -> Mapping[str, str]:
         return self._nodes[name].ports if name in self._nodes else {}
@@ -256,10 +256,10 @@ class _Making:
             if End(name, port) not in used
         ]
         shared = [
-            _Shared(kind, self._chosen.get(key, kind.image), _format_container_binds(kind.binds))
+            _NodeKind(kind, self._chosen.get(key, kind.image), _format_container_binds(kind.binds))
             for key, kind in self._kinds.items()
         ]
-        return template("containerlab/topology.clab.yml.j2").render(
+        return load_template("containerlab/topology.clab.yml.j2").render(
             name=self._reading.fabric.name,
             lab=self._name,
             file=self._topology,
@@ -283,4 +283,4 @@ def _ends_of_link(link: Link) -> tuple[End, End]:
 
 def _sanitize_name(name: str) -> str:
     """Return a name as containers may have it: letters, digits, dots, dashes and underscores, the first no sign."""
-    return _ODD.sub("-", name).lstrip("._-")
+    return _INVALID_CHARACTERS_PATTERN.sub("-", name).lstrip("._-")

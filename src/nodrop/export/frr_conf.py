@@ -10,16 +10,16 @@ from dataclasses import dataclass
 
 from nodrop import platforms
 from nodrop.errors import Unsupported
-from nodrop.locate import load
+from nodrop.locate import load_unchanged_source
 from nodrop.model.fabric import Device
-from nodrop.model.reading import Place, Reading
+from nodrop.model.reading import FilePlace, Reading
 from nodrop.model.routing import Bgp, BgpNeighbor
 from nodrop.model.states import Unknown, known_rows
-from nodrop.model.types import fields
+from nodrop.model.types import fields_of
 from nodrop.model.values import replace_fields
 from nodrop.platforms import frr
-from nodrop.platforms.frr.rows import OF_SESSION
-from nodrop.platforms.kit.bindings import faults
+from nodrop.platforms.frr.rows import ALL_SESSION_COMMANDS
+from nodrop.platforms.kit.bindings import find_refused_fields
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +28,7 @@ class FrrConf:
 
     text: str
     own: bool
-    place: Callable[[int], Place | None]
+    place: Callable[[int], FilePlace | None]
     """Where a line of it, from 1, stands in the device's files; None for lines made here."""
     missing: tuple[str, ...] = ()
     """What of the device's routing is not in it, and why."""
@@ -39,8 +39,8 @@ def frr_conf(reading: Reading, device: Device) -> FrrConf | None:
 
     InputProblems where a file has changed since it was read.
     """
-    bundle = {source.name: load(source) for source in reading.sources.get(device.name, ())}
-    stated = platforms.frr_text(device.platform, bundle)
+    bundle = {source.name: load_unchanged_source(source) for source in reading.sources.get(device.name, ())}
+    stated = platforms.find_frr_text(device.platform, bundle)
     if stated is not None and (added := _find_added_routes(stated[0], device)) is not None:
         text, place = stated
         return FrrConf(
@@ -57,13 +57,13 @@ def render_routing(device: Device) -> FrrConf | None:
         return None
     known_device, missing = _split_known_routing(device)
     try:
-        text = frr.write(known_device)
+        text = frr.write_frr_conf(known_device)
     except Unsupported as error:
         known_device, missing = (
             replace_fields(known_device, bgp=None, vrf_bgp=(), static_routes=()),
             (*missing, str(error)),
         )
-        text = frr.write(known_device)
+        text = frr.write_frr_conf(known_device)
     return FrrConf(text=text, own=True, place=_no_place_for_line, missing=missing)
 
 
@@ -79,7 +79,7 @@ def _find_added_routes(text: str, device: Device) -> list[str] | None:
     ):
         return None
     return [
-        frr.static_route(static_route)
+        frr.format_static_route(static_route)
         for static_route in known_rows(device.static_routes)
         if static_route not in routing.static_routes
     ]
@@ -119,34 +119,34 @@ def _fill_unknown_bgp_fields(bgp: Bgp, missing: list[str]) -> Bgp:
     """
     if isinstance(bgp.default_ipv4_unicast, Unknown):
         bgp = replace_fields(bgp, default_ipv4_unicast=True)
-    for field in _OF_NO_ROUTE:
+    for field in _ROUTE_NEUTRAL_FIELDS:
         if isinstance(getattr(bgp, field), Unknown):
-            bgp = replace_fields(bgp, **{field: getattr(_DEFAULTS, field)})
-    for field in (name for name in _MAY_BE_UNKNOWN if isinstance(getattr(bgp, name), Unknown)):
+            bgp = replace_fields(bgp, **{field: getattr(_DEFAULT_BGP, field)})
+    for field in (name for name in _POSSIBLY_UNKNOWN_FIELDS if isinstance(getattr(bgp, name), Unknown)):
         missing.append(f"{field} of BGP in VRF {bgp.key} is not known")
-        bgp = replace_fields(bgp, **{field: getattr(_DEFAULTS, field)})
+        bgp = replace_fields(bgp, **{field: getattr(_DEFAULT_BGP, field)})
     sessions: list[BgpNeighbor] = []
     for neighbor in known_rows(bgp.neighbors):
         if neighbor.remote_asn is None:
             missing.append(f"the session to {neighbor.key} has no remote AS, without which FRR opens none")
         else:
-            sessions.append(_session(neighbor, missing))
+            sessions.append(_drop_unsupported_fields(neighbor, missing))
     return replace_fields(bgp, neighbors=tuple(sessions))
 
 
-def _session(neighbor: BgpNeighbor, missing: list[str]) -> BgpNeighbor:
+def _drop_unsupported_fields(neighbor: BgpNeighbor, missing: list[str]) -> BgpNeighbor:
     """Return a session without the fields for which FRR has no command, such as hops of one over an interface."""
-    for field, reason in [*faults(OF_SESSION.limited, neighbor)]:
+    for field, reason in [*find_refused_fields(ALL_SESSION_COMMANDS.limited, neighbor)]:
         if field != "remote_asn":
             missing.append(f"{field} of the session to {neighbor.key}: {reason}")
-            neighbor = replace_fields(neighbor, **{field: getattr(_NO_SESSION, field)})
+            neighbor = replace_fields(neighbor, **{field: getattr(_DEFAULT_NEIGHBOR, field)})
     return neighbor
 
 
-_NO_SESSION = BgpNeighbor()
-_DEFAULTS = Bgp(asn=1)
-_OF_NO_ROUTE = ("suppress_fib_pending", "preserve_forwarding")
+_DEFAULT_NEIGHBOR = BgpNeighbor()
+_DEFAULT_BGP = Bgp(asn=1)
+_ROUTE_NEUTRAL_FIELDS = ("suppress_fib_pending", "preserve_forwarding")
 """Fields that may be unknown and change no route."""
-_MAY_BE_UNKNOWN = sorted(
-    (name for name, kind in fields(Bgp).items() if kind.unknown), key=lambda name: name != "neighbors"
+_POSSIBLY_UNKNOWN_FIELDS = sorted(
+    (name for name, kind in fields_of(Bgp).items() if kind.unknown), key=lambda name: name != "neighbors"
 )

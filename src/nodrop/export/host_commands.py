@@ -5,10 +5,10 @@ from collections.abc import Collection, Iterator, Mapping
 from nodrop.model.fabric import Host, HostPort
 from nodrop.model.index import Index
 from nodrop.routing.legs import routed_interfaces
-from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address, AddressFamily, address
+from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address, AddressFamily, parse_address
 
 
-def host_commands(host: Host, interfaces: Mapping[str, str], index: Index) -> Iterator[str]:
+def host_iproute2_commands(host: Host, interfaces: Mapping[str, str], index: Index) -> Iterator[str]:
     """Yield commands of iproute2; `interfaces` are those of its ports that are there, by the model's names.
 
     Several gateways are equal paths of one default route. A host of a VLAN has frames without a tag there.
@@ -31,7 +31,7 @@ def host_commands(host: Host, interfaces: Mapping[str, str], index: Index) -> It
             yield _format_default_route(family, addresses)
 
 
-def without_gateway(host: Host, ports: Collection[str], index: Index) -> bool:
+def lacks_gateway(host: Host, ports: Collection[str], index: Index) -> bool:
     """Whether a host has addresses, and none of its switches has an address in their subnets."""
     host_ports = [port for port in host.ports if port.name in ports]
     addressed = any(port.addresses for port in host_ports)
@@ -48,7 +48,9 @@ def _format_default_route(family: AddressFamily, gateways: list[Address]) -> str
 def _find_gateways(host: str, ports: list[HostPort], family: AddressFamily, index: Index) -> Iterator[Address]:
     """Yield the addresses that the switches at the ports have in the subnets of the host's."""
     for port in ports:
-        own_addresses = [ip for text in port.addresses if (ip := address(text)) is not None and ip.family == family]
+        own_addresses = [
+            ip for text in port.addresses if (ip := parse_address(text)) is not None and ip.family == family
+        ]
         end = index.far_end(host, port.name)
         device = index.devices.get(end.node) if end is not None else None
         if end is None or device is None or not own_addresses:

@@ -13,15 +13,15 @@ from typing import Generic, TypeVar
 from nodrop import platforms
 from nodrop.engine.finding import Finding
 from nodrop.engine.rules import select_file_rules
-from nodrop.fixing.files import Files, Judge, patches, rewritten
-from nodrop.fixing.fix_selection import Settler, key_of
-from nodrop.fixing.intents import JudgeOfIntents, Written
-from nodrop.fixing.intents import rewritten as rewritten_intent
+from nodrop.fixing.files import Files, Judge, build_patches, find_rewritten_files
+from nodrop.fixing.fix_selection import FixSelector, key_of_finding
+from nodrop.fixing.intents import ChangedIntent, JudgeOfIntents
+from nodrop.fixing.intents import find_rewritten_intent as rewritten_intent
 from nodrop.inputs import Inputs, Text
 from nodrop.judging import Settings, all_rules, chosen_rules
-from nodrop.locate import locate
+from nodrop.locate import add_finding_places
 from nodrop.model.reading import Reading
-from nodrop.results.fixed import Fixed, Patch, RemainingFinding, Rewritten, UnfixedReason
+from nodrop.results.fixed import Fixed, Patch, RemainingFinding, RewrittenFile, UnfixedReason
 from nodrop.results.outcome import Outcome
 
 __all__ = ["fix"]
@@ -50,44 +50,51 @@ def fix(
 
     def fixable(finding: Finding) -> bool:
         allowed = finding.fix is not None and (unsafe or finding.fix.safe)
-        return allowed and finding.rule in names and bool(world.edits(finding)) and not _reason_of(finding, reasons)
+        return (
+            allowed
+            and finding.rule in names
+            and bool(world.edits(finding))
+            and not _reason_against_edit(finding, reasons)
+        )
 
-    world: Files | Written
+    world: Files | ChangedIntent
     if isinstance(fabric_source, Inputs):
         judge = Judge(rules=rules, settings=quick)
         world = files = judge.open_documents(fabric_source, executor)
-        reasons = _guarded(files, guard)
-        settler = Settler(files, fixable)
+        reasons = _find_guard_reasons(files, guard)
+        settler = FixSelector(files, fixable)
         settler.settle()
         return _make_fix_result(
-            _Told(files, settler, reasons, names, settings),
-            rewritten=tuple(rewritten(files, settler.world)),
-            patches=tuple(patches(files, settler.world)),
+            _FixReport(files, settler, reasons, names, settings),
+            rewritten=tuple(find_rewritten_files(files, settler.world)),
+            patches=tuple(build_patches(files, settler.world)),
         )
     world = intent = JudgeOfIntents(rules=rules, settings=quick).open_documents(fabric_source)
     reasons = {}
-    new_settler = Settler(intent, fixable)
+    new_settler = FixSelector(intent, fixable)
     new_settler.settle()
     return _make_fix_result(
-        _Told(intent, new_settler, reasons, names, settings), rewritten=rewritten_intent(intent, new_settler.world)
+        _FixReport(intent, new_settler, reasons, names, settings), rewritten=rewritten_intent(intent, new_settler.world)
     )
 
 
-_W = TypeVar("_W", Files, Written)
+_W = TypeVar("_W", Files, ChangedIntent)
 
 
 @dataclass(frozen=True)
-class _Told(Generic[_W]):
+class _FixReport(Generic[_W]):
     """The report of a fabric or intent once all fixable findings are fixed."""
 
     before: _W
-    settler: Settler[_W]
+    settler: FixSelector[_W]
     reasons: Mapping[str | None, str]
     names: Collection[str]
     settings: Settings
 
 
-def _make_fix_result(fix_run: _Told[_W], *, rewritten: tuple[Rewritten, ...], patches: tuple[Patch, ...] = ()) -> Fixed:
+def _make_fix_result(
+    fix_run: _FixReport[_W], *, rewritten: tuple[RewrittenFile, ...], patches: tuple[Patch, ...] = ()
+) -> Fixed:
     before, after = fix_run.before, fix_run.settler.world
     outcome = _filter_by_rules(after.judge.check_reading(after.reading, fix_run.settings), fix_run.names)
     fixed_findings = _find_gone_findings(_filter_by_rules(before.outcome, fix_run.names).findings, outcome.findings)
@@ -102,7 +109,7 @@ def _make_fix_result(fix_run: _Told[_W], *, rewritten: tuple[Rewritten, ...], pa
 
 
 def _locate_findings(findings: Iterable[Finding], reading: Reading) -> tuple[Finding, ...]:
-    return locate(findings, reading, platforms.where).findings
+    return add_finding_places(findings, reading, platforms.make_place_finder).findings
 
 
 def _locate_left_findings(left_findings: Sequence[RemainingFinding], reading: Reading) -> tuple[RemainingFinding, ...]:
@@ -113,7 +120,7 @@ def _locate_left_findings(left_findings: Sequence[RemainingFinding], reading: Re
     return tuple(placed.get(id(left_finding), left_finding) for left_finding in left_findings)
 
 
-def _guarded(files: Files, guard: Guard) -> dict[str | None, str]:
+def _find_guard_reasons(files: Files, guard: Guard) -> dict[str | None, str]:
     """Return why the files of devices may not be changed, by device."""
     reasons = {
         device: next((why for _, text in files.bundle(number).files if (why := guard(text))), "")
@@ -122,7 +129,7 @@ def _guarded(files: Files, guard: Guard) -> dict[str | None, str]:
     return {device: why for device, why in reasons.items() if why}
 
 
-def _reason_of(finding: Finding, reasons: Mapping[str | None, str]) -> str:
+def _reason_against_edit(finding: Finding, reasons: Mapping[str | None, str]) -> str:
     """Return why the files may not be changed that a finding is about, or that its fix changes; "" where they may."""
     changed = [change.subject[0] for change in finding.fix.changes] if finding.fix else []
     return next((reasons[name] for name in (finding.device, *changed) if name in reasons), "")
@@ -139,22 +146,22 @@ def _filter_by_rules(outcome: Outcome, device_names: Collection[str]) -> Outcome
 
 
 def _find_gone_findings(before: Iterable[Finding], after: Iterable[Finding]) -> Iterable[Finding]:
-    counts_by_key = Counter(map(key_of, after))
+    counts_by_key = Counter(map(key_of_finding, after))
     for finding in before:
-        if counts_by_key[key_of(finding)] > 0:
-            counts_by_key[key_of(finding)] -= 1
+        if counts_by_key[key_of_finding(finding)] > 0:
+            counts_by_key[key_of_finding(finding)] -= 1
         else:
             yield finding
 
 
-def _explain_left_finding(finding: Finding, fix_run: _Told[_W]) -> RemainingFinding:
+def _explain_left_finding(finding: Finding, fix_run: _FixReport[_W]) -> RemainingFinding:
     """Return a finding that is left, with the reason."""
-    key, settler = key_of(finding), fix_run.settler
+    key, settler = key_of_finding(finding), fix_run.settler
     why: UnfixedReason = "unsafe"
     text = ""
     if not settler.world.edits(finding):
         why, text = "no fix", finding.fix.text if finding.fix else ""
-    elif reason := _reason_of(finding, fix_run.reasons):
+    elif reason := _reason_against_edit(finding, fix_run.reasons):
         why, text = "generated", reason
     elif key in settler.refused:
         why, text = "refused", settler.refused[key]

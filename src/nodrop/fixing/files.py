@@ -10,22 +10,22 @@ from nodrop.collect import group_host_files, read_inputs
 from nodrop.engine.finding import Finding
 from nodrop.engine.rule import Rule
 from nodrop.errors import InputProblems, Problem
-from nodrop.fixing.fix_selection import Key, Tried, key_of
-from nodrop.inputs import Bundle, Inputs, Text
+from nodrop.fixing.fix_selection import FindingKey, FixTrial, key_of_finding
+from nodrop.inputs import DeviceFiles, Inputs, Text
 from nodrop.judging import Settings, run_rules
 from nodrop.model.change import Change, Edit
 from nodrop.model.reading import DeviceReading, Reading
 from nodrop.model.subject import Subject
-from nodrop.model.subject import text as subject_text
-from nodrop.opening import digest, read_bundle
+from nodrop.model.subject import subject_text as subject_text
+from nodrop.opening import content_digest, read_bundle
 from nodrop.platforms.hosts import edit as hosts
 from nodrop.platforms.kit.editing import as_manual_steps
-from nodrop.reading_cache import Runs
-from nodrop.results.fixed import Patch, Rewritten
+from nodrop.reading_cache import DeviceReadings
+from nodrop.results.fixed import Patch, RewrittenFile
 from nodrop.results.outcome import Outcome
-from nodrop.syntax.json import MAX_BYTES
+from nodrop.syntax.json import MAX_JSON_BYTES
 
-Batches = Mapping[int, tuple[tuple[Change, ...], ...]]
+ChangeBatches = Mapping[int, tuple[tuple[Change, ...], ...]]
 """Changes that were made together, one time after the other, by the number of the device's bundle."""
 
 
@@ -38,21 +38,21 @@ class Files:
     reading: Reading
     outcome: Outcome
     judge: "Judge"
-    made: Batches = field(default_factory=dict)
+    made: ChangeBatches = field(default_factory=dict)
     """What was changed already."""
 
     def edits(self, finding: Finding) -> Sequence[tuple[Subject, object]]:
         """Return the changes of the model that end a finding."""
         return [(change.subject, change.new) for change in finding.fix.changes] if finding.fix else []
 
-    def try_fixes(self, findings: Sequence[Finding]) -> "Tried[Files]":
+    def try_fixes(self, findings: Sequence[Finding]) -> "FixTrial[Files]":
         """Return the files with the fixes of findings, each made whole or not at all."""
-        by_hand: dict[Key, str] = {}
+        by_hand: dict[FindingKey, str] = {}
         edits: dict[tuple[int, tuple[tuple[Subject, str], ...]], Edit] = {}
         while True:
-            asked = _Asked(finding for finding in findings if key_of(finding) not in by_hand)
+            asked = _RequestedChanges(finding for finding in findings if key_of_finding(finding) not in by_hand)
             edits_by_number: dict[int, tuple[list[Change], Edit]] = {}
-            failed: dict[Key, dict[str, None]] = {}
+            failed: dict[FindingKey, dict[str, None]] = {}
             for name in asked.by_device:
                 if name not in self.numbers:
                     line = f"{name} is no switch or host that was read"
@@ -68,7 +68,7 @@ class Files:
                     own_change = replace(hand.change, subject=(name, *hand.change.subject[1:]))
                     failed |= {key: {**failed.get(key, {}), hand.line: None} for key in asked.whose(own_change)}
             if not failed:
-                return Tried(world=self._apply_file_edits(edits_by_number), by_hand=by_hand)
+                return FixTrial(world=self._apply_file_edits(edits_by_number), by_hand=by_hand)
             by_hand |= {key: "\n".join(lines) for key, lines in failed.items()}
 
     @cached_property
@@ -87,10 +87,10 @@ class Files:
         return {bundle.name: first + number for number, bundle in enumerate(self._host_bundles)} | devices
 
     @cached_property
-    def _host_bundles(self) -> Sequence[Bundle]:
+    def _host_bundles(self) -> Sequence[DeviceFiles]:
         return group_host_files(self.inputs.hosts)
 
-    def bundle(self, number: int) -> Bundle:
+    def bundle(self, number: int) -> DeviceFiles:
         """Return the files of a device or host."""
         first = len(self.inputs.bundles)
         return self.inputs.bundles[number] if number < first else self._host_bundles[number - first]
@@ -111,8 +111,8 @@ class Files:
         digest_by_name = {source.name: source.digest for source in sources}
         texts = {}
         for name, text in self.bundle(number).files:
-            texts[name] = text.read_bytes(MAX_BYTES)
-            if digest_by_name.get(name, "") not in ("", digest(texts[name])):
+            texts[name] = text.read_bytes(MAX_JSON_BYTES)
+            if digest_by_name.get(name, "") not in ("", content_digest(texts[name])):
                 raise InputProblems([Problem(path=text.display, found="changed since it was read")])
         return texts
 
@@ -120,7 +120,7 @@ class Files:
         """Return the result of changes in the files of a device, or in these texts of them."""
         if self.is_host(number):
             return hosts.edit(texts or self.texts(number), changes, name=self.bundle(number).name)
-        editor = platforms.editor(self.inputs.bundles[number].platform)
+        editor = platforms.find_editor(self.inputs.bundles[number].platform)
         if editor is None:
             return as_manual_steps(
                 changes, lambda change: f"{subject_text(change.subject)}: nodrop does not change such files"
@@ -153,7 +153,7 @@ class Judge:
     rules: Sequence[Rule]
     settings: Settings
 
-    def files(self, inputs: Inputs, readings: Sequence[DeviceReading], batches: Batches) -> Files:
+    def files(self, inputs: Inputs, readings: Sequence[DeviceReading], batches: ChangeBatches) -> Files:
         """Return files with their findings."""
         settings = self.settings
         reading = read_inputs(
@@ -167,39 +167,39 @@ class Judge:
 
     def open_documents(self, inputs: Inputs, executor: Executor | None = None) -> Files:
         """Return the files of the inputs, with their findings."""
-        return self.files(inputs, list(Runs(inputs.bundles, executor, self.settings.store).all()), {})
+        return self.files(inputs, list(DeviceReadings(inputs.bundles, executor, self.settings.store).all()), {})
 
 
-class _Asked:
+class _RequestedChanges:
     """The changes that findings ask for, each once, and whose each is."""
 
     def __init__(self, findings: Iterable[Finding]) -> None:
         self.by_device: dict[str, list[Change]] = {}
-        self._owners: dict[tuple[Subject, str], list[Key]] = {}
+        self._owners: dict[tuple[Subject, str], list[FindingKey]] = {}
         for finding in findings:
             for change in finding.fix.changes if finding.fix else ():
                 change_key = (change.subject, repr(change.new))
                 if change_key not in self._owners:
                     self.by_device.setdefault(change.subject[0], []).append(change)
-                self._owners.setdefault(change_key, []).append(key_of(finding))
+                self._owners.setdefault(change_key, []).append(key_of_finding(finding))
 
-    def whose(self, change: Change) -> list[Key]:
+    def whose(self, change: Change) -> list[FindingKey]:
         """Return the findings that a change must end."""
         return self._owners[change.subject, repr(change.new)]
 
-    def of_device(self, name: str) -> Iterator[Key]:
+    def of_device(self, name: str) -> Iterator[FindingKey]:
         """Yield the findings that ask for changes of a device."""
         return (key for change in self.by_device[name] for key in self.whose(change))
 
 
-def _replace_file_texts(bundle: Bundle, files: Mapping[str, bytes]) -> Bundle:
+def _replace_file_texts(bundle: DeviceFiles, files: Mapping[str, bytes]) -> DeviceFiles:
     texts = (
         (name, Text(display=text.display, held=files[name]) if name in files else text) for name, text in bundle.files
     )
     return replace(bundle, files=tuple(texts))
 
 
-def rewritten(files_before: Files, files_after: Files) -> Iterator[Rewritten]:
+def find_rewritten_files(files_before: Files, files_after: Files) -> Iterator[RewrittenFile]:
     """Yield every file that is another now, device by device."""
     secret = files_before.reading.secret_lines
     for device, number in files_before.numbers.items():
@@ -209,7 +209,7 @@ def rewritten(files_before: Files, files_after: Files) -> Iterator[Rewritten]:
         for file, text in files_before.bundle(number).files:
             if old[file] != new[file]:
                 private = _unchanged_lines(old[file], new[file]) if files_before.is_host(number) else frozenset()
-                yield Rewritten(
+                yield RewrittenFile(
                     device=device,
                     name=file,
                     display=text.display,
@@ -226,7 +226,7 @@ def _unchanged_lines(old: bytes, new: bytes) -> frozenset[int]:
     return frozenset(number for number, (line, new_line) in enumerate(pairs, 1) if line == new_line)
 
 
-def patches(files_before: Files, files_after: Files) -> Iterator[Patch]:
+def build_patches(files_before: Files, files_after: Files) -> Iterator[Patch]:
     """Yield, per changed switch, the patch that its tools take to reach the present state of its files."""
     for device, number in files_before.numbers.items():
         if number not in files_after.made or files_before.is_host(number):
@@ -237,7 +237,7 @@ def patches(files_before: Files, files_after: Files) -> Iterator[Patch]:
             number_of = f"{place:0{len(str(len(edits)))}}-" if len(edits) > 1 else ""
             forms |= {f"{number_of}{name}": text for name, text in edit.forms.items()}
         old, new = files_before.texts(number), files_after.texts(number)
-        patched = platforms.file_of(files_before.inputs.bundles[number].platform, old)
+        patched = platforms.main_config_file(files_before.inputs.bundles[number].platform, old)
         replaced_files = tuple(name for name in new if new[name] != old[name] and name != patched)
         yield Patch(
             device=device,

@@ -6,23 +6,23 @@ from dataclasses import dataclass, replace
 from nodrop.engine.finding import Finding
 from nodrop.engine.rule import Rule
 from nodrop.errors import InputProblems
-from nodrop.fixing.fix_selection import Key, Tried, key_of
+from nodrop.fixing.fix_selection import FindingKey, FixTrial, key_of_finding
 from nodrop.inputs import Text
-from nodrop.intent.load import MAX_BYTES
+from nodrop.intent.load import MAX_INTENT_BYTES
 from nodrop.judging import Settings, read_source, run_rules
 from nodrop.locate import decision_of
 from nodrop.model.reading import Reading
 from nodrop.model.subject import Subject
-from nodrop.results.fixed import Rewritten
+from nodrop.results.fixed import RewrittenFile
 from nodrop.results.outcome import Outcome
-from nodrop.syntax.yaml_set import set_in
+from nodrop.syntax.yaml_set import set_yaml_value
 
-_ANY = "*"
+_ANY_KEY = "*"
 """In the path of a rule's `intent_fix`: whatever key decided what the finding is about."""
 
 
 @dataclass(frozen=True)
-class Written:
+class ChangedIntent:
     """An intent as far as it is changed, and its result."""
 
     text: Text
@@ -33,19 +33,19 @@ class Written:
 
     def edits(self, finding: Finding) -> Sequence[tuple[Subject, object]]:
         """Return the keys that end a finding, and their values."""
-        return edits_of(finding, self.reading)
+        return intent_values_of_fix(finding, self.reading)
 
-    def try_fixes(self, findings: Sequence[Finding]) -> "Tried[Written]":
+    def try_fixes(self, findings: Sequence[Finding]) -> "FixTrial[ChangedIntent]":
         """Return the intent with the keys set that findings ask for."""
-        raw, by_hand = self.raw, dict[Key, str]()
+        raw, by_hand = self.raw, dict[FindingKey, str]()
         for finding in findings:
             try:
                 for path, value in self.edits(finding):
-                    raw = set_in(raw, path, value)
+                    raw = set_yaml_value(raw, path, value)
             except ValueError as error:
-                by_hand[key_of(finding)] = f"{'.'.join(path)}: {error}"
+                by_hand[key_of_finding(finding)] = f"{'.'.join(path)}: {error}"
         world = self if raw == self.raw else self.judge.of(self.text, raw, self)
-        return Tried(world=world, by_hand=by_hand)
+        return FixTrial(world=world, by_hand=by_hand)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +55,7 @@ class JudgeOfIntents:
     rules: Sequence[Rule]
     settings: Settings
 
-    def of(self, text: Text, raw: bytes, before: Written | None = None) -> Written:
+    def of(self, text: Text, raw: bytes, before: ChangedIntent | None = None) -> ChangedIntent:
         """Return a text with the findings of its result; a text that cannot be built is an additional problem."""
         new_text = replace(text, path=None, held=raw)
         try:
@@ -64,21 +64,21 @@ class JudgeOfIntents:
             if before is None:
                 raise
             return replace(before, raw=raw, outcome=replace(before.outcome, problems=error.problems))
-        return Written(text, raw, reading, self.check_reading(reading, self.settings), self)
+        return ChangedIntent(text, raw, reading, self.check_reading(reading, self.settings), self)
 
-    def open_documents(self, text: Text) -> Written:
+    def open_documents(self, text: Text) -> ChangedIntent:
         """Return the given intent; InputProblems where it cannot be read or built."""
-        return self.of(text, text.read_bytes(MAX_BYTES))
+        return self.of(text, text.read_bytes(MAX_INTENT_BYTES))
 
     def check_reading(self, reading: Reading, settings: Settings) -> Outcome:
         """Return the verdict of the rules, with the places that the settings ask for."""
         return run_rules(reading, self.rules, settings)
 
 
-def edits_of(finding: Finding, reading: Reading) -> Sequence[tuple[Subject, object]]:
+def intent_values_of_fix(finding: Finding, reading: Reading) -> Sequence[tuple[Subject, object]]:
     """Return the values that a fix sets in an intent; nothing where the fix has no such key."""
     fixes = [(tuple(path.split(".")), value) for path, value in finding.fix.intent] if finding.fix else []
-    if not any(_ANY in path for path, _ in fixes):
+    if not any(_ANY_KEY in path for path, _ in fixes):
         return fixes
     decision = decision_of(finding, reading)
     by = () if decision is None else tuple(map(str, decision.keys))
@@ -89,21 +89,23 @@ def edits_of(finding: Finding, reading: Reading) -> Sequence[tuple[Subject, obje
 
 def _resolve_wildcards(path: Subject, by: Subject) -> Subject | None:
     """Return a path with each `*` as the key that decided has it; None where that leads elsewhere before the last."""
-    last = max((at for at, key in enumerate(path) if key == _ANY), default=-1)
-    if any(key not in (_ANY, decision_key) for key, decision_key in zip(path[: last + 1], by, strict=False)):
+    last = max((at for at, key in enumerate(path) if key == _ANY_KEY), default=-1)
+    if any(key not in (_ANY_KEY, decision_key) for key, decision_key in zip(path[: last + 1], by, strict=False)):
         return None
-    all_keys = (*by, *[_ANY] * len(path))
-    new_path = tuple(decision_key if key == _ANY else key for key, decision_key in zip(path, all_keys, strict=False))
-    return None if _ANY in new_path else new_path
+    all_keys = (*by, *[_ANY_KEY] * len(path))
+    new_path = tuple(
+        decision_key if key == _ANY_KEY else key for key, decision_key in zip(path, all_keys, strict=False)
+    )
+    return None if _ANY_KEY in new_path else new_path
 
 
-def rewritten(written_before: Written, written_after: Written) -> tuple[Rewritten, ...]:
+def find_rewritten_intent(written_before: ChangedIntent, written_after: ChangedIntent) -> tuple[RewrittenFile, ...]:
     """Return the intent's new text, if it has one."""
     if written_before.raw == written_after.raw:
         return ()
     text = written_before.text
     return (
-        Rewritten(
+        RewrittenFile(
             device="",
             name=text.display,
             display=text.display,

@@ -14,46 +14,46 @@ from nodrop.errors import InputProblems
 from nodrop.hardware.schema import Asic, Medium, Nic, Switch
 from nodrop.model.states import Unknown
 from nodrop.model.types import meant
-from nodrop.syntax.places import on_one_line
-from nodrop.syntax.yaml import parse
+from nodrop.syntax.places import sanitize_for_message
+from nodrop.syntax.yaml import parse_yaml
 
-_HERE = Path(__file__).parent
+_HARDWARE_FOLDER = Path(__file__).parent
 _MOST_TOLD = 12
 _M = TypeVar("_M", bound=BaseModel)
 
 
-def _load(model_type: type[_M], folder: str, name: str) -> _M:
+def _load_facts(model_type: type[_M], folder: str, name: str) -> _M:
     """Return the facts in a file; InputProblems name each wrong key, to help the author of the file."""
-    document = parse(_text(folder, name), f"{folder}/{name}.yaml")
+    document = parse_yaml(_text(folder, name), f"{folder}/{name}.yaml")
     try:
         facts = model_type.model_validate({"name": name, **cast("dict[str, Any]", document.data)})
     except ValidationError as error:
         wrong = [(err["loc"], "no such key" if err["type"] == "missing" else err["msg"]) for err in error.errors()]
         raise InputProblems([document.problem(loc, message) for loc, message in wrong]) from None
-    if isinstance(facts, Switch) and facts.asic not in _names("asics"):
-        fault = f"`{on_one_line(facts.asic)}`, a chip without a file below asics/"
-        raise InputProblems([document.problem(("asic",), fault, hint=meant(facts.asic, _names("asics")))])
+    if isinstance(facts, Switch) and facts.asic not in _fact_file_names("asics"):
+        fault = f"`{sanitize_for_message(facts.asic)}`, a chip without a file below asics/"
+        raise InputProblems([document.problem(("asic",), fault, hint=meant(facts.asic, _fact_file_names("asics")))])
     return facts
 
 
 @cache
 def _text(folder: str, name: str) -> bytes:
-    return (_HERE / folder / f"{name}.yaml").read_bytes()
+    return (_HARDWARE_FOLDER / folder / f"{name}.yaml").read_bytes()
 
 
 @cache
-def _names(folder: str) -> tuple[str, ...]:
-    return tuple(sorted(path.stem for path in (_HERE / folder).glob("*.yaml")))
+def _fact_file_names(folder: str) -> tuple[str, ...]:
+    return tuple(sorted(path.stem for path in (_HARDWARE_FOLDER / folder).glob("*.yaml")))
 
 
 def switches() -> tuple[str, ...]:
     """Return the models known, sorted."""
-    return _names("switches")
+    return _fact_file_names("switches")
 
 
 def nics() -> tuple[str, ...]:
     """Return the NICs known, sorted."""
-    return _names("nics")
+    return _fact_file_names("nics")
 
 
 @cache
@@ -61,20 +61,20 @@ def switch(model: str) -> Switch:
     """Return the facts of a switch model; KeyError where it is not known."""
     if model not in switches():
         raise KeyError(model)
-    return _load(Switch, "switches", model)
+    return _load_facts(Switch, "switches", model)
 
 
 def asics() -> tuple[str, ...]:
     """Return the names of the ASICs of the catalogue."""
-    return _names("asics")
+    return _fact_file_names("asics")
 
 
 @cache
 def asic(name: str) -> Asic:
     """Return the facts of an ASIC; KeyError where it is not known."""
-    if name not in _names("asics"):
+    if name not in _fact_file_names("asics"):
         raise KeyError(name)
-    return _load(Asic, "asics", name)
+    return _load_facts(Asic, "asics", name)
 
 
 def asic_of(model_name: str | None | Unknown) -> Asic | None:
@@ -87,13 +87,13 @@ def nic(model: str) -> Nic:
     """Return the facts of a NIC; KeyError where it is not known."""
     if model not in nics():
         raise KeyError(model)
-    return _load(Nic, "nics", model)
+    return _load_facts(Nic, "nics", model)
 
 
 @cache
 def media() -> dict[str, Medium]:
     """Return the kinds of cable and transceiver known, by name."""
-    document = parse((_HERE / "media.yaml").read_bytes(), "media.yaml")
+    document = parse_yaml((_HARDWARE_FOLDER / "media.yaml").read_bytes(), "media.yaml")
     return {
         name: Medium.model_validate({"name": name, **facts})
         for name, facts in cast("dict[str, Any]", document.data).items()
@@ -120,7 +120,7 @@ def model_of_sku(hwsku: str, platform: str | None = None) -> str | None:
 
 
 @cache
-def model_called(name: str) -> str | None:
+def find_model_by_name(name: str) -> str | None:
     """Return the switch model of a name, ignoring case and separators; None where there is no name, or no such model.
 
     A model that differs from another in power and cooling only counts as that other; MSN is the former name of SN.
@@ -142,7 +142,7 @@ def _normalize_name(name: str) -> str:
     return name.strip().lower().replace("-", "").replace("_", "").replace(" ", "")
 
 
-def obstacle(switch_model: Switch, platform: str) -> str | None:
+def find_design_obstacle(switch_model: Switch, platform: str) -> str | None:
     """Return why nothing can be designed for a model under a network OS; None where it can."""
     if platform not in switch_model.platforms:
         return f"{switch_model.name} is not known under {platform}"
@@ -153,7 +153,7 @@ def obstacle(switch_model: Switch, platform: str) -> str | None:
     return None
 
 
-def headroom_ways(switch_model: Switch) -> tuple[tuple[int, int], ...]:
+def breakouts_with_known_headroom(switch_model: Switch) -> tuple[tuple[int, int], ...]:
     """Return the uses of a model's fastest ports with a known headroom: into how many ports, and the speed of each.
 
     Whole ports are first, and of each way the fastest speed.
@@ -163,12 +163,12 @@ def headroom_ways(switch_model: Switch) -> tuple[tuple[int, int], ...]:
     return tuple((split.into, speed) for split in fastest.ways for speed in split.speeds if computes or speed in speeds)
 
 
-def buildable(platform: str) -> tuple[str, ...]:
+def buildable_models(platform: str) -> tuple[str, ...]:
     """Return the models for which fabrics can be designed under a network OS, sorted."""
-    return tuple(model for model in switches() if obstacle(switch(model), platform) is None)
+    return tuple(model for model in switches() if find_design_obstacle(switch(model), platform) is None)
 
 
-def nearest(word: str, words: tuple[str, ...]) -> str:
+def nearest_word_hint(word: str, words: tuple[str, ...]) -> str:
     """Return a hint naming the nearest known word, else all of them, or where they are listed if they are many."""
     close = difflib.get_close_matches(word, words, n=1)
     if close:

@@ -1,8 +1,8 @@
 """The references for a lossless priority group's xoff: the SKU's own table, the ASIC's formula, IEEE 802.1Q.
 
-Both rules on a stated headroom use `bounds`. A headroom below every figure that the vendor has for the port, in the
-SKU's table and in the formula, is too small. A headroom less than the switch itself would take (`Bounds.usual`) is
-enough for less traffic. The switch takes the row of its table in the traditional buffer model (sonic-swss
+Both rules on a stated headroom use `find_xoff_bounds`. A headroom below every figure that the vendor has for the port,
+in the SKU's table and in the formula, is too small. A headroom less than the switch itself would take (`Bounds.usual`)
+is enough for less traffic. The switch takes the row of its table in the traditional buffer model (sonic-swss
 cfgmgr/buffermgr.cpp), else the result of its release's formula.
 """
 
@@ -10,9 +10,9 @@ import math
 from typing import NamedTuple
 
 from nodrop.hardware import switch, switches
-from nodrop.hardware.dynamic import chip, shares_headroom
-from nodrop.hardware.formulas import formula
-from nodrop.hardware.headroom import compute_headroom, ieee_bound_bytes, in_flight_bytes, table_xoff
+from nodrop.hardware.dynamic import asic_of_device, shares_headroom
+from nodrop.hardware.formulas import headroom_formula_of
+from nodrop.hardware.headroom import compute_headroom, ieee_headroom_bound_bytes, in_flight_bytes, table_xoff_bytes
 from nodrop.hardware.schema import SonicSku
 from nodrop.model.buffers import DynamicBuffers, HeadroomRow
 from nodrop.model.fabric import Device, Interface
@@ -26,11 +26,11 @@ Source: sonic-buildimage files/build_templates/buffers_config.j2. Up to 202405 a
 more.
 """
 
-ROW_OF = "a headroom row of"
+MISSING_ROW_TEXT_START = "a headroom row of"
 """How the reason begins why a static headroom cannot be compared: its SKU ships no row."""
 
 
-class Bounds(NamedTuple):
+class XoffBounds(NamedTuple):
     """The least xoff by each source, in bytes; None where the source does not cover the port."""
 
     row: int | None
@@ -79,7 +79,7 @@ class Bounds(NamedTuple):
         return self.ieee if self.formula is None else self.formula
 
 
-def bounds(device: Device, interface: Interface, *, length_m: int) -> Bounds:
+def find_xoff_bounds(device: Device, interface: Interface, *, length_m: int) -> XoffBounds:
     """Return the references for a port's xoff with a cable of `length_m`.
 
     UnknownFact where the port's speed or MTU is not known.
@@ -91,24 +91,24 @@ def bounds(device: Device, interface: Interface, *, length_m: int) -> Bounds:
         raise UnknownFact("interface.speed_mbps")
     settings = None if isinstance(device.dynamic_buffers, Unknown) else device.dynamic_buffers
     pattern_mtu = settings.pattern_mtu_bytes if settings else None
-    by_formula = _formula_xoff(device, interface, settings, length_m=length_m)
+    by_formula = _formula_xoff_bytes(device, interface, settings, length_m=length_m)
     row = own_table_xoff = None
     former = device.headroom_table is None
     if not isinstance(device.model, Unknown):
-        row = row_xoff(device, speed, length_m)
-        own_table_xoff = table_xoff(_compared_rows(device), speed, length_m)
-    return Bounds(
+        row = sku_xoff_bytes(device, speed, length_m)
+        own_table_xoff = table_xoff_bytes(_reference_headroom_rows(device), speed, length_m)
+    return XoffBounds(
         row=row,
         formula=by_formula,
-        ieee=ieee_bound_bytes(speed_mbps=speed, mtu_bytes=mtu, cable_length_m=length_m),
-        tabled=not former and own_table_xoff is not None and _may_use_table(device.buffer_model),
+        ieee=ieee_headroom_bound_bytes(speed_mbps=speed, mtu_bytes=mtu, cable_length_m=length_m),
+        tabled=not former and own_table_xoff is not None and _may_use_headroom_table(device.buffer_model),
         assumed_mtu_bytes=STOCK_PATTERN_MTU_BYTES if by_formula is not None and pattern_mtu is None else None,
         in_flight=lossless_in_flight_bytes(device, interface, length_m=length_m),
         former=former,
     )
 
 
-def _may_use_table(buffer_model: str | None | Unknown) -> bool | Unknown:
+def _may_use_headroom_table(buffer_model: str | None | Unknown) -> bool | Unknown:
     """Whether a switch takes headroom from its table; UNKNOWN where its buffer model is."""
     return buffer_model if isinstance(buffer_model, Unknown) else buffer_model != "dynamic"
 
@@ -126,17 +126,17 @@ def lossless_in_flight_bytes(device: Device, interface: Interface, *, length_m: 
     return math.ceil(in_flight_bytes(speed_mbps=speed, mtu_bytes=mtu, cable_length_m=length_m))
 
 
-def _formula_xoff(
+def _formula_xoff_bytes(
     device: Device, interface: Interface, settings: DynamicBuffers | None, *, length_m: int
 ) -> int | None:
     """Return the least xoff by the formulas that the switch's release can have; None where its ASIC has none."""
     pattern_mtu = settings.pattern_mtu_bytes if settings else None
     small = settings.small_packet_percent if settings else None
     try:
-        release = None if isinstance(device.version, Unknown) else formula(device.platform, device.version)
+        release = None if isinstance(device.version, Unknown) else headroom_formula_of(device.platform, device.version)
         return min(
             compute_headroom(
-                chip(device),
+                asic_of_device(device),
                 speed_mbps=require_fact(interface.speed_mbps) or 0,
                 lanes=require_fact(interface.lanes) or 1,
                 mtu_bytes=require_fact(interface.mtu_bytes) or 0,
@@ -154,26 +154,26 @@ def _formula_xoff(
         return None
 
 
-def row_xoff(device: Device, speed_mbps: int, length_m: int) -> int | None:
+def sku_xoff_bytes(device: Device, speed_mbps: int, length_m: int) -> int | None:
     """Return the xoff of the device's SKU for a cable, rounded up to the next row; None where there is no such row.
 
     Where its own table has none, it is the least of the model's other SKUs that have ports of that speed. UnknownFact
     where the device's model is not known.
     """
-    own_table_xoff = table_xoff(_compared_rows(device), speed_mbps, length_m)
-    return _least_table_xoff(device, speed_mbps, length_m) if own_table_xoff is None else own_table_xoff
+    own_table_xoff = table_xoff_bytes(_reference_headroom_rows(device), speed_mbps, length_m)
+    return _least_table_xoff_bytes(device, speed_mbps, length_m) if own_table_xoff is None else own_table_xoff
 
 
-def _least_table_xoff(device: Device, speed_mbps: int, length_m: int) -> int | None:
+def _least_table_xoff_bytes(device: Device, speed_mbps: int, length_m: int) -> int | None:
     model = require_fact(device.model, "device.model")
     sonic = switch(model).sonic if model in switches() else SonicSku()
     having = [layout for layout in sonic.layouts if any(speed == speed_mbps for _, speed in layout.ports.values())]
     tables = [table for layout in having for hwsku in layout.hwskus if (table := sonic.table(hwsku))]
-    xoffs = [table_xoff(table.rows, speed_mbps, length_m) for table in tables]
+    xoffs = [table_xoff_bytes(table.rows, speed_mbps, length_m) for table in tables]
     return min((xoff for xoff in xoffs if xoff is not None), default=None)
 
 
-def missing_row(device: Device, at: str = "") -> str:
+def missing_headroom_source(device: Device, at: str = "") -> str:
     """Return the missing reference of a static headroom: the model, or a row of the table of its SKU.
 
     `at` gives the speed and the length; without it the SKU has no table at all.
@@ -182,7 +182,7 @@ def missing_row(device: Device, at: str = "") -> str:
     if model not in switches():
         return "device.model"
     hwsku = require_fact(device.hwsku, "device.hwsku") or switch(model).sonic.hwsku
-    return f"{ROW_OF} {hwsku}" + (f" for {at}" if at else "")
+    return f"{MISSING_ROW_TEXT_START} {hwsku}" + (f" for {at}" if at else "")
 
 
 def headroom_rows(device: Device) -> tuple[HeadroomRow, ...]:
@@ -193,15 +193,15 @@ def headroom_rows(device: Device) -> tuple[HeadroomRow, ...]:
     own = device.headroom_table
     if own is None:
         raise UnknownFact("device.headroom_table")
-    return shipped_rows(device.model, device.hwsku) if isinstance(own, Unknown) else own
+    return shipped_headroom_rows(device.model, device.hwsku) if isinstance(own, Unknown) else own
 
 
-def _compared_rows(device: Device) -> tuple[HeadroomRow, ...]:
+def _reference_headroom_rows(device: Device) -> tuple[HeadroomRow, ...]:
     """Return the rows that a headroom is compared with: today's where the release had another table."""
-    return shipped_rows(device.model, device.hwsku) if device.headroom_table is None else headroom_rows(device)
+    return shipped_headroom_rows(device.model, device.hwsku) if device.headroom_table is None else headroom_rows(device)
 
 
-def shipped_rows(model: str | Unknown, hwsku: str | None | Unknown) -> tuple[HeadroomRow, ...]:
+def shipped_headroom_rows(model: str | Unknown, hwsku: str | None | Unknown) -> tuple[HeadroomRow, ...]:
     """Return the headroom table that a SKU ships; none where the catalogue has none.
 
     UnknownFact where the model or the SKU is not known.

@@ -1,7 +1,7 @@
 """How much of a switch's packet memory is given away before any is shared: headroom, reserves, shared headroom."""
 
 from nodrop.hardware import asic_of, switch, switches
-from nodrop.hardware.dynamic import occupied_bytes
+from nodrop.hardware.dynamic import occupied_memory_bytes
 from nodrop.model.buffers import BufferProfile
 from nodrop.model.fabric import Device
 from nodrop.model.object_cache import ObjectCache
@@ -18,7 +18,7 @@ def memory_bytes(device: Device) -> int:
     return memory
 
 
-MEMORY_OF = "packet memory of "
+MISSING_MEMORY_TEXT_START = "packet memory of "
 """How a missing fact begins where a catalogue lacks how much memory a chip has."""
 
 
@@ -33,7 +33,7 @@ def packet_memory_bytes(device: Device) -> int:
     if chip is None:
         raise UnknownFact("device.model")
     if chip.packet_memory_bytes is None:
-        raise UnknownFact(f"{MEMORY_OF}{chip.name}")
+        raise UnknownFact(f"{MISSING_MEMORY_TEXT_START}{chip.name}")
     return max(chip.packet_memory_bytes, switch(model).buffer_bytes or 0)
 
 
@@ -45,7 +45,7 @@ def committed_bytes(device: Device) -> int:
     shared headroom is taken once. UnknownFact where a size, or the model of a switch that computes, is not known.
     """
     if require_fact(device.buffer_model, "device.buffer_model") == "dynamic" and _computes_buffers(device):
-        return occupied_bytes(device)
+        return occupied_memory_bytes(device)
     pools = require_fact(device.buffer_pools, "device.buffer_pools")
     shared = sum(pool.shared_headroom_bytes or 0 for pool in pools)
     committed_bytes_of_port = ObjectCache[QosProfile, int](lambda qos: _committed_bytes_of_port(qos, bool(shared)))

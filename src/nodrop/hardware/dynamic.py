@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from nodrop.hardware import asic, asic_of, switch, switches
-from nodrop.hardware.formulas import formula
+from nodrop.hardware.formulas import headroom_formula_of
 from nodrop.hardware.headroom import Budget, compute_headroom
 from nodrop.hardware.schema import Asic
 from nodrop.model.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
@@ -21,10 +21,10 @@ from nodrop.model.states import UNKNOWN, Unknown, UnknownFact, require_fact
 from nodrop.model.values import replace_fields
 
 _LEAST_SHARED_HEADROOM_BYTES = 655360
-_LOSSLESS_POOL = "ingress_lossless"
+_LOSSLESS_POOL_NAME = "ingress_lossless"
 
 
-def chip(device: Device) -> Asic:
+def asic_of_device(device: Device) -> Asic:
     """Return the device's ASIC; UnknownFact where its model or the formula of its headroom is not in the catalogue."""
     found_asic = asic_of(require_fact(device.model, "device.model"))
     if found_asic is None or not found_asic.computes:
@@ -32,7 +32,9 @@ def chip(device: Device) -> Asic:
     return found_asic
 
 
-def budget(device: Device, interface: Interface, *, length_m: int, port_mtu_bytes: int | None = None) -> Budget:
+def compute_headroom_budget(
+    device: Device, interface: Interface, *, length_m: int, port_mtu_bytes: int | None = None
+) -> Budget:
     """Return the headroom that `device` would compute for a port with a cable of `length_m`.
 
     UnknownFact where the model, the release, the port's speed, lanes or MTU, or the traffic pattern is not known.
@@ -44,9 +46,9 @@ def budget(device: Device, interface: Interface, *, length_m: int, port_mtu_byte
     small = settings.small_packet_percent if settings else None
     if settings is None or speed is None or lanes is None or mtu is None or pattern_mtu is None or small is None:
         raise UnknownFact("device.dynamic_buffers")
-    found_formula = formula(device.platform, device.version)
+    found_formula = headroom_formula_of(device.platform, device.version)
     return _compute_budget(
-        chip(device).name,
+        asic_of_device(device).name,
         speed_mbps=speed,
         lanes=lanes,
         mtu_bytes=mtu,
@@ -60,7 +62,7 @@ def budget(device: Device, interface: Interface, *, length_m: int, port_mtu_byte
     )
 
 
-def counted_speed(device: Device, interface: Interface) -> int | None | Unknown:
+def speed_for_headroom_mbps(device: Device, interface: Interface) -> int | None | Unknown:
     """Return the speed in Mb/s that `device` computes a port's headroom for; UNKNOWN where that is not known.
 
     It is the configured speed, or on some network OSes (`formulas.yaml`) the fastest that a port advertises.
@@ -73,7 +75,7 @@ def counted_speed(device: Device, interface: Interface) -> int | None | Unknown:
 
 def _headroom_speed_mbps(device: Device, interface: Interface) -> int | None:
     negotiates = require_fact(interface.autoneg, "interface.autoneg")
-    if not negotiates or not formula(device.platform, device.version).negotiated_speed:
+    if not negotiates or not headroom_formula_of(device.platform, device.version).negotiated_speed:
         return require_fact(interface.speed_mbps, "interface.speed_mbps")
     advertised = require_fact(interface.advertised_speeds_mbps, "interface.advertised_speeds_mbps")
     if advertised is not None:
@@ -102,15 +104,15 @@ def _compute_budget(chip_name: str, **terms: Any) -> Budget:
 def shares_headroom(device: Device, settings: DynamicBuffers | None) -> bool:
     """Return whether ports share their headroom in a pool; UnknownFact where the pools are not known."""
     return bool(settings and settings.over_subscribe_ratio) or any(
-        pool.shared_headroom_bytes for pool in require_fact(device.buffer_pools) if pool.name == _LOSSLESS_POOL
+        pool.shared_headroom_bytes for pool in require_fact(device.buffer_pools) if pool.name == _LOSSLESS_POOL_NAME
     )
 
 
-Resolved = dict[tuple[object, ...], tuple[QosProfile, QosProfile]]
+ResolvedProfiles = dict[tuple[object, ...], tuple[QosProfile, QosProfile]]
 """Profiles as they are stated and as they are resolved, by what the result follows from."""
 
 
-def resolve(device: Device, memo: Resolved | None = None) -> Device:
+def resolve_dynamic_buffers(device: Device, memo: ResolvedProfiles | None = None) -> Device:
     """Return the device with every computed headroom and pool size filled in; others are left as they are.
 
     Devices that differ in nothing but their ports may share a `memo`, and then share the profiles that come out.
@@ -123,11 +125,11 @@ def resolve(device: Device, memo: Resolved | None = None) -> Device:
     return replace_fields(device, buffer_pools=_fill_pool_sizes(device))
 
 
-def _fill_port_headroom(device: Device, interface: Interface, memo: Resolved) -> Interface:
+def _fill_port_headroom(device: Device, interface: Interface, memo: ResolvedProfiles) -> Interface:
     qos = interface.qos
     if not isinstance(qos, QosProfile) or isinstance(qos.priority_groups, Unknown):
         return interface
-    speed = counted_speed(device, interface)
+    speed = speed_for_headroom_mbps(device, interface)
     key = (id(qos), speed, interface.lanes, interface.mtu_bytes, interface.cable_length_m)
     if key not in memo:
         filled = qos
@@ -160,7 +162,7 @@ def _has_cable(interface: Interface) -> bool:
 
 def _headroom_budget_or_none(device: Device, interface: Interface) -> Budget | None:
     try:
-        return budget(device, interface, length_m=require_fact(interface.cable_length_m) or 0)
+        return compute_headroom_budget(device, interface, length_m=require_fact(interface.cable_length_m) or 0)
     except UnknownFact:
         return None
 
@@ -180,7 +182,7 @@ def _fill_group_headroom(device: Device, group: PriorityGroup, result: Budget | 
     )
 
 
-def as_configured(device: Device) -> Device:
+def without_computed_headroom(device: Device) -> Device:
     """Return a resolved device without the shared headroom that its switch computes, as a configuration states it."""
     pools = device.buffer_pools
     if isinstance(pools, Unknown) or isinstance(device.dynamic_buffers, Unknown):
@@ -188,7 +190,7 @@ def as_configured(device: Device) -> Device:
     ratio = device.dynamic_buffers.over_subscribe_ratio if device.dynamic_buffers else None
     kept_pools = tuple(
         replace_fields(pool, shared_headroom_bytes=None)
-        if pool.name == _LOSSLESS_POOL and (pool.computed or ratio)
+        if pool.name == _LOSSLESS_POOL_NAME and (pool.computed or ratio)
         else pool
         for pool in pools
     )
@@ -212,7 +214,7 @@ def _fill_pool_sizes(device: Device) -> tuple[BufferPool, ...] | Unknown:
     return tuple(_fill_pool_size(pool, memory, even) for pool in pools)
 
 
-def occupied_bytes(device: Device) -> int:
+def occupied_memory_bytes(device: Device) -> int:
     """Return what headroom, reserves and shared headroom take of the memory, by the formula of the pools.
 
     UnknownFact where a port's profile or the model is not known.
@@ -224,7 +226,7 @@ def occupied_bytes(device: Device) -> int:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Memory:
+class _PoolMemory:
     """The memory left for the pools, including the shared headroom, and whether that follows from the ratio alone."""
 
     available: int
@@ -232,9 +234,9 @@ class _Memory:
     by_ratio: bool
 
 
-def _fill_pool_size(pool: BufferPool, memory: _Memory, even: float) -> BufferPool:
+def _fill_pool_size(pool: BufferPool, memory: _PoolMemory, even: float) -> BufferPool:
     """Return a pool with the switch's computed values; a pool for both directions gets no size (the Lua skips it)."""
-    of_lossless = pool.name == _LOSSLESS_POOL and memory.shared
+    of_lossless = pool.name == _LOSSLESS_POOL_NAME and memory.shared
     if pool.computed and pool.direction != "both":
         size = even if pool.percentage is None else memory.available * pool.percentage / 100
         pool = replace_fields(pool, size_bytes=math.ceil(size))
@@ -246,14 +248,14 @@ def _fill_pool_size(pool: BufferPool, memory: _Memory, even: float) -> BufferPoo
     return pool
 
 
-def _available_pool_memory(device: Device, pools: tuple[BufferPool, ...], ratio: int | None) -> _Memory:
+def _available_pool_memory(device: Device, pools: tuple[BufferPool, ...], ratio: int | None) -> _PoolMemory:
     """Return the memory that profiles and reserves leave for the pools."""
-    facts = chip(device)
+    facts = asic_of_device(device)
     latency_kib = facts.pipeline_latency_kib or 0
     reserve, reserve_wide = int(latency_kib * 1024), int((2 * latency_kib - 1) * 1024)
     ingress = frozenset(pool.name for pool in pools if pool.direction == "ingress")
     occupied = facts.management_pool_bytes
-    uses: dict[tuple[int, int], _Use] = {}
+    uses: dict[tuple[int, int], _BufferUse] = {}
     saved = lossless_ports = 0
     for port in device.interfaces:
         if not require_fact(port.enabled):  # the switch takes back what a shut port would use
@@ -268,7 +270,7 @@ def _available_pool_memory(device: Device, pools: tuple[BufferPool, ...], ratio:
             uses[key] = _port_memory_use(qos, ingress, lossy_reserve)
         use = uses[key]
         occupied, saved, lossless_ports = occupied + use.size, saved + use.saved, lossless_ports + use.lossless
-    stated = next((pool.shared_headroom_bytes or 0 for pool in pools if pool.name == _LOSSLESS_POOL), 0)
+    stated = next((pool.shared_headroom_bytes or 0 for pool in pools if pool.name == _LOSSLESS_POOL_NAME), 0)
     shared = stated
     if ratio or stated or saved:
         private = lossless_ports * facts.private_headroom_bytes
@@ -277,10 +279,10 @@ def _available_pool_memory(device: Device, pools: tuple[BufferPool, ...], ratio:
             needed = math.ceil(max(saved - private, 0) / ratio) if ratio else 0
             shared = needed or _LEAST_SHARED_HEADROOM_BYTES
     available = _packet_memory_bytes(device, pools) - occupied - shared
-    return _Memory(available=available, shared=shared, by_ratio=bool(ratio) and not stated)
+    return _PoolMemory(available=available, shared=shared, by_ratio=bool(ratio) and not stated)
 
 
-class _Use(NamedTuple):
+class _BufferUse(NamedTuple):
     """The use of a port, or a buffer of it: bytes, the headroom saved by sharing, whether it is lossless."""
 
     size: int
@@ -288,7 +290,7 @@ class _Use(NamedTuple):
     lossless: bool
 
 
-def _port_memory_use(qos: QosProfile, ingress: frozenset[str], lossy_reserve: int) -> _Use:
+def _port_memory_use(qos: QosProfile, ingress: frozenset[str], lossy_reserve: int) -> _BufferUse:
     of_groups = [require_fact(group.buffer) for group in require_fact(qos.priority_groups)]
     groups = [_buffer_memory_use(buffer, ingress, lossy_reserve) for buffer in of_groups if buffer is not None]
     of_queues = [require_fact(queue.buffer) for queue in require_fact(qos.queues)]
@@ -299,19 +301,19 @@ def _port_memory_use(qos: QosProfile, ingress: frozenset[str], lossy_reserve: in
         if buffer.headroom is not None or buffer.pool not in ingress
     ]
     every = (*groups, *queues, *lists)
-    return _Use(
+    return _BufferUse(
         sum(use.size for use in every), sum(use.saved for use in every), any(group.lossless for group in groups)
     )
 
 
-def _buffer_memory_use(buffer: BufferProfile, ingress: frozenset[str], lossy_reserve: int) -> _Use:
+def _buffer_memory_use(buffer: BufferProfile, ingress: frozenset[str], lossy_reserve: int) -> _BufferUse:
     size, headroom, is_ingress = require_fact(buffer.size_bytes), require_fact(buffer.headroom), buffer.pool in ingress
     if headroom is None:
-        return _Use(size + lossy_reserve if is_ingress else size, 0, lossless=False)
+        return _BufferUse(size + lossy_reserve if is_ingress else size, 0, lossless=False)
     xon, xoff = require_fact(headroom.xon_bytes), require_fact(headroom.xoff_bytes)
     saved = 0 if xon is None or not size else max(xon + xoff - size, 0)
     applied = bool(size) or not headroom.computed  # a port without a cable gets no computed profile
-    return _Use(size, saved, lossless=is_ingress and applied)
+    return _BufferUse(size, saved, lossless=is_ingress and applied)
 
 
 def _packet_memory_bytes(device: Device, pools: tuple[BufferPool, ...]) -> int:

@@ -6,9 +6,9 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from nodrop.model.states import Unknown, UnknownFact, require_fact
-from nodrop.syntax.yaml import parse
+from nodrop.syntax.yaml import parse_yaml
 
-_FILE = Path(__file__).with_name("formulas.yaml")
+_FORMULAS_FILE = Path(__file__).with_name("formulas.yaml")
 
 
 class Formula(BaseModel):
@@ -22,16 +22,16 @@ class Formula(BaseModel):
     negotiated_speed: bool = False
 
 
-_USUAL = Formula()
+_DEFAULT_FORMULA = Formula()
 
 
 @cache
 def _load_formulas() -> dict[str, list[Formula]]:
-    data = parse(_FILE.read_bytes(), _FILE.name).data
+    data = parse_yaml(_FORMULAS_FILE.read_bytes(), _FORMULAS_FILE.name).data
     return TypeAdapter(dict[str, list[Formula]]).validate_python(data)
 
 
-def formula(platform: str, version: str | None | Unknown) -> Formula:
+def headroom_formula_of(platform: str, version: str | None | Unknown) -> Formula:
     """Return the formula of a release; UnknownFact if the release is not known. `master` is later than all others."""
     release = require_fact(version, "device.version")
     if release is None:
@@ -39,7 +39,7 @@ def formula(platform: str, version: str | None | Unknown) -> Formula:
     return _formula_of_release(platform, release)
 
 
-def depends_on_release(platform: str) -> bool:
+def headroom_depends_on_release(platform: str) -> bool:
     """Return whether the releases of a network OS compute headroom in different ways."""
     return platform in _load_formulas()
 
@@ -47,4 +47,4 @@ def depends_on_release(platform: str) -> bool:
 @cache
 def _formula_of_release(platform: str, release: str) -> Formula:
     rows = _load_formulas().get(platform, ())
-    return next((row for row in rows if row.since is None or release >= row.since), _USUAL)
+    return next((row for row in rows if row.since is None or release >= row.since), _DEFAULT_FORMULA)

@@ -13,7 +13,7 @@ from nodrop.model.buffers import HeadroomRow
 from nodrop.model.states import UnknownFact
 
 # IEEE 802.3 31B.3.7, pause quanta (512 bit times) until a peer must have stopped; 800G as SONiC has it.
-PAUSE_QUANTA = {
+PAUSE_QUANTA_BY_MBPS = {
     800_000: 905,
     400_000: 905,
     200_000: 453,
@@ -57,7 +57,7 @@ def _round_up_to_kib(count: float) -> int:
     return math.ceil(count / 1024) * 1024
 
 
-def _worst_case_factor(cell_bytes: int) -> float:
+def _worst_case_cell_factor(cell_bytes: int) -> float:
     if cell_bytes > 2 * MINIMAL_PACKET_BYTES:
         return cell_bytes / MINIMAL_PACKET_BYTES
     return 2 * cell_bytes / (1 + cell_bytes)
@@ -101,12 +101,12 @@ def compute_headroom(
     switch model, which counts twice. UnknownFact where the formula's terms of the ASIC are not known.
     """
     cell_bytes, pipeline_kib, mac_phy_kib = _asic_delay_terms(asic)
-    factor = _worst_case_factor(cell_bytes)
+    factor = _worst_case_cell_factor(cell_bytes)
     factor = factor if early else math.ceil(factor)
     small_share = small_packet_percent if early else _small_packet_byte_share(small_packet_percent, pattern_mtu_bytes)
     occupancy = (100 - small_share + small_share * factor) / 100
 
-    quanta = PAUSE_QUANTA.get(speed_mbps)
+    quanta = PAUSE_QUANTA_BY_MBPS.get(speed_mbps)
     peer_response = quanta * 512 / 8 if quanta is not None else _DEFAULT_PEER_RESPONSE_BYTES
     cable = 2 * cable_length_m * speed_mbps * 1_000_000_000 / LIGHT_IN_FIBER_M_PER_S / (8192 if early else 8000)
     mac_phy = mac_phy_kib * 1024 + 2 * speed_mbps * gearbox_delay_ns / 8192
@@ -139,13 +139,13 @@ def compute_headroom(
     )
 
 
-def ieee_bound_bytes(*, speed_mbps: int, mtu_bytes: int, cable_length_m: int) -> int | None:
+def ieee_headroom_bound_bytes(*, speed_mbps: int, mtu_bytes: int, cable_length_m: int) -> int | None:
     """Return the least headroom by IEEE 802.1Q Annex N in its component form, or None where the speed has no quanta.
 
     Two frames (one leaving here, one leaving there), the pause frame with preamble and gap (672 bit times), the
     round trip at 5 ns/m, and the peer's response; interface delays are left out, so it is a lower bound.
     """
-    quanta = PAUSE_QUANTA.get(speed_mbps)
+    quanta = PAUSE_QUANTA_BY_MBPS.get(speed_mbps)
     if quanta is None:
         return None
     on_the_way = in_flight_bytes(speed_mbps=speed_mbps, mtu_bytes=mtu_bytes, cable_length_m=cable_length_m)
@@ -166,13 +166,13 @@ def round_trip_bytes(speed_mbps: int, length_m: int) -> float:
     return 2 * 5e-9 * length_m * speed_mbps * 1e6 / 8
 
 
-def next_row(headroom_rows: tuple[HeadroomRow, ...], speed_mbps: int, length_m: int) -> HeadroomRow | None:
+def next_headroom_row(headroom_rows: tuple[HeadroomRow, ...], speed_mbps: int, length_m: int) -> HeadroomRow | None:
     """Return the row of a speed for the shortest cable that is no shorter; None where the table has none."""
     reaching = [row for row in headroom_rows if row.speed_mbps == speed_mbps and row.cable_m >= length_m]
     return min(reaching, key=lambda row: row.cable_m, default=None)
 
 
-def table_xoff(headroom_rows: tuple[HeadroomRow, ...], speed_mbps: int, length_m: int) -> int | None:
+def table_xoff_bytes(headroom_rows: tuple[HeadroomRow, ...], speed_mbps: int, length_m: int) -> int | None:
     """Return the xoff of the SKU's own table for a cable, rounded up to the next row; None where no row reaches."""
-    row = next_row(headroom_rows, speed_mbps, length_m)
+    row = next_headroom_row(headroom_rows, speed_mbps, length_m)
     return None if row is None else row.xoff_bytes

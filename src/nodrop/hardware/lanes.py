@@ -14,25 +14,25 @@ PAM4_LANE_MBPS = 50_000
 """Lanes from 50 Gb/s carry two bits a symbol, for which RS-FEC is mandatory (IEEE 802.3cd, 802.3ck)."""
 LANE_RATES_MBPS = (1_000, 10_000, 25_000, 50_000, 100_000, 200_000)
 """Of IEEE 802.3, rounded: 10 Gb/s stands for the 10.3125 Gb/s of clause 49, and so on."""
-_COUNTS = (1, 2, 4, 8)
+_LANE_COUNTS = (1, 2, 4, 8)
 _QSFP_LANES = 4
 
 
-def in_use(plugs: Plugs) -> frozenset[int]:
+def lane_counts_of_plugs(plugs: Plugs) -> frozenset[int]:
     """Return the numbers of lanes on which a port can run."""
     return frozenset(lanes for _, lanes in plugs)
 
 
 @lru_cache(maxsize=4096)
-def of_nic(model: str, speed_mbps: int) -> Plugs:
+def plugs_of_nic(model: str, speed_mbps: int) -> Plugs:
     """Return the plugs of a NIC of the catalogue; its cage has as many lanes as it uses at most."""
     counts = nic(model).lanes
     widest = max(max(lanes) for lanes in counts.values())
-    return _pair_widths_and_counts((width for width in _COUNTS if width <= widest), counts.get(speed_mbps, ()))
+    return _pair_widths_and_counts((width for width in _LANE_COUNTS if width <= widest), counts.get(speed_mbps, ()))
 
 
 @lru_cache(maxsize=4096)
-def of_switch(model: str, panels: tuple[int, ...], lanes: int, speed_mbps: int) -> Plugs:
+def plugs_of_switch_ports(model: str, panels: tuple[int, ...], lanes: int, speed_mbps: int) -> Plugs:
     """Return the plugs that all of these panel ports take where a port has so many lanes, whole or a part.
 
     Ports of unknown number count as those of the first kind.
@@ -47,7 +47,9 @@ def _plugs_of_group(group: PortGroup, lanes: int, speed_mbps: int, by_module: bo
     """Return the plugs of a kind of ports: with all lanes in use, or fewer if the chip or the rate asks for that."""
     fastest = max(breakout.speeds[0] // breakout.lanes for breakout in group.ways)
     counts = [
-        count for count in _COUNTS if any(rate * count == speed_mbps for rate in LANE_RATES_MBPS if rate <= fastest)
+        count
+        for count in _LANE_COUNTS
+        if any(rate * count == speed_mbps for rate in LANE_RATES_MBPS if rate <= fastest)
     ]
     if not by_module:
         return _pair_widths_and_counts([lanes], [lanes] if lanes in counts else counts)

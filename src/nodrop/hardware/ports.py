@@ -15,28 +15,28 @@ def _make_tuple_reader(read: Any) -> object:
 
 
 def _bytes_by_speed(table: dict[str, Any]) -> dict[int, int]:
-    return {units.speed_mbps(speed): int(size) for speed, size in table.items()}
+    return {units.parse_speed_mbps(speed): int(size) for speed, size in table.items()}
 
 
 def _lanes_by_speed(table: dict[str, object]) -> dict[int, tuple[int, ...]]:
     lists = {speed: lanes if isinstance(lanes, list) else [lanes] for speed, lanes in table.items()}
-    return {units.speed_mbps(speed): tuple(map(int, lanes)) for speed, lanes in lists.items()}
+    return {units.parse_speed_mbps(speed): tuple(map(int, lanes)) for speed, lanes in lists.items()}
 
 
 BytesBySpeed = Annotated[dict[int, int], BeforeValidator(_bytes_by_speed)]
 """Bytes by speed: `{100G: 160000}`."""
 LanesBySpeed = Annotated[dict[int, tuple[int, ...]], BeforeValidator(_lanes_by_speed)]
 """Numbers of lanes by speed: `{400G: 4, 200G: [2, 4]}`."""
-Speeds = Annotated[tuple[int, ...], BeforeValidator(_make_tuple_reader(units.speed_mbps))]
-Ids = Annotated[tuple[int, ...], BeforeValidator(units.ids)]
-_LETTERS = "abcdefghijklmnop"
+Speeds = Annotated[tuple[int, ...], BeforeValidator(_make_tuple_reader(units.parse_speed_mbps))]
+Ids = Annotated[tuple[int, ...], BeforeValidator(units.parse_ids)]
+_SPLIT_LETTERS = "abcdefghijklmnop"
 
 
-Ways = Mapping[int, tuple[int, int]]
+BreakoutByPanel = Mapping[int, tuple[int, int]]
 """By panel port, into how many ports it is broken out, and their speed in Mb/s."""
 
 
-def show_ways(ports: Ways) -> str:
+def format_breakouts(ports: BreakoutByPanel) -> str:
     """Return ports by their use: `2x400G on ports 1-32, 1x800G on ports 33-64`."""
     panels: dict[tuple[int, int], list[int]] = {}
     for panel in sorted(ports):
@@ -47,7 +47,7 @@ def show_ways(ports: Ways) -> str:
     )
 
 
-def _lane_list(yaml_text: str) -> tuple[int, ...]:
+def _parse_lanes(yaml_text: str) -> tuple[int, ...]:
     """Read lanes in their order: `1-4`, `4,3,2,1`."""
     lane_lists: list[int] = []
     for lane_range in yaml_text.split(","):
@@ -56,17 +56,17 @@ def _lane_list(yaml_text: str) -> tuple[int, ...]:
     return tuple(lane_lists)
 
 
-LaneList = Annotated[tuple[int, ...], BeforeValidator(_lane_list)]
+LaneList = Annotated[tuple[int, ...], BeforeValidator(_parse_lanes)]
 
 
-class Facts(BaseModel):
+class SourcedFacts(BaseModel):
     """Facts are frozen, closed, and name their sources."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     sources: tuple[str, ...] = ()
 
 
-class Split(Facts):
+class Split(SourcedFacts):
     """One way to use a panel port: whole, or broken out into ports of equal lanes."""
 
     into: int
@@ -85,7 +85,7 @@ class Split(Facts):
         """Return SONiC's breakout mode at a speed: `2x400G[200G,100G]`."""
         fastest, *slower_speeds = (units.show_speed(speed) for speed in self.speeds)
         speed = fastest if speed_mbps is None else units.show_speed(speed_mbps)
-        spelt = next((mode for mode in self.modes if speed in _speeds_of_mode(mode)), None)
+        spelt = next((mode for mode in self.modes if speed in _speeds_of_breakout_mode(mode)), None)
         return spelt or f"{self.into}x{fastest}" + (f"[{','.join(slower_speeds)}]" if slower_speeds else "")
 
 
@@ -101,13 +101,13 @@ class NarrowWay(Split):
         return (not self.platforms or platform in self.platforms) and (self.since is None or release >= self.since)
 
 
-def _speeds_of_mode(mode: str) -> Iterator[str]:
+def _speeds_of_breakout_mode(mode: str) -> Iterator[str]:
     """Yield the speeds of a mode: with a unit, or in Mb/s, as `1x1000[100,10]` has them."""
     yield from re.findall(r"[0-9.]+[MGT]", mode)
     yield from (units.show_speed(int(bare)) for bare in re.findall(r"(?<![0-9.])[0-9]{2,6}(?![0-9.MGT])", mode))
 
 
-class SonicPorts(BaseModel):
+class SonicPortNaming(BaseModel):
     """How SONiC numbers and names the panel ports of a group."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -145,11 +145,16 @@ class SonicPort(NamedTuple):
     def alias_of(self, panel: int, lane: int, position: int | None) -> str:
         """Return the alias of the port whose first lane has a place; `position` counts from 0, None being the whole."""
         pattern = self.alias if position is None else self.part_alias or self.alias + "{letter}"
-        words = {"panel": panel, "panel0": panel - 1, "number": self.number + lane, "letter": _LETTERS[position or 0]}
+        words = {
+            "panel": panel,
+            "panel0": panel - 1,
+            "number": self.number + lane,
+            "letter": _SPLIT_LETTERS[position or 0],
+        }
         return pattern.format(**words, part=(position or 0) + 1, lane=lane + 1)
 
 
-class PortGroup(Facts):
+class PortGroup(SourcedFacts):
     """Panel ports that are alike."""
 
     panels: Ids
@@ -171,7 +176,7 @@ class PortGroup(Facts):
     """The ways to use a port with fewer of its lanes, for modules that have no more."""
     other_modes: tuple[str, ...] = ()
     """Modes of platform.json that nodrop does not write (parts of fewer lanes, or a mix), and those of HWSKUs."""
-    sonic: SonicPorts | None = None
+    sonic: SonicPortNaming | None = None
     """None where no port map of SONiC is known."""
 
     def find_breakout(self, into: int) -> Split | None:
@@ -208,7 +213,7 @@ class PortGroup(Facts):
         """Return the speeds of its modes that leave lanes unused or mix parts, in Mb/s."""
         modes_text = " ".join(mode.partition(" of ")[0] for mode in self.other_modes)
         narrow = frozenset(speed for split in self.narrow for speed in split.speeds)
-        return narrow | {units.speed_mbps(speed) for speed in re.findall("[0-9]+G", modes_text)}
+        return narrow | {units.parse_speed_mbps(speed) for speed in re.findall("[0-9]+G", modes_text)}
 
     @cached_property
     def ways(self) -> tuple[Split, ...]:
@@ -232,7 +237,7 @@ class PortGroup(Facts):
             yield panel, SonicPort(number, lanes, index, facts.alias, facts.part_alias)
 
 
-def common(split: Split, other_splits: Sequence[Split | None]) -> Split | None:
+def find_common_split(split: Split, other_splits: Sequence[Split | None]) -> Split | None:
     """Return what ways to split ports into equally many have in common; None where their lanes differ."""
     if not other_splits:
         return split

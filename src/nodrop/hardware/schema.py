@@ -7,12 +7,22 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, computed_field, model_validator
 
 from nodrop import units
-from nodrop.hardware.ports import BytesBySpeed, Facts, LanesBySpeed, PortGroup, SonicPort, Speeds, Split, Ways, common
+from nodrop.hardware.ports import (
+    BreakoutByPanel,
+    BytesBySpeed,
+    LanesBySpeed,
+    PortGroup,
+    SonicPort,
+    SourcedFacts,
+    Speeds,
+    Split,
+    find_common_split,
+)
 from nodrop.model.buffers import HeadroomRow
 from nodrop.model.fabric import SampledKind
 
 
-class Sampling(Facts):
+class Sampling(SourcedFacts):
     """The counters that a chip streams at short intervals (high-frequency telemetry), by kind of object."""
 
     interval_us: tuple[int, int]
@@ -24,7 +34,7 @@ class Sampling(Facts):
     counters: dict[SampledKind, tuple[str, ...]]
 
 
-class Asic(Facts):
+class Asic(SourcedFacts):
     """A switching chip; the last fields are the terms of the headroom that SONiC computes for it.
 
     A field that is None is not known. Without the terms the chip's dynamic buffer model, if any, is not NVIDIA's.
@@ -96,7 +106,7 @@ class Asic(Facts):
         return None not in (self.cell_bytes, self.pipeline_latency_kib, self.mac_phy_delay_kib)
 
 
-class HeadroomTable(Facts):
+class HeadroomTable(SourcedFacts):
     """The pg_profile_lookup.ini of HWSKUs: what buffermgrd gives lossless priority groups by speed and cable."""
 
     hwskus: tuple[str, ...] = ()
@@ -132,7 +142,7 @@ class ShippedPool(NamedTuple):
     shared_headroom_bytes: int | None = None
 
 
-class ShippedPools(Facts):
+class ShippedPools(SourcedFacts):
     """The pools that a HWSKU ships for the topologies of its templates (t0 for leaves, t1 for spines)."""
 
     templates: tuple[str, ...]
@@ -145,10 +155,14 @@ class ShippedPools(Facts):
 def _parse_modes_by_panel(ports: dict[str, str]) -> dict[int, tuple[int, int]]:
     """Return by panel port the content of `2x400G: 1-32`: the number of ports it gives, and their speed in Mb/s."""
     read = ((panels, *mode.split("x")) for mode, panels in ports.items())
-    return {panel: (int(into), units.speed_mbps(speed)) for panels, into, speed in read for panel in units.ids(panels)}
+    return {
+        panel: (int(into), units.parse_speed_mbps(speed))
+        for panels, into, speed in read
+        for panel in units.parse_ids(panels)
+    }
 
 
-class Layout(Facts):
+class HwskuPortLayout(SourcedFacts):
     """The ports that HWSKUs have as they are shipped: hwsku.json, else port_config.ini."""
 
     hwskus: tuple[str, ...]
@@ -160,13 +174,13 @@ class Layout(Facts):
     A panel port of which some lanes are unused, or that has ports of several kinds, is left out.
     """
 
-    def has(self, ports: Ways) -> bool:
+    def has(self, ports: BreakoutByPanel) -> bool:
         """Return whether all these panel ports are broken out so, at that speed or a faster one."""
         port_pairs = ((self.ports.get(panel, (0, 0)), port) for panel, port in ports.items())
         return all(own_port[0] == into and own_port[1] >= speed for own_port, (into, speed) in port_pairs)
 
 
-class SonicSku(Facts):
+class SonicSku(SourcedFacts):
     """How SONiC names the model, and the headroom that it ships."""
 
     platform: str | None = None
@@ -177,7 +191,7 @@ class SonicSku(Facts):
     know the model."""
     hwskus: tuple[str, ...] = ()
     """All that are known, that one among them."""
-    layouts: tuple[Layout, ...] = ()
+    layouts: tuple[HwskuPortLayout, ...] = ()
     """The ports of all of them; none where the headroom is computed, or there is one HWSKU alone."""
     shared_lanes: tuple[int, ...] = ()
     """Lanes that the vendor's own port files give to two ports, of which the chip makes both."""
@@ -205,7 +219,7 @@ class SonicSku(Facts):
         return next((row for row in rows if row[:2] == (speed_mbps, cable_m)), None)
 
 
-class Switch(Facts):
+class Switch(SourcedFacts):
     """A switch model."""
 
     name: str
@@ -270,7 +284,10 @@ class Switch(Facts):
 
     def _common_splits(self, panels: tuple[int, ...]) -> tuple[Split, ...]:
         base, *other_groups = self._groups(panels)
-        splits = (common(option, [group.find_breakout(option.into) for group in other_groups]) for option in base.ways)
+        splits = (
+            find_common_split(option, [group.find_breakout(option.into) for group in other_groups])
+            for option in base.ways
+        )
         return tuple(split for split in splits if split)
 
     def find_breakout(self, into: int, panels: tuple[int, ...] = ()) -> Split | None:
@@ -282,7 +299,7 @@ class Switch(Facts):
         if lanes is None:
             return self.find_breakout(into, panels)
         first_split, *other_splits = (group.way(into, lanes) for group in self._groups(panels))
-        return common(first_split, other_splits) if first_split else None
+        return find_common_split(first_split, other_splits) if first_split else None
 
     def usable(self, into: int, speed_mbps: int) -> tuple[int, ...]:
         """Return the panel ports for the fabric that can all be split so at once, and have the speed on fewest lanes.
@@ -307,7 +324,7 @@ class Switch(Facts):
         return [group for group in groups if not group.panels_set.isdisjoint(panels)] or groups[:1]
 
 
-class Nic(Facts):
+class Nic(SourcedFacts):
     """A network adapter: on how many electrical lanes it runs each speed."""
 
     name: str
@@ -346,7 +363,7 @@ class MediumLink(BaseModel):
     """The effect of a medium on a port at one speed."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
-    speed: Annotated[int, BeforeValidator(units.speed_mbps)]
+    speed: Annotated[int, BeforeValidator(units.parse_speed_mbps)]
     """Mb/s."""
     lanes: int | None = None
     """Of the port, in use; None is any number."""
@@ -356,7 +373,7 @@ class MediumLink(BaseModel):
     source: str
 
 
-class Medium(Facts):
+class Medium(SourcedFacts):
     """A kind of cable: a passive one joins equal lanes only, an active one has a retimer or gearbox at each end."""
 
     name: str

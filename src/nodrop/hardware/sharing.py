@@ -5,7 +5,7 @@ cells, those twice over that each of its two buffer units has where the port has
 beyond that, and leaves the priority group without any.
 """
 
-from nodrop.hardware.dynamic import chip
+from nodrop.hardware.dynamic import asic_of_device
 from nodrop.model.buffers import BufferProfile, Headroom
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.qos import QosProfile
@@ -14,7 +14,7 @@ from nodrop.model.states import UnknownFact, require_fact
 _WIDE_LANES = 8
 
 
-def taken_bytes(interface: Interface) -> int:
+def taken_shared_headroom_bytes(interface: Interface) -> int:
     """Return the use of the shared headroom by a port; UnknownFact where a headroom of the port is not known."""
     qos = require_fact(interface.qos, "interface.qos")
     return 0 if qos is None else _shared_headroom_use(qos)
@@ -34,7 +34,7 @@ def _unreserved_headroom(buffer: BufferProfile) -> int:
     return max(xon + xoff - require_fact(buffer.size_bytes, "priority_group.buffer.size_bytes"), 0)
 
 
-def own_bytes(device: Device) -> int:
+def private_headroom_bytes(device: Device) -> int:
     """Return the private headroom of each lossless port in addition to the pool; 0 where the ASIC's is not known.
 
     Only the dynamic model has any; there, UnknownFact where the device's model is not known.
@@ -43,14 +43,14 @@ def own_bytes(device: Device) -> int:
         return 0
     require_fact(device.model, "device.model")
     try:
-        return chip(device).private_headroom_bytes
+        return asic_of_device(device).private_headroom_bytes
     except UnknownFact:
         return 0
 
 
-def limit_bytes(device: Device, interface: Interface) -> int | None:
+def shared_headroom_limit_bytes(device: Device, interface: Interface) -> int | None:
     """Return the most that a port may take; None where the ASIC's limit is not known."""
-    facts = chip(device)
+    facts = asic_of_device(device)
     most, reserved, cell = facts.port_most_shared_cells, facts.port_reserved_shared_cells, facts.cell_bytes
     if most is None or reserved is None or cell is None:
         return None

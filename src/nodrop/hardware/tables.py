@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from nodrop.hardware import asic
-from nodrop.hardware.headroom import ieee_bound_bytes, next_row, round_trip_bytes
+from nodrop.hardware.headroom import ieee_headroom_bound_bytes, next_headroom_row, round_trip_bytes
 from nodrop.hardware.schema import HeadroomTable, Switch
 from nodrop.model.buffers import HeadroomRow
 
@@ -50,7 +50,7 @@ def table_headroom(
     `hwsku` is the one that is written, None the base one.
     """
     own_headroom_table = switch_model.sonic.table(hwsku)
-    row = next_row(own_headroom_table.rows, speed_mbps, length_m) if own_headroom_table else None
+    row = next_headroom_row(own_headroom_table.rows, speed_mbps, length_m) if own_headroom_table else None
     if own_headroom_table and row:
         return TableHeadroom(
             row.xoff_bytes,
@@ -65,7 +65,7 @@ def table_headroom(
     cell = cell_bytes(switch_model)
     packed = max(cell / _WIRE_BYTES, 1)
     candidates = list(_reaching_rows(switch_model, speed_mbps, length_m))
-    bound: float = ieee_bound_bytes(speed_mbps=speed_mbps, mtu_bytes=mtu_bytes, cable_length_m=length_m) or 0
+    bound: float = ieee_headroom_bound_bytes(speed_mbps=speed_mbps, mtu_bytes=mtu_bytes, cable_length_m=length_m) or 0
     if not candidates:
         candidates = list(_prolonged_rows(switch_model, speed_mbps, length_m, cell, packed))
         bound *= packed
@@ -77,7 +77,7 @@ def table_headroom(
 def _reaching_rows(model: Switch, speed_mbps: int, length_m: int) -> Iterator[tuple[int, HeadroomRow, HeadroomTable]]:
     """Yield (xoff, row, table) of each table with a row that reaches the length."""
     for table in model.sonic.headroom:
-        if row := next_row(table.rows, speed_mbps, length_m):
+        if row := next_headroom_row(table.rows, speed_mbps, length_m):
             yield row.xoff_bytes, row, table
 
 

@@ -57,7 +57,7 @@ def free_of_headroom_bytes(chip: Asic, memory_bytes: int, headroom_bytes: int) -
     return memory_bytes - headroom_bytes * _headroom_multiplier(chip)
 
 
-def least_sharing(chip: Asic, memory_bytes: int, headroom_bytes: int) -> int:
+def least_oversubscription_ratio(chip: Asic, memory_bytes: int, headroom_bytes: int) -> int:
     """Return the least whole number of times less than all ports' headroom that leaves thresholds something."""
     return headroom_bytes * _headroom_multiplier(chip) // memory_bytes + 1
 

@@ -9,12 +9,12 @@ from itertools import groupby
 from operator import itemgetter
 
 from nodrop.importing.additions import Files
-from nodrop.importing.derived import Imported, derive
-from nodrop.importing.intent_comparison import Held, hold
-from nodrop.locate import load
+from nodrop.importing.derived import ImportResult, derive_intent
+from nodrop.importing.intent_comparison import IntentCoverage, compare_intent_result
+from nodrop.locate import load_unchanged_source
 from nodrop.model.reading import Reading
 
-__all__ = ["Files", "Held", "Imported", "derive", "files_of", "hold"]
+__all__ = ["Files", "ImportResult", "IntentCoverage", "compare_intent_result", "derive_intent", "files_of"]
 
 
 def files_of(reading: Reading) -> Files:
@@ -22,7 +22,7 @@ def files_of(reading: Reading) -> Files:
     read.
     """
     bundles = {
-        device.name: {source.name: load(source) for source in reading.sources.get(device.name, ())}
+        device.name: {source.name: load_unchanged_source(source) for source in reading.sources.get(device.name, ())}
         for device in reading.fabric.devices
     }
     secret: dict[str, list[str]] = {}

@@ -9,30 +9,30 @@ from dataclasses import dataclass
 
 from nodrop import platforms
 from nodrop.errors import Problem
-from nodrop.importing.parts import Tree
+from nodrop.importing.parts import KeyTree
 from nodrop.importing.tier_view import TierView
 from nodrop.model.fabric import Extra
-from nodrop.model.subject import natural
-from nodrop.platforms.kit.secrets import suspicious
-from nodrop.platforms.kit.traits import traits
+from nodrop.model.subject import natural_sort_key
+from nodrop.platforms.kit.secrets import looks_like_secret
+from nodrop.platforms.kit.traits import traits_of_platform
 from nodrop.report.names import format_name_list
 
-Bundle = Mapping[str, bytes]
-MOST = 400
+DeviceFiles = Mapping[str, bytes]
+MAX_TRIED_SETTINGS = 400
 """Settings of a switch that are tried as additions, at most: more are another way to write what is built."""
-_LISTED = 30
+_MAX_LISTED = 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Files:
     """The content of the files of switches, by the switches' own names, and the lines in them that hold secrets."""
 
-    bundles: Mapping[str, Bundle]
+    bundles: Mapping[str, DeviceFiles]
     secret: Mapping[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Added:
+class PossibleAdditions:
     """The possible additions: settings and lines by the intent's name of the switch; and the rest that is left in any
     case.
     """
@@ -43,9 +43,9 @@ class Added:
     unlike: frozenset[str] = frozenset()
     """Switches of which facts of the model are told already: settings that go with these are counted."""
 
-    def without(self, refused: Iterable[Problem], sight: TierView) -> "Added":
+    def without(self, refused: Iterable[Problem], sight: TierView) -> "PossibleAdditions":
         """Return this without the refused additions, which are left."""
-        tree = _tree(self, sight)
+        tree = _build_tree(self, sight)
         where = {".".join(("extra", *keys)): keys for keys in _paths_of_tree(tree)}
         gone: dict[str, set[tuple[str, ...]]] = {}
         for problem in refused:
@@ -56,7 +56,7 @@ class Added:
         by_setting: dict[str, list[str]] = {}
         counted: dict[str, int] = {}
         for box in sight.boxes:
-            name, names = box.device.name, _names(box.device.platform, box.device.name)
+            name, names = box.device.name, _addressee_names(box.device.platform, box.device.name)
             out = set().union(*(gone.get(group_name, set()) for group_name in names))
             own_extras = self.settings.get(name, ())
             kept_extras = tuple(one for one in own_extras if not {("tables", *one.path), ("paths", *one.path)} & out)
@@ -78,25 +78,27 @@ class Added:
             "with the settings above"
             for was, number in counted.items()
         )
-        return Added(settings=settings, lines=lines, left=(*self.left, *remarks, *count_remarks), unlike=self.unlike)
+        return PossibleAdditions(
+            settings=settings, lines=lines, left=(*self.left, *remarks, *count_remarks), unlike=self.unlike
+        )
 
-    def tree(self, sight: TierView) -> Tree:
+    def tree(self, sight: TierView) -> KeyTree:
         """Return the key `extra` of an intent."""
-        return _tree(self, sight)
+        return _build_tree(self, sight)
 
     @property
     def shortened(self) -> tuple[str, ...]:
         """Return the rest that is left; of a long list the beginning."""
-        remainder = len(self.left) - _LISTED
-        return (*self.left[:_LISTED], *([f"and {remainder} more settings of files"] if remainder > 0 else []))
+        remainder = len(self.left) - _MAX_LISTED
+        return (*self.left[:_MAX_LISTED], *([f"and {remainder} more settings of files"] if remainder > 0 else []))
 
 
-def _names(platform: str, device: str) -> tuple[str, str, str]:
+def _addressee_names(platform: str, device: str) -> tuple[str, str, str]:
     """Return the names under which a switch is given additions, the most general first."""
-    return platforms.written_as(platform), device.rstrip("0123456789"), device
+    return platforms.writable_platform_for(platform), device.rstrip("0123456789"), device
 
 
-def find_additions(tier_view: TierView, files: Files, built: Mapping[str, Bundle]) -> Added:
+def find_additions(tier_view: TierView, files: Files, built: Mapping[str, DeviceFiles]) -> PossibleAdditions:
     """Return the content of switches' files that the built ones do not have; for a foreign platform nothing can be
     added.
     """
@@ -105,9 +107,9 @@ def find_additions(tier_view: TierView, files: Files, built: Mapping[str, Bundle
     remarks: list[str] = []
     for box in tier_view.boxes:
         own_files, platform = files.bundles.get(box.was, {}), box.device.platform
-        if platform not in platforms.writable_names() or box.device.name not in built:
+        if platform not in platforms.writable_platforms() or box.device.name not in built:
             continue
-        addition, built_files = platforms.additions(platform), built[box.device.name]
+        addition, built_files = platforms.additions_of_platform(platform), built[box.device.name]
         if _has_same_files(own_files, built_files):
             continue
         built_keys = {setting.path for setting in addition.leaves(built_files)}
@@ -120,7 +122,7 @@ def find_additions(tier_view: TierView, files: Files, built: Mapping[str, Bundle
             paths = format_name_list(sorted({_redact_path(platform, extra) for extra in hidden}))
             remarks.append(f"{box.was}: {paths}, which hold secrets")
         further_extras = [extra for extra in further_extras if extra not in hidden]
-        if len(further_extras) > MOST:
+        if len(further_extras) > MAX_TRIED_SETTINGS:
             remarks.append(f"{box.was}: {len(further_extras)} settings that are written otherwise, or that no key says")
             further_extras = []
         settings[box.device.name] = tuple(further_extras)
@@ -128,22 +130,24 @@ def find_additions(tier_view: TierView, files: Files, built: Mapping[str, Bundle
         lines[box.device.name] = tuple(
             line
             for line in addition.lines(own_files)
-            if line not in built_lines and not suspicious(line) and not any(line.strip() in one for one in secret)
+            if line not in built_lines
+            and not looks_like_secret(line)
+            and not any(line.strip() in one for one in secret)
         )
-    return Added(settings=settings, lines=lines, left=tuple(remarks))
+    return PossibleAdditions(settings=settings, lines=lines, left=tuple(remarks))
 
 
-def otherwise(
-    tier_view: TierView, files: Files, built: Mapping[str, Bundle], alike: Iterable[str], added: Added
+def describe_file_differences(
+    tier_view: TierView, files: Files, built: Mapping[str, DeviceFiles], alike: Iterable[str], added: PossibleAdditions
 ) -> tuple[str, ...]:
     """Return, in words, how the files of switches that are `alike` by the model differ from the built ones."""
     by_remark: dict[str, list[str]] = {}
     chosen = set(alike)
     for box in tier_view.boxes:
         name, platform = box.device.name, box.device.platform
-        if name not in chosen or platform not in platforms.writable_names() or name not in built:
+        if name not in chosen or platform not in platforms.writable_platforms() or name not in built:
             continue
-        addition, own_files = platforms.additions(platform), files.bundles.get(box.was, {})
+        addition, own_files = platforms.additions_of_platform(platform), files.bundles.get(box.was, {})
         if _has_same_files(own_files, built[name]):
             continue
         other_extras = {setting.path: setting for setting in addition.leaves(own_files)}
@@ -158,8 +162,10 @@ def otherwise(
             ):
                 continue
             hidden = actual is not None and _may_hold_secret(platform, actual, files.secret.get(box.was, ()))
-            has = "missing" if actual is None else "a secret" if hidden else _value(actual)
-            by_remark.setdefault(f"{' '.join(path)} is {has}, this intent gives {_value(extra)}", []).append(box.was)
+            has = "missing" if actual is None else "a secret" if hidden else _format_value(actual)
+            by_remark.setdefault(f"{' '.join(path)} is {has}, this intent gives {_format_value(extra)}", []).append(
+                box.was
+            )
     return tuple(f"{format_name_list(names)}: {remark}" for remark, names in sorted(by_remark.items()))
 
 
@@ -172,26 +178,26 @@ def _restore_value_names(extra: Extra, tier_view: TierView) -> str | tuple[str, 
     )
 
 
-def _value(extra: Extra) -> str:
+def _format_value(extra: Extra) -> str:
     return extra.value if isinstance(extra.value, str) else ", ".join(extra.value or ()) or "there"
 
 
-def _has_same_files(own_bundle: Bundle, bundle: Bundle) -> bool:
+def _has_same_files(own_bundle: DeviceFiles, bundle: DeviceFiles) -> bool:
     """Whether files are those that are built, byte for byte."""
     return bool(own_bundle) and all(bundle.get(name) == raw for name, raw in own_bundle.items())
 
 
 def _may_hold_secret(platform: str, extra: Extra, secret: tuple[str, ...]) -> bool:
     """Whether a setting holds a secret, or looks as if it did: by its path, by its key, or by the line it stands on."""
-    if _hidden(platform, extra) or suspicious(extra.path[-1]):
+    if _secret_word_indexes(platform, extra) or looks_like_secret(extra.path[-1]):
         return True
     values = extra.value if isinstance(extra.value, tuple) else (extra.value or extra.path[-1],)
     return any(value in line for value in values for line in secret)
 
 
-def _hidden(platform: str, extra: Extra) -> frozenset[int]:
+def _secret_word_indexes(platform: str, extra: Extra) -> frozenset[int]:
     """Return which words of a path are secrets; the place behind them where the value is one."""
-    means = platforms.settings_of(platform)
+    means = platforms.find_settings_reader(platform)
     if means is None:
         return frozenset()
     words = frozenset(at for at in range(len(extra.path)) if means.secret(extra.path, at))
@@ -199,28 +205,28 @@ def _hidden(platform: str, extra: Extra) -> frozenset[int]:
 
 
 def _redact_path(platform: str, extra: Extra) -> str:
-    hidden = _hidden(platform, extra)
+    hidden = _secret_word_indexes(platform, extra)
     return " ".join("…" if at in hidden else word for at, word in enumerate(extra.path))
 
 
-def _tree(added: Added, tier_view: TierView) -> Tree:
+def _build_tree(added: PossibleAdditions, tier_view: TierView) -> KeyTree:
     """Return additions where they hold: what all switches of a platform have, else all of a role, else one."""
-    tree: Tree = {}
+    tree: KeyTree = {}
     groups: dict[str, list[str]] = {}
     rank: dict[str, int] = {}
     for box in tier_view.boxes:
-        for place, name in enumerate(_names(box.device.platform, box.device.name)):
+        for place, name in enumerate(_addressee_names(box.device.platform, box.device.name)):
             groups.setdefault(name, []).append(box.device.name)
             rank[name] = place
     settings = {name: dict.fromkeys(own_settings) for name, own_settings in added.settings.items()}
     lines = {name: own_lines for name, own_lines in added.lines.items() if own_lines}
-    platform_of = {box.device.name: platforms.written_as(box.device.platform) for box in tier_view.boxes}
-    for group in sorted(groups, key=lambda name: (rank[name], natural(name))):
+    platform_of = {box.device.name: platforms.writable_platform_for(box.device.platform) for box in tier_view.boxes}
+    for group in sorted(groups, key=lambda name: (rank[name], natural_sort_key(name))):
         members = groups[group]
         shared = [one for one in settings.get(members[0], {}) if all(one in settings.get(name, {}) for name in members)]
         for extra in shared:
             kind = "tables" if "tables" in _kinds_of_additions(platform_of[members[0]]) else "paths"
-            put(tree.setdefault(group, {}).setdefault(kind, {}), extra)
+            add_extra(tree.setdefault(group, {}).setdefault(kind, {}), extra)
             for name in members:
                 settings[name].pop(extra)
         same = {lines.get(name) for name in members}
@@ -232,10 +238,10 @@ def _tree(added: Added, tier_view: TierView) -> Tree:
 
 
 def _kinds_of_additions(platform: str) -> frozenset[str]:
-    return traits(platform).additions
+    return traits_of_platform(platform).additions
 
 
-def put(tree: Tree, extra: Extra) -> None:
+def add_extra(tree: KeyTree, extra: Extra) -> None:
     """Add a setting to a tree of keys."""
     *outer, last = extra.path
     for key in outer:

@@ -5,30 +5,38 @@ from ipaddress import IPv4Network
 from itertools import pairwise, repeat
 from typing import Any, NamedTuple
 
-from nodrop.design.addressing import TIER_SHARES, count_shares, port_slots_of
-from nodrop.importing.parts import Found, Keys, Lack, Tree
+from nodrop.design.addressing import TIER_SHARES_PER_POOL, count_pool_shares, port_slots_of
+from nodrop.importing.parts import DerivedPart, KeyPath, KeyTree, MissingKey
 from nodrop.importing.pools import (
-    ROUND,
-    Address,
+    ROUND_LENGTH_BY_VERSION,
+    InterfaceAddress,
     Network,
+    address_bits,
     addresses_of,
-    bits,
+    can_be_pool,
     find_smallest_network,
-    holds,
-    is_pool,
-    spanning,
-    widened,
+    find_spanning_pool,
+    holds_addresses,
+    widen_pool,
 )
-from nodrop.importing.tier_view import Box, Cables, SwitchGroup, TierView, faces, is_isolated, usual
+from nodrop.importing.tier_view import (
+    Cables,
+    GroupedSwitch,
+    SwitchGroup,
+    TierView,
+    are_switches_unlinked,
+    is_port_facing,
+    most_common_value,
+)
 from nodrop.importing.tiers import likely_model
 from nodrop.model.addresses import network_of
 from nodrop.model.fabric import Device, Management, Port
 from nodrop.model.routing import Bgp
 from nodrop.model.states import known_rows
 
-_BLOCK = 2**64
-_FAMILIES = (4, 6)
-_PRIVATE = (IPv4Network("10.0.0.0/8"), IPv4Network("172.16.0.0/12"))
+_IPV6_BLOCK_ADDRESSES = 2**64
+_IP_VERSIONS = (4, 6)
+_PRIVATE_IPV4_NETWORKS = (IPv4Network("10.0.0.0/8"), IPv4Network("172.16.0.0/12"))
 """Addresses for private networks (RFC 1918)."""
 _OOB, _LINKS_IPV6 = "192.168.100.0/24", "fd00:1::/48"
 
@@ -42,34 +50,38 @@ class _Offset(NamedTuple):
     behind: int
 
 
-def addressing(tier_view: TierView, cables: Cables) -> Found:
+def derive_addressing(tier_view: TierView, cables: Cables) -> DerivedPart:
     """Return the pools, the least blocks of links, and what addresses cannot be had by the plan's rule."""
     named_pools = list(_prefix_list_pools(tier_view))
     slots = _count_ipv4_link_slots(tier_view, cables)
-    least = _default_slots(tier_view)
-    most = _Most.of(tier_view, slots or least)
-    keys: Tree = {}
-    guessed: dict[Keys, str] = {}
+    least = _default_slots_per_device(tier_view)
+    most = _PoolDemand.of(tier_view, slots or least)
+    keys: KeyTree = {}
+    guessed: dict[KeyPath, str] = {}
     lacking: list[str] = []
     for key, pools, needed in (
-        ("loopbacks", [_find_loopback_pool(tier_view, named_pools, version) for version in _FAMILIES], most.switches),
-        ("links", [_links(tier_view, cables, version, slots) for version in _FAMILIES], most.links),
-        ("endpoints", [_find_endpoint_pool(tier_view, named_pools, version) for version in _FAMILIES], most.hosts),
+        (
+            "loopbacks",
+            [_find_loopback_pool(tier_view, named_pools, version) for version in _IP_VERSIONS],
+            most.switches,
+        ),
+        ("links", [_find_link_pool(tier_view, cables, version, slots) for version in _IP_VERSIONS], most.links),
+        ("endpoints", [_find_endpoint_pool(tier_view, named_pools, version) for version in _IP_VERSIONS], most.hosts),
         ("oob", [_find_oob_network(tier_view)], most.switches),
     ):
-        found_pools = [pool for pool in pools if pool is not None and is_pool(pool)]
-        wide = [widened(pool, needed(pool.version)) for pool in found_pools]
+        found_pools = [pool for pool in pools if pool is not None and can_be_pool(pool)]
+        wide = [widen_pool(pool, needed(pool.version)) for pool in found_pools]
         if found_pools != wide:
             guessed["addressing", key] = (
                 f"addresses are not given out as here; {_render_pools(found_pools)} made wide enough for it"
             )
         if wide:
             keys[key] = _render_pools(wide)
-        elif key != "links" or not (_has_unnumbered_sessions(tier_view) or is_isolated(tier_view, cables)):
+        elif key != "links" or not (_has_unnumbered_sessions(tier_view) or are_switches_unlinked(tier_view, cables)):
             lacking.append(key)
     vlans, remarks = _vlan_pools(tier_view, named_pools, most)
     topology = {"slots_per_device": slots} if slots is not None and slots != least else {}
-    tree: Tree = {"addressing": keys} if keys else {}
+    tree: KeyTree = {"addressing": keys} if keys else {}
     if topology:
         tree["topology"] = topology
     if vlans:
@@ -80,10 +92,10 @@ def addressing(tier_view: TierView, cables: Cables) -> Found:
     examples: dict[str, object] = {key: next(free) if key != "oob" else _OOB for key in lacking}
     if "links" in examples and any(":" in text for text in texts):
         examples["links"] = [examples["links"], _LINKS_IPV6]
-    return Found(
+    return DerivedPart(
         keys=tree,
         guessed=guessed,
-        lacking={("addressing", key): Lack(why, example) for key, example in examples.items()},
+        lacking={("addressing", key): MissingKey(why, example) for key, example in examples.items()},
         left=tuple(remarks),
     )
 
@@ -99,14 +111,16 @@ def _wrap_text_in_list(value: Any) -> list[str]:
 def _unused_pool_candidates(taken: Iterable[str]) -> Iterator[str]:
     """Yield pools as they may be, without end: first those that overlap none that is taken."""
     networks = [taken_network for text in taken if isinstance(taken_network := network_of(text), IPv4Network)]
-    every = [network for space in _PRIVATE for network in space.subnets(new_prefix=ROUND[4])]
+    every = [
+        network for space in _PRIVATE_IPV4_NETWORKS for network in space.subnets(new_prefix=ROUND_LENGTH_BY_VERSION[4])
+    ]
     yield from (
         str(network) for network in every if not any(network.overlaps(other_network) for other_network in networks)
     )
     yield from repeat(str(every[0]))
 
 
-class _Most(NamedTuple):
+class _PoolDemand(NamedTuple):
     """The largest numbers, and for how many links a switch has addresses: what pools have to be wide enough for."""
 
     switches_needed: int
@@ -117,14 +131,16 @@ class _Most(NamedTuple):
     slots: int
 
     @classmethod
-    def of(cls, sight: TierView, slots: int) -> "_Most":
+    def of(cls, sight: TierView, slots: int) -> "_PoolDemand":
         """Return those of a fabric, of two switches at least."""
         lowest = max((box.number for box in sight.lowest), default=0)
         switches, blocks = (
-            max((count_shares(group.tier) * (box.number + 1) for group in groups for box in group.boxes), default=0)
+            max(
+                (count_pool_shares(group.tier) * (box.number + 1) for group in groups for box in group.boxes), default=0
+            )
             for groups in (sight.groups, _groups_with_links(sight))
         )
-        return cls(max(3 * TIER_SHARES, switches), lowest, max(TIER_SHARES, blocks), slots)
+        return cls(max(3 * TIER_SHARES_PER_POOL, switches), lowest, max(TIER_SHARES_PER_POOL, blocks), slots)
 
     def switches(self, _version: int) -> int:
         """Return how many addresses a pool needs to give each tier a quarter."""
@@ -139,7 +155,7 @@ class _Most(NamedTuple):
         return self._block(version) * self.blocks_needed
 
     def _block(self, version: int) -> int:
-        return _BLOCK if version == 6 else 2 * self.slots
+        return _IPV6_BLOCK_ADDRESSES if version == 6 else 2 * self.slots
 
 
 def _groups_with_links(sight: TierView) -> tuple[SwitchGroup, ...]:
@@ -158,7 +174,7 @@ def _has_unnumbered_sessions(sight: TierView) -> bool:
     return any(neighbor.interface is not None for neighbor in neighbors)
 
 
-def _default_slots(sight: TierView) -> int:
+def _default_slots_per_device(sight: TierView) -> int:
     """Return the slots that switches have unless an intent states more; of an unknown model, those of one that fits."""
     models = [likely_model(group.boxes) for group in _groups_with_links(sight)]
     return max(map(port_slots_of, models or [likely_model(())]))
@@ -179,7 +195,7 @@ def _prefix_list_pools(sight: TierView) -> Iterator[tuple[Network, int]]:
                         yield network, rule.ge
 
 
-def _own_loopback_address(device: Device, version: int) -> Address | None:
+def _loopback_host_address(device: Device, version: int) -> InterfaceAddress | None:
     """Return a switch's own address: that of a loopback alone in its prefix."""
     texts = [text for loopback in known_rows(device.loopbacks) if loopback.vrf is None for text in loopback.addresses]
     return next((address for address in addresses_of(texts, version) if address.network.num_addresses == 1), None)
@@ -191,15 +207,17 @@ def _find_loopback_pool(sight: TierView, named_pools: list[tuple[Network, int]],
         loopbacks.setdefault(group.tier, []).extend(
             (box.number, int(interface.ip))
             for box in group.boxes
-            if (interface := _own_loopback_address(box.device, version))
+            if (interface := _loopback_host_address(box.device, version))
         )
     every = [address for pairs in loopbacks.values() for _, address in pairs]
     if not every:
         return None
     for pool, longer in named_pools:
-        if pool.version == version and longer == bits(version) and holds(pool, every):
+        if pool.version == version and longer == address_bits(version) and holds_addresses(pool, every):
             return pool
-    starts = {tier: usual(address - number for number, address in pairs) for tier, pairs in loopbacks.items()}
+    starts = {
+        tier: most_common_value(address - number for number, address in pairs) for tier, pairs in loopbacks.items()
+    }
     if loopback := _pool_of_quarters({tier: start for tier, start in starts.items() if start is not None}, version):
         return loopback
     return find_smallest_network(every, version)
@@ -209,10 +227,10 @@ def _pool_of_quarters(starts: Mapping[int, int], version: int) -> Network | None
     """Return the pool of which each tier has a quarter that begins there; None where these are no quarters of one."""
     for tier, start in starts.items():
         if tier and 0 in starts and (start - starts[0]) % tier == 0:
-            size = (start - starts[0]) // tier * TIER_SHARES
+            size = (start - starts[0]) // tier * TIER_SHARES_PER_POOL
             if size > 0 and size & (size - 1) == 0:
-                length = bits(version) - size.bit_length() + 1
-                if pool := spanning(starts[0], starts[0] + size - 1, version, length):
+                length = address_bits(version) - size.bit_length() + 1
+                if pool := find_spanning_pool(starts[0], starts[0] + size - 1, version, length):
                     return pool
     return None
 
@@ -240,7 +258,7 @@ def _link_offsets(sight: TierView, cables: Cables, version: int, *, fabric: bool
     return offsets
 
 
-def _ports_with_addresses(box: Box) -> Iterator[tuple[str, Port, tuple[str, ...]]]:
+def _ports_with_addresses(box: GroupedSwitch) -> Iterator[tuple[str, Port, tuple[str, ...]]]:
     """Yield the ports of a switch with their addresses, or those of the port channel that they are the first of."""
     of_channel = {
         channel.members[0]: channel.addresses for channel in known_rows(box.device.port_channels) if channel.members
@@ -276,11 +294,13 @@ def _count_ipv4_link_slots(sight: TierView, cables: Cables) -> int | None:
     return None
 
 
-def _links(tier_view: TierView, cables: Cables, version: int, slots: int | None) -> Network | None:
+def _find_link_pool(tier_view: TierView, cables: Cables, version: int, slots: int | None) -> Network | None:
     offsets = _link_offsets(tier_view, cables, version, fabric=True)
-    block = _BLOCK if version == 6 else 2 * (slots or _default_slots(tier_view))
+    block = _IPV6_BLOCK_ADDRESSES if version == 6 else 2 * (slots or _default_slots_per_device(tier_view))
     starts = {
-        tier: usual(each.address - each.behind - each.number * block for each in offsets if each.tier == tier)
+        tier: most_common_value(
+            each.address - each.behind - each.number * block for each in offsets if each.tier == tier
+        )
         for tier in sorted({offset.tier for offset in offsets})
     }
     known = {tier: start for tier, start in starts.items() if start is not None}
@@ -291,7 +311,7 @@ def _links(tier_view: TierView, cables: Cables, version: int, slots: int | None)
     last = known[0] + block * (max(offset.number for offset in offsets) + 1) - 1
     fits = sum(each.address - each.behind - each.number * block == known.get(each.tier) for each in offsets)
     if fits * 2 > len(offsets):
-        wide = spanning(known[0], known[0] + (last - known[0] + 1) * TIER_SHARES - 1, version)
+        wide = find_spanning_pool(known[0], known[0] + (last - known[0] + 1) * TIER_SHARES_PER_POOL - 1, version)
         if wide is not None:
             return wide
     return find_smallest_network([offset.address for offset in offsets], version)
@@ -308,14 +328,16 @@ def _find_endpoint_pool(sight: TierView, named_pools: list[tuple[Network, int]],
     ]
     firsts = [int(block.network_address) for _, block in blocks]
     for pool, longer in named_pools:
-        if firsts and pool.version == version and holds(pool, firsts) and longer == blocks[0][1].prefixlen:
+        if firsts and pool.version == version and holds_addresses(pool, firsts) and longer == blocks[0][1].prefixlen:
             return pool
     if not blocks:
         return _find_host_network(sight, version)
     block_size = blocks[0][1].num_addresses
-    first_address = usual(int(block.network_address) - number * block_size for number, block in blocks)
+    first_address = most_common_value(int(block.network_address) - number * block_size for number, block in blocks)
     assert first_address is not None
-    span = spanning(first_address, first_address + block_size * (max(number for number, _ in blocks) + 1) - 1, version)
+    span = find_spanning_pool(
+        first_address, first_address + block_size * (max(number for number, _ in blocks) + 1) - 1, version
+    )
     return span or find_smallest_network(firsts, version)
 
 
@@ -325,14 +347,14 @@ def _find_host_network(sight: TierView, version: int) -> Network | None:
         int(address.ip)
         for box in sight.lowest
         for port in box.device.interfaces
-        if not faces(port, "fabric") and isinstance(port.addresses, tuple)
+        if not is_port_facing(port, "fabric") and isinstance(port.addresses, tuple)
         for address in addresses_of(port.addresses, version)
     ]
     return find_smallest_network(addresses, version) if addresses else None
 
 
 def _vlan_pools(
-    tier_view: TierView, named_pools: list[tuple[Network, int]], most: _Most
+    tier_view: TierView, named_pools: list[tuple[Network, int]], most: _PoolDemand
 ) -> tuple[dict[int, str | list[str]], list[str]]:
     """Return the pools of VLANs by number, and the parts of them that no key expresses.
 
@@ -340,33 +362,39 @@ def _vlan_pools(
     them, which is that of their groups.
     """
     remarks = []
-    gateways: dict[int, list[tuple[int, Address]]] = {}
+    gateways: dict[int, list[tuple[int, InterfaceAddress]]] = {}
     for box in tier_view.lowest:
         for vlan in known_rows(box.device.vlans):
-            for version in _FAMILIES:
+            for version in _IP_VERSIONS:
                 for address in addresses_of(vlan.addresses, version):
                     gateways.setdefault(vlan.id, []).append((box.number, address))
     pools_by_vlan: dict[int, str | list[str]] = {}
     for number, own_gateways in gateways.items():
         pools = []
-        for version in _FAMILIES:
+        for version in _IP_VERSIONS:
             rows = [(own, gateway) for own, gateway in own_gateways if gateway.version == version]
             if not rows:
                 continue
             networks = [int(gateway.network.network_address) for _, gateway in rows]
             longer = rows[0][1].network.prefixlen
             fitting = (network for network, length in named_pools if network.version == version and length == longer)
-            pool = next((candidate for candidate in fitting if holds(candidate, networks)), None)
+            pool = next((candidate for candidate in fitting if holds_addresses(candidate, networks)), None)
             if pool is None:
                 block_size = rows[0][1].network.num_addresses
-                start = usual(int(gateway.network.network_address) - own * block_size for own, gateway in rows)
+                start = most_common_value(
+                    int(gateway.network.network_address) - own * block_size for own, gateway in rows
+                )
                 assert start is not None
                 ends = [*networks, max(networks) + block_size - 1]
-                pool = spanning(start, max(ends), version) or find_smallest_network(ends, version) or rows[0][1].network
+                pool = (
+                    find_spanning_pool(start, max(ends), version)
+                    or find_smallest_network(ends, version)
+                    or rows[0][1].network
+                )
                 if len({own for own, _ in rows}) > 1 and len(set(networks)) == 1:
                     pool = rows[0][1].network
                     remarks.append(f"VLAN {number} is {pool} on several switches; an intent has a subnet for each")
-            pools.append(str(widened(pool, most.hosts(version))))
+            pools.append(str(widen_pool(pool, most.hosts(version))))
         pools_by_vlan[number] = pools[0] if len(pools) == 1 else pools
     order = [str(pool) for pool, _ in named_pools]
 
@@ -386,4 +414,4 @@ def _find_oob_network(sight: TierView) -> Network | None:
         for text in box.device.management.addresses
     ]
     networks = [address.network for address in addresses_of(texts, 4) if address.network.prefixlen < 31]
-    return usual(networks)
+    return most_common_value(networks)

@@ -3,25 +3,25 @@
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from nodrop.importing.parts import Found, Keys, Lack, Tree, collect_facts, numbers
-from nodrop.importing.tier_view import TierView, usual
+from nodrop.importing.parts import DerivedPart, KeyPath, KeyTree, MissingKey, collect_facts, format_number_ranges
+from nodrop.importing.tier_view import TierView, most_common_value
 from nodrop.model.fabric import PURPOSES, Interface, Mode, Purpose, TrafficClass
 from nodrop.model.qos import QosProfile, Queue, Scheduler, WredProfile
 from nodrop.model.states import Unknown, known_rows
 
-_ORDER = ("rdma", "trimmed", "cnp", "control", "storage", "inband", "default")
+_PURPOSE_ORDER = ("rdma", "trimmed", "cnp", "control", "storage", "inband", "default")
 _CNP, _CONTROL = 48, 56
 """Where CNPs of NVIDIA's NICs and network control (CS7) are by convention."""
-_MARKED: Tree = {"min": "150kB", "max": "1500kB", "probability": "100%"}
-_OTHERS: Tree = {
+_ECN_MARKING: KeyTree = {"min": "150kB", "max": "1500kB", "probability": "100%"}
+_CONVENTIONAL_CLASSES: KeyTree = {
     "cnp": {"dscp": _CNP, "priority": 6, "strict": True},
     "control": {"dscp": _CONTROL, "priority": 7, "strict": True},
     "default": {"dscp": "rest", "priority": 0, "share": "40%"},
 }
-_DSCPS = 64
+_DSCP_COUNT = 64
 
 
-class Seen(NamedTuple):
+class PortTrafficClass(NamedTuple):
     """A traffic class with its queue's settings on a port, and the port's speed."""
 
     queue: Queue
@@ -33,31 +33,35 @@ def known_classes(tier_view: TierView) -> tuple[list[TrafficClass], str]:
     if stated_ := [traffic_class for traffic_class in tier_view.fabric.classes if isinstance(traffic_class.tc, int)]:
         return stated_, ""
     why = "no file says what traffic is for: names and purposes follow conventions"
-    return list(_infer_classes(_ports(tier_view), tier_view.fabric.mode)), why
+    return list(_infer_classes(_ports_with_qos(tier_view), tier_view.fabric.mode)), why
 
 
-def _ports(tier_view: TierView) -> list[Interface]:
+def _ports_with_qos(tier_view: TierView) -> list[Interface]:
     every = (port for box in tier_view.boxes for port in box.device.interfaces)
     return [port for port in every if isinstance(port.qos, QosProfile) and port.enabled is not False]
 
 
-def classes(tier_view: TierView) -> Found:
+def derive_classes(tier_view: TierView) -> DerivedPart:
     """Return the classes with their shares, rates and marking, as most ports have them."""
     known_traffic_classes, why = known_classes(tier_view)
-    guessed: dict[Keys, str] = {("classes",): why} if why else {}
+    guessed: dict[KeyPath, str] = {("classes",): why} if why else {}
     if not known_traffic_classes:
-        return Found(lacking={("classes",): Lack("no port has QoS", _make_example_classes(tier_view.fabric.mode))})
+        return DerivedPart(
+            lacking={("classes",): MissingKey("no port has QoS", _make_example_classes(tier_view.fabric.mode))}
+        )
     remainder = max(known_traffic_classes, key=lambda one: (one.purpose == "default", len(one.dscp), one.name)).name
     named_dscps = {dscp for row in known_traffic_classes if row.name != remainder for dscp in row.dscp}
-    total = len(named_dscps) + len(next(row for row in known_traffic_classes if row.name == remainder).dscp) == _DSCPS
-    queues = _queues_by_number(_ports(tier_view))
-    keys: Tree = {}
+    total = (
+        len(named_dscps) + len(next(row for row in known_traffic_classes if row.name == remainder).dscp) == _DSCP_COUNT
+    )
+    queues = _queues_by_number(_ports_with_qos(tier_view))
+    keys: KeyTree = {}
     for traffic_class in sorted(
         known_traffic_classes, key=lambda candidate: (_class_sort_index(candidate), candidate.name)
     ):
         assert isinstance(traffic_class.tc, int)
         own_ports = queues.get(traffic_class.tc, [])
-        schedule = usual(seen.queue.scheduler for seen in own_ports)
+        schedule = most_common_value(seen.queue.scheduler for seen in own_ports)
         strict = isinstance(schedule, Scheduler) and schedule.type == "strict"
         share = traffic_class.share_percent if isinstance(traffic_class.share_percent, int) else None
         if share is None and isinstance(schedule, Scheduler) and not strict:
@@ -65,7 +69,7 @@ def classes(tier_view: TierView) -> Found:
         keys[traffic_class.name] = collect_facts(
             dscp="rest"
             if traffic_class.name == remainder and total
-            else numbers(traffic_class.dscp)
+            else format_number_ranges(traffic_class.dscp)
             if traffic_class.dscp
             else [],
             priority=traffic_class.tc,
@@ -76,11 +80,11 @@ def classes(tier_view: TierView) -> Found:
             max_rate=_strict_queue_max_rate(own_ports) if strict else None,
             ecn=_ecn_marking_keys(own_ports),
         )
-    evened_out(keys)
-    return Found(keys={"classes": keys}, guessed=guessed)
+    even_out_class_shares(keys)
+    return DerivedPart(keys={"classes": keys}, guessed=guessed)
 
 
-def evened_out(key_tree: Tree) -> None:
+def even_out_class_shares(key_tree: KeyTree) -> None:
     """Make shares of all classes that are not strict parts of a hundred, as schedulers take them for weights."""
     shares = {name: int(facts["share"].removesuffix("%")) for name, facts in key_tree.items() if "share" in facts}
     total = sum(shares.values())
@@ -94,32 +98,35 @@ def evened_out(key_tree: Tree) -> None:
         key_tree[name]["share"] = f"{share}%"
 
 
-def _make_example_classes(mode: Mode) -> Tree:
+def _make_example_classes(mode: Mode) -> KeyTree:
     """Return classes as they may be in a mode."""
     lossless = True if mode in ("lossless", "pfc-only") else None
-    marked = None if mode == "pfc-only" else _MARKED
-    return {"rdma": collect_facts(dscp=26, priority=3, lossless=lossless, share="60%", ecn=marked), **_OTHERS}
+    marked = None if mode == "pfc-only" else _ECN_MARKING
+    return {
+        "rdma": collect_facts(dscp=26, priority=3, lossless=lossless, share="60%", ecn=marked),
+        **_CONVENTIONAL_CLASSES,
+    }
 
 
 def _class_sort_index(traffic_class: TrafficClass) -> int:
     for word in (traffic_class.name, traffic_class.purpose):
-        if word in _ORDER:
-            return _ORDER.index(word)
-    return len(_ORDER) - 2
+        if word in _PURPOSE_ORDER:
+            return _PURPOSE_ORDER.index(word)
+    return len(_PURPOSE_ORDER) - 2
 
 
-def _queues_by_number(ports: Iterable[Interface]) -> dict[int, list[Seen]]:
+def _queues_by_number(ports: Iterable[Interface]) -> dict[int, list[PortTrafficClass]]:
     """Return the queues of all ports by number, those of a profile as often as ports have it."""
-    seens: dict[int, list[Seen]] = {}
+    seens: dict[int, list[PortTrafficClass]] = {}
     for port in ports:
         if isinstance(port.qos, QosProfile):
             for queue in known_rows(port.qos.queues):
                 speed = port.speed_mbps if isinstance(port.speed_mbps, int) else None
-                seens.setdefault(queue.index, []).append(Seen(queue, speed))
+                seens.setdefault(queue.index, []).append(PortTrafficClass(queue, speed))
     return seens
 
 
-def _strict_queue_max_rate(seen: list[Seen]) -> str | None:
+def _strict_queue_max_rate(seen: list[PortTrafficClass]) -> str | None:
     """Return the cap of a strict queue as a share of the ports' speeds, of those that are known."""
     seen = [seen_port for seen_port in seen if seen_port.speed_mbps]
     for percent in range(1, 101):
@@ -132,25 +139,29 @@ def _strict_queue_max_rate(seen: list[Seen]) -> str | None:
     return f"{min(100, max(1, round(port.queue.scheduler.peak_bytes_per_s * 800 / (port.speed_mbps * 10**6))))}%"
 
 
-def _is_capped_at_percent(port: Seen, percent: int) -> bool:
+def _is_capped_at_percent(port: PortTrafficClass, percent: int) -> bool:
     schedule = port.queue.scheduler
     assert port.speed_mbps is not None
     rate = port.speed_mbps * 1_000_000 // 8 * percent // 100
     return isinstance(schedule, Scheduler) and schedule.peak_bytes_per_s == rate
 
 
-def _ecn_marking_keys(seen: list[Seen]) -> Tree | None:
-    wred_profile = usual(port.queue.wred for port in seen if isinstance(port.queue.wred, WredProfile))
+def _ecn_marking_keys(seen: list[PortTrafficClass]) -> KeyTree | None:
+    wred_profile = most_common_value(port.queue.wred for port in seen if isinstance(port.queue.wred, WredProfile))
     if wred_profile is None or wred_profile.green.min_bytes is None or wred_profile.green.max_bytes is None:
         return None
     green = wred_profile.green
     if not wred_profile.ecn_colors:
         return None
     probability = 100 if green.probability_percent is None else green.probability_percent
-    return {"min": size(green.min_bytes), "max": size(green.max_bytes), "probability": f"{max(probability, 1)}%"}
+    return {
+        "min": format_size(green.min_bytes),
+        "max": format_size(green.max_bytes),
+        "probability": f"{max(probability, 1)}%",
+    }
 
 
-def size(count: int | None) -> str:
+def format_size(count: int | None) -> str:
     """Write bytes as a person does: 150000 is `150kB`, 166912 `163KiB`; any other value is in bytes."""
     assert count is not None
     for unit, factor in (("MB", 10**6), ("MiB", 2**20), ("kB", 10**3), ("KiB", 2**10)):
@@ -162,7 +173,7 @@ def size(count: int | None) -> str:
 def _infer_classes(ports: list[Interface], mode: Mode) -> Iterator[TrafficClass]:
     """Yield a class for each traffic class that packets land in, called by convention."""
     of_ports = (port.qos for port in ports if isinstance(port.qos, QosProfile))
-    qos = usual(profile for profile in of_ports if isinstance(profile.dscp_to_tc, tuple))
+    qos = most_common_value(profile for profile in of_ports if isinstance(profile.dscp_to_tc, tuple))
     if not isinstance(qos, QosProfile) or not isinstance(qos.dscp_to_tc, tuple):
         return
     dscps_of: dict[int, list[int]] = {}

@@ -8,34 +8,42 @@ from nodrop import platforms
 from nodrop.design.naming import Identity
 from nodrop.errors import InputProblems, Problem
 from nodrop.importing.additions import Files
-from nodrop.importing.addressing import addressing
-from nodrop.importing.classes import classes
-from nodrop.importing.endpoints import endpoints
-from nodrop.importing.grouping import DETAILS, Detail, see
+from nodrop.importing.addressing import derive_addressing
+from nodrop.importing.classes import derive_classes
+from nodrop.importing.endpoints import derive_endpoints
+from nodrop.importing.grouping import GROUPING_DETAILS, GroupingDetail, build_tier_view
 from nodrop.importing.intent_comparison import compare_intent, find_accepted_additions
-from nodrop.importing.losses import of_names, render_differences
-from nodrop.importing.naming import can_be_kept, derive_names
+from nodrop.importing.losses import changed_switch_names, render_differences
+from nodrop.importing.naming import derive_names, names_to_keep
 from nodrop.importing.omitted_keys import without_defaults
-from nodrop.importing.parts import Found, Tree, find_value, merge_trees, together
-from nodrop.importing.settings import buffers, fabric, hosts, routing, services, trimming, watchdog
-from nodrop.importing.shared_headroom import ratio
-from nodrop.importing.short_form import shorten
-from nodrop.importing.spelling import spell
+from nodrop.importing.parts import DerivedPart, KeyTree, find_value, merge_parts, merge_trees
+from nodrop.importing.settings import (
+    derive_buffers,
+    derive_fabric,
+    derive_hosts,
+    derive_routing,
+    derive_services,
+    derive_trimming,
+    derive_watchdog,
+)
+from nodrop.importing.shared_headroom import find_shared_headroom_ratio
+from nodrop.importing.short_form import shorten_topology
+from nodrop.importing.spelling import format_intent_text
 from nodrop.importing.stated_cables import state_cables
-from nodrop.importing.tier_view import SPEED_MBPS, Cables, SwitchGroup, TierView
-from nodrop.importing.tiers import tiers
-from nodrop.importing.trial_build import Unlike, built
-from nodrop.importing.uplinks import NO_RULE, uplinks
+from nodrop.importing.tier_view import DEFAULT_SPEED_MBPS, Cables, SwitchGroup, TierView
+from nodrop.importing.tiers import derive_tiers
+from nodrop.importing.trial_build import BuildDifference, build_and_read
+from nodrop.importing.uplinks import NO_RULE, derive_uplinks
 from nodrop.intent.load import loads
 from nodrop.intent.schema import Intent
 from nodrop.model.fabric import Fabric
 
-FILE = "intent.yaml"
-_TO_ADD = "`TODO` marks values that no file has: remove `# ` from the lines below it, and correct the values."
+INTENT_FILE = "intent.yaml"
+_TODO_COMMENT = "`TODO` marks values that no file has: remove `# ` from the lines below it, and correct the values."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Imported:
+class ImportResult:
     """An intent that was derived, and how well it expresses the content of the files."""
 
     text: str
@@ -46,7 +54,7 @@ class Imported:
     lacking: tuple[str, ...]
     left: tuple[str, ...]
     """What no key says, and what the intent comes to otherwise, in words."""
-    unlike: tuple[Unlike, ...]
+    unlike: tuple[BuildDifference, ...]
     problems: tuple[Problem, ...]
     """Why the intent cannot be built."""
 
@@ -56,7 +64,7 @@ class Imported:
         return self.intent is not None and not (self.left or self.unlike or self.problems or self.lacking)
 
 
-def derive(imported: Fabric, *, source: str, files: Files | None = None) -> Imported:
+def derive_intent(imported: Fabric, *, source: str, files: Files | None = None) -> ImportResult:
     """Return the intent of a fabric; `source` is the origin that its text names.
 
     Content of `files` that is not in the model is carried too, as far as an intent can.
@@ -66,16 +74,16 @@ def derive(imported: Fabric, *, source: str, files: Files | None = None) -> Impo
     of an intent expresses is reported in `left`. Nothing is left out silently, because the intent is built and compared
     with the fabric.
     """
-    results: dict[Detail, Imported] = {}
+    results: dict[GroupingDetail, ImportResult] = {}
     views: list[TierView] = []
-    for detail in DETAILS:
-        view = see(imported, detail=detail)
+    for detail in GROUPING_DETAILS:
+        view = build_tier_view(imported, detail=detail)
         if not any(_has_same_groups(view, other) for other in views):
             views.append(view)
             results[detail] = _derive_from_view(view, source, files)
             if results[detail].equal:
                 return results[detail]
-    first = results[DETAILS[0]]
+    first = results[GROUPING_DETAILS[0]]
     sheets = [_derive_from_view(view, source, files, by_sheet=True) for view in views if NO_RULE in first.left]
     return min((first, *sheets), key=lambda result: (bool(result.lacking or result.problems), len(result.unlike)))
 
@@ -85,15 +93,17 @@ def _has_same_groups(view: TierView, other: TierView) -> bool:
     return view.switch_names == other.switch_names
 
 
-def _derive_from_view(sight: TierView, source: str, files: Files | None, *, by_sheet: bool = False) -> Imported:
+def _derive_from_view(sight: TierView, source: str, files: Files | None, *, by_sheet: bool = False) -> ImportResult:
     """Return the intent of a fabric seen as groups of switches, whose cables follow rules or are stated one by one."""
-    draft = shorten(_derive_all_parts(sight, by_sheet=by_sheet))
-    draft = replace(draft, keys=without_defaults(draft.keys, lambda keys: spell(replace(draft, keys=keys))))
-    intent, problems = _load_intent_or_problems(spell(draft))
-    if intent is not None and (shared := ratio(sight, intent)):
-        draft = together((draft, Found(keys={"buffers": {"shared_headroom": shared}})))
-        intent, problems = _load_intent_or_problems(spell(draft))
-    differing: tuple[Unlike, ...] = ()
+    draft = shorten_topology(_derive_all_parts(sight, by_sheet=by_sheet))
+    draft = replace(
+        draft, keys=without_defaults(draft.keys, lambda keys: format_intent_text(replace(draft, keys=keys)))
+    )
+    intent, problems = _load_intent_or_problems(format_intent_text(draft))
+    if intent is not None and (shared := find_shared_headroom_ratio(sight, intent)):
+        draft = merge_parts((draft, DerivedPart(keys={"buffers": {"shared_headroom": shared}})))
+        intent, problems = _load_intent_or_problems(format_intent_text(draft))
+    differing: tuple[BuildDifference, ...] = ()
     beyond: tuple[str, ...] = ()
     if intent is not None:
         try:
@@ -101,7 +111,7 @@ def _derive_from_view(sight: TierView, source: str, files: Files | None, *, by_s
             differing = reported_intent.differing
             without = draft
             added = find_accepted_additions(
-                reported_intent.added, sight, lambda tree: built(_load_draft_with_extra(without, tree))
+                reported_intent.added, sight, lambda tree: build_and_read(_load_draft_with_extra(without, tree))
             )
             beyond = (*added.shortened, *reported_intent.said)
             if extra := added.tree(sight):
@@ -109,20 +119,20 @@ def _derive_from_view(sight: TierView, source: str, files: Files | None, *, by_s
         except InputProblems as error:
             problems = error.problems
     remaining_differences = (*draft.left, *render_differences(differing, sight), *beyond)
-    kept = can_be_kept(sight.switch_names | sight.host_names)
+    kept = names_to_keep(sight.switch_names | sight.host_names)
     draft = _add_names(draft, kept)
     names = {str(identity): name for identity, name in kept.items()}
     head = (
         f"Imported from {source} by `nodrop import`.",
-        *of_names(sight, names),
-        *((_TO_ADD,) if draft.lacking else ()),
+        *changed_switch_names(sight, names),
+        *((_TODO_COMMENT,) if draft.lacking else ()),
     )
     untold = [problem for problem in problems if not (draft.lacking and " is missing" in problem.found)]
-    text = spell(
+    text = format_intent_text(
         draft, head, tail=_format_intent_tail(remaining_differences, untold, tried=intent is not None and not problems)
     )
     intent, _ = _load_intent_or_problems(text)
-    return Imported(
+    return ImportResult(
         text=text,
         intent=intent,
         guessed=tuple(f"{'.'.join(keys)}: {why}" for keys, why in draft.guessed.items()),
@@ -133,7 +143,7 @@ def _derive_from_view(sight: TierView, source: str, files: Files | None, *, by_s
     )
 
 
-def _add_names(draft: Found, names: Mapping[Identity, str]) -> Found:
+def _add_names(draft: DerivedPart, names: Mapping[Identity, str]) -> DerivedPart:
     """Return a draft that gives names, and whose keys mean switches by these."""
     tree = derive_names(names)
     if not tree:
@@ -143,45 +153,45 @@ def _add_names(draft: Found, names: Mapping[Identity, str]) -> Found:
     if "devices" in keys:
         keys["devices"] = {words.get(key, key): value for key, value in keys["devices"].items()}
     if "extra" in keys:
-        general = {*(identity.group for identity in names), *platforms.names()}
+        general = {*(identity.group for identity in names), *platforms.platform_names()}
         keys["extra"] = {
             key if words.get(key) in general else words.get(key, key): value for key, value in keys["extra"].items()
         }
     return replace(draft, keys={**keys, "names": merge_trees(dict(keys.get("names", {})), tree)})
 
 
-def _load_draft_with_extra(draft: Found, tree: Tree) -> Intent:
-    return loads(spell(replace(draft, keys={**draft.keys, "extra": tree})).encode(), FILE)
+def _load_draft_with_extra(draft: DerivedPart, tree: KeyTree) -> Intent:
+    return loads(format_intent_text(replace(draft, keys={**draft.keys, "extra": tree})).encode(), INTENT_FILE)
 
 
 def _load_intent_or_problems(text: str) -> tuple[Intent | None, tuple[Problem, ...]]:
     try:
-        return loads(text.encode(), FILE), ()
+        return loads(text.encode(), INTENT_FILE), ()
     except InputProblems as error:
         return None, error.problems
 
 
-def _derive_all_parts(tier_view: TierView, *, by_sheet: bool) -> Found:
+def _derive_all_parts(tier_view: TierView, *, by_sheet: bool) -> DerivedPart:
     """Return all parts as one."""
     cables = Cables(tier_view)
     sheet = state_cables(tier_view, cables) if by_sheet else None
     drafts = [
-        fabric(tier_view),
-        tiers(tier_view, cables),
-        uplinks(tier_view, cables) if sheet is None else sheet,
-        endpoints(tier_view, cables),
+        derive_fabric(tier_view),
+        derive_tiers(tier_view, cables),
+        derive_uplinks(tier_view, cables) if sheet is None else sheet,
+        derive_endpoints(tier_view, cables),
         _oversubscription_limit(tier_view, cables),
     ]
     drafts += [
-        classes(tier_view),
-        watchdog(tier_view, cables),
-        buffers(tier_view),
-        trimming(tier_view),
-        hosts(tier_view),
-        routing(tier_view, cables),
+        derive_classes(tier_view),
+        derive_watchdog(tier_view, cables),
+        derive_buffers(tier_view),
+        derive_trimming(tier_view),
+        derive_hosts(tier_view),
+        derive_routing(tier_view, cables),
     ]
-    drafts += [addressing(tier_view, cables), services(tier_view)]
-    draft = together(drafts)
+    drafts += [derive_addressing(tier_view, cables), derive_services(tier_view)]
+    draft = merge_parts(drafts)
     keys = dict(draft.keys)
     pools = keys.pop("vlans", {})
     if "endpoints" in keys:
@@ -190,41 +200,43 @@ def _derive_all_parts(tier_view: TierView, *, by_sheet: bool) -> Found:
     return replace(draft, keys=keys, guessed=guessed)
 
 
-def _add_vlan_pools(groups: Tree, pools: Mapping[int, object]) -> Tree:
+def _add_vlan_pools(groups: KeyTree, pools: Mapping[int, object]) -> KeyTree:
     """Return groups of hosts with the pools of their VLANs, those with VLANs in the order of the pools."""
     number = {name: group["vlan"]["id"] for name, group in groups.items() if "vlan" in group}
     known_pools = list(pools)
     ordered = iter(
         sorted(number, key=lambda name: known_pools.index(number[name]) if number[name] in pools else len(known_pools))
     )
-    ordered_groups: Tree = {}
+    ordered_groups: KeyTree = {}
     for name in [next(ordered) if name in number else name for name in groups]:
         pool = pools.get(number.get(name, 0))
         ordered_groups[name] = groups[name] | ({"vlan": {"id": number[name], "pool": pool}} if pool else {})
     return ordered_groups
 
 
-def _oversubscription_limit(tier_view: TierView, cables: Cables) -> Found:
+def _oversubscription_limit(tier_view: TierView, cables: Cables) -> DerivedPart:
     """Return the stated limit of oversubscription, else the highest next to hosts; and that of groups above it."""
     limit = tier_view.fabric.policy.max_oversubscription
     if not isinstance(limit, int | float):
-        limit = max((1.0, *(ratio for group in tier_view.tier(0) for ratio in _oversubscription(group, cables))))
-    topology: Tree = {"max_oversubscription": limit} if limit != 1 else {}
+        limit = max(
+            (1.0, *(ratio for group in tier_view.tier(0) for ratio in _find_oversubscription_ratios(group, cables)))
+        )
+    topology: KeyTree = {"max_oversubscription": limit} if limit != 1 else {}
     for group in tier_view.groups:
-        highest = max((1.0, *_oversubscription(group, cables))) if group.tier else 1.0
+        highest = max((1.0, *_find_oversubscription_ratios(group, cables))) if group.tier else 1.0
         if highest > limit:
             topology.setdefault("groups", {})[group.name] = {"max_oversubscription": highest}
-    return Found(keys={"topology": topology})
+    return DerivedPart(keys={"topology": topology})
 
 
-def _oversubscription(group: SwitchGroup, cables: Cables) -> Iterator[float]:
+def _find_oversubscription_ratios(group: SwitchGroup, cables: Cables) -> Iterator[float]:
     """Yield the bandwidth downwards over that upwards, of each switch that has more downwards."""
     for box in group.boxes:
         name = box.device.name
         links = {end.port for end in cables.ends_of_switch(name)}
         above = (links - cables.downward_ports(name)) | cables.find_external_ports(name)
         used = [port for port in box.device.interfaces if port.enabled is not False]
-        speeds = [port.speed_mbps if isinstance(port.speed_mbps, int) else SPEED_MBPS for port in used]
+        speeds = [port.speed_mbps if isinstance(port.speed_mbps, int) else DEFAULT_SPEED_MBPS for port in used]
         up = sum(speed for port, speed in zip(used, speeds, strict=True) if port.name in above)
         down = sum(speeds) - up
         if up and down > up:
@@ -237,7 +249,7 @@ def _format_intent_tail(remarks: tuple[str, ...], problems: list[Problem], *, tr
         yield ""
         yield "This intent does not build:"
         for problem in problems:
-            yield f"  {_words(problem)}"
+            yield f"  {_format_problem(problem)}"
     if remarks:
         yield ""
         yield "Not imported:"
@@ -248,7 +260,7 @@ def _format_intent_tail(remarks: tuple[str, ...], problems: list[Problem], *, tr
         yield "Once it builds, `nodrop import --against` this file lists what else was not imported."
 
 
-def _words(problem: Problem) -> str:
+def _format_problem(problem: Problem) -> str:
     expected = f"; expected {problem.expected}" if problem.expected else ""
     hint = f" ({problem.hint})" if problem.hint else ""
     return f"{problem.where}: {problem.found}{expected}{hint}"

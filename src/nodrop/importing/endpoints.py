@@ -6,27 +6,35 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from nodrop.design.endpoints import HostPortPlace, host_port_places
-from nodrop.design.topology import ROLES
+from nodrop.design.topology import ROLES_BY_TIER
 from nodrop.hardware import nic, nics
 from nodrop.importing.hosts import number_of_host
-from nodrop.importing.parts import Found, Keys, Lack, Tree, collect_facts, numbers
-from nodrop.importing.tier_view import SPEED_MBPS, Box, Cables, SwitchGroup, TierView, faces, usual
-from nodrop.importing.uplinks import UNSAID, cable, on_copper
+from nodrop.importing.parts import DerivedPart, KeyPath, KeyTree, MissingKey, collect_facts, format_number_ranges
+from nodrop.importing.tier_view import (
+    DEFAULT_SPEED_MBPS,
+    Cables,
+    GroupedSwitch,
+    SwitchGroup,
+    TierView,
+    is_port_facing,
+    most_common_value,
+)
+from nodrop.importing.uplinks import WHY_GUESSED, are_on_copper, derive_cable
 from nodrop.intent.schema import Endpoints
 from nodrop.model.bridging import Vlan
 from nodrop.model.fabric import Device, End, Host, Interface, Port, Spread
-from nodrop.model.far_ends import UNNAMED, parse_host_name
+from nodrop.model.far_ends import DEFAULT_GROUP_NAME, parse_host_name
 from nodrop.model.states import Unknown, known_rows
-from nodrop.model.subject import natural
+from nodrop.model.subject import natural_sort_key
 from nodrop.report.names import format_name_list
 from nodrop.units import show_speed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plug:
+class HostFacingPort:
     """A port of a switch towards a host."""
 
-    box: Box
+    box: GroupedSwitch
     port: Port
     splits: int
     interface: Interface
@@ -40,7 +48,7 @@ class Group:
 
     name: str
     switches: SwitchGroup
-    plugs: tuple[Plug, ...]
+    plugs: tuple[HostFacingPort, ...]
     host: Host | None
     """One of them, where hosts are stated."""
 
@@ -50,42 +58,45 @@ class Group:
         return tuple(sorted({plug.host for plug in self.plugs}))
 
 
-def endpoints(tier_view: TierView, cables: Cables) -> Found:
+def derive_endpoints(tier_view: TierView, cables: Cables) -> DerivedPart:
     """Return all groups of hosts, and the switches' panel ports for them."""
     groups, guess = _find_endpoint_groups(tier_view, cables)
     left = list(_ports_to_unread_peers(tier_view, cables))
     lowest = tier_view.tier(0)
     if not groups:
         why = "no file says which hosts there are"
-        name = lowest[0].name if lowest else ROLES[0]
-        ports: Keys = ("topology", "groups", name, "ports", "endpoints")
-        return Found(
-            lacking={("endpoints",): Lack(why, _make_example_endpoints(tier_view)), ports: Lack(why, "1-16")},
+        name = lowest[0].name if lowest else ROLES_BY_TIER[0]
+        ports: KeyPath = ("topology", "groups", name, "ports", "endpoints")
+        return DerivedPart(
+            lacking={
+                ("endpoints",): MissingKey(why, _make_example_endpoints(tier_view)),
+                ports: MissingKey(why, "1-16"),
+            },
             left=tuple(left),
         )
-    keys: Tree = {}
-    guessed: dict[Keys, str] = {}
+    keys: KeyTree = {}
+    guessed: dict[KeyPath, str] = {}
     panels: dict[str, set[int]] = {}
     for group in groups:
-        at: Keys = ("endpoints", group.name)
+        at: KeyPath = ("endpoints", group.name)
         alone = sum(other.switches is group.switches for other in groups) == 1
-        group_keys, group_guesses, group_extras = _group(cables, group, at, alone=alone)
+        group_keys, group_guesses, group_extras = _derive_group(cables, group, at, alone=alone)
         keys[group.name] = ({"leaves": group.switches.name} if len(lowest) > 1 else {}) | group_keys
         panels.setdefault(group.switches.name, set()).update(group_extras.panels)
         guessed |= group_guesses
         left += group_extras.left
     if guess:
         guessed["endpoints",] = guess
-    ports_of = {name: {"ports": {"endpoints": numbers(own_panels)}} for name, own_panels in panels.items()}
-    return Found(keys={"topology": {"groups": ports_of}, "endpoints": keys}, guessed=guessed, left=tuple(left))
+    ports_of = {name: {"ports": {"endpoints": format_number_ranges(own_panels)}} for name, own_panels in panels.items()}
+    return DerivedPart(keys={"topology": {"groups": ports_of}, "endpoints": keys}, guessed=guessed, left=tuple(left))
 
 
 def _find_endpoint_groups(sight: TierView, cables: Cables) -> tuple[list[Group], str]:
     """Return the groups, and how they were guessed where nobody states hosts."""
     if sight.fabric.hosts:
         return _groups_of_stated_hosts(sight, cables), ""
-    plugs: dict[str, list[Plug]] = {}
-    unnamed: list[Plug] = []
+    plugs: dict[str, list[HostFacingPort]] = {}
+    unnamed: list[HostFacingPort] = []
     far = {end: (link.b if end == link.a else link.a) for link in cables.links for end in (link.a, link.b)}
     for box in sight.lowest:
         beyond, described = cables.find_external_ports(box.device.name), _description_getter(box.device)
@@ -102,27 +113,29 @@ def _find_endpoint_groups(sight: TierView, cables: Cables) -> tuple[list[Group],
             peer = far.get(near_end)
             host_name = parse_host_name(peer.node if peer else described(port))
             number = host_name[1] if host_name else 0
-            plug = Plug(box=box, port=port.port, splits=splits, interface=port, host=number, host_port=1)
+            plug = HostFacingPort(box=box, port=port.port, splits=splits, interface=port, host=number, host_port=1)
             (plugs.setdefault(host_name[0], []) if host_name else unnamed).append(plug)
     groups = [
         group
         for name, own_plugs in sorted(plugs.items())
-        for group in _by_switches(sight, name, _number_host_ports(own_plugs), None)
+        for group in _split_hosts_by_switches(sight, name, _number_host_ports(own_plugs), None)
     ]
     if unnamed and not groups:
         groups = [
             group
             for name, own_plugs in _group_plugs_by_kind(unnamed)
-            for group in _by_switches(sight, name, tuple(own_plugs), None)
+            for group in _split_hosts_by_switches(sight, name, tuple(own_plugs), None)
         ]
         groups = [replace(group, plugs=_number_plugs_as_hosts(group.plugs)) for group in groups]
         return groups, "no file names hosts: one with one port is taken to be at every port that leads to no switch"
     return groups, "hosts were taken from descriptions and neighbor tables"
 
 
-def _by_switches(sight: TierView, name: str, plugs: tuple[Plug, ...], host: Host | None) -> list[Group]:
+def _split_hosts_by_switches(
+    sight: TierView, name: str, plugs: tuple[HostFacingPort, ...], host: Host | None
+) -> list[Group]:
     """Return hosts of a kind as groups, one for each group of switches that they are at."""
-    by_switches: dict[str, list[Plug]] = {}
+    by_switches: dict[str, list[HostFacingPort]] = {}
     groups = sight.group_of_switch
     for plug in plugs:
         by_switches.setdefault(groups[plug.box.device.name].name, []).append(plug)
@@ -138,12 +151,12 @@ def _by_switches(sight: TierView, name: str, plugs: tuple[Plug, ...], host: Host
     ]
 
 
-def _make_example_endpoints(sight: TierView) -> Tree:
+def _make_example_endpoints(sight: TierView) -> KeyTree:
     """Return hosts as they may be: sixteen at every pair of switches, with ports of the switches' speed."""
     ports = (port.speed_mbps for box in sight.lowest for port in box.device.interfaces)
-    speed = usual(port for port in ports if isinstance(port, int)) or SPEED_MBPS
+    speed = most_common_value(port for port in ports if isinstance(port, int)) or DEFAULT_SPEED_MBPS
     last = 16 * max(len(sight.lowest) // 2, 1)
-    length, media_name, _ = cable((), (), speed, ())
+    length, media_name, _ = derive_cable((), (), speed, ())
     return {
         "gpu": {
             "ids": f"1-{last}", "gpus": 8, "nic": _choose_nic(speed), "ports": 2, "leaf_group": 16,
@@ -158,7 +171,7 @@ def _ports_to_unread_peers(sight: TierView, cables: Cables) -> Iterator[str]:
         return
     for box in sight.lowest:
         if names := cables.find_external_ports(box.device.name):
-            ports = format_name_list(sorted(names, key=natural))
+            ports = format_name_list(sorted(names, key=natural_sort_key))
             yield f"{box.was} {ports}: BGP sessions with switches whose files are not here"
 
 
@@ -169,12 +182,12 @@ def _description_getter(device: Device) -> Callable[[Interface], object]:
 
 
 def _may_face_host(port: Interface) -> bool:
-    if port.enabled is False or faces(port, "fabric"):
+    if port.enabled is False or is_port_facing(port, "fabric"):
         return False
-    return faces(port, "host") or isinstance(port.description, str) or port.enabled is True
+    return is_port_facing(port, "host") or isinstance(port.description, str) or port.enabled is True
 
 
-def _number_host_ports(plugs: Iterable[Plug]) -> tuple[Plug, ...]:
+def _number_host_ports(plugs: Iterable[HostFacingPort]) -> tuple[HostFacingPort, ...]:
     """Return ports of a group with the numbers of the hosts' own ports, by switch and port."""
     seen: dict[int, int] = {}
     host_ports = []
@@ -184,18 +197,18 @@ def _number_host_ports(plugs: Iterable[Plug]) -> tuple[Plug, ...]:
     return tuple(host_ports)
 
 
-def _group_plugs_by_kind(plugs: Iterable[Plug]) -> Iterator[tuple[str, list[Plug]]]:
+def _group_plugs_by_kind(plugs: Iterable[HostFacingPort]) -> Iterator[tuple[str, list[HostFacingPort]]]:
     """Yield groups of ports that are split alike and in the same VLAN, with names that describe them."""
     plugs = list(plugs)
     vlans = _vlans_of_plugs(plugs)
-    kinds: dict[tuple[int | None, int], list[Plug]] = {}
+    kinds: dict[tuple[int | None, int], list[HostFacingPort]] = {}
     for plug in plugs:
         kinds.setdefault((vlans[plug.box.device.name].get(plug.interface.name), plug.splits), []).append(plug)
     split = len({into for _, into in kinds}) > 1
     placed = len({vlan for vlan, _ in kinds}) > 1
     for (vlan, splits), own_plugs in sorted(kinds.items(), key=lambda item: min(own_plug.port for own_plug in item[1])):
         words = (f"vlan{vlan}" if placed and vlan else "", f"{splits}x" if split and splits > 1 else "")
-        yield "-".join((UNNAMED, *filter(None, words))), own_plugs
+        yield "-".join((DEFAULT_GROUP_NAME, *filter(None, words))), own_plugs
 
 
 def _access_vlans(device: Device) -> dict[str, int]:
@@ -210,13 +223,13 @@ def _access_vlans(device: Device) -> dict[str, int]:
     }
 
 
-def _vlans_of_plugs(plugs: Iterable[Plug]) -> dict[str, dict[str, int]]:
+def _vlans_of_plugs(plugs: Iterable[HostFacingPort]) -> dict[str, dict[str, int]]:
     """Return the access VLAN of each port, of every switch that ports are of."""
     devices = {plug.box.device.name: plug.box.device for plug in plugs}
     return {name: _access_vlans(device) for name, device in devices.items()}
 
 
-def _number_plugs_as_hosts(plugs: tuple[Plug, ...]) -> tuple[Plug, ...]:
+def _number_plugs_as_hosts(plugs: tuple[HostFacingPort, ...]) -> tuple[HostFacingPort, ...]:
     """Return ports as if a host of one port were at each, as many numbers for each switch as any has."""
     slots = sorted({(plug.port.panel, plug.port.split) for plug in plugs})
     slot_count = len(slots)
@@ -233,7 +246,7 @@ def _number_plugs_as_hosts(plugs: tuple[Plug, ...]) -> tuple[Plug, ...]:
 def _groups_of_stated_hosts(sight: TierView, cables: Cables) -> list[Group]:
     hosts = {host.name: host for host in sight.fabric.hosts}
     boxes = {box.device.name: box for box in sight.lowest}
-    plugs: dict[str, list[Plug]] = {}
+    plugs: dict[str, list[HostFacingPort]] = {}
     for link in cables.links:
         for near, far in ((link.a, link.b), (link.b, link.a)):
             host, box = hosts.get(far.node), boxes.get(near.node)
@@ -242,7 +255,7 @@ def _groups_of_stated_hosts(sight: TierView, cables: Cables) -> list[Group]:
                 continue
             names = [host_port.name for host_port in host.ports]
             plugs.setdefault(host.group, []).append(
-                Plug(
+                HostFacingPort(
                     box=box, port=port.port, splits=box.parts(port.port.panel), interface=port,
                     host=number_of_host(host), host_port=names.index(far.port) + 1 if far.port in names else 1,
                 )
@@ -251,50 +264,56 @@ def _groups_of_stated_hosts(sight: TierView, cables: Cables) -> list[Group]:
     return [
         group
         for name, own_plugs in sorted(
-            plugs.items(), key=lambda item: (min(plug.port for plug in item[1]), natural(item[0]))
+            plugs.items(), key=lambda item: (min(plug.port for plug in item[1]), natural_sort_key(item[0]))
         )
-        for group in _by_switches(
+        for group in _split_hosts_by_switches(
             sight, name, tuple(sorted(own_plugs, key=lambda plug: (plug.host, plug.host_port))), first_hosts[name]
         )
     ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _More:
+class _PanelsAndLeftovers:
     panels: tuple[int, ...]
     left: tuple[str, ...]
 
 
-def _group(cables: Cables, group: Group, key_path: Keys, *, alone: bool) -> tuple[Tree, dict[Keys, str], _More]:
-    ports = usual(_port_count_by_host(group.plugs).values()) or 1
+def _derive_group(
+    cables: Cables, group: Group, key_path: KeyPath, *, alone: bool
+) -> tuple[KeyTree, dict[KeyPath, str], _PanelsAndLeftovers]:
+    ports = most_common_value(_port_count_by_host(group.plugs).values()) or 1
     layout = _find_host_layout(group, ports)
     spread, panels, together = layout.shape.spread, layout.panels, layout.shape.ports_per_leaf
-    split = usual(plug.splits for plug in group.plugs) or 1
-    lanes = usual([plug.box.fewer_lanes(plug.interface) for plug in group.plugs])
-    guessed_speed: dict[Keys, str] = {}
-    speed = usual(plug.interface.speed_mbps for plug in group.plugs if isinstance(plug.interface.speed_mbps, int))
+    split = most_common_value(plug.splits for plug in group.plugs) or 1
+    lanes = most_common_value([plug.box.fewer_lanes(plug.interface) for plug in group.plugs])
+    guessed_speed: dict[KeyPath, str] = {}
+    speed = most_common_value(
+        plug.interface.speed_mbps for plug in group.plugs if isinstance(plug.interface.speed_mbps, int)
+    )
     if speed is None:
-        speed = SPEED_MBPS
-        guessed_speed = {(*key_path, "speed"): UNSAID}
+        speed = DEFAULT_SPEED_MBPS
+        guessed_speed = {(*key_path, "speed"): WHY_GUESSED}
     ends = {End(plug.box.device.name, plug.interface.name) for plug in group.plugs}
     links = [link for link in cables.links if link.a in ends or link.b in ends]
     facing = [plug.interface for plug in group.plugs]
-    length, media_name, guessed = cable(links, facing, speed, key_path, copper=on_copper(group.switches.boxes, facing))
+    length, media_name, guessed = derive_cable(
+        links, facing, speed, key_path, copper=are_on_copper(group.switches.boxes, facing)
+    )
     card = group.host.nic if group.host and isinstance(group.host.nic, str) else None
     if card is None:
         card = _choose_nic(speed)
-        guessed[(*key_path, "nic")] = UNSAID
+        guessed[(*key_path, "nic")] = WHY_GUESSED
     guessed |= guessed_speed
     vlan = _vlan_of_group(group)
     own_facts = collect_facts(
-        ids=numbers(group.ids),
+        ids=format_number_ranges(group.ids),
         gpus=group.host.gpus or None if group.host else None,
         nic=card,
         ports=ports if ports > 1 else None,
         spread=None if spread == "leaves" else spread,
         ports_per_leaf=together if together > 1 else None,
         leaf_group=layout.shape.leaf_group,
-        leaf_ports=None if alone else numbers(panels),
+        leaf_ports=None if alone else format_number_ranges(panels),
         split=split if split > 1 else None,
         lanes=lanes,
         vlan=vlan,
@@ -304,7 +323,7 @@ def _group(cables: Cables, group: Group, key_path: Keys, *, alone: bool) -> tupl
         length=f"{length}m",
     )
     remark = f"on which ports of switches the hosts of {group.name} are: no rule of an intent gives them out so"
-    return own_facts, guessed, _More(panels=panels, left=() if layout.fits else (remark,))
+    return own_facts, guessed, _PanelsAndLeftovers(panels=panels, left=() if layout.fits else (remark,))
 
 
 def _choose_nic(speed: int | None) -> str:
@@ -313,7 +332,7 @@ def _choose_nic(speed: int | None) -> str:
     return max(able or nics(), key=lambda name: (name == "ConnectX-7", len(nic(name).lanes)))
 
 
-def _port_count_by_host(plugs: Iterable[Plug]) -> Mapping[int, int]:
+def _port_count_by_host(plugs: Iterable[HostFacingPort]) -> Mapping[int, int]:
     ports_by_host: dict[int, int] = {}
     for plug in plugs:
         ports_by_host[plug.host] = max(ports_by_host.get(plug.host, 0), plug.host_port)
@@ -369,9 +388,11 @@ def _make_endpoint_shape(
     )
 
 
-def _panels_of_hosts(spots: Mapping[tuple[int, int], Plug], places: list[HostPortPlace]) -> tuple[int, ...] | None:
+def _panels_of_hosts(
+    spots: Mapping[tuple[int, int], HostFacingPort], places: list[HostPortPlace]
+) -> tuple[int, ...] | None:
     """Return panel ports whose parts in turn are those at which the hosts are; None where there are none such."""
-    at: dict[int, Plug] = {}
+    at: dict[int, HostFacingPort] = {}
     for place in places:
         plug = spots.get((place.host, place.host_port))
         if plug is not None and at.setdefault(place.slot, plug).port != plug.port:
@@ -385,10 +406,10 @@ def _panels_of_hosts(spots: Mapping[tuple[int, int], Plug], places: list[HostPor
         position, split_index = divmod(slot, into)
         if plug.port.split != split_index or panels.setdefault(position, plug.port.panel) != plug.port.panel:
             return None
-    return _fill_gaps(panels)
+    return _fill_panel_gaps(panels)
 
 
-def _fill_gaps(panels: Mapping[int, int]) -> tuple[int, ...] | None:
+def _fill_panel_gaps(panels: Mapping[int, int]) -> tuple[int, ...] | None:
     """Return a sorted list with panel ports at their places, those between them filled up."""
     result: list[int] = []
     for place in range(max(panels) + 1):
@@ -403,10 +424,12 @@ def _fill_gaps(panels: Mapping[int, int]) -> tuple[int, ...] | None:
     return tuple(result)
 
 
-def _vlan_of_group(group: Group) -> Tree | None:
+def _vlan_of_group(group: Group) -> KeyTree | None:
     """Return the number of a VLAN that the group's ports are in; its pool is found with the other pools."""
     vlans = _vlans_of_plugs(group.plugs)
-    number = usual(vlan for plug in group.plugs if (vlan := vlans[plug.box.device.name].get(plug.interface.name)))
+    number = most_common_value(
+        vlan for plug in group.plugs if (vlan := vlans[plug.box.device.name].get(plug.interface.name))
+    )
     return None if number is None else {"id": number}
 
 

@@ -7,47 +7,49 @@ from itertools import count
 from typing import Literal
 
 from nodrop import platforms
-from nodrop.design.naming import HOST, Identity
-from nodrop.design.topology import ROLES
+from nodrop.design.naming import HOST_ROLE, Identity
+from nodrop.design.topology import ROLES_BY_TIER
 from nodrop.importing.hosts import number_stated_hosts, rename_hosts
 from nodrop.importing.numbering import number_switches, numbers_by_management
-from nodrop.importing.pods import GroupDraft, find_pods
-from nodrop.importing.ranks import find_ranks
+from nodrop.importing.pods import GroupDraft, assign_pods
+from nodrop.importing.ranks import find_switch_tiers
 from nodrop.importing.renaming import rename_switches
-from nodrop.importing.tier_view import Box, SwitchGroup, TierView, usual
+from nodrop.importing.tier_view import GroupedSwitch, SwitchGroup, TierView, most_common_value
 from nodrop.model.fabric import Device, Fabric, Interface, Link, Port
 from nodrop.model.states import Unknown
-from nodrop.model.subject import natural
+from nodrop.model.subject import natural_sort_key
 from nodrop.routing.tiers import RANK_BY_ROLE
 
-Detail = Literal["software", "ports", "hosts"]
-DETAILS: tuple[Detail, ...] = ("software", "ports", "hosts")
+GroupingDetail = Literal["software", "ports", "hosts"]
+GROUPING_DETAILS: tuple[GroupingDetail, ...] = ("software", "ports", "hosts")
 """By what switches of a tier are put into groups, the coarsest first; each includes those before it."""
 _MOST_GROUPS = 8
 """Groups of a tier, at most: more are switches that are all different."""
-_LETTERS = "bcdefghijklmnopqrstuvwxyz"
+_GROUP_LETTERS = "bcdefghijklmnopqrstuvwxyz"
 
 
-def see(fabric: Fabric, known: Mapping[str, Identity] | None = None, detail: Detail = "software") -> TierView:
+def build_tier_view(
+    fabric: Fabric, known: Mapping[str, Identity] | None = None, detail: GroupingDetail = "software"
+) -> TierView:
     """Return a fabric as groups in tiers, hosts' and others: by stated roles, else by cables.
 
     `known` are the identities of switches and hosts by their names, where an intent states them.
     """
     known = known or {}
     devices = {device.name: device for device in fabric.devices}
-    of_switches = {name: known[name] for name in devices if name in known and known[name].role != HOST}
+    of_switches = {name: known[name] for name in devices if name in known and known[name].role != HOST_ROLE}
     stated_tiers = {name: RANK_BY_ROLE[identity.role] for name, identity in of_switches.items()}
-    ranks = find_ranks(fabric, stated_tiers)
-    names_of_tiers = [{each.group for each in known.values() if each.role == role} for role in ROLES]
+    ranks = find_switch_tiers(fabric, stated_tiers)
+    names_of_tiers = [{each.group for each in known.values() if each.role == role} for role in ROLES_BY_TIER]
     facts = _Facts(fabric, ranks.tiers)
     drafts: list[GroupDraft] = []
     for tier in sorted(set(ranks.tiers.values())):
-        own = [devices[name] for name in sorted(ranks.tiers, key=natural) if ranks.tiers[name] == tier]
+        own = [devices[name] for name in sorted(ranks.tiers, key=natural_sort_key) if ranks.tiers[name] == tier]
         stated = [device for device in own if device.name in of_switches]
-        drafts += _known_groups(tier, stated, of_switches)
+        drafts += _groups_stated_by_intent(tier, stated, of_switches)
         name = next(iter(names_of_tiers[tier])) if len(names_of_tiers[tier]) == 1 else ""
         drafts += _groups_of_tier(tier, [each for each in own if each not in stated], facts, detail, drafts, name)
-    find_pods(drafts, fabric)
+    assign_pods(drafts, fabric)
     names = {
         device.name: f"{draft.name}{number}"
         for draft in drafts
@@ -62,7 +64,7 @@ def see(fabric: Fabric, known: Mapping[str, Identity] | None = None, detail: Det
             name=draft.name,
             tier=draft.tier,
             boxes=tuple(
-                Box(number, renamed[names[device.name]], device.name, draft.offset)
+                GroupedSwitch(number, renamed[names[device.name]], device.name, draft.offset)
                 for number, device in draft.numbered_devices
             ),
             offset=draft.offset,
@@ -80,7 +82,7 @@ def see(fabric: Fabric, known: Mapping[str, Identity] | None = None, detail: Det
     )
 
 
-def _known_groups(tier: int, devices: Iterable[Device], known: Mapping[str, Identity]) -> list[GroupDraft]:
+def _groups_stated_by_intent(tier: int, devices: Iterable[Device], known: Mapping[str, Identity]) -> list[GroupDraft]:
     """Return the groups that an intent states."""
     drafts: dict[str, GroupDraft] = {}
     for device in devices:
@@ -95,7 +97,7 @@ def _groups_of_tier(
     tier: int,
     devices: list[Device],
     facts: "_Facts",
-    detail: Detail,
+    detail: GroupingDetail,
     others: Sequence[GroupDraft],
     stated_name: str,
 ) -> list[GroupDraft]:
@@ -106,17 +108,17 @@ def _groups_of_tier(
     drafts = [GroupDraft(tier=tier, devices=part) for part in (parts if len(parts) <= _MOST_GROUPS else [devices])]
     beside = [draft for draft in others if draft.tier == tier]
     for draft in drafts:
-        draft.ids = number_switches(draft.devices, _numbers([device.name for device in draft.devices]), tier)
+        draft.ids = number_switches(draft.devices, _number_switches([device.name for device in draft.devices]), tier)
     drafts.sort(key=lambda draft: min(numbers_by_management(draft.devices, tier) or draft.ids))
     for draft in drafts if beside else drafts[1:]:
-        _count_from_one(draft)
+        _split_ids_and_offset(draft)
     if len(drafts) == len(beside) == 1 and beside[0].name == stated_name:
         _join_groups(beside[0], drafts[0])
         return []
-    _separate(drafts, beside)
+    _separate_offsets(drafts, beside)
     taken = {draft.name for draft in others} | facts.host_groups
-    role = ROLES[tier] if ROLES[tier].isalpha() else f"{ROLES[tier]}-switch"
-    plain_names = (f"{role}-{letter}" if letter else role for letter in ("", *_LETTERS))
+    role = ROLES_BY_TIER[tier] if ROLES_BY_TIER[tier].isalpha() else f"{ROLES_BY_TIER[tier]}-switch"
+    plain_names = (f"{role}-{letter}" if letter else role for letter in ("", *_GROUP_LETTERS))
     for draft in drafts:
         common = stated_name or (_common_name(draft) if len(drafts) > 1 or facts.has_one_or_many_tiers else "")
         draft.name = (
@@ -143,12 +145,12 @@ def _common_name(draft: GroupDraft) -> str:
     return text if re.fullmatch(r"[a-z][a-z0-9-]{0,29}[a-z]|[a-z]", text) else ""
 
 
-def _count_from_one(draft: GroupDraft) -> None:
+def _split_ids_and_offset(draft: GroupDraft) -> None:
     """Take ids that are those of the tier apart: ids as names have them, else from 1, and the offset of the group."""
     of_tier = numbers_by_management(draft.devices, draft.tier)
     if not of_tier:
         return
-    by_name = _numbers([device.name for device in draft.devices])
+    by_name = _number_switches([device.name for device in draft.devices])
     behind = min(of_tier) - 1
     counted = [number - behind for number in of_tier]
     steps = {number - name for number, name in zip(of_tier, by_name, strict=True)}
@@ -156,7 +158,7 @@ def _count_from_one(draft: GroupDraft) -> None:
     draft.offset = of_tier[0] - draft.ids[0]
 
 
-def _separate(drafts: Sequence[GroupDraft], beside: Sequence[GroupDraft]) -> None:
+def _separate_offsets(drafts: Sequence[GroupDraft], beside: Sequence[GroupDraft]) -> None:
     """Raise offsets that would give switches of two groups one number."""
     taken = {draft.offset + number for draft in beside for number in draft.ids}
     for draft in drafts:
@@ -165,7 +167,7 @@ def _separate(drafts: Sequence[GroupDraft], beside: Sequence[GroupDraft]) -> Non
         taken |= {draft.offset + number for number in draft.ids}
 
 
-def _numbers(names: list[str]) -> list[int]:
+def _number_switches(names: list[str]) -> list[int]:
     """Return numbers for switches: the last in their names where these are distinct, else in their order.
 
     Where names are of several kinds, the most frequent keeps its numbers. A switch alone has number 1: its digits may
@@ -226,46 +228,46 @@ class _Facts:
                 above.setdefault(self._tiers[far], []).append((ports.get(name), far, link))
         return {
             tier: (
-                usual(Counter(far for _, far, _ in own).values()),
-                usual(str(port.speed_mbps) for port, _, _ in own if port),
-                usual(str(link.media) for _, _, link in own),
-                usual(str(link.length_m) for _, _, link in own),
+                most_common_value(Counter(far for _, far, _ in own).values()),
+                most_common_value(str(port.speed_mbps) for port, _, _ in own if port),
+                most_common_value(str(link.media) for _, _, link in own),
+                most_common_value(str(link.length_m) for _, _, link in own),
             )
             for tier, own in above.items()
         }
 
 
-def _divide_tier(devices: list[Device], facts: _Facts, detail: Detail) -> list[list[Device]]:
+def _divide_tier(devices: list[Device], facts: _Facts, detail: GroupingDetail) -> list[list[Device]]:
     """Return the switches of a tier by group, with as many groups as a detail distinguishes."""
-    parts = _by_software(devices)
+    parts = _divide_by_software(devices)
     if detail in ("ports", "hosts"):
-        parts = [finer for part in parts for finer in _by_ports(part, facts)]
+        parts = [finer for part in parts for finer in _divide_by_ports(part, facts)]
     if detail == "hosts":
-        parts = [finer for part in parts for finer in _by_hosts(part, facts)]
+        parts = [finer for part in parts for finer in _divide_by_hosts(part, facts)]
     return parts
 
 
-def _by_software(devices: list[Device]) -> list[list[Device]]:
+def _divide_by_software(devices: list[Device]) -> list[list[Device]]:
     """Return switches by model, platform and release; what no file states is as most of the tier have it."""
     model, version = (
-        usual(value for device in devices if isinstance(value := getattr(device, name), str))
+        most_common_value(value for device in devices if isinstance(value := getattr(device, name), str))
         for name in ("model", "version")
     )
     parts: dict[tuple[object, ...], list[Device]] = {}
     for device in devices:
         own_model = model if isinstance(device.model, Unknown) else device.model
         own_version = device.version if isinstance(device.version, str) else version
-        parts.setdefault((own_model, platforms.written_as(device.platform), own_version), []).append(device)
+        parts.setdefault((own_model, platforms.writable_platform_for(device.platform), own_version), []).append(device)
     return list(parts.values())
 
 
-def _by_ports(devices: list[Device], facts: _Facts) -> list[list[Device]]:
+def _divide_by_ports(devices: list[Device], facts: _Facts) -> list[list[Device]]:
     """Return switches whose panel ports lead to the same tier wherever they are in use, and whose links are alike."""
     parts: list[tuple[dict[int, str], dict[int, tuple[object, ...]], list[Device]]] = []
     for device in devices:
         uses, links = facts.use_of_ports(device), facts.links_up(device)
         for known_uses, known_links, part in parts:
-            if _agree(uses, known_uses) and _agree(links, known_links):
+            if _do_facts_agree(uses, known_uses) and _do_facts_agree(links, known_links):
                 known_uses |= uses
                 known_links |= links
                 part.append(device)
@@ -275,11 +277,11 @@ def _by_ports(devices: list[Device], facts: _Facts) -> list[list[Device]]:
     return [part for _, _, part in parts]
 
 
-def _agree(facts: Mapping[int, object], others: Mapping[int, object]) -> bool:
+def _do_facts_agree(facts: Mapping[int, object], others: Mapping[int, object]) -> bool:
     return all(others.get(key, value) == value for key, value in facts.items())
 
 
-def _by_hosts(devices: list[Device], facts: _Facts) -> list[list[Device]]:
+def _divide_by_hosts(devices: list[Device], facts: _Facts) -> list[list[Device]]:
     """Return switches such that those with hosts of one group are together; those without hosts go with the first."""
     parts: list[tuple[set[str], list[Device]]] = []
     for device in sorted(devices, key=lambda device: not facts.hosts_of(device)):
@@ -290,4 +292,4 @@ def _by_hosts(devices: list[Device], facts: _Facts) -> list[list[Device]]:
             parts.remove(part)
             merged = (merged[0] | part[0], [*part[1], *merged[1]])
         parts.append(merged)
-    return [sorted(part, key=lambda device: natural(device.name)) for _, part in parts]
+    return [sorted(part, key=lambda device: natural_sort_key(device.name)) for _, part in parts]

@@ -4,64 +4,69 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from nodrop.design.naming import HOST, Identity, host_identity
+from nodrop.design.naming import HOST_ROLE, Identity, host_identity
 from nodrop.importing.numbering import number_hosts
 from nodrop.importing.renaming import replace_ends
-from nodrop.importing.tier_view import usual
+from nodrop.importing.tier_view import most_common_value
 from nodrop.model.fabric import End, Fabric, Host, Port
-from nodrop.model.subject import natural
-from nodrop.units import whole_number
+from nodrop.model.subject import natural_sort_key
+from nodrop.units import parse_whole_number
 
-_Place = tuple[int, tuple[tuple[int, int, str], ...], Port]
-_NOWHERE: _Place = (1, (), Port(0))
+_HostPlace = tuple[int, tuple[tuple[int, int, str], ...], Port]
+_LAST_PLACE: _HostPlace = (1, (), Port(0))
 """After every place."""
 
 
 def number_of_host(host: Host) -> int:
     """Return the number in a host's name, behind its group's or at the end; 0 if there is none."""
-    own_number = whole_number(host.name.removeprefix(host.group))
+    own_number = parse_whole_number(host.name.removeprefix(host.group))
     if own_number is not None:
         return own_number
     match = re.search("[0-9]+$", host.name)
-    return (whole_number(match[0]) if match else None) or 0
+    return (parse_whole_number(match[0]) if match else None) or 0
 
 
 def number_stated_hosts(fabric: Fabric, known: Mapping[str, Identity]) -> dict[str, Identity]:
     """Return the identities of a fabric's hosts by their names; `known` are those that an intent states."""
-    places_by_host = _places(fabric)
+    places_by_host = _places_by_host(fabric)
     places = {name: min(host_places) for name, host_places in places_by_host.items()}
     groups: dict[str, list[Host]] = {}
-    for host in sorted(fabric.hosts, key=lambda host: (places.get(host.name, _NOWHERE), natural(host.name))):
+    for host in sorted(
+        fabric.hosts, key=lambda host: (places.get(host.name, _LAST_PLACE), natural_sort_key(host.name))
+    ):
         groups.setdefault(host.group, []).append(host)
     identities: dict[str, Identity] = {}
     for group, hosts in groups.items():
         width = (
-            usual(len({place[1] for place in places_by_host[host.name]}) for host in hosts if host.name in places) or 1
+            most_common_value(
+                len({place[1] for place in places_by_host[host.name]}) for host in hosts if host.name in places
+            )
+            or 1
         )
-        blocks = [_block_of_switches(places[host.name], width) for host in hosts if host.name in places]
+        blocks = [_switch_set_of_host(places[host.name], width) for host in hosts if host.name in places]
         numbers = number_hosts([host.name for host in hosts], list(map(number_of_host, hosts)), blocks)
         of_group = {host.name: host_identity(group, number) for host, number in zip(hosts, numbers, strict=True)}
-        stated = {name: known[name] for name in of_group if name in known and known[name].role == HOST}
+        stated = {name: known[name] for name in of_group if name in known and known[name].role == HOST_ROLE}
         identities |= stated if len(stated) == len(of_group) else of_group
     return identities
 
 
-def _block_of_switches(place: _Place, width: int) -> int:
+def _switch_set_of_host(place: _HostPlace, width: int) -> int:
     """Return the switch, or set of so many switches, that a host is cabled to, from 0."""
     number = place[1][-1][2] if place[1] else "1"
     return (int(number) - 1) // width
 
 
-def _places(fabric: Fabric) -> dict[str, list[_Place]]:
+def _places_by_host(fabric: Fabric) -> dict[str, list[_HostPlace]]:
     """Return the ports of switches that each host is at, by host."""
     hosts = {host.name for host in fabric.hosts}
     ports = {(device.name, port.name): port.port for device in fabric.devices for port in device.interfaces}
-    places: dict[str, list[_Place]] = {}
+    places: dict[str, list[_HostPlace]] = {}
     for link in fabric.links:
         for near, far in ((link.a, link.b), (link.b, link.a)):
             port = ports.get(near)
             if far.node in hosts and isinstance(port, Port):
-                places.setdefault(far.node, []).append((0, natural(near.node), port))
+                places.setdefault(far.node, []).append((0, natural_sort_key(near.node), port))
     return places
 
 
@@ -74,6 +79,6 @@ def rename_hosts(fabric: Fabric, new_names: Mapping[str, str]) -> Fabric:
     hosts = (replace(host, name=new_names.get(host.name, host.name)) for host in fabric.hosts)
     return replace(
         fabric,
-        hosts=tuple(sorted(hosts, key=lambda host: natural(host.name))),
+        hosts=tuple(sorted(hosts, key=lambda host: natural_sort_key(host.name))),
         links=replace_ends(fabric.links, end),
     )

@@ -3,38 +3,38 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from nodrop.design.boxes import Node, resolve_switches
+from nodrop.design.boxes import PlannedSwitch, resolve_switches
 from nodrop.design.naming import Identity, host_identities, name_of
 from nodrop.errors import InputProblems
-from nodrop.importing.additions import Added, Files, find_additions, otherwise, put
-from nodrop.importing.grouping import see
-from nodrop.importing.losses import of_names, render_differences
-from nodrop.importing.parts import Found, Tree, merge_trees
-from nodrop.importing.spelling import spell
+from nodrop.importing.additions import Files, PossibleAdditions, add_extra, describe_file_differences, find_additions
+from nodrop.importing.grouping import build_tier_view
+from nodrop.importing.losses import changed_switch_names, render_differences
+from nodrop.importing.parts import DerivedPart, KeyTree, merge_trees
+from nodrop.importing.spelling import format_intent_text
 from nodrop.importing.tier_view import TierView
-from nodrop.importing.trial_build import Unlike, built, unlike
+from nodrop.importing.trial_build import BuildDifference, build_and_read, find_unlike_facts
 from nodrop.intent.names import Names
 from nodrop.intent.schema import Additions, Intent
 from nodrop.model.fabric import Extra, Fabric
 from nodrop.model.states import Unknown
 
-_ROUNDS = 8
+_MAX_ROUNDS = 8
 """How often what is refused is taken out and the rest tried."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Compared:
+class IntentDifferences:
     """The differences of an intent's result from configurations."""
 
-    differing: tuple[Unlike, ...]
-    added: Added
+    differing: tuple[BuildDifference, ...]
+    added: PossibleAdditions
     """What switches' files have beside the model, and the intent does not."""
     said: tuple[str, ...] = ()
     """What files say otherwise though the model has it alike, in words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
+class IntentCoverage:
     """How well an intent expresses the content of configurations."""
 
     names: tuple[str, ...]
@@ -50,19 +50,21 @@ class Held:
         return not (self.left or self.extra)
 
 
-def compare_intent(tier_view: TierView, intent: Intent, files: Files | None) -> Compared:
+def compare_intent(tier_view: TierView, intent: Intent, files: Files | None) -> IntentDifferences:
     """Return how an intent's result differs from a sight, and from `files`; InputProblems where it is not built."""
-    fabric, built_files = built(intent)
-    differing = unlike(tier_view, fabric)
+    fabric, built_files = build_and_read(intent)
+    differing = find_unlike_facts(tier_view, fabric)
     if files is None:
-        return Compared(differing=differing, added=Added(settings={}, lines={}))
+        return IntentDifferences(differing=differing, added=PossibleAdditions(settings={}, lines={}))
     devices = frozenset(difference.device for difference in differing)
     added = replace(find_additions(tier_view, files, built_files), unlike=devices)
     alike = [box.device.name for box in tier_view.boxes if box.device.name not in devices]
-    return Compared(differing=differing, added=added, said=otherwise(tier_view, files, built_files, alike, added))
+    return IntentDifferences(
+        differing=differing, added=added, said=describe_file_differences(tier_view, files, built_files, alike, added)
+    )
 
 
-def hold(imported: Fabric, intent: Intent, *, files: Files | None = None) -> Held:
+def compare_intent_result(imported: Fabric, intent: Intent, *, files: Files | None = None) -> IntentCoverage:
     """Return how an intent's result differs from a fabric with the same switches by role and number.
 
     InputProblems where it cannot be built.
@@ -70,20 +72,22 @@ def hold(imported: Fabric, intent: Intent, *, files: Files | None = None) -> Hel
     nodes = resolve_switches(intent, []).all
     known = {node.name: node.identity for node in nodes}
     known |= {name_of(intent, identity): identity for identity in host_identities(intent.endpoints)}
-    sight = see(_fill_unknown_models(imported, intent, known), known)
+    sight = build_tier_view(_fill_unknown_models(imported, intent, known), known)
     names = {str(node.identity): node.name for node in nodes}
-    intent = _by_identity(intent, nodes)
+    intent = _replace_names_by_identities(intent, nodes)
     found_intent = compare_intent(sight, intent, files)
-    added = find_accepted_additions(found_intent.added, sight, lambda tree: built(_merge_extra_settings(intent, tree)))
+    added = find_accepted_additions(
+        found_intent.added, sight, lambda tree: build_and_read(_merge_extra_settings(intent, tree))
+    )
     tree = {names.get(key, key): value for key, value in added.tree(sight).items()}
-    return Held(
-        names=tuple(of_names(sight, names)),
+    return IntentCoverage(
+        names=tuple(changed_switch_names(sight, names)),
         left=(*render_differences(found_intent.differing, sight), *found_intent.said, *added.shortened),
-        extra=spell(Found(keys={"extra": tree})) if tree else "",
+        extra=format_intent_text(DerivedPart(keys={"extra": tree})) if tree else "",
     )
 
 
-def _by_identity(intent: Intent, nodes: Iterable[Node]) -> Intent:
+def _replace_names_by_identities(intent: Intent, nodes: Iterable[PlannedSwitch]) -> Intent:
     """Return an intent without names, whose keys mean switches by identity."""
     devices, extra = dict(intent.devices), dict(intent.extra)
     for node in nodes:
@@ -95,9 +99,11 @@ def _by_identity(intent: Intent, nodes: Iterable[Node]) -> Intent:
     return intent.with_values(names=Names(), devices=devices, extra=extra)
 
 
-def find_accepted_additions(added: Added, tier_view: TierView, attempt: Callable[[Tree], object]) -> Added:
+def find_accepted_additions(
+    added: PossibleAdditions, tier_view: TierView, attempt: Callable[[KeyTree], object]
+) -> PossibleAdditions:
     """Return of additions those that an intent takes: `attempt` builds one with them, and raises InputProblems."""
-    for _ in range(_ROUNDS):
+    for _ in range(_MAX_ROUNDS):
         if not (tree := added.tree(tier_view)):
             return added
         try:
@@ -117,7 +123,7 @@ def find_accepted_additions(added: Added, tier_view: TierView, attempt: Callable
     return replace(added, settings={}, lines={}, left=(*added.left, *untried))
 
 
-def _merge_extra_settings(intent: Intent, tree: Tree) -> Intent:
+def _merge_extra_settings(intent: Intent, tree: KeyTree) -> Intent:
     """Return an intent with more additions."""
     extra = dict(intent.extra)
     for group, group_tree in tree.items():
@@ -130,17 +136,17 @@ def _merge_extra_settings(intent: Intent, tree: Tree) -> Intent:
     return intent.model_copy(update={"extra": extra})
 
 
-def _nest_settings(settings: Iterable[tuple[tuple[str, ...], str | tuple[str, ...] | None]]) -> Tree:
+def _nest_settings(settings: Iterable[tuple[tuple[str, ...], str | tuple[str, ...] | None]]) -> KeyTree:
     """Return settings as the keys of an intent have them."""
-    tree: Tree = {}
+    tree: KeyTree = {}
     for path, value in settings:
-        put(tree, Extra(path=path, value=value))
+        add_extra(tree, Extra(path=path, value=value))
     return tree
 
 
 def _fill_unknown_models(imported: Fabric, intent: Intent, known: Mapping[str, Identity]) -> Fabric:
     """Return a fabric whose switches have the models of their tiers where no file states them."""
-    models = dict(_models_by_switch(see(imported, known), intent))
+    models = dict(_models_by_switch(build_tier_view(imported, known), intent))
     devices = (
         replace(device, model=models[device.name])
         if isinstance(device.model, Unknown) and device.name in models

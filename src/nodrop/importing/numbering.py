@@ -9,16 +9,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from ipaddress import IPv4Interface
 from itertools import count
 
-from nodrop.design.addressing import count_shares
+from nodrop.design.addressing import count_pool_shares
 from nodrop.importing.pools import addresses_of
 from nodrop.model.fabric import Device, Management
 from nodrop.model.routing import Bgp
 from nodrop.model.states import known_rows
 
-_DIGITS = re.compile("[0-9]{1,6}")
+_DIGITS_PATTERN = re.compile("[0-9]{1,6}")
 _MOST_COLUMNS = 8
 _MOST_ID = 10**6
-_MOST_SHARING = 4096
+_MAX_HOSTS_PER_SWITCH = 4096
 """Hosts that share a switch, as the key `leaf_group` has it."""
 
 Numbers = list[int]
@@ -28,15 +28,24 @@ def number_switches(devices: Sequence[Device], by_name: Numbers, tier: int) -> N
     """Return numbers for the switches of a tier: `by_name` unless others explain more of their addresses."""
     if not devices:
         return by_name
-    facts = [fact for fact in _facts(devices) if all(value is not None for value in fact)]
+    facts = [fact for fact in _facts_from_number(devices) if all(value is not None for value in fact)]
     names = [device.name for device in devices]
-    candidates = [by_name, *(column for column in _columns(names) if _are_numbers(column))]
-    candidates += [fixed for column in (by_name, *_columns(names)) for fact in facts if (fixed := _fix(column, fact))]
+    candidates = [by_name, *(column for column in _number_columns(names) if _are_valid_numbers(column))]
+    candidates += [
+        fixed
+        for column in (by_name, *_number_columns(names))
+        for fact in facts
+        if (fixed := _numbers_from_fact(column, fact))
+    ]
     by_management = numbers_by_management(devices, tier)
     if len(devices) == 1:
         return by_management or by_name
-    best = max(candidates, key=lambda numbers: (_explained(numbers, facts), numbers == by_management))
-    return by_management if by_management and _explained(by_management, facts) > _explained(best, facts) else best
+    best = max(candidates, key=lambda numbers: (_count_explained_facts(numbers, facts), numbers == by_management))
+    return (
+        by_management
+        if by_management and _count_explained_facts(by_management, facts) > _count_explained_facts(best, facts)
+        else best
+    )
 
 
 def number_hosts(names: Sequence[str], by_name: Numbers, blocks: Sequence[int]) -> Numbers:
@@ -45,23 +54,25 @@ def number_hosts(names: Sequence[str], by_name: Numbers, blocks: Sequence[int]) 
     `blocks` are the switches, or sets of them, that they are at, from 0. Numbers by which hosts share switches evenly
     come first, then those in order.
     """
-    columns = [by_name, *_columns(names)]
-    candidates = [column for column in columns if _are_numbers(column)]
-    candidates += [_fill_gaps(_keep_usual(names, column)) for column in columns]
-    return max(candidates, key=lambda numbers: (_share_evenly(numbers, blocks), list(numbers) == sorted(numbers)))
+    columns = [by_name, *_number_columns(names)]
+    candidates = [column for column in columns if _are_valid_numbers(column)]
+    candidates += [_fill_number_gaps(_keep_usual_numbers(names, column)) for column in columns]
+    return max(
+        candidates, key=lambda numbers: (_are_blocks_shared_evenly(numbers, blocks), list(numbers) == sorted(numbers))
+    )
 
 
-def _share_evenly(numbers: Numbers, blocks: Sequence[int]) -> bool:
+def _are_blocks_shared_evenly(numbers: Numbers, blocks: Sequence[int]) -> bool:
     """Whether as many hosts share each switch, or set of them, by their numbers."""
     if len(numbers) != len(blocks):
         return False
     return any(
         all((number - 1) // each == block for number, block in zip(numbers, blocks, strict=True))
-        for each in range(1, min(max(numbers), _MOST_SHARING) + 1)
+        for each in range(1, min(max(numbers), _MAX_HOSTS_PER_SWITCH) + 1)
     )
 
 
-def _facts(devices: Sequence[Device]) -> Iterator[list[int | None]]:
+def _facts_from_number(devices: Sequence[Device]) -> Iterator[list[int | None]]:
     """Yield what follows from a switch's number where a plan gives it out: addresses and AS numbers."""
     readers: tuple[Callable[[Device], int | None], ...] = (
         _loopback_address, _management_address, lambda device: device.bgp.asn if isinstance(device.bgp, Bgp) else None,
@@ -95,33 +106,33 @@ def numbers_by_management(devices: Sequence[Device], tier: int) -> Numbers:
         interface = _management_interface(device)
         if interface is None:
             return []
-        share = max(interface.network.num_addresses // count_shares(tier), 1)
+        share = max(interface.network.num_addresses // count_pool_shares(tier), 1)
         numbers.append((int(interface.ip) - int(interface.network.network_address)) % share)
-    return numbers if _are_numbers(numbers) else []
+    return numbers if _are_valid_numbers(numbers) else []
 
 
-def _columns(names: Sequence[str]) -> list[Numbers]:
+def _number_columns(names: Sequence[str]) -> list[Numbers]:
     """Return the numbers in names by place, from the left and from the right; 0 where a name has none there."""
-    found = [[int(digits) for digits in _DIGITS.findall(name)] for name in names]
+    found = [[int(digits) for digits in _DIGITS_PATTERN.findall(name)] for name in names]
     width = min(max(map(len, found), default=0), _MOST_COLUMNS)
     places = [*range(-1, -width - 1, -1), *range(width)]
     return [[numbers[place] if -len(numbers) <= place < len(numbers) else 0 for numbers in found] for place in places]
 
 
-def _are_numbers(numbers: Iterable[int]) -> bool:
+def _are_valid_numbers(numbers: Iterable[int]) -> bool:
     """Whether numbers can be those of switches or hosts: each from 1, and once."""
     listed = list(numbers)
     return all(0 < number < _MOST_ID for number in listed) and len(set(listed)) == len(listed)
 
 
-def _fix(column: Numbers, fact: Sequence[int | None]) -> Numbers:
+def _numbers_from_fact(column: Numbers, fact: Sequence[int | None]) -> Numbers:
     """Return the numbers that a fact has if it follows from most of a column; none if it does not."""
     base, support = Counter((value or 0) - number for number, value in zip(column, fact, strict=True)).most_common(1)[0]
     numbers = [(value or 0) - base for value in fact]
-    return numbers if 2 * support > len(column) and _are_numbers(numbers) else []
+    return numbers if 2 * support > len(column) and _are_valid_numbers(numbers) else []
 
 
-def _explained(numbers: Numbers, facts: Sequence[Sequence[int | None]]) -> int:
+def _count_explained_facts(numbers: Numbers, facts: Sequence[Sequence[int | None]]) -> int:
     """Return how many facts follow from numbers: of each kind those that are as far from them as most."""
     return sum(
         Counter((value or 0) - number for number, value in zip(numbers, fact, strict=True)).most_common(1)[0][1]
@@ -129,14 +140,14 @@ def _explained(numbers: Numbers, facts: Sequence[Sequence[int | None]]) -> int:
     )
 
 
-def _keep_usual(names: Sequence[str], column: Numbers) -> Numbers:
+def _keep_usual_numbers(names: Sequence[str], column: Numbers) -> Numbers:
     """Return a column without the numbers of names that differ from most in more than digits."""
-    kinds = [_DIGITS.sub("", name) for name in names]
+    kinds = [_DIGITS_PATTERN.sub("", name) for name in names]
     usual_kind = Counter(kinds).most_common(1)[0][0]
     return [number if kind == usual_kind else 0 for kind, number in zip(kinds, column, strict=True)]
 
 
-def _fill_gaps(column: Numbers) -> Numbers:
+def _fill_number_gaps(column: Numbers) -> Numbers:
     """Return a column with missing or repeated numbers replaced by the next ones."""
     taken = {number for number, times in Counter(column).items() if times == 1 and number}
     numbers: Numbers = []

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from nodrop.model.fabric import Device, Fabric
-from nodrop.model.subject import natural
+from nodrop.model.subject import natural_sort_key
 
 _MOST_CHOICES = 32
 """Ways to number the pods of a tier that are tried, at most."""
@@ -29,7 +29,7 @@ class GroupDraft:
     def numbered_devices(self) -> list[tuple[int, Device]]:
         """Return its switches with their ids, in order."""
         pairs = zip(self.ids, self.devices, strict=True)
-        return sorted(pairs, key=lambda switch: (switch[0], natural(switch[1].name)))
+        return sorted(pairs, key=lambda switch: (switch[0], natural_sort_key(switch[1].name)))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -48,14 +48,14 @@ class _Level:
         return len(set(self.part_of.values()))
 
 
-class _Choice(NamedTuple):
+class _PodNumbering(NamedTuple):
     """The ids of a pod for each group of some levels, and the pods of the lowest of these levels."""
 
     sizes: tuple[int, ...]
     pods: Pods
 
 
-def find_pods(drafts: Iterable[GroupDraft], fabric: Fabric) -> None:
+def assign_pods(drafts: Iterable[GroupDraft], fabric: Fabric) -> None:
     """Give groups the ids of a pod where cables up to their tier make several parts, each of more than one tier.
 
     Where a higher tier connects some of these parts and not all, its parts are pods of pods. Groups whose ids no size
@@ -65,11 +65,11 @@ def find_pods(drafts: Iterable[GroupDraft], fabric: Fabric) -> None:
     levels = [level for level in _levels(drafts, fabric) if level.drafts]
     if not levels:
         return
-    choices = [_Choice((), {})]
+    choices = [_PodNumbering((), {})]
     for place in range(len(levels) - 1, -1, -1):
         above = levels[place + 1] if place + 1 < len(levels) else None
         choices = [
-            _Choice((*choice.sizes, *higher.sizes), choice.pods)
+            _PodNumbering((*choice.sizes, *higher.sizes), choice.pods)
             for choice in _choices(levels[place])
             if (higher := next((each for each in choices if _is_nested(levels[place], choice, above, each)), None))
         ]
@@ -110,7 +110,7 @@ def _connected_parts(names: Iterable[str], fabric: Fabric) -> list[list[str]]:
             beside[link.a.node].append(link.b.node)
             beside[link.b.node].append(link.a.node)
     parts, seen = [], set[str]()
-    for name in sorted(beside, key=natural):
+    for name in sorted(beside, key=natural_sort_key):
         if name not in seen:
             part, waiting = [], [name]
             seen.add(name)
@@ -122,13 +122,13 @@ def _connected_parts(names: Iterable[str], fabric: Fabric) -> list[list[str]]:
     return parts
 
 
-def _choices(level: _Level) -> Iterator[_Choice]:
+def _choices(level: _Level) -> Iterator[_PodNumbering]:
     """Yield the pods that the ids of all groups of a level allow, by the preference of the first group."""
     first, *others = (_pod_sizes(draft, level) for draft in level.drafts)
     for size, pods in first:
         sizes = (size, *(next((far for far, own in other if _agree(own, pods)), 0) for other in others))
         if all(sizes):
-            yield _Choice(sizes, pods)
+            yield _PodNumbering(sizes, pods)
 
 
 def _pod_sizes(draft: GroupDraft, level: _Level) -> list[tuple[int, Pods]]:
@@ -162,7 +162,7 @@ def _parents(level: _Level, above: _Level) -> dict[int, int]:
     return {part: above.part_of[name] for name, part in level.part_of.items()}
 
 
-def _is_nested(level: _Level, choice: _Choice, above: _Level | None, higher: _Choice) -> bool:
+def _is_nested(level: _Level, choice: _PodNumbering, above: _Level | None, higher: _PodNumbering) -> bool:
     """Whether every pod of the higher level has the same number of pods of the lower one, counted through."""
     if above is None:
         return True

@@ -7,43 +7,45 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from nodrop.importing.tier_view import faces, find_session_ports
+from nodrop.importing.tier_view import find_session_ports, is_port_facing
 from nodrop.intent.topology import MOST_TIERS
 from nodrop.model.addresses import interface_of
 from nodrop.model.fabric import Device, End, Fabric, Interface
 from nodrop.model.far_ends import parse_host_name
 from nodrop.model.states import Unknown, known_rows
-from nodrop.model.subject import natural
-from nodrop.routing.tiers import rank
+from nodrop.model.subject import natural_sort_key
+from nodrop.routing.tiers import tier_of_device
 
 _BY_CABLES, _BY_PORTS = "their cables", "their ports"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ranks:
+class SwitchTiers:
     """The tiers of switches by name, 0 next to the hosts, and by tier how it was guessed which switches are of it."""
 
     tiers: Mapping[str, int]
     guessed: Mapping[int, str]
 
 
-def find_ranks(fabric: Fabric, known: Mapping[str, int]) -> Ranks:
+def find_switch_tiers(fabric: Fabric, known: Mapping[str, int]) -> SwitchTiers:
     """Return the tiers of switches; those that are `known` keep theirs. A switch of a role without a tier has none."""
     roles = {device.name: device.role for device in fabric.devices}
-    stated = {device.name: tier for device in fabric.devices if (tier := rank(device)) is not None} | dict(known)
+    stated = {device.name: tier for device in fabric.devices if (tier := tier_of_device(device)) is not None} | dict(
+        known
+    )
     graph = _Graph.of(fabric)
     unknown = [name for name, role in roles.items() if isinstance(role, Unknown) and name not in known]
     if not unknown and not known and (lowest := min(stated.values(), default=0)) and len(set(stated.values())) > 1:
         why = "roles that are stated: nothing is below the lowest"
         lowered = {name: tier - lowest for name, tier in stated.items()}
-        return Ranks(tiers=lowered, guessed=dict.fromkeys(lowered.values(), why))
+        return SwitchTiers(tiers=lowered, guessed=dict.fromkeys(lowered.values(), why))
     if not known and len(set(roles.values())) == 1 and graph.has_cables:
         stated, unknown = {}, list(roles)  # one role for both ends of a cable, as SONiC's own default has it
     if not unknown:
-        return Ranks(tiers=stated, guessed={})
+        return SwitchTiers(tiers=stated, guessed={})
     tiers, why = _tiers_by_graph(fabric, graph, unknown, stated)
     found = {name: tier for name, tier in tiers.items() if tier < MOST_TIERS}
-    return Ranks(tiers=stated | found, guessed=dict.fromkeys(found.values(), why))
+    return SwitchTiers(tiers=stated | found, guessed=dict.fromkeys(found.values(), why))
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +102,12 @@ def _tiers_by_graph(
         return {name: int(name in upper) for name in unknown}, _BY_PORTS
     seeds = dict(stated) | dict.fromkeys(lowest, 0)
     if not seeds:
-        return _tiers_of_two(graph, unknown), _BY_CABLES
-    tiers = _climb(graph, seeds)
+        return _two_tiers_by_degree(graph, unknown), _BY_CABLES
+    tiers = _find_tiers(graph, seeds)
     return {name: tiers.get(name, 0) for name in unknown}, _BY_CABLES
 
 
-def _climb(graph: _Graph, seeds: Mapping[str, int]) -> dict[str, int]:
+def _find_tiers(graph: _Graph, seeds: Mapping[str, int]) -> dict[str, int]:
     """Return the tiers of all switches that cables reach from some of known tiers.
 
     Where switches next to hosts have the lower address of every link, so has the lower end of any link. Else a switch
@@ -113,13 +115,13 @@ def _climb(graph: _Graph, seeds: Mapping[str, int]) -> dict[str, int]:
     """
     lowest = [name for name, tier in seeds.items() if tier == 0 and graph.cables[name]]
     if lowest and all(graph.cables[name].keys() == graph.low_ends[name] for name in lowest):
-        tiers = _climb_by_addresses(graph, seeds)
+        tiers = _tiers_by_addresses(graph, seeds)
         if min(tiers.values()) >= 0:
             return tiers
-    return _climb_by_shapes(graph, seeds)
+    return _tiers_by_cabling(graph, seeds)
 
 
-def _climb_by_addresses(graph: _Graph, seeds: Mapping[str, int]) -> dict[str, int]:
+def _tiers_by_addresses(graph: _Graph, seeds: Mapping[str, int]) -> dict[str, int]:
     """Return the tiers of switches where the lower end of each link has its lower address."""
     tiers, waiting = dict(seeds), list(seeds)
     while waiting:
@@ -131,30 +133,30 @@ def _climb_by_addresses(graph: _Graph, seeds: Mapping[str, int]) -> dict[str, in
     return tiers
 
 
-def _climb_by_shapes(graph: _Graph, seeds: Mapping[str, int]) -> dict[str, int]:
+def _tiers_by_cabling(graph: _Graph, seeds: Mapping[str, int]) -> dict[str, int]:
     """Return the tiers of switches, tier by tier upwards, where those that are cabled alike are in one tier."""
     tiers = dict(seeds)
     layer = list(seeds)
-    shapes = {(tier, _shape(graph, name)) for name, tier in seeds.items()}
+    shapes = {(tier, _shape_of_switch(graph, name)) for name, tier in seeds.items()}
     while layer:
         above = {far: tiers[name] + 1 for name in layer for far in graph.cables[name] if far not in tiers}
-        layer = sorted(above, key=natural)
+        layer = sorted(above, key=natural_sort_key)
         for name in layer:
-            tiers[name] = above[name] - 2 if (above[name] - 2, _shape(graph, name)) in shapes else above[name]
-        shapes |= {(tiers[name], _shape(graph, name)) for name in layer}
+            tiers[name] = above[name] - 2 if (above[name] - 2, _shape_of_switch(graph, name)) in shapes else above[name]
+        shapes |= {(tiers[name], _shape_of_switch(graph, name)) for name in layer}
     return tiers
 
 
-def _shape(graph: _Graph, name: str) -> tuple[frozenset[tuple[str, int]], bool]:
+def _shape_of_switch(graph: _Graph, name: str) -> tuple[frozenset[tuple[str, int]], bool]:
     """Return the cables of a switch, and whether it has the lower addresses of links, as the lower end of each has."""
     return frozenset(graph.cables[name].items()), bool(graph.low_ends[name])
 
 
-def _tiers_of_two(graph: _Graph, names: list[str]) -> dict[str, int]:
+def _two_tiers_by_degree(graph: _Graph, names: list[str]) -> dict[str, int]:
     """Return tiers where nothing shows hosts: switches with most neighbors are above those with few."""
     most = max(len(graph.cables[name]) for name in names)
     tiers: dict[str, int] = {}
-    for name in sorted(names, key=lambda name: (-len(graph.cables[name]), natural(name))):
+    for name in sorted(names, key=lambda name: (-len(graph.cables[name]), natural_sort_key(name))):
         beside = {tiers[far] for far in graph.cables[name] if far in tiers}
         tiers[name] = int(0 in beside or (not beside and len(graph.cables[name]) == most > 1)) if 1 not in beside else 0
     return tiers
@@ -165,14 +167,14 @@ def _shows_hosts(device: Device, graph: _Graph) -> bool:
     if any(vlan.addresses and not all(member.tagged for member in vlan.members) for vlan in known_rows(device.vlans)):
         return True
     return any(
-        faces(port, "host") or (isinstance(port.side, Unknown) and parse_host_name(port.description))
+        is_port_facing(port, "host") or (isinstance(port.side, Unknown) and parse_host_name(port.description))
         for port in _free_ports(device, graph)
     )
 
 
 def _may_have_hosts(device: Device, graph: _Graph) -> bool:
     """Whether a switch has ports in use that lead to no switch and have no session."""
-    return any(port.enabled is True and not faces(port, "fabric") for port in _free_ports(device, graph))
+    return any(port.enabled is True and not is_port_facing(port, "fabric") for port in _free_ports(device, graph))
 
 
 def _free_ports(device: Device, graph: _Graph) -> Iterator[Interface]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from nodrop import platforms
 from nodrop.model.fabric import Device, End, Fabric, Interface, Link, Port
 from nodrop.model.states import Unknown
-from nodrop.model.subject import natural
+from nodrop.model.subject import natural_sort_key
 
 
 def rename_switches(fabric: Fabric, new_names: Mapping[str, str]) -> Fabric:
@@ -17,7 +17,7 @@ def rename_switches(fabric: Fabric, new_names: Mapping[str, str]) -> Fabric:
     for device in map(_number_ports, fabric.devices):
         if device.name not in new_names:
             continue
-        platform = platforms.written_as(device.platform)
+        platform = platforms.writable_platform_for(device.platform)
         interfaces, new_ports = [], {}
         for port in device.interfaces:
             new = _port_name(device, platform, port)
@@ -29,11 +29,11 @@ def rename_switches(fabric: Fabric, new_names: Mapping[str, str]) -> Fabric:
     def end(cable_end: End) -> End:
         return End(new_names.get(cable_end.node, cable_end.node), ports.get(cable_end, cable_end.port))
 
-    drained = sorted((new_names.get(name, name) for name in fabric.policy.drained), key=natural)
+    drained = sorted((new_names.get(name, name) for name in fabric.policy.drained), key=natural_sort_key)
     return replace(
         fabric,
         policy=replace(fabric.policy, drained=tuple(drained)),
-        devices=tuple(sorted(devices, key=lambda renamed_device: natural(renamed_device.name))),
+        devices=tuple(sorted(devices, key=lambda renamed_device: natural_sort_key(renamed_device.name))),
         links=replace_ends(fabric.links, end),
     )
 
@@ -48,7 +48,7 @@ def _number_ports(device: Device) -> Device:
     """Return a switch whose ports have numbers: those of its model where all have some, else in their order."""
     if not all(isinstance(interface.port, Unknown) for interface in device.interfaces):
         return device
-    ordered = sorted(device.interfaces, key=lambda interface: natural(interface.name))
+    ordered = sorted(device.interfaces, key=lambda interface: natural_sort_key(interface.name))
     ports = _ports_from_model(device, [interface.name for interface in ordered]) or [
         Port(n) for n in range(1, len(ordered) + 1)
     ]
@@ -58,7 +58,7 @@ def _number_ports(device: Device) -> Device:
 
 def _ports_from_model(device: Device, names: list[str]) -> list[Port] | None:
     """Return the ports of these names on a stated model; None if it does not have all of them."""
-    port_of = platforms.model_port(platforms.written_as(device.platform))
+    port_of = platforms.model_port(platforms.writable_platform_for(device.platform))
     if isinstance(device.model, Unknown) or port_of is None:
         return None
     model = device.model

@@ -3,36 +3,36 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from nodrop.design.buffers import ALPHA_EXPONENT
-from nodrop.design.host_settings import tos_of
+from nodrop.design.buffers import EXPONENT_BY_ALPHA
+from nodrop.design.host_settings import ect_tos_of_dscp
 from nodrop.design.routing import PATH_COUNT
-from nodrop.design.topology import ROLES
+from nodrop.design.topology import ROLES_BY_TIER
 from nodrop.hardware.shares import lossless_share_percent
-from nodrop.importing.classes import known_classes, size
-from nodrop.importing.parts import Found, Keys, Lack, Tree, collect_facts
-from nodrop.importing.tier_view import Cables, SwitchGroup, TierView, is_isolated, usual
+from nodrop.importing.classes import format_size, known_classes
+from nodrop.importing.parts import DerivedPart, KeyPath, KeyTree, MissingKey, collect_facts
+from nodrop.importing.tier_view import Cables, SwitchGroup, TierView, are_switches_unlinked, most_common_value
 from nodrop.importing.tiers import missing_groups
 from nodrop.model.addresses import address_of
 from nodrop.model.buffers import BufferPool, BufferProfile, DynamicBuffers
 from nodrop.model.fabric import CounterStream, Device, Host, Interface, Side, Trimming
-from nodrop.model.modes import WITH_PFC
+from nodrop.model.modes import PFC_MODES
 from nodrop.model.nics import ROCE_HEADERS_BYTES
 from nodrop.model.qos import PfcWatchdog, QosProfile, WatchdogConditions
 from nodrop.model.routing import Bgp
 from nodrop.model.states import Unknown, UnknownFact, known_rows
-from nodrop.platforms.kit.traits import known_traits
+from nodrop.platforms.kit.traits import newest_traits
 from nodrop.units import show_us
 
-_ALPHA = {exponent: int(text) if text.isdecimal() else text for text, exponent in ALPHA_EXPONENT.items()}
+_ALPHA_BY_EXPONENT = {exponent: int(text) if text.isdecimal() else text for text, exponent in EXPONENT_BY_ALPHA.items()}
 _RDMA_MTUS = (4096, 2048, 1024, 512, 256)
 
 
-def fabric(sight: TierView) -> Found:
+def derive_fabric(sight: TierView) -> DerivedPart:
     """Return the fabric's name, mode and MTU."""
-    mtu = usual(_values_of_active_ports(sight, "mtu_bytes"))
+    mtu = most_common_value(_values_of_active_ports(sight, "mtu_bytes"))
     mode = sight.fabric.mode
     plain = not any(isinstance(port.qos, QosProfile) for box in sight.boxes for port in box.device.interfaces)
-    return Found(
+    return DerivedPart(
         guessed={("mode",): "no port has QoS, so that nothing pauses"} if plain else {},
         keys=collect_facts(
             nodrop=1,
@@ -43,14 +43,14 @@ def fabric(sight: TierView) -> Found:
     )
 
 
-def watchdog(tier_view: TierView, cables: Cables) -> Found:
+def derive_watchdog(tier_view: TierView, cables: Cables) -> DerivedPart:
     """Return all timers of the watchdogs as they are stated, else as most ports of a side have them."""
     profiles = (port.qos for box in tier_view.boxes for port in box.device.interfaces)
-    if tier_view.fabric.mode not in WITH_PFC or not any(isinstance(profile, QosProfile) for profile in profiles):
-        return Found()
+    if tier_view.fabric.mode not in PFC_MODES or not any(isinstance(profile, QosProfile) for profile in profiles):
+        return DerivedPart()
     policy = tier_view.fabric.policy
-    sides: Tree = {}
-    alone = is_isolated(tier_view, cables)
+    sides: KeyTree = {}
+    alone = are_switches_unlinked(tier_view, cables)
     wanted_of: dict[str, tuple[Side, PfcWatchdog | None | Unknown]] = {
         "hosts": ("host", policy.host_watchdog),
         "fabric": ("fabric", policy.fabric_watchdog),
@@ -69,15 +69,15 @@ def watchdog(tier_view: TierView, cables: Cables) -> Found:
             sides[key] = "off" if key == "fabric" else {}
             continue
         sides[key] = collect_facts(
-            detection=_ms(watched.detection_ms),
-            restoration=_ms(watched.restoration_ms),
+            detection=_format_ms(watched.detection_ms),
+            restoration=_format_ms(watched.restoration_ms),
             action=_text_or_none(watched.action),
         )
     pollings = {
         box.device.watchdog_polling_ms for box in tier_view.boxes if isinstance(box.device.watchdog_polling_ms, int)
     }
     polling = f"{min(pollings)}ms" if len(pollings) == 1 else None
-    watchdog_conditions = usual(box.device.watchdog_conditions for box in tier_view.boxes)
+    watchdog_conditions = most_common_value(box.device.watchdog_conditions for box in tier_view.boxes)
     keys = collect_facts(
         **sides,
         polling=polling,
@@ -85,7 +85,7 @@ def watchdog(tier_view: TierView, cables: Cables) -> Found:
         if isinstance(watchdog_conditions, WatchdogConditions)
         else None,
     )
-    return Found(keys={"pfc": {"watchdog": keys}})
+    return DerivedPart(keys={"pfc": {"watchdog": keys}})
 
 
 def _usual_watchdog_of_side(sight: TierView, cables: Cables, side: Side) -> PfcWatchdog | None:
@@ -100,7 +100,7 @@ def _usual_watchdog_of_side(sight: TierView, cables: Cables, side: Side) -> PfcW
         for pfc_watchdog in pfc_watchdogs
         if isinstance(pfc_watchdog.restoration_ms, int) and pfc_watchdog.action is not None
     ]
-    return usual(whole_pfc_watchdogs or pfc_watchdogs)
+    return most_common_value(whole_pfc_watchdogs or pfc_watchdogs)
 
 
 def _qos_profiles_of_side(sight: TierView, cables: Cables, side: Side) -> Iterator[QosProfile]:
@@ -121,7 +121,7 @@ def _side_of_port(port: Interface, beyond: frozenset[str], usually: str) -> str 
     return "fabric" if port.name in beyond else usually
 
 
-def _ms(value: object) -> str | None:
+def _format_ms(value: object) -> str | None:
     return f"{value}ms" if isinstance(value, int) else None
 
 
@@ -129,7 +129,7 @@ def _text_or_none(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _stuck_queue_conditions(watchdog_conditions: WatchdogConditions) -> Tree:
+def _stuck_queue_conditions(watchdog_conditions: WatchdogConditions) -> KeyTree:
     paused, sent, fill = (
         watchdog_conditions.pause_ten_thousandths,
         watchdog_conditions.sent_frames,
@@ -142,10 +142,10 @@ def _stuck_queue_conditions(watchdog_conditions: WatchdogConditions) -> Tree:
     )
 
 
-def buffers(tier_view: TierView) -> Found:
+def derive_buffers(tier_view: TierView) -> DerivedPart:
     """Return the share of the lossless pool, the threshold, whether headroom is shared, and the traffic's pattern."""
-    if tier_view.fabric.mode not in WITH_PFC:
-        return Found()
+    if tier_view.fabric.mode not in PFC_MODES:
+        return DerivedPart()
     wanted_lossless_pool_percent = tier_view.fabric.policy.lossless_pool_percent
     pools = [box.device.buffer_pools for box in tier_view.boxes if isinstance(box.device.buffer_pools, tuple)]
     shares = [share for own_pools in pools if 0 < (share := _lossless_pool_percent(own_pools)) < 100]
@@ -154,7 +154,9 @@ def buffers(tier_view: TierView) -> Found:
     )
     facts = (box.device.dynamic_buffers for box in tier_view.boxes)
     dynamic = [fact for fact in facts if isinstance(fact, DynamicBuffers)]
-    exponent = usual([*(dynamic_buffers.dynamic_th for dynamic_buffers in dynamic)] or _lossless_thresholds(tier_view))
+    exponent = most_common_value(
+        [*(dynamic_buffers.dynamic_th for dynamic_buffers in dynamic)] or _lossless_thresholds(tier_view)
+    )
     ratio = max((dynamic_buffers.over_subscribe_ratio or 0 for dynamic_buffers in dynamic), default=0)
     patterns = {
         box.device.dynamic_buffers.pattern_mtu_bytes
@@ -163,11 +165,11 @@ def buffers(tier_view: TierView) -> Found:
     }
     keys = collect_facts(
         lossless_pool=None if planned in (None, 90) else f"{planned}%",
-        alpha=None if exponent in (None, 0) else _ALPHA.get(exponent),
+        alpha=None if exponent in (None, 0) else _ALPHA_BY_EXPONENT.get(exponent),
         shared_headroom=None if not ratio else "on" if ratio == 1 else ratio,
         pattern_mtu=patterns.pop() if len(patterns) == 1 else None,
     )
-    return Found(keys={"buffers": keys} if keys else {})
+    return DerivedPart(keys={"buffers": keys} if keys else {})
 
 
 def _lossless_pool_percent(pools: tuple[BufferPool, ...]) -> int:
@@ -180,7 +182,7 @@ def _lossless_pool_percent(pools: tuple[BufferPool, ...]) -> int:
 
 def _can_set_traffic_pattern(platform: str) -> bool:
     """Whether a platform's traffic pattern can be set."""
-    traits = known_traits(platform)
+    traits = newest_traits(platform)
     return traits is not None and traits.pattern_mtu_bytes is None
 
 
@@ -203,13 +205,15 @@ def _lossless_thresholds(sight: TierView) -> Iterator[int]:
                         yield buffer.dynamic_th
 
 
-def trimming(tier_view: TierView) -> Found:
+def derive_trimming(tier_view: TierView) -> DerivedPart:
     """Return the size that packets are cut to, and the class that cut packets travel in."""
     if tier_view.fabric.mode not in ("trim", "uec"):
-        return Found()
-    device_trimming = usual(box.device.trimming for box in tier_view.boxes if isinstance(box.device.trimming, Trimming))
+        return DerivedPart()
+    device_trimming = most_common_value(
+        box.device.trimming for box in tier_view.boxes if isinstance(box.device.trimming, Trimming)
+    )
     if device_trimming is None:
-        return Found()
+        return DerivedPart()
     into = next(
         (
             traffic_class.name
@@ -219,25 +223,25 @@ def trimming(tier_view: TierView) -> Found:
         None,
     )
     implied = (None,) if tier_view.fabric.mode == "uec" else (None, 256)  # in mode uec, the key turns trimming on
-    bytes_kept = None if device_trimming.size_bytes in implied else size(device_trimming.size_bytes)
+    bytes_kept = None if device_trimming.size_bytes in implied else format_size(device_trimming.size_bytes)
     keys = collect_facts(size=bytes_kept, into=None if into == "trimmed" else into)
-    return Found(keys={"trimming": keys} if keys else {})
+    return DerivedPart(keys={"trimming": keys} if keys else {})
 
 
-def hosts(tier_view: TierView) -> Found:
+def derive_hosts(tier_view: TierView) -> DerivedPart:
     """Return how the NICs are set, as most hosts are stated to be."""
     known_hosts = tier_view.fabric.hosts
 
     def most(name: str) -> Any:
-        fact = usual(getattr(host, name) for host in known_hosts)
+        fact = most_common_value(getattr(host, name) for host in known_hosts)
         return None if isinstance(fact, Unknown) else fact
 
     if not known_hosts:
-        mtu = usual(_values_of_active_ports(tier_view, "mtu_bytes")) or 9216
+        mtu = most_common_value(_values_of_active_ports(tier_view, "mtu_bytes")) or 9216
         fits = next((rdma_mtu for rdma_mtu in _RDMA_MTUS if rdma_mtu + ROCE_HEADERS_BYTES <= mtu), _RDMA_MTUS[-1])
         keys = {} if fits == _RDMA_MTUS[0] else {"rdma_mtu": fits}
         why = "no file says how NICs are set; as the switches expect it"
-        return Found(keys={"hosts": keys} if keys else {}, guessed={("hosts",): why} if keys else {})
+        return DerivedPart(keys={"hosts": keys} if keys else {}, guessed={("hosts",): why} if keys else {})
     mode = tier_view.fabric.mode
     pfc, dcqcn, unlike_hosts = most("pfc_priorities"), most("dcqcn"), list(_differing_host_settings(known_hosts))
     fifo = most("fifo_tos")
@@ -255,13 +259,15 @@ def hosts(tier_view: TierView) -> Found:
         queue_pairs=most("queue_pairs"),
         out_of_order=most("out_of_order"),
     )
-    return Found(keys={"hosts": keys} if keys else {}, left=tuple(unlike_hosts))
+    return DerivedPart(keys={"hosts": keys} if keys else {}, left=tuple(unlike_hosts))
 
 
 def _class_of_tos(sight: TierView, tos: int) -> str | None:
     """Return the class whose first DSCP makes a ToS byte."""
     classes = (traffic_class for traffic_class in known_classes(sight)[0] if traffic_class.dscp)
-    return next((traffic_class.name for traffic_class in classes if tos_of(min(traffic_class.dscp)) == tos), None)
+    return next(
+        (traffic_class.name for traffic_class in classes if ect_tos_of_dscp(min(traffic_class.dscp)) == tos), None
+    )
 
 
 def _none_if_default(value: object, default: object) -> Any:
@@ -276,7 +282,7 @@ def _differing_host_settings(known_hosts: tuple[Host, ...]) -> Iterable[str]:
             yield f"hosts have several values of {name}: {', '.join(sorted(values))}; an intent has one"
 
 
-def services(tier_view: TierView) -> Found:
+def derive_services(tier_view: TierView) -> DerivedPart:
     """Return the services, and the switches that are drained."""
     devices = [box.device for box in tier_view.boxes]
 
@@ -287,14 +293,16 @@ def services(tier_view: TierView) -> Found:
     remarks: list[str] = []
 
     def list_servers(name: str) -> list[str] | None:
-        most = usual(every(name)) or ()
+        most = most_common_value(every(name)) or ()
         if names := [server for server in most if not address_of(server)]:
             remarks.append(f"{name}: {', '.join(names)}; an intent has addresses")
         return [server for server in most if address_of(server)] or None
 
-    snmp = collect_facts(location=usual(every("snmp_location")), contact=usual(every("snmp_contact")))
-    collectors = usual(rows for rows in every("otlp_collectors") if rows)
-    stream = usual(rows for rows in every("high_frequency") if rows)
+    snmp = collect_facts(
+        location=most_common_value(every("snmp_location")), contact=most_common_value(every("snmp_contact"))
+    )
+    collectors = most_common_value(rows for rows in every("otlp_collectors") if rows)
+    stream = most_common_value(rows for rows in every("high_frequency") if rows)
     telemetry = collect_facts(
         high_frequency=_high_frequency_settings(stream or ()),
         gnmi=True if any(every("gnmi_port")) else None,
@@ -304,12 +312,12 @@ def services(tier_view: TierView) -> Found:
         ntp=list_servers("ntp_servers"), syslog=list_servers("syslog_servers"), dns=list_servers("dns_servers"),
         snmp=snmp or None, telemetry=telemetry or None,
     )  # fmt: skip
-    tree: Tree = {"services": keys} if keys else {}
+    tree: KeyTree = {"services": keys} if keys else {}
     drained = {device.name: {"drained": True} for device in devices if _is_switch_drained(device)}
-    return Found(keys=tree | ({"devices": drained} if drained else {}), left=tuple(remarks))
+    return DerivedPart(keys=tree | ({"devices": drained} if drained else {}), left=tuple(remarks))
 
 
-def _high_frequency_settings(streams: tuple[CounterStream, ...]) -> Tree | None:
+def _high_frequency_settings(streams: tuple[CounterStream, ...]) -> KeyTree | None:
     """Return the key of the only stream of a switch, if it has one that is on and has one kind of objects."""
     if len(streams) != 1 or not streams[0].enabled or len(streams[0].samples) != 1 or not streams[0].interval_us:
         return None
@@ -320,25 +328,29 @@ def _is_switch_drained(device: Device) -> bool:
     return isinstance(device.bgp, Bgp) and device.bgp.graceful_shutdown
 
 
-def routing(tier_view: TierView, cables: Cables) -> Found:
+def derive_routing(tier_view: TierView, cables: Cables) -> DerivedPart:
     """Return AS numbers, how sessions go, and how flows are spread."""
     processes = {box.device.name: box.device.bgp for box in tier_view.boxes if isinstance(box.device.bgp, Bgp)}
     neighbors = [neighbor for bgp in processes.values() for neighbor in known_rows(bgp.neighbors)]
-    asn: Tree = {}
-    lacking: dict[Keys, Lack] = {}
-    guessed: dict[Keys, str] = {}
+    asn: KeyTree = {}
+    lacking: dict[KeyPath, MissingKey] = {}
+    guessed: dict[KeyPath, str] = {}
     rules = {group.name: (group.tier > 0, _infer_asn_rule(group, processes)) for group in reversed(tier_view.groups)}
-    rules |= {name: (name != ROLES[0], None) for name in missing_groups(tier_view, cables)}
+    rules |= {name: (name != ROLES_BY_TIER[0], None) for name in missing_groups(tier_view, cables)}
     for name, (is_upper, found_asn) in rules.items():
         if found_asn is None:
-            beyond = usual(neighbor.remote_asn for neighbor in neighbors if isinstance(neighbor.remote_asn, int))
+            beyond = most_common_value(
+                neighbor.remote_asn for neighbor in neighbors if isinstance(neighbor.remote_asn, int)
+            )
             example: object = beyond or 4200000000 if is_upper else "4200100000+"
-            lacking["routing", "asn", name] = Lack("no file says AS numbers", example)
+            lacking["routing", "asn", name] = MissingKey("no file says AS numbers", example)
             continue
         asn[name], unlike = found_asn
         if unlike:
             guessed["routing", "asn", name] = f"most have it, and not {', '.join(unlike[:8])}"
-    fields = usual(box.device.hash_fields for box in tier_view.boxes if isinstance(box.device.hash_fields, tuple))
+    fields = most_common_value(
+        box.device.hash_fields for box in tier_view.boxes if isinstance(box.device.hash_fields, tuple)
+    )
     unnumbered = bool(neighbors) and sum(neighbor.interface is not None for neighbor in neighbors) * 2 > len(neighbors)
     keys = collect_facts(
         sessions="unnumbered" if unnumbered else None,
@@ -348,7 +360,7 @@ def routing(tier_view: TierView, cables: Cables) -> Found:
         hash=[*fields] if fields else None,
         bfd=True if neighbors and sum(neighbor.bfd for neighbor in neighbors) * 2 > len(neighbors) else None,
     )
-    return Found(keys={"routing": keys}, guessed=guessed, lacking=lacking)
+    return DerivedPart(keys={"routing": keys}, guessed=guessed, lacking=lacking)
 
 
 def _infer_balancing(tier_view: TierView) -> str | None:
@@ -374,11 +386,11 @@ def _infer_asn_rule(group: SwitchGroup, processes: Mapping[str, Bgp]) -> tuple[A
         ways = {"": [0] * len(pairs), **pods, **ways}
     rules: list[tuple[object, list[str]]] = []
     for way, numbers in ways.items():
-        base = usual(asn - number for number, (_, asn) in zip(numbers, pairs, strict=True))
+        base = most_common_value(asn - number for number, (_, asn) in zip(numbers, pairs, strict=True))
         assert base is not None
         others = [box.was for number, (box, asn) in zip(numbers, pairs, strict=True) if asn - number != base]
         if base >= 1:
             rules.append((base if not way else f"{base}{way}", others))
-    same = usual(asn for _, asn in pairs)
+    same = most_common_value(asn for _, asn in pairs)
     rules.append((same, [box.was for box, asn in pairs if asn != same]))
     return min(rules[:-1] or rules, key=lambda rule: len(rule[1]))

@@ -4,17 +4,22 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TypeVar
 
-from nodrop.design.topology import ROLES
-from nodrop.importing.parts import Found, Keys, Tree
+from nodrop.design.topology import ROLES_BY_TIER
+from nodrop.importing.parts import DerivedPart, KeyPath, KeyTree
 
-_LOWER, _UPPER = ROLES[:2]
-_GROUPS: Keys = ("topology", "groups")
-_KEY = {_LOWER: "leaves", _UPPER: "spines"}
-_LINKS: Keys = (*_GROUPS, _LOWER, "uplinks", _UPPER)
-_LINK_KEYS = {"links": "per_spine", "peer_split": "spine_split", "peer_slots": "spine_slots", "slots": "leaf_slots"}
-_ONLY_IN_GROUPS = {"offset", "per_pod", "max_oversubscription"}
+_LOWER, _UPPER = ROLES_BY_TIER[:2]
+_GROUPS_KEY_PATH: KeyPath = ("topology", "groups")
+_SHORT_KEY_BY_GROUP = {_LOWER: "leaves", _UPPER: "spines"}
+_UPLINKS_KEY_PATH: KeyPath = (*_GROUPS_KEY_PATH, _LOWER, "uplinks", _UPPER)
+_SHORT_KEY_BY_LINK_KEY = {
+    "links": "per_spine",
+    "peer_split": "spine_split",
+    "peer_slots": "spine_slots",
+    "slots": "leaf_slots",
+}
+_GROUP_ONLY_KEYS = {"offset", "per_pod", "max_oversubscription"}
 
-ORDER: Mapping[Keys, tuple[str, ...]] = {
+KEY_ORDER_BY_PATH: Mapping[KeyPath, tuple[str, ...]] = {
     ("topology",): (
         "kind",
         "groups",
@@ -38,62 +43,66 @@ ORDER: Mapping[Keys, tuple[str, ...]] = {
 _T = TypeVar("_T")
 
 
-def shorten(draft: Found) -> Found:
+def shorten_topology(draft: DerivedPart) -> DerivedPart:
     """Return a draft of groups in tiers in the short form, if it can express two groups; else the draft."""
     if draft.keys["topology"]["kind"] != "tiers":
         return draft
-    groups = draft.keys["topology"]["groups"] | {at[2]: {} for at in draft.lacking if at[:2] == _GROUPS}
+    groups = draft.keys["topology"]["groups"] | {at[2]: {} for at in draft.lacking if at[:2] == _GROUPS_KEY_PATH}
     links = groups.get(_LOWER, {}).get("uplinks", {})
-    plain = groups.keys() == {_LOWER, _UPPER} and not any(_ONLY_IN_GROUPS & group.keys() for group in groups.values())
+    plain = groups.keys() == {_LOWER, _UPPER} and not any(_GROUP_ONLY_KEYS & group.keys() for group in groups.values())
     if not plain or groups[_LOWER].get("tier", 1) != 1 or any("peer_ports" in each for each in links.values()):
         return draft
-    tree: Tree = {}
+    tree: KeyTree = {}
     topology = draft.keys["topology"]
-    _put(tree, ("topology", "kind"), "leaf-spine")
-    for at, value in _leaves_of_tree(topology["groups"], _GROUPS):
-        if moved := _move(at):
-            _put(tree, moved, value)
+    _put_value(tree, ("topology", "kind"), "leaf-spine")
+    for at, value in _leaves_of_tree(topology["groups"], _GROUPS_KEY_PATH):
+        if moved := _short_key_path(at):
+            _put_value(tree, moved, value)
     others = {key: value for key, value in topology.items() if key not in ("kind", "groups")}
     tree["topology"] |= others
     keys = draft.keys | tree
     if asn := keys.get("routing", {}).get("asn"):
-        keys["routing"] = keys["routing"] | {"asn": {_KEY.get(name, name): rule for name, rule in asn.items()}}
+        keys["routing"] = keys["routing"] | {
+            "asn": {_SHORT_KEY_BY_GROUP.get(name, name): rule for name, rule in asn.items()}
+        }
     lacking = dict(draft.lacking)
-    if no_links := lacking.pop(_LINKS, None):
-        lacking |= {(*_LINKS, "ports"): no_links._replace(example=no_links.example["ports"])}
-        words = {_LINK_KEYS.get(key, key): value for key, value in no_links.example.items() if key != "ports"}
-        lacking |= {_LINKS: no_links._replace(example=words)}
-    return replace(draft, keys=keys, guessed=_moved(draft.guessed), lacking=_moved(lacking))
+    if no_links := lacking.pop(_UPLINKS_KEY_PATH, None):
+        lacking |= {(*_UPLINKS_KEY_PATH, "ports"): no_links._replace(example=no_links.example["ports"])}
+        words = {
+            _SHORT_KEY_BY_LINK_KEY.get(key, key): value for key, value in no_links.example.items() if key != "ports"
+        }
+        lacking |= {_UPLINKS_KEY_PATH: no_links._replace(example=words)}
+    return replace(draft, keys=keys, guessed=_move_keys(draft.guessed), lacking=_move_keys(lacking))
 
 
-def _moved(by_keys: Mapping[Keys, _T]) -> dict[Keys, _T]:
+def _move_keys(by_keys: Mapping[KeyPath, _T]) -> dict[KeyPath, _T]:
     """Return values by the keys of the short form."""
-    return {moved: value for at, value in by_keys.items() if (moved := _move(at))}
+    return {moved: value for at, value in by_keys.items() if (moved := _short_key_path(at))}
 
 
-def _move(at: Keys) -> Keys:
+def _short_key_path(at: KeyPath) -> KeyPath:
     """Return the keys of the short form for those of a group; none for what the short form need not say."""
     if at[:-1] == ("routing", "asn"):
-        return (*at[:-1], _KEY.get(at[-1], at[-1]))
-    if at[:2] != _GROUPS or len(at) < 3:
+        return (*at[:-1], _SHORT_KEY_BY_GROUP.get(at[-1], at[-1]))
+    if at[:2] != _GROUPS_KEY_PATH or len(at) < 3:
         return at
-    if at[: len(_LINKS)] == _LINKS:
-        rest = at[len(_LINKS) :]
+    if at[: len(_UPLINKS_KEY_PATH)] == _UPLINKS_KEY_PATH:
+        rest = at[len(_UPLINKS_KEY_PATH) :]
         if rest == ("ports",):
-            return ("topology", _KEY[_LOWER], "ports", "uplinks")
-        return ("topology", "uplinks", *(_LINK_KEYS.get(key, key) for key in rest))
-    return () if at[3:] == ("tier",) else ("topology", _KEY[at[2]], *at[3:])
+            return ("topology", _SHORT_KEY_BY_GROUP[_LOWER], "ports", "uplinks")
+        return ("topology", "uplinks", *(_SHORT_KEY_BY_LINK_KEY.get(key, key) for key in rest))
+    return () if at[3:] == ("tier",) else ("topology", _SHORT_KEY_BY_GROUP[at[2]], *at[3:])
 
 
-def _leaves_of_tree(tree: Tree, above: Keys) -> list[tuple[Keys, object]]:
+def _leaves_of_tree(tree: KeyTree, above: KeyPath) -> list[tuple[KeyPath, object]]:
     """Return the values of a tree with their keys."""
-    found: list[tuple[Keys, object]] = []
+    found: list[tuple[KeyPath, object]] = []
     for key, value in tree.items():
         found += _leaves_of_tree(value, (*above, key)) if isinstance(value, dict) else [((*above, key), value)]
     return found
 
 
-def _put(tree: Tree, at: Keys, value: object) -> None:
+def _put_value(tree: KeyTree, at: KeyPath, value: object) -> None:
     for key in at[:-1]:
         tree = tree.setdefault(key, {})
     tree[at[-1]] = value

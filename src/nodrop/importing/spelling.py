@@ -10,37 +10,37 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from nodrop.importing.parts import Found, Keys, Lack, Tree
-from nodrop.importing.short_form import ORDER
+from nodrop.importing.parts import DerivedPart, KeyPath, KeyTree, MissingKey
+from nodrop.importing.short_form import KEY_ORDER_BY_PATH
 
-_ORDER = (
+_TOP_KEY_ORDER = (
     "nodrop", "fabric", "mode", "mtu", "topology", "endpoints", "classes", "pfc", "buffers", "trimming", "hosts",
     "routing", "addressing", "services", "names", "devices", "extra",
 )  # fmt: skip
-_GROUP: Keys = ("topology", "groups", "*")
-_WITHIN: Mapping[Keys, tuple[str, ...]] = {
-    **ORDER,
-    _GROUP: ("tier", "ids", "offset", "per_pod", "model", "platform", "version", "style", "ports", "uplinks"),
-    (*_GROUP, "ports"): ("endpoints", "dead"),
+_GROUP_KEY_PATH: KeyPath = ("topology", "groups", "*")
+_KEY_ORDER_BY_PATH: Mapping[KeyPath, tuple[str, ...]] = {
+    **KEY_ORDER_BY_PATH,
+    _GROUP_KEY_PATH: ("tier", "ids", "offset", "per_pod", "model", "platform", "version", "style", "ports", "uplinks"),
+    (*_GROUP_KEY_PATH, "ports"): ("endpoints", "dead"),
     ("routing",): ("protocol", "sessions", "asn"),
     ("addressing",): ("loopbacks", "links", "endpoints", "oob"),
 }
-_BLOCKS = ("topology", "topology.groups", "endpoints", "classes", "pfc", "pfc.watchdog", "devices")
-_SHEET: Keys = ("topology", "cables")
-_DEEP = "extra"
-_WIDTH = 160
-_PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/+-]*")
-_NUMERIC = re.compile(r"[0-9]+(\.[0-9]+)?|[0-9]+\.[0-9]*")
-_WORDS = ("null", "true", "false", "yes", "no", "on", "off", "y", "n")
-_FREE = ("on", "off")
+_BLOCK_STYLE_PATHS = ("topology", "topology.groups", "endpoints", "classes", "pfc", "pfc.watchdog", "devices")
+_SHEET: KeyPath = ("topology", "cables")
+_EXTRA_KEY = "extra"
+_MAX_LINE_CHARACTERS = 160
+_PLAIN_TEXT_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/+-]*")
+_READ_AS_NUMBER_PATTERN = re.compile(r"[0-9]+(\.[0-9]+)?|[0-9]+\.[0-9]*")
+_YAML_NON_TEXT_WORDS = ("null", "true", "false", "yes", "no", "on", "off", "y", "n")
+_UNQUOTED_WORDS = ("on", "off")
 """Words that are texts in YAML 1.2, and that intents have as they are."""
 
 
-def spell(draft: Found, head: Iterable[str] = (), tail: Iterable[str] = ()) -> str:
+def format_intent_text(draft: DerivedPart, head: Iterable[str] = (), tail: Iterable[str] = ()) -> str:
     """Return an intent's text; `head` and `tail` are lines of comments before and behind it."""
     lines = [_format_comment(line) for line in head]
     keys = _insert_missing_keys(draft)
-    for key in _ORDER:
+    for key in _TOP_KEY_ORDER:
         if key in keys:
             lines += _format_value_lines(draft, (key,), keys[key])
     lines += [_format_comment(line) for line in tail]
@@ -51,14 +51,14 @@ def _format_comment(line: str) -> str:
     return f"# {line}" if line else "#"
 
 
-def _insert_missing_keys(draft: Found) -> Tree:
+def _insert_missing_keys(draft: DerivedPart) -> KeyTree:
     """Return the keys with the missing ones at their place; a heading without any key is missing itself."""
     keys = _copy_tree(draft.keys)
     for at, lack in sorted(draft.lacking.items(), key=lambda item: len(item[0])):
         inside: Any = keys
         for key in at[:-1]:
             inside = inside.setdefault(key, {})
-            if isinstance(inside, Lack):
+            if isinstance(inside, MissingKey):
                 inside = inside.example
         inside.setdefault(at[-1], lack)
     return {key: _merge_missing_keys(value) for key, value in keys.items()}
@@ -69,21 +69,21 @@ def _copy_tree(value: object) -> Any:
 
 
 def _merge_missing_keys(value: object) -> Any:
-    if isinstance(value, Lack):
+    if isinstance(value, MissingKey):
         return value._replace(example=_without_lack_reasons(value.example))
     if not isinstance(value, dict):
         return value
     inside = {key: _merge_missing_keys(child) for key, child in value.items()}
-    lacks = [child for child in inside.values() if isinstance(child, Lack)]
+    lacks = [child for child in inside.values() if isinstance(child, MissingKey)]
     if not lacks or len(lacks) < len(inside):
         return inside
     why = "; ".join(dict.fromkeys(lack.why for lack in lacks))
-    return Lack(why, {key: child.example for key, child in inside.items()})
+    return MissingKey(why, {key: child.example for key, child in inside.items()})
 
 
 def _without_lack_reasons(value: object) -> Any:
     """Return a value without the reasons inside it."""
-    if isinstance(value, Lack):
+    if isinstance(value, MissingKey):
         return _without_lack_reasons(value.example)
     return {key: _without_lack_reasons(child) for key, child in value.items()} if isinstance(value, dict) else value
 
@@ -92,24 +92,28 @@ def _has_lack(value: object) -> bool:
     """Whether anything is missing in a value."""
     if isinstance(value, dict):
         return any(map(_has_lack, value.values()))
-    return isinstance(value, Lack)
+    return isinstance(value, MissingKey)
 
 
-def _format_value_lines(draft: Found, at: Keys, value: Any) -> Iterator[str]:
+def _format_value_lines(draft: DerivedPart, at: KeyPath, value: Any) -> Iterator[str]:
     indent = "  " * (len(at) - 1)
-    if isinstance(value, Lack):
+    if isinstance(value, MissingKey):
         yield f"{indent}# TODO: {value.why}"
         for line in _format_value_lines(replace(draft, guessed={}), at, value.example):
             yield f"{indent}# {line.removeprefix(indent)}"
         return
     if at == _SHEET:
         yield f"{indent}{at[-1]}:"
-        yield from (f"{indent}  - {_text(row)}" for row in value)
+        yield from (f"{indent}  - {_format_text(row)}" for row in value)
         return
     above = [why for keys, why in draft.guessed.items() if keys == at]
-    block = isinstance(value, dict) and value and (".".join(at) in _BLOCKS or at[0] == _DEEP or _has_lack(value))
-    flat = "" if block else f"{indent}{_key(at[-1])}: {_format_flow_value(at, value)}"
-    if not block and isinstance(value, dict) and value and len(flat) > _WIDTH and _may_be_block(at):
+    block = (
+        isinstance(value, dict)
+        and value
+        and (".".join(at) in _BLOCK_STYLE_PATHS or at[0] == _EXTRA_KEY or _has_lack(value))
+    )
+    flat = "" if block else f"{indent}{_format_key(at[-1])}: {_format_flow_value(at, value)}"
+    if not block and isinstance(value, dict) and value and len(flat) > _MAX_LINE_CHARACTERS and _may_be_block(at):
         block = True
     for why in above:
         yield f"{indent}# guessed: {why}"
@@ -118,26 +122,26 @@ def _format_value_lines(draft: Found, at: Keys, value: Any) -> Iterator[str]:
             yield f"{indent}# guessed: {', '.join(names)}: {why}"
         yield flat
         return
-    yield f"{indent}{_key(at[-1])}:"
+    yield f"{indent}{_format_key(at[-1])}:"
     inside = _sort_entries(at, value)
-    width = max((len(_key(key)) for key, child in inside if isinstance(child, dict)), default=0)
+    width = max((len(_format_key(key)) for key, child in inside if isinstance(child, dict)), default=0)
     aligned = at[0] in ("endpoints", "classes") or at == ("pfc", "watchdog")
     reported_remark = ""
     for key, subtree in inside:
         lines = list(_format_value_lines(draft, (*at, key), subtree))
-        remark = lines[0] if isinstance(subtree, Lack) else ""
+        remark = lines[0] if isinstance(subtree, MissingKey) else ""
         lines, reported_remark = lines[bool(remark) and remark == reported_remark :], remark
-        if aligned and isinstance(subtree, dict) and lines[-1].startswith(begun := f"{indent}  {_key(key)}: "):
-            lines[-1] = f"{begun}{' ' * (width - len(_key(key)))}{lines[-1].removeprefix(begun)}"
+        if aligned and isinstance(subtree, dict) and lines[-1].startswith(begun := f"{indent}  {_format_key(key)}: "):
+            lines[-1] = f"{begun}{' ' * (width - len(_format_key(key)))}{lines[-1].removeprefix(begun)}"
         yield from lines
 
 
-def _may_be_block(at: Keys) -> bool:
+def _may_be_block(at: KeyPath) -> bool:
     """Whether the value of keys may be written as a block where it is too wide for a line."""
-    return len(at) < 3 or at[:2] == _GROUP[:2]
+    return len(at) < 3 or at[:2] == _GROUP_KEY_PATH[:2]
 
 
-def _guessed_keys_by_reason(draft: Found, at: Keys) -> dict[str, list[str]]:
+def _guessed_keys_by_reason(draft: DerivedPart, at: KeyPath) -> dict[str, list[str]]:
     """Return the keys under one whose values are guesses, by the reason."""
     reasons: dict[str, list[str]] = {}
     for keys, why in draft.guessed.items():
@@ -146,17 +150,20 @@ def _guessed_keys_by_reason(draft: Found, at: Keys) -> dict[str, list[str]]:
     return reasons
 
 
-def _sort_entries(at: Keys, value: Tree) -> list[tuple[str, Any]]:
-    order = _WITHIN.get((*_GROUP, *at[3:]) if at[:2] == _GROUP[:2] and len(at) > 2 else at, ())
+def _sort_entries(at: KeyPath, value: KeyTree) -> list[tuple[str, Any]]:
+    order = _KEY_ORDER_BY_PATH.get(
+        (*_GROUP_KEY_PATH, *at[3:]) if at[:2] == _GROUP_KEY_PATH[:2] and len(at) > 2 else at, ()
+    )
     return sorted(value.items(), key=lambda item: order.index(item[0]) if item[0] in order else len(order))
 
 
-def _format_flow_value(at: Keys, value: object) -> str:
+def _format_flow_value(at: KeyPath, value: object) -> str:
     if isinstance(value, dict):
         return (
             "{"
             + ", ".join(
-                f"{_key(key)}: {_format_flow_value((*at, key), child)}" for key, child in _sort_entries(at, value)
+                f"{_format_key(key)}: {_format_flow_value((*at, key), child)}"
+                for key, child in _sort_entries(at, value)
             )
             + "}"
         )
@@ -166,16 +173,18 @@ def _format_flow_value(at: Keys, value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, float):
         return f"{value:g}"
-    return str(value) if isinstance(value, int) else _text(str(value))
+    return str(value) if isinstance(value, int) else _format_text(str(value))
 
 
-def _key(text: str) -> str:
-    return _text(text)
+def _format_key(text: str) -> str:
+    return _format_text(text)
 
 
-def _text(text: str) -> str:
+def _format_text(text: str) -> str:
     """Spell a text: as it stands where YAML takes it for just that, else in quotes."""
-    plain = (_PLAIN.fullmatch(text) or (text.endswith("%") and text[:-1].isdecimal())) and not _NUMERIC.fullmatch(text)
-    if plain and (text not in _WORDS or text in _FREE):
+    plain = (
+        _PLAIN_TEXT_PATTERN.fullmatch(text) or (text.endswith("%") and text[:-1].isdecimal())
+    ) and not _READ_AS_NUMBER_PATTERN.fullmatch(text)
+    if plain and (text not in _YAML_NON_TEXT_WORDS or text in _UNQUOTED_WORDS):
         return text
     return json.dumps(text, ensure_ascii=False)

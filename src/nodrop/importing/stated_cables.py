@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable, Mapping
 
-from nodrop.importing.parts import Found, Tree, collect_facts
-from nodrop.importing.tier_view import Box, Cables, TierView, usual
-from nodrop.importing.uplinks import cable, on_copper, runs_links
+from nodrop.importing.parts import DerivedPart, KeyTree, collect_facts
+from nodrop.importing.tier_view import Cables, GroupedSwitch, TierView, most_common_value
+from nodrop.importing.uplinks import are_on_copper, derive_cable, links_of_runs
 from nodrop.model.fabric import End, Link, Port
 from nodrop.units import show_speed
 
 
-def state_cables(tier_view: TierView, cables: Cables) -> Found | None:
+def state_cables(tier_view: TierView, cables: Cables) -> DerivedPart | None:
     """Return the topology of a sheet without its groups; None where a port's speed or number is not known."""
     pairs = [(lower, upper) for lower in tier_view.groups for upper in tier_view.groups]
     runs = [run for pair in pairs for run in cables.runs(*pair)]
@@ -19,19 +19,23 @@ def state_cables(tier_view: TierView, cables: Cables) -> Found | None:
     boxes = {box.device.name: box for box in tier_view.boxes}
     if not runs or len(speeds) < len(ends) or set(ends) != cables.switch_link_ends:
         return None
-    speed = usual(speeds)
+    speed = most_common_value(speeds)
     at = ("topology",)
-    length, media, guessed = cable(runs_links(runs), ports, speed, at, copper=on_copper(boxes.values(), ports))
+    length, media, guessed = derive_cable(
+        links_of_runs(runs), ports, speed, at, copper=are_on_copper(boxes.values(), ports)
+    )
     usual_facts = {"speed": show_speed(speed or 0), "media": media, "length": f"{length}m"}
     tiers = {name: group.tier for name, group in tier_view.group_of_switch.items()}
     rows = [
         _row(run.link, sorted((run.link.a, run.link.b), key=lambda end: tiers[end.node]), boxes, cables, usual_facts)
         for run in runs
     ]
-    return Found(keys={"topology": {"kind": "cabling", **usual_facts, "cables": rows}}, guessed=guessed)
+    return DerivedPart(keys={"topology": {"kind": "cabling", **usual_facts, "cables": rows}}, guessed=guessed)
 
 
-def _row(link: Link, ends: Iterable[End], boxes: Mapping[str, Box], cables: Cables, usual_facts: Tree) -> str:
+def _row(
+    link: Link, ends: Iterable[End], boxes: Mapping[str, GroupedSwitch], cables: Cables, usual_facts: KeyTree
+) -> str:
     """Return the text of a cable: its ends, and what differs from most cables."""
     port = cables.port(link.a)
     length = link.length_m if isinstance(link.length_m, int) else port.cable_length_m if port else None
@@ -44,7 +48,7 @@ def _row(link: Link, ends: Iterable[End], boxes: Mapping[str, Box], cables: Cabl
     return " ".join(("--".join(f"{end.node}:{_word(boxes[end.node], end, cables)}" for end in ends), *words))
 
 
-def _word(box: Box, end: End, cables: Cables) -> str:
+def _word(box: GroupedSwitch, end: End, cables: Cables) -> str:
     """Return a port as a sheet names it: a whole panel port by its name, a part by numbers, which leave no doubt."""
     port = cables.port(end)
     if port is None or not isinstance(port.port, Port) or box.parts(port.port.panel) == 1:

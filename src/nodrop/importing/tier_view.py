@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import NamedTuple, TypeVar
 
 from nodrop.design.naming import Identity, switch_identity
-from nodrop.design.topology import ROLES
+from nodrop.design.topology import ROLES_BY_TIER
 from nodrop.hardware import switch
 from nodrop.hardware.schema import Switch
 from nodrop.model.addresses import address_of, interface_of
@@ -16,17 +16,17 @@ from nodrop.model.fabric import Device, End, Fabric, Interface, Link, Port, Side
 from nodrop.model.routing import Bgp
 from nodrop.model.states import Unknown, known_rows
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_NAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 """What may be the name of a switch or host, in a text."""
 
-SPEED_MBPS = 100_000
+DEFAULT_SPEED_MBPS = 100_000
 """The speed of a port of which no file says one."""
-_SPLITS = (1, 2, 4, 8)
+_SPLIT_COUNTS = (1, 2, 4, 8)
 
 _T = TypeVar("_T")
 
 
-class Box(NamedTuple):
+class GroupedSwitch(NamedTuple):
     """A switch of a group: its id there, its content and its name in the files."""
 
     id: int
@@ -54,7 +54,7 @@ class Box(NamedTuple):
         port_count = sum(
             isinstance(interface.port, Port) and interface.port.panel == panel for interface in self.device.interfaces
         )
-        return next((split_count for split_count in _SPLITS if split_count >= port_count), _SPLITS[-1])
+        return next((split_count for split_count in _SPLIT_COUNTS if split_count >= port_count), _SPLIT_COUNTS[-1])
 
     def fewer_lanes(self, port: Interface) -> int | None:
         """Return the lanes of a port that uses some of its panel port's, the others being unused; None for others."""
@@ -72,7 +72,7 @@ class SwitchGroup:
     name: str
     tier: int
     """0 next to the hosts."""
-    boxes: tuple[Box, ...]
+    boxes: tuple[GroupedSwitch, ...]
     offset: int = 0
     per_pod: int | None = None
 
@@ -84,7 +84,7 @@ class SwitchGroup:
     @property
     def role(self) -> str:
         """Return the role of its switches."""
-        return ROLES[self.tier]
+        return ROLES_BY_TIER[self.tier]
 
     def position(self, number: int) -> int:
         """Return the place of an id in its pod, from 1; the id itself where there are no pods."""
@@ -95,7 +95,7 @@ class SwitchGroup:
         return 0 if self.per_pod is None else (number - 1) // self.per_pod + 1
 
 
-class Run(NamedTuple):
+class GroupCable(NamedTuple):
     """A cable between two groups: which switch's which port (panel port, part) goes where."""
 
     lower: int
@@ -126,7 +126,7 @@ class TierView:
         return tuple(group for group in self.groups if group.tier == number)
 
     @property
-    def lowest(self) -> tuple[Box, ...]:
+    def lowest(self) -> tuple[GroupedSwitch, ...]:
         """Return the switches next to hosts."""
         return tuple(box for group in self.tier(0) for box in group.boxes)
 
@@ -136,7 +136,7 @@ class TierView:
         return any(group.tier for group in self.groups)
 
     @property
-    def boxes(self) -> tuple[Box, ...]:
+    def boxes(self) -> tuple[GroupedSwitch, ...]:
         """All switches, the lowest tier first."""
         return tuple(box for group in self.groups for box in group.boxes)
 
@@ -156,7 +156,7 @@ class TierView:
 
     def restore_names(self, text: str) -> str:
         """Return a text about an intent's result with the names that switches have in their files."""
-        return _NAME.sub(lambda match: self.was.get(match[0], match[0]), text)
+        return _NAME_PATTERN.sub(lambda match: self.was.get(match[0], match[0]), text)
 
 
 class Cables:
@@ -169,8 +169,8 @@ class Cables:
         self.links = tier_view.fabric.links
 
     @cached_property
-    def _runs(self) -> dict[tuple[str, str], tuple[Run, ...]]:
-        found: dict[tuple[str, str], list[Run]] = {}
+    def _runs(self) -> dict[tuple[str, str], tuple[GroupCable, ...]]:
+        found: dict[tuple[str, str], list[GroupCable]] = {}
         for link in self.links:
             for lower, upper in ((link.a, link.b), (link.b, link.a)):
                 groups = self._groups.get(lower.node), self._groups.get(upper.node)
@@ -180,7 +180,7 @@ class Cables:
                 if near and far and isinstance(near.port, Port) and isinstance(far.port, Port):
                     at = self._boxes[lower.node].id, self._boxes[upper.node].id
                     pair = groups[0].name, groups[1].name
-                    found.setdefault(pair, []).append(Run(at[0], near.port, at[1], far.port, link))
+                    found.setdefault(pair, []).append(GroupCable(at[0], near.port, at[1], far.port, link))
         return {pair: tuple(sorted(runs, key=lambda run: run[:4])) for pair, runs in found.items()}
 
     @property
@@ -188,7 +188,7 @@ class Cables:
         """Return the names of groups, the lower one first, between which there are cables of numbered ports."""
         return frozenset(self._runs)
 
-    def runs(self, lower: SwitchGroup, upper: SwitchGroup) -> tuple[Run, ...]:
+    def runs(self, lower: SwitchGroup, upper: SwitchGroup) -> tuple[GroupCable, ...]:
         """Return the cables between two groups whose ports are known by number, in order."""
         return self._runs.get((lower.name, upper.name), ())
 
@@ -241,7 +241,7 @@ class Cables:
         return self._ports.get((end.node, end.port))
 
 
-def is_isolated(tier_view: TierView, cables: Cables) -> bool:
+def are_switches_unlinked(tier_view: TierView, cables: Cables) -> bool:
     """Whether it is known that the switches have no sessions, and no links among them."""
     processes = [box.device.bgp for box in tier_view.boxes]
     alone = all(isinstance(process, Bgp) and process.neighbors == () for process in processes)
@@ -278,12 +278,12 @@ def _neighbor_addresses(device: Device) -> Iterator[str]:
     )
 
 
-def faces(port: Interface, port_side: Side) -> bool:
+def is_port_facing(port: Interface, port_side: Side) -> bool:
     """Whether it is known that a port is towards hosts, or towards switches."""
     return not isinstance(port.side, Unknown) and port.side == port_side
 
 
-def usual(values: Iterable[_T]) -> _T | None:
+def most_common_value(values: Iterable[_T]) -> _T | None:
     """Return what most have, of equally many the first; None where there are none."""
     counted = Counter(values)
     return max(counted, key=lambda candidate: counted[candidate]) if counted else None

@@ -4,37 +4,44 @@ from collections.abc import Iterator
 from functools import cache
 
 from nodrop import platforms
-from nodrop.design.topology import ROLES
+from nodrop.design.topology import ROLES_BY_TIER
 from nodrop.hardware import switch, switches
 from nodrop.hardware.schema import Switch
-from nodrop.importing.parts import Found, Keys, Lack, Tree, collect_facts, numbers
-from nodrop.importing.tier_view import SPEED_MBPS, Box, Cables, TierView, is_isolated, usual
+from nodrop.importing.parts import DerivedPart, KeyPath, KeyTree, MissingKey, collect_facts, format_number_ranges
+from nodrop.importing.tier_view import (
+    DEFAULT_SPEED_MBPS,
+    Cables,
+    GroupedSwitch,
+    TierView,
+    are_switches_unlinked,
+    most_common_value,
+)
 from nodrop.intent.topology import MOST_TIERS
 from nodrop.model.fabric import Port
 from nodrop.model.object_cache import distinct_objects
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import Unknown
-from nodrop.platforms.kit.traits import traits
+from nodrop.platforms.kit.traits import traits_of_platform
 from nodrop.report.names import format_name_list
 
 _MODEL, _VENDOR = "SN4700", "NVIDIA"
 """What stands as an example of a model where none fits, and whose models are named first."""
 
 
-def tiers(tier_view: TierView, cables: Cables) -> Found:
+def derive_tiers(tier_view: TierView, cables: Cables) -> DerivedPart:
     """Return the groups of all tiers."""
-    keys: Tree = {}
-    guessed: dict[Keys, str] = {}
-    lacking: dict[Keys, Lack] = {}
+    keys: KeyTree = {}
+    guessed: dict[KeyPath, str] = {}
+    lacking: dict[KeyPath, MissingKey] = {}
     notes = list(_switches_outside_tiers(tier_view))
     for group in tier_view.groups:
         at, own_boxes = group.keys, group.boxes
-        model = usual(box.device.model for box in own_boxes if not isinstance(box.device.model, Unknown))
-        platform = usual(platforms.written_as(box.device.platform) for box in own_boxes) or ""
+        model = most_common_value(box.device.model for box in own_boxes if not isinstance(box.device.model, Unknown))
+        platform = most_common_value(platforms.writable_platform_for(box.device.platform) for box in own_boxes) or ""
         version, how = _find_version(own_boxes, platform)
         keys[group.name] = collect_facts(
             tier=group.tier + 1,
-            ids=numbers(box.id for box in own_boxes),
+            ids=format_number_ranges(box.id for box in own_boxes),
             offset=group.offset or None,
             per_pod=group.per_pod,
             model=model,
@@ -43,7 +50,9 @@ def tiers(tier_view: TierView, cables: Cables) -> Found:
             style=_find_style(own_boxes, platform),
         )
         if model is None:
-            lacking[(*at, "model")] = Lack(_explain_unknown_model(own_boxes), fitting(own_boxes, platform))
+            lacking[(*at, "model")] = MissingKey(
+                _explain_unknown_model(own_boxes), find_fitting_model(own_boxes, platform)
+            )
         foreign = sorted({box.device.platform for box in own_boxes} - {platform})
         if foreign:
             guessed[(*at, "platform")] = f"read from {', '.join(foreign)}, which nodrop does not write"
@@ -53,38 +62,43 @@ def tiers(tier_view: TierView, cables: Cables) -> Found:
             guessed[(*at, "ids")] = f"which switches these are follows from {tier_view.guessed[group.tier]}"
         notes += _switches_of_other_kind(own_boxes, model, platform)
     for name in missing_groups(tier_view, cables):
-        lacking["topology", "groups", name] = Lack(f"no switch is known to be a {name}", _make_example(tier_view))
-    return Found(
+        lacking["topology", "groups", name] = MissingKey(
+            f"no switch is known to be a {name}", _make_example_group(tier_view)
+        )
+    return DerivedPart(
         keys={"topology": {"kind": "tiers", "groups": keys}}, guessed=guessed, lacking=lacking, left=tuple(notes)
     )
 
 
 def missing_groups(tier_view: TierView, cables: Cables) -> tuple[str, ...]:
     """Return the names of groups that must exist though none of their switches was read: below or above the others."""
-    if is_isolated(tier_view, cables):
+    if are_switches_unlinked(tier_view, cables):
         return ()
-    return tuple(ROLES[tier] for tier in range(2) if not tier_view.tier(tier))
+    return tuple(ROLES_BY_TIER[tier] for tier in range(2) if not tier_view.tier(tier))
 
 
-def _explain_unknown_model(own_boxes: tuple[Box, ...]) -> str:
+def _explain_unknown_model(own_boxes: tuple[GroupedSwitch, ...]) -> str:
     """Return why the model of a group is not known."""
     names = sorted({box.device.hwsku for box in own_boxes if isinstance(box.device.hwsku, str)})
     why = f"HWSKU {', '.join(names)} is of no model that nodrop knows" if names else "no file says which model it is"
     return f"{why}; `nodrop hardware` lists them"
 
 
-def likely_model(own_boxes: tuple[Box, ...]) -> Switch:
+def likely_model(own_boxes: tuple[GroupedSwitch, ...]) -> Switch:
     """Return the model of most switches, else one that they may be of."""
-    usual_name = usual(model.name for box in own_boxes if (model := box.model))
-    return switch(usual_name or fitting(own_boxes, usual_platform(own_boxes)))
+    usual_name = most_common_value(model.name for box in own_boxes if (model := box.model))
+    return switch(usual_name or find_fitting_model(own_boxes, usual_platform(own_boxes)))
 
 
-def usual_platform(own_boxes: tuple[Box, ...]) -> str:
+def usual_platform(own_boxes: tuple[GroupedSwitch, ...]) -> str:
     """Return the platform that most switches are written as."""
-    return usual(platforms.written_as(box.device.platform) for box in own_boxes) or platforms.default()
+    return (
+        most_common_value(platforms.writable_platform_for(box.device.platform) for box in own_boxes)
+        or platforms.default_platform()
+    )
 
 
-def fitting(own_boxes: tuple[Box, ...], platform: str) -> str:
+def find_fitting_model(own_boxes: tuple[GroupedSwitch, ...], platform: str) -> str:
     """Return the model, of those written for a platform, that has the ports of switches with the fewest to spare.
 
     Names of ports that follow the model's lanes distinguish models.
@@ -95,7 +109,7 @@ def fitting(own_boxes: tuple[Box, ...], platform: str) -> str:
         (
             interface.port.panel,
             box.parts(interface.port.panel),
-            interface.speed_mbps if isinstance(interface.speed_mbps, int) else SPEED_MBPS,
+            interface.speed_mbps if isinstance(interface.speed_mbps, int) else DEFAULT_SPEED_MBPS,
         )
         for box in own_boxes
         for interface in box.device.interfaces
@@ -128,18 +142,20 @@ def _model_has_panel(name: str, panel: int, port_count: int, speed: int) -> bool
     return group is not None and breakout is not None and panel in group.usable(port_count) and speed in breakout.speeds
 
 
-def _make_example(sight: TierView) -> Tree:
+def _make_example_group(sight: TierView) -> KeyTree:
     """Return a group as it may be, like the others."""
     boxes = sight.boxes
     platform = usual_platform(boxes)
-    model = usual(box.device.model for box in boxes if isinstance(box.device.model, str)) or fitting(boxes, platform)
+    model = most_common_value(
+        box.device.model for box in boxes if isinstance(box.device.model, str)
+    ) or find_fitting_model(boxes, platform)
     return {"ids": "1-2", "model": model, "platform": platform, "version": _find_version(boxes, platform)[0]}
 
 
-def _find_version(own_boxes: tuple[Box, ...], platform: str) -> tuple[str, str]:
+def _find_version(own_boxes: tuple[GroupedSwitch, ...], platform: str) -> tuple[str, str]:
     """Return the release of a group, and why it is a guess; empty where it is none."""
-    os_traits = traits(platform)
-    release = usual(box.device.version for box in own_boxes if isinstance(box.device.version, str))
+    os_traits = traits_of_platform(platform)
+    release = most_common_value(box.device.version for box in own_boxes if isinstance(box.device.version, str))
     if release in os_traits.releases:
         return str(release), ""
     if release is None or any(box.device.platform != platform for box in own_boxes):
@@ -147,15 +163,15 @@ def _find_version(own_boxes: tuple[Box, ...], platform: str) -> tuple[str, str]:
     return os_traits.usual, f"{os_traits.title} {release} is none that nodrop writes"
 
 
-def _find_style(own_boxes: tuple[Box, ...], platform: str) -> str | None:
+def _find_style(own_boxes: tuple[GroupedSwitch, ...], platform: str) -> str | None:
     """Return the style of QoS of a group; None if it is the default, or the platform has no styles."""
-    os_traits = traits(platform)
-    styles = usual(box.device.qos_style for box in own_boxes if isinstance(box.device.qos_style, str))
+    os_traits = traits_of_platform(platform)
+    styles = most_common_value(box.device.qos_style for box in own_boxes if isinstance(box.device.qos_style, str))
     lossless = max((len(_lossless_priorities(box)) for box in own_boxes), default=0)
     return styles if styles in os_traits.styles and styles != os_traits.usual_style(lossless) else None
 
 
-def _lossless_priorities(box: Box) -> set[int]:
+def _lossless_priorities(box: GroupedSwitch) -> set[int]:
     """Return the priorities with PFC on any port of a switch."""
     return {
         priority
@@ -170,11 +186,11 @@ def _switches_outside_tiers(sight: TierView) -> Iterator[str]:
         yield f"{format_name_list(sight.others)}: in none of the tiers, of which an intent has {MOST_TIERS} at most"
 
 
-def _switches_of_other_kind(own_boxes: tuple[Box, ...], model: object, platform: str) -> Iterator[str]:
+def _switches_of_other_kind(own_boxes: tuple[GroupedSwitch, ...], model: object, platform: str) -> Iterator[str]:
     """Yield switches of another model or network OS than their group's."""
     for aspect, expected, value_of_switch in (
         ("model", model, {box.was: box.device.model for box in own_boxes if not isinstance(box.device.model, Unknown)}),
-        ("platform", platform, {box.was: platforms.written_as(box.device.platform) for box in own_boxes}),
+        ("platform", platform, {box.was: platforms.writable_platform_for(box.device.platform) for box in own_boxes}),
     ):
         for value in sorted({str(own_value) for own_value in value_of_switch.values() if own_value != expected}):
             names = format_name_list(name for name, own_value in value_of_switch.items() if str(own_value) == value)

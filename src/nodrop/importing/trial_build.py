@@ -10,21 +10,21 @@ from nodrop.design.decisions import FabricPart, format_deciding_keys
 from nodrop.errors import InputProblems, Problem, Unsupported
 from nodrop.importing.tier_view import TierView
 from nodrop.intent.schema import Intent
-from nodrop.model.assemble import assemble
-from nodrop.model.compare import Difference, differences
+from nodrop.model.assemble import assemble_fabric
+from nodrop.model.compare import ModelDifference, differences
 from nodrop.model.fabric import Device, Fabric, Link, Policy
 from nodrop.model.index import Index
 from nodrop.model.intern import Interner
 from nodrop.model.states import Unknown
-from nodrop.model.types import KEYS, key_of
+from nodrop.model.types import ROW_KEY_ATTRIBUTES, key_of
 from nodrop.platforms.kit.artifact import Artifact
 
-_OF_SPELLING = ("platform", "version", "hwsku", "role")
+_PLATFORM_DEPENDENT_FIELDS = ("platform", "version", "hwsku", "role")
 """What of a switch is another where it is written for another platform."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unlike:
+class BuildDifference:
     """A fact of one part that differs from the intent's result."""
 
     device: str
@@ -41,7 +41,7 @@ class Unlike:
     """The key of the intent that decides it; empty where none does."""
 
 
-def built(intent: Intent) -> tuple[Fabric, dict[str, dict[str, bytes]]]:
+def build_and_read(intent: Intent) -> tuple[Fabric, dict[str, dict[str, bytes]]]:
     """Return the content of an intent's files when they are read back, and the files of each switch.
 
     InputProblems where it cannot be built or written.
@@ -51,18 +51,18 @@ def built(intent: Intent) -> tuple[Fabric, dict[str, dict[str, bytes]]]:
     artifacts: list[Artifact] = []
     for device in fabric.devices:
         try:
-            artifacts += platforms.writer(device.platform).write(device, index)
+            artifacts += platforms.writer_of_platform(device.platform).write(device, index)
         except Unsupported as error:
             raise InputProblems([Problem(path=device.name, where=error.path, found=error.reason)]) from None
     readings = list(read_artifacts(artifacts, {switch.name: switch.platform for switch in fabric.devices}, ""))
-    declared = context.loads(context.spell(fabric).encode(), context.FILE)
+    declared = context.loads(context.format_fabric_file(fabric).encode(), context.FABRIC_FILE)
     files: dict[str, dict[str, bytes]] = {}
     for artifact in artifacts:
         files.setdefault(artifact.device, {})[artifact.path] = artifact.text.encode()
-    return assemble(readings, declared).fabric, files
+    return assemble_fabric(readings, declared).fabric, files
 
 
-def unlike(tier_view: TierView, other_fabric: Fabric) -> tuple[Unlike, ...]:
+def find_unlike_facts(tier_view: TierView, other_fabric: Fabric) -> tuple[BuildDifference, ...]:
     """Return every fact of a sight that differs in a fabric; a value that the sight's files do not state is no fact.
 
     Nor is a text that is the same except for the names of switches, which are reported separately.
@@ -70,25 +70,25 @@ def unlike(tier_view: TierView, other_fabric: Fabric) -> tuple[Unlike, ...]:
     return tuple(_fabric_differences(tier_view, other_fabric))
 
 
-def _fabric_differences(sight: TierView, other_fabric: Fabric) -> Iterator[Unlike]:
+def _fabric_differences(sight: TierView, other_fabric: Fabric) -> Iterator[BuildDifference]:
     own_fabric, interner = sight.fabric, Interner()
     other_devices = {device.name: interner.device(device) for device in other_fabric.devices}
     for device in map(interner.device, own_fabric.devices):
         far_device = other_devices.get(device.name)
         if far_device is None:
-            yield Unlike(device=device.name, part="", path="", has="present", built="missing", key="topology")
+            yield BuildDifference(device=device.name, part="", path="", has="present", built="missing", key="topology")
             continue
         if device.platform != far_device.platform:
-            far_device = replace(far_device, **{name: getattr(device, name) for name in _OF_SPELLING})
+            far_device = replace(far_device, **{name: getattr(device, name) for name in _PLATFORM_DEPENDENT_FIELDS})
         else:  # additions carry access lists as their files have them
             far_device = replace(far_device, access_lists=device.access_lists)
         yield from _device_mismatches(device, far_device, sight)
     for name in sorted(other_devices.keys() - {own_device.name for own_device in own_fabric.devices}):
-        yield Unlike(device=name, part="", path="", has="missing", built="present", key="topology")
+        yield BuildDifference(device=name, part="", path="", has="missing", built="present", key="topology")
     yield from _fabric_mismatches(own_fabric, other_fabric)
 
 
-def _device_mismatches(device: Device, far_device: Device, sight: TierView) -> Iterator[Unlike]:
+def _device_mismatches(device: Device, far_device: Device, sight: TierView) -> Iterator[BuildDifference]:
     for difference in differences(device, far_device):
         if not _are_both_values_known(difference) or (
             isinstance(difference.b, str) and difference.a == sight.restore_names(difference.b)
@@ -114,7 +114,7 @@ def _device_mismatches(device: Device, far_device: Device, sight: TierView) -> I
             row_key, path, aspect = "", difference.path, FabricPart("device", difference.path)
         if of_port and not path:
             has, new_built = ("none" if side is None else "present" for side in (difference.a, difference.b))
-            yield Unlike(
+            yield BuildDifference(
                 device=device.name, part=row_key, path="", has=has, built=new_built, key=format_deciding_keys(aspect)
             )
             continue
@@ -123,18 +123,18 @@ def _device_mismatches(device: Device, far_device: Device, sight: TierView) -> I
             if of_port and path == ("description",) and difference.b
             else render_value(sight.restore_names(difference.b) if isinstance(difference.b, str) else difference.b)
         )
-        yield Unlike(
+        yield BuildDifference(
             device=device.name, part=row_key, path="/".join(path), has=render_value(difference.a), built=new_built,
             key=format_deciding_keys(aspect),
         )  # fmt: skip
 
 
-def _are_both_values_known(difference: Difference) -> bool:
+def _are_both_values_known(difference: ModelDifference) -> bool:
     """Whether a difference is one between facts: UNKNOWN is none, and nor is a row of nothing but that."""
     return not isinstance(difference.a, Unknown) and not isinstance(difference.b, Unknown)
 
 
-def _fabric_mismatches(own_fabric: Fabric, other_fabric: Fabric) -> Iterator[Unlike]:
+def _fabric_mismatches(own_fabric: Fabric, other_fabric: Fabric) -> Iterator[BuildDifference]:
     switches = {device.name for device in own_fabric.devices}
     links, other_links = own_fabric.links, other_fabric.links
     hosts = own_fabric.hosts
@@ -157,7 +157,7 @@ def _fabric_mismatches(own_fabric: Fabric, other_fabric: Fabric) -> Iterator[Unl
             heading, row_key, remaining_paths = difference.path[0], "/".join(difference.path[1:2]), difference.path[2:]
             if heading == "policy":
                 row_key, remaining_paths = "", difference.path[1:]
-            yield Unlike(
+            yield BuildDifference(
                 device="", part=row_key, path="/".join((heading, *remaining_paths)),
                 has=render_value(difference.a), built=render_value(difference.b),
                 key=format_deciding_keys(FabricPart("fabric", difference.path)),
@@ -179,11 +179,11 @@ def render_value(value: object) -> str:
     if isinstance(value, tuple) and not hasattr(value, "_fields"):
         return ", ".join(map(render_value, value)) or "none"
     if is_dataclass(value) and not isinstance(value, type):
-        return key_of(value, 0) if any(hasattr(value, key) for key in KEYS) else "present"
+        return key_of(value, 0) if any(hasattr(value, key) for key in ROW_KEY_ATTRIBUTES) else "present"
     return str(value)
 
 
-def group_differences(unlikes: Iterable[Unlike]) -> dict[tuple[str, str, str, str], dict[str, list[str]]]:
+def group_differences(unlikes: Iterable[BuildDifference]) -> dict[tuple[str, str, str, str], dict[str, list[str]]]:
     """Return facts that are unlike in the same way as one: by fact, values and key, the parts of each switch."""
     groups: dict[tuple[str, str, str, str], dict[str, list[str]]] = {}
     for difference in unlikes:

@@ -4,29 +4,47 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from nodrop.design.blocks import Peers
+from nodrop.design.blocks import PeerPortBlocks
 from nodrop.design.splits import SplitPort, split_ports
-from nodrop.design.topology import ROLES
+from nodrop.design.topology import ROLES_BY_TIER
 from nodrop.hardware import media, medium, switch
 from nodrop.hardware.schema import Switch
-from nodrop.importing.parts import Found, Keys, Lack, Tree, collect_facts, numbers, together
+from nodrop.importing.parts import (
+    DerivedPart,
+    KeyPath,
+    KeyTree,
+    MissingKey,
+    collect_facts,
+    format_number_ranges,
+    merge_parts,
+)
 from nodrop.importing.pods import find_pod_ratio
-from nodrop.importing.tier_view import SPEED_MBPS, Box, Cables, Run, SwitchGroup, TierView, faces, is_isolated, usual
+from nodrop.importing.tier_view import (
+    DEFAULT_SPEED_MBPS,
+    Cables,
+    GroupCable,
+    GroupedSwitch,
+    SwitchGroup,
+    TierView,
+    are_switches_unlinked,
+    is_port_facing,
+    most_common_value,
+)
 from nodrop.importing.tiers import likely_model
 from nodrop.model.fabric import Interface, Link, Port
 from nodrop.model.routing import Bgp
-from nodrop.platforms.kit.traits import known_traits
+from nodrop.platforms.kit.traits import newest_traits
 from nodrop.units import show_speed
 
-_LENGTH_M = 30
+_DEFAULT_LENGTH_M = 30
 """The length of a cable of which no file says one."""
 
 
-UNSAID = "no file says so"
+WHY_GUESSED = "no file says so"
 NO_RULE = "which port goes to which switch: no rule of an intent gives out ports as they are cabled"
 
 
-class Sharing(NamedTuple):
+class PortSharing(NamedTuple):
     """By which rule the ports of a tier go to its peers: the panel ports and the number of slots, None by halving."""
 
     panels: tuple[int, ...]
@@ -34,30 +52,30 @@ class Sharing(NamedTuple):
     fits: bool = True
 
 
-def uplinks(tier_view: TierView, cables: Cables) -> Found:
+def derive_uplinks(tier_view: TierView, cables: Cables) -> DerivedPart:
     """Return the links between the groups, and the ports for them."""
     pairs = [(lower, upper) for lower in tier_view.groups for upper in tier_view.groups if cables.runs(lower, upper)]
     if not pairs:
-        return Found() if is_isolated(tier_view, cables) else _uplinks_without_cables(tier_view, cables)
-    return together(_links_of_join(Joined.of(tier_view, cables, lower, upper)) for lower, upper in pairs)
+        return DerivedPart() if are_switches_unlinked(tier_view, cables) else _uplinks_without_cables(tier_view, cables)
+    return merge_parts(_links_of_join(JoinedGroups.of(tier_view, cables, lower, upper)) for lower, upper in pairs)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Joined:
+class JoinedGroups:
     """Two groups with the cables between them."""
 
     tier_view: TierView
     cables: Cables
     lower: SwitchGroup
     upper: SwitchGroup
-    runs: tuple[Run, ...]
+    runs: tuple[GroupCable, ...]
     pods: int
     """Pods of the lower group for each of the upper one."""
     lower_has_other_links: bool
     upper_has_other_links: bool
 
     @classmethod
-    def of(cls, tier_view: TierView, cables: Cables, lower: SwitchGroup, upper: SwitchGroup) -> "Joined":
+    def of(cls, tier_view: TierView, cables: Cables, lower: SwitchGroup, upper: SwitchGroup) -> "JoinedGroups":
         """Return two groups with their cables, and whether either has other links."""
         of_lower, of_upper = (
             sum(group.name in pair for pair in cables.pairs_of_groups) > 1 for group in (lower, upper)
@@ -96,7 +114,7 @@ class Joined:
             port.port.panel
             for box in group.boxes
             for port in box.device.interfaces
-            if isinstance(port.port, Port) and faces(port, "host")
+            if isinstance(port.port, Port) and is_port_facing(port, "host")
         }
         for lower in self.tier_view.groups:
             for upper in self.tier_view.groups:
@@ -107,37 +125,39 @@ class Joined:
         return frozenset(panels)
 
 
-def _links_of_join(joined: Joined) -> Found:
+def _links_of_join(joined: JoinedGroups) -> DerivedPart:
     """Return the links between two groups, and the ports of the lower one for them."""
     tier_view, cables, runs = joined.tier_view, joined.cables, joined.runs
     lower, upper = joined.lower.boxes, joined.upper.boxes
-    at: Keys = (*joined.lower.keys, "uplinks", joined.upper.name)
-    links = usual(_counts(runs).values()) or 1
+    at: KeyPath = (*joined.lower.keys, "uplinks", joined.upper.name)
+    links = most_common_value(_count_links(runs).values()) or 1
     ports = [cables.port(end) for run in runs for end in (run.link.a, run.link.b)]
-    speed = usual(port.speed_mbps for port in ports if port and isinstance(port.speed_mbps, int))
+    speed = most_common_value(port.speed_mbps for port in ports if port and isinstance(port.speed_mbps, int))
     split = _find_usual_split(lower, ((run.lower, run.lower_port) for run in runs))
     peer_split = _find_usual_split(upper, ((run.upper, run.upper_port) for run in runs))
     model = _usual_model(lower)
-    lower_share = lower_sharing(likely_model(lower), joined, split, links)
+    lower_share = lower_port_sharing(likely_model(lower), joined, split, links)
     upper_model = likely_model(upper)
-    upper_share = upper_sharing(upper_model, joined, peer_split, links, speed or SPEED_MBPS)
-    by_model = upper_model.usable(peer_split, speed or SPEED_MBPS)
+    upper_share = upper_port_sharing(upper_model, joined, peer_split, links, speed or DEFAULT_SPEED_MBPS)
+    by_model = upper_model.usable(peer_split, speed or DEFAULT_SPEED_MBPS)
     has_peer_ports = joined.upper_has_other_links or upper_share.panels != by_model
     fewer = [box.fewer_lanes(port) for box, port in _ports_at_run_ends(tier_view, runs, cables)]
-    lanes = usual(lane_count for lane_count in fewer if lane_count is not None) if any(fewer) else None
+    lanes = most_common_value(lane_count for lane_count in fewer if lane_count is not None) if any(fewer) else None
     no_speed = speed is None
     if speed is None:
         port_group = model.group(lower_share.panels[0]) if model and lower_share.panels else None
-        speed = port_group.speeds[0] if port_group else SPEED_MBPS
-    length, media_name, guessed = cable(runs_links(runs), ports, speed, at, copper=on_copper(lower, ports))
+        speed = port_group.speeds[0] if port_group else DEFAULT_SPEED_MBPS
+    length, media_name, guessed = derive_cable(
+        links_of_runs(runs), ports, speed, at, copper=are_on_copper(lower, ports)
+    )
     remarks = []
     if not lower_share.fits or not upper_share.fits:
         remarks.append(NO_RULE)
     if no_speed:
-        guessed[(*at, "speed")] = UNSAID
+        guessed[(*at, "speed")] = WHY_GUESSED
     keys = collect_facts(
-        ports=numbers(lower_share.panels),
-        peer_ports=numbers(upper_share.panels) if has_peer_ports else None,
+        ports=format_number_ranges(lower_share.panels),
+        peer_ports=format_number_ranges(upper_share.panels) if has_peer_ports else None,
         links=links,
         speed=show_speed(speed),
         media=media_name,
@@ -149,10 +169,10 @@ def _links_of_join(joined: Joined) -> Found:
         peer_slots=lower_share.slots,
         slots=upper_share.slots,
     )
-    return Found(keys=_tree_at(at, keys), guessed=guessed, left=tuple(remarks))
+    return DerivedPart(keys=_wrap_tree_at(at, keys), guessed=guessed, left=tuple(remarks))
 
 
-def _tree_at(at: Keys, keys: Tree) -> Tree:
+def _wrap_tree_at(at: KeyPath, keys: KeyTree) -> KeyTree:
     """Return keys below a path of keys."""
     for key in reversed(at):
         keys = {key: keys}
@@ -162,20 +182,20 @@ def _tree_at(at: Keys, keys: Tree) -> Tree:
 def _missing_join(tier_view: TierView) -> tuple[SwitchGroup | None, str, str]:
     """Return the first group next to hosts, where one was read, and the names of groups that have links in any case."""
     lower, upper = tier_view.tier(0)[:1], tier_view.tier(1)[:1]
-    names = [groups[0].name if groups else ROLES[tier] for tier, groups in enumerate((lower, upper))]
+    names = [groups[0].name if groups else ROLES_BY_TIER[tier] for tier, groups in enumerate((lower, upper))]
     return lower[0] if lower else None, names[0], names[1]
 
 
-def _uplinks_without_cables(tier_view: TierView, cables: Cables) -> Found:
+def _uplinks_without_cables(tier_view: TierView, cables: Cables) -> DerivedPart:
     """Return the links that sessions over ports show, and the keys that a person has to add."""
     if uplink := _find_unnumbered_uplinks(tier_view, cables):
         return uplink
     _, lower, upper = _missing_join(tier_view)
     why = f"no address, neighbor table or stated cable joins a {lower} to a {upper}"
     panels = _find_external_panels(tier_view, cables)
-    at: Keys = ("topology", "groups", lower, "uplinks", upper)
-    ports = {"ports": numbers(panels) if panels else "17-32"}
-    return Found(lacking={at: Lack(why, ports | _make_example_uplinks(tier_view, panels))})
+    at: KeyPath = ("topology", "groups", lower, "uplinks", upper)
+    ports = {"ports": format_number_ranges(panels) if panels else "17-32"}
+    return DerivedPart(lacking={at: MissingKey(why, ports | _make_example_uplinks(tier_view, panels))})
 
 
 def _find_external_panels(tier_view: TierView, cables: Cables) -> frozenset[int]:
@@ -188,20 +208,22 @@ def _find_external_panels(tier_view: TierView, cables: Cables) -> frozenset[int]
     )
 
 
-def _make_example_uplinks(sight: TierView, panels: frozenset[int]) -> Tree:
+def _make_example_uplinks(sight: TierView, panels: frozenset[int]) -> KeyTree:
     """Return links as they may be, of the speed of those panel ports, else of all."""
     ports = [port for box in sight.boxes for port in box.device.interfaces]
     ports = [port for port in ports if isinstance(port.port, Port) and port.port.panel in panels] or ports
-    speed = usual(port.speed_mbps for port in ports if isinstance(port.speed_mbps, int)) or SPEED_MBPS
+    speed = (
+        most_common_value(port.speed_mbps for port in ports if isinstance(port.speed_mbps, int)) or DEFAULT_SPEED_MBPS
+    )
     return {
         "links": 1 if panels else 2,
         "speed": show_speed(speed),
-        "media": fitting(speed, _LENGTH_M),
-        "length": f"{_LENGTH_M}m",
+        "media": find_fitting_medium(speed, _DEFAULT_LENGTH_M),
+        "length": f"{_DEFAULT_LENGTH_M}m",
     }
 
 
-def _find_unnumbered_uplinks(sight: TierView, cables: Cables) -> Found | None:
+def _find_unnumbered_uplinks(sight: TierView, cables: Cables) -> DerivedPart | None:
     """Return the ports with sessions over interfaces as links upwards; None where there are none."""
     group, _, upper = _missing_join(sight)
     boxes = group.boxes if group else ()
@@ -214,36 +236,40 @@ def _find_unnumbered_uplinks(sight: TierView, cables: Cables) -> Found | None:
     uppers = [box for each in sight.tier(1) for box in each.boxes]
     if not ports or not uppers or group is None:
         return None
-    at: Keys = (*group.keys, "uplinks", upper)
+    at: KeyPath = (*group.keys, "uplinks", upper)
     panels = {port.port.panel for port in ports if isinstance(port.port, Port)}
-    speed = usual(port.speed_mbps for port in ports if isinstance(port.speed_mbps, int))
-    length, media_name, guessed = cable((), ports, speed or SPEED_MBPS, at, copper=on_copper(boxes, ports))
+    speed = most_common_value(port.speed_mbps for port in ports if isinstance(port.speed_mbps, int))
+    length, media_name, guessed = derive_cable(
+        (), ports, speed or DEFAULT_SPEED_MBPS, at, copper=are_on_copper(boxes, ports)
+    )
     guessed[(*at, "links")] = "ports with sessions over interfaces; no file says which of them leads where"
     if speed is None:
-        guessed[(*at, "speed")] = UNSAID
+        guessed[(*at, "speed")] = WHY_GUESSED
     keys = {
-        "ports": numbers(panels),
+        "ports": format_number_ranges(panels),
         "links": max(len(panels) // len(uppers), 1),
-        "speed": show_speed(speed or SPEED_MBPS),
+        "speed": show_speed(speed or DEFAULT_SPEED_MBPS),
         "media": media_name,
         "length": f"{length}m",
     }
-    return Found(keys=_tree_at(at, keys), guessed=guessed)
+    return DerivedPart(keys=_wrap_tree_at(at, keys), guessed=guessed)
 
 
-def _counts(port_runs: Iterable[Run]) -> dict[tuple[int, int], int]:
+def _count_links(port_runs: Iterable[GroupCable]) -> dict[tuple[int, int], int]:
     counts: dict[tuple[int, int], int] = {}
     for run in port_runs:
         counts[run.lower, run.upper] = counts.get((run.lower, run.upper), 0) + 1
     return counts
 
 
-def runs_links(port_runs: Iterable[Run]) -> tuple[Link, ...]:
+def links_of_runs(port_runs: Iterable[GroupCable]) -> tuple[Link, ...]:
     """Return the cables of runs."""
     return tuple(run.link for run in port_runs)
 
 
-def _ports_at_run_ends(sight: TierView, runs: Iterable[Run], cables: Cables) -> Iterator[tuple[Box, Interface]]:
+def _ports_at_run_ends(
+    sight: TierView, runs: Iterable[GroupCable], cables: Cables
+) -> Iterator[tuple[GroupedSwitch, Interface]]:
     """Yield the switch and the port at each end of runs."""
     boxes = {box.device.name: box for box in sight.boxes}
     for run in runs:
@@ -253,7 +279,7 @@ def _ports_at_run_ends(sight: TierView, runs: Iterable[Run], cables: Cables) -> 
                 yield boxes[end.node], port
 
 
-def _find_usual_split(own_boxes: tuple[Box, ...], ports: Iterable[tuple[int, Port]]) -> int:
+def _find_usual_split(own_boxes: tuple[GroupedSwitch, ...], ports: Iterable[tuple[int, Port]]) -> int:
     boxes = {box.id: box for box in own_boxes}
     splits: dict[tuple[int, int], int] = {}
     counted = []
@@ -261,15 +287,15 @@ def _find_usual_split(own_boxes: tuple[Box, ...], ports: Iterable[tuple[int, Por
         if (number, port.panel) not in splits:
             splits[number, port.panel] = boxes[number].parts(port.panel)
         counted.append(splits[number, port.panel])
-    return usual(counted) or 1
+    return most_common_value(counted) or 1
 
 
-def _usual_model(own_boxes: tuple[Box, ...]) -> Switch | None:
-    name = usual(model.name for box in own_boxes if (model := box.model))
+def _usual_model(own_boxes: tuple[GroupedSwitch, ...]) -> Switch | None:
+    name = most_common_value(model.name for box in own_boxes if (model := box.model))
     return None if name is None else switch(name)
 
 
-def lower_sharing(model: Switch | None, joined: Joined, split: int, links: int) -> Sharing:
+def lower_port_sharing(model: Switch | None, joined: JoinedGroups, split: int, links: int) -> PortSharing:
     """Return the lower switches' panel ports towards upper ones and how they are shared out."""
     used = {run.lower_port.panel for run in joined.runs}
     blocks: dict[int, set[Port]] = {}
@@ -288,15 +314,17 @@ def lower_sharing(model: Switch | None, joined: Joined, split: int, links: int) 
     return _find_shared_panels(blocks, candidates, split, links, joined.upper.name)
 
 
-def _usual_path_count(boxes: tuple[Box, ...]) -> int | None:
+def _usual_path_count(boxes: tuple[GroupedSwitch, ...]) -> int | None:
     """Return how many equal paths switches may use: more than panel ports are as many as uplinks."""
     processes = (box.device.bgp for box in boxes)
-    return usual(
+    return most_common_value(
         process.maximum_paths or process.maximum_paths_ipv6 for process in processes if isinstance(process, Bgp)
     )
 
 
-def upper_sharing(model: Switch | None, joined: Joined, split: int, links: int, speed: int | None) -> Sharing:
+def upper_port_sharing(
+    model: Switch | None, joined: JoinedGroups, split: int, links: int, speed: int | None
+) -> PortSharing:
     """Return how the upper switches' ports are shared out among lower ones.
 
     Which ports those are follows from the model, unless the upper switches have other links too, or others are stated.
@@ -330,7 +358,7 @@ def _panel_candidates(used: set[int], free: list[int]) -> Iterator[tuple[int, ..
 
 def _find_shared_panels(
     blocks: Mapping[int, set[Port]], candidates: Iterable[tuple[int, ...]], split: int, link_count: int, role: str
-) -> Sharing:
+) -> PortSharing:
     """Return the first panel ports and slots that give every peer the ports that it has; else the ports in use."""
     ids = tuple(sorted(blocks))
     first_panels: tuple[int, ...] = ()
@@ -341,15 +369,15 @@ def _find_shared_panels(
         if {port.panel for block in blocks.values() for port in block} <= set(panels):
             tried.append((panels, ports))
     for panels, ports in tried:
-        if _gives_same_blocks(blocks, Peers(role=role, ids=ids, ports=ports, slots=None), link_count):
-            return Sharing(panels, None)
+        if _gives_same_blocks(blocks, PeerPortBlocks(role=role, ids=ids, ports=ports, slots=None), link_count):
+            return PortSharing(panels, None)
     for panels, ports in tried:
         if (slots := _find_slots(blocks, ids, ports, link_count, role)) is not None:
-            return Sharing(panels, slots)
+            return PortSharing(panels, slots)
     return (
-        Sharing(first_panels, max(ids), fits=False)
+        PortSharing(first_panels, max(ids), fits=False)
         if max(ids) * link_count <= len(first_panels) * split
-        else Sharing(first_panels, None, False)
+        else PortSharing(first_panels, None, False)
     )
 
 
@@ -368,48 +396,55 @@ def _find_slots(
     tried: list[int] = [count for count in (*sorted(slot_counts), *sorted(near - slot_counts)) if last <= count <= 512]
     tried += range(len(ids), min(last, 513))  # where the ids begin after those of another fabric
     for slots in tried:
-        if _gives_same_blocks(blocks, Peers(role=role, ids=ids, ports=ports, slots=slots), link_count):
+        if _gives_same_blocks(blocks, PeerPortBlocks(role=role, ids=ids, ports=ports, slots=slots), link_count):
             return slots
     return None
 
 
-def _gives_same_blocks(blocks: Mapping[int, set[Port]], peers: Peers, size: int) -> bool:
+def _gives_same_blocks(blocks: Mapping[int, set[Port]], peers: PeerPortBlocks, size: int) -> bool:
     if peers.explain_clash(size):
         return False
     return all({jack.port for jack in peers.block(number, size)} == own_blocks for number, own_blocks in blocks.items())
 
 
-def on_copper(boxes: Iterable[Box], ports: Iterable[Interface | None]) -> bool:
+def are_on_copper(boxes: Iterable[GroupedSwitch], ports: Iterable[Interface | None]) -> bool:
     """Return whether ports of switches autonegotiate where the platform does not by itself: passive copper needs it."""
-    traits = [known_traits(box.device.platform) for box in boxes]
+    traits = [newest_traits(box.device.platform) for box in boxes]
     chosen = all(os_traits is not None and os_traits.autoneg is None for os_traits in traits)
-    return chosen and usual(port.autoneg for port in ports if port and isinstance(port.autoneg, bool)) is True
+    return (
+        chosen and most_common_value(port.autoneg for port in ports if port and isinstance(port.autoneg, bool)) is True
+    )
 
 
-def cable(
-    links: Iterable[Link], ports: Iterable[Interface | None], speed: int | None, key_path: Keys, *, copper: bool = False
-) -> tuple[int, str, dict[Keys, str]]:
+def derive_cable(
+    links: Iterable[Link],
+    ports: Iterable[Interface | None],
+    speed: int | None,
+    key_path: KeyPath,
+    *,
+    copper: bool = False,
+) -> tuple[int, str, dict[KeyPath, str]]:
     """Return the length and the medium of a group of cables, and which of the two is guessed."""
-    guessed: dict[Keys, str] = {}
+    guessed: dict[KeyPath, str] = {}
     links = tuple(links)
-    length = usual(link.length_m for link in links if isinstance(link.length_m, int))
+    length = most_common_value(link.length_m for link in links if isinstance(link.length_m, int))
     if length is None:
         lengths_m = [port.cable_length_m for port in ports if port and isinstance(port.cable_length_m, int)]
         length = max(lengths_m, default=None)
         if length is not None:
             guessed[(*key_path, "length")] = "the longest length that ports state; no file states cable lengths"
     if length is None:
-        length = _LENGTH_M
-        guessed[(*key_path, "length")] = UNSAID
-    name = usual(link.media for link in links if isinstance(link.media, str))
+        length = _DEFAULT_LENGTH_M
+        guessed[(*key_path, "length")] = WHY_GUESSED
+    name = most_common_value(link.media for link in links if isinstance(link.media, str))
     if name is None or medium(name) is None:
-        unsaid = "ports autonegotiate, as on passive copper" if copper else UNSAID
+        unsaid = "ports autonegotiate, as on passive copper" if copper else WHY_GUESSED
         guessed[(*key_path, "media")] = unsaid if name is None else f"{name} is not known"
-        name = fitting(speed, length, copper=copper)
+        name = find_fitting_medium(speed, length, copper=copper)
     return length, name, guessed
 
 
-def fitting(speed: int | None, length_m: int, *, copper: bool = False) -> str:
+def find_fitting_medium(speed: int | None, length_m: int, *, copper: bool = False) -> str:
     """Return a medium of a speed that reaches a length.
 
     It is passive copper if `copper`, else DR optics; where neither reaches, the one that reaches the least beyond.

@@ -7,16 +7,16 @@ from pathlib import Path
 
 from nodrop import context
 from nodrop.inputs.disk import Disk, Entry, find_named_file
-from nodrop.inputs.finder import PATCHES, Finder, find_fabric_file, is_intent, states
-from nodrop.inputs.model import PLACE_OF_NAMED_FILES, Bundle, Inputs, Text
+from nodrop.inputs.finder import PATCHES_FILE, Finder, find_fabric_file, is_fabric_file, is_intent
+from nodrop.inputs.model import PLACE_OF_NAMED_FILES, DeviceFiles, Inputs, Text
 from nodrop.model.reading import Note
-from nodrop.syntax.json import MAX_BYTES
+from nodrop.syntax.json import MAX_JSON_BYTES
 
 __all__ = [
-    "PATCHES",
+    "PATCHES_FILE",
     "PLACE_OF_NAMED_FILES",
     "STDIN",
-    "Bundle",
+    "DeviceFiles",
     "Disk",
     "Entry",
     "Inputs",
@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 STDIN = "-"
-_ALONE = "says what no switch file can; name configurations too, and it is read with them"
+_STATEMENTS_ONLY_MESSAGE = "says what no switch file can; name configurations too, and it is read with them"
 
 
 def find(
@@ -55,7 +55,7 @@ def find(
             finder.add_standard_input(groups.setdefault("", Inputs()), standard_input() if stdin is None else stdin)
         elif (wrong := disk.fault(text)) is not None:
             inputs.problems.append(wrong)
-        elif Path(text).name == context.FILE and states(disk, Path(text)):
+        elif Path(text).name == context.FABRIC_FILE and is_fabric_file(disk, Path(text)):
             inputs.stated.append(disk.text(Path(text), text))
         else:
             beside = find_fabric_file(disk, Path(text))
@@ -64,7 +64,7 @@ def find(
                 group.stated.append(disk.text(beside))
             finder.path(group, Path(text))
     alone = inputs.stated[:1] if not groups else []
-    inputs.notes += [Note(kind="nothing", message=_ALONE, file=text.display) for text in alone]
+    inputs.notes += [Note(kind="nothing", message=_STATEMENTS_ONLY_MESSAGE, file=text.display) for text in alone]
     if inputs.stated or len(groups.keys() - {""}) <= 1:
         for group in groups.values():
             inputs.take(group)
@@ -75,4 +75,4 @@ def find(
 
 def standard_input() -> bytes:
     """Return what stands on standard input; of too much, a little more than may be read."""
-    return sys.stdin.buffer.read(MAX_BYTES + 1) if sys.stdin else b""
+    return sys.stdin.buffer.read(MAX_JSON_BYTES + 1) if sys.stdin else b""

@@ -7,16 +7,16 @@ from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable
 from typing import NamedTuple
 
-NOT_READ = "not-read"
+NOT_READ_NOTE_KIND = "not-read"
 """The kind of the note about a file that nothing reads."""
-DEVICE_NOT_READ = "device-not-read"
+DEVICE_NOT_READ_NOTE_KIND = "device-not-read"
 """The kind of such a note where the file is all that there is of a device: exit 3."""
-CUT_SHORT = "cut-short"
+CUT_SHORT_NOTE_KIND = "cut-short"
 """The kind of such a note where the end of a file may be missing."""
-UNREAD = (NOT_READ, DEVICE_NOT_READ, CUT_SHORT)
+UNREAD_NOTE_KINDS = (NOT_READ_NOTE_KIND, DEVICE_NOT_READ_NOTE_KIND, CUT_SHORT_NOTE_KIND)
 
 
-class Unread(NamedTuple):
+class UnreadFile(NamedTuple):
     """Why a file is not read, and whether it is, or may be, the configuration of a switch."""
 
     reason: str
@@ -25,16 +25,18 @@ class Unread(NamedTuple):
     """Whether it is recognised as something that nodrop does not read."""
 
 
-_TEMPLATES = (".j2", ".jinja", ".jinja2", ".tmpl", ".tpl", ".template", ".erb", ".mustache", ".in")
-_COPIES = re.compile(r"(?:~|\.(?:bak|orig|old|save|backup|rej|rpmsave|rpmnew|dpkg-old|dpkg-dist|disabled))\Z")
-_NUMBERED = re.compile(r"\.[A-Za-z]+\.[0-9]{1,4}\Z")
-_INSIDE_TEMPLATE = re.compile(rb"\{%-?[ \t]|\{\{-?[ \t]*[A-Za-z_.]")
-_GZIP = b"\x1f\x8b"
-_ARCHIVES = (b"PK\x03\x04", b"\xfd7zXZ\x00", b"BZh", b"7z\xbc\xaf\x27\x1c", b"\x28\xb5\x2f\xfd", b"Rar!")
+_TEMPLATE_SUFFIXES = (".j2", ".jinja", ".jinja2", ".tmpl", ".tpl", ".template", ".erb", ".mustache", ".in")
+_BACKUP_NAME_PATTERN = re.compile(
+    r"(?:~|\.(?:bak|orig|old|save|backup|rej|rpmsave|rpmnew|dpkg-old|dpkg-dist|disabled))\Z"
+)
+_NUMBERED_COPY_PATTERN = re.compile(r"\.[A-Za-z]+\.[0-9]{1,4}\Z")
+_TEMPLATE_TAG_PATTERN = re.compile(rb"\{%-?[ \t]|\{\{-?[ \t]*[A-Za-z_.]")
+_GZIP_MAGIC = b"\x1f\x8b"
+_ARCHIVE_MAGICS = (b"PK\x03\x04", b"\xfd7zXZ\x00", b"BZh", b"7z\xbc\xaf\x27\x1c", b"\x28\xb5\x2f\xfd", b"Rar!")
 _TAR, _TAR_AT = b"ustar", 257
-_INFLATED = 65_536
+_MAX_INFLATED_BYTES = 65_536
 
-_FOREIGN: dict[str, re.Pattern[bytes]] = {
+_FOREIGN_SYSTEM_PATTERNS: dict[str, re.Pattern[bytes]] = {
     "Arista EOS": re.compile(
         rb"^! device: [^\n]*EOS-|^daemon TerminAttr|^service routing protocols model", re.MULTILINE
     ),
@@ -55,18 +57,18 @@ _FOREIGN: dict[str, re.Pattern[bytes]] = {
     "FRR under another name than frr.conf": re.compile(rb"^frr (?:version|defaults) |^router bgp [0-9]", re.MULTILINE),
 }
 _NVUE_MAPPING = re.compile(rb"^(?:set|header):[ \t]*\r?\n[ \t]+\S", re.MULTILINE)
-_KEY = re.compile(rb"^([a-z_]+):", re.MULTILINE)
+_TOP_KEY_LINE = re.compile(rb"^([a-z_]+):", re.MULTILINE)
 _RULE_KEYS = {b"scope", b"message", b"examples"}
-_BANDS = {b"ecn", b"watchdog", b"shares"}
-_LAB = re.compile(rb"^topology:", re.MULTILINE)
-_API = re.compile(rb"^apiVersion[ \t]*:", re.MULTILINE)
-_KIND = re.compile(rb"^kind[ \t]*:[ \t]*[\"']?([A-Za-z]{1,63})\b", re.MULTILINE)
-_PORT_TABLE = re.compile(rb"^#?[ \t]*name[ \t]+lanes[ \t]", re.MULTILINE)
-_UNIT = re.compile(rb"^\[(?:Unit|Service|Install)\][ \t\r]*$", re.MULTILINE)
-_MARKS = re.compile(rb"^[ \t]*(?:#|!|//)[^\n]*$", re.MULTILINE)
+_PROFILE_BAND_KEYS = {b"ecn", b"watchdog", b"shares"}
+_CONTAINERLAB_TOPOLOGY_LINE = re.compile(rb"^topology:", re.MULTILINE)
+_API_VERSION_LINE = re.compile(rb"^apiVersion[ \t]*:", re.MULTILINE)
+_KUBERNETES_KIND_LINE = re.compile(rb"^kind[ \t]*:[ \t]*[\"']?([A-Za-z]{1,63})\b", re.MULTILINE)
+_PORT_CONFIG_HEADER_LINE = re.compile(rb"^#?[ \t]*name[ \t]+lanes[ \t]", re.MULTILINE)
+_SYSTEMD_SECTION_LINE = re.compile(rb"^\[(?:Unit|Service|Install)\][ \t\r]*$", re.MULTILINE)
+_COMMENT_LINE = re.compile(rb"^[ \t]*(?:#|!|//)[^\n]*$", re.MULTILINE)
 
 
-def decoded(file_head: bytes) -> bytes:
+def decode_head(file_head: bytes) -> bytes:
     """Return the beginning of a file as UTF-8 with line feeds, as far as its encoding can be seen."""
     if file_head.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
         file_head = file_head.decode("utf-16", "ignore").encode()
@@ -84,7 +86,7 @@ def is_json(content_bytes: bytes) -> bool:
 
 def is_blank(content_bytes: bytes) -> bool:
     """Whether a text states nothing: it is empty, or has only comments, brackets, or an NVUE header."""
-    stripped_text = _MARKS.sub(b"", decoded(content_bytes).removeprefix(b"\xef\xbb\xbf")).strip()
+    stripped_text = _COMMENT_LINE.sub(b"", decode_head(content_bytes).removeprefix(b"\xef\xbb\xbf")).strip()
     if stripped_text in (b"", b"{}", b"[]", b"null", b"---"):
         return True
     return stripped_text.startswith(b"- header:") and re.search(rb"^- (?!header:)", stripped_text, re.MULTILINE) is None
@@ -92,85 +94,93 @@ def is_blank(content_bytes: bytes) -> bool:
 
 def yaml_kind(file_head: bytes) -> str:
     """Return whether a YAML text is a `rule`, a `profile` or a `cabling sheet` of nodrop, by its keys; else nothing."""
-    keys = set(_KEY.findall(file_head))
+    keys = set(_TOP_KEY_LINE.findall(file_head))
     if keys == {b"cables"}:
         return "cabling sheet"
     if keys > _RULE_KEYS:
         return "rule"
-    return "profile" if b"about" in keys and keys & _BANDS else ""
+    return "profile" if b"about" in keys and keys & _PROFILE_BAND_KEYS else ""
 
 
-def is_unit(file_head: bytes) -> bool:
+def is_systemd_unit(file_head: bytes) -> bool:
     """Whether a text is a unit of systemd, by its sections."""
-    return _UNIT.search(file_head) is not None
+    return _SYSTEMD_SECTION_LINE.search(file_head) is not None
 
 
-def by_name(name: str) -> str:
+def unread_reason_by_name(name: str) -> str:
     """Return why a file of that name is no configuration in use; nothing where its name does not show that."""
     low = name.lower()
-    if low.endswith(_TEMPLATES):
+    if low.endswith(_TEMPLATE_SUFFIXES):
         return "a template, which is not rendered"
-    if _COPIES.search(low) or _NUMBERED.search(low):
+    if _BACKUP_NAME_PATTERN.search(low) or _NUMBERED_COPY_PATTERN.search(low):
         return "a copy by its name"
     return ""
 
 
-def by_content(name: str, file_head: bytes, *, is_whole: bool, is_switch: Callable[[str, bytes], bool]) -> Unread:
+def unread_reason_by_content(
+    name: str, file_head: bytes, *, is_whole: bool, is_switch: Callable[[str, bytes], bool]
+) -> UnreadFile:
     """Return why a file with this beginning is not read; `is_switch`: whether a reader takes a name and a text."""
-    text = decoded(file_head)
+    text = decode_head(file_head)
     if is_blank(text) and is_whole:
-        return Unread("empty: contains no configuration", is_device=True)
-    if file_head.startswith(_GZIP):
+        return UnreadFile("empty: contains no configuration", is_device=True)
+    if file_head.startswith(_GZIP_MAGIC):
         inner = _decompress_head(file_head)
-        return Unread("compressed with gzip; decompress it", is_switch(name.removesuffix(".gz"), decoded(inner)))
-    if file_head.startswith(_ARCHIVES) or file_head[_TAR_AT : _TAR_AT + len(_TAR)] == _TAR:
-        return Unread("an archive, which is not opened")
+        return UnreadFile(
+            "compressed with gzip; decompress it", is_switch(name.removesuffix(".gz"), decode_head(inner))
+        )
+    if file_head.startswith(_ARCHIVE_MAGICS) or file_head[_TAR_AT : _TAR_AT + len(_TAR)] == _TAR:
+        return UnreadFile("an archive, which is not opened")
     if b"\0" in text:
-        return Unread("no text")
-    foreign = next((system_name for system_name, pattern in _FOREIGN.items() if pattern.search(text)), "")
+        return UnreadFile("no text")
+    foreign = next(
+        (system_name for system_name, pattern in _FOREIGN_SYSTEM_PATTERNS.items() if pattern.search(text)), ""
+    )
     if foreign:
-        return Unread(f"a configuration of {foreign}, which nodrop does not read", is_device=True, is_known=True)
-    if _INSIDE_TEMPLATE.search(text):
-        return Unread("a template, which is not rendered")
+        return UnreadFile(f"a configuration of {foreign}, which nodrop does not read", is_device=True, is_known=True)
+    if _TEMPLATE_TAG_PATTERN.search(text):
+        return UnreadFile("a template, which is not rendered")
     if name.lower().endswith(".json") or is_json(text):
         return _classify_unread_json(text, is_whole=is_whole)
     if text.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"<":
-        return Unread("XML, which nodrop does not read")
+        return UnreadFile("XML, which nodrop does not read")
     if _NVUE_MAPPING.search(text):
-        return Unread(
+        return UnreadFile(
             "NVUE settings outside of a list; expected `- header:` and `- set:`", is_device=True, is_known=True
         )
     if name.lower().endswith((".yaml", ".yml")):
-        if _API.search(text) and (kinds := dict.fromkeys(_KIND.findall(text))):
-            return Unread(f"Kubernetes {b', '.join(kinds).decode()}, which nodrop does not read", is_known=True)
-        return Unread("a containerlab topology" if _LAB.search(text) else "YAML of no known form")
-    if _PORT_TABLE.search(text):
-        return Unread("SONiC's table of ports (port_config.ini), which nodrop does not read")
-    return Unread("text of no known form")
+        if _API_VERSION_LINE.search(text) and (kinds := dict.fromkeys(_KUBERNETES_KIND_LINE.findall(text))):
+            return UnreadFile(f"Kubernetes {b', '.join(kinds).decode()}, which nodrop does not read", is_known=True)
+        return UnreadFile(
+            "a containerlab topology" if _CONTAINERLAB_TOPOLOGY_LINE.search(text) else "YAML of no known form"
+        )
+    if _PORT_CONFIG_HEADER_LINE.search(text):
+        return UnreadFile("SONiC's table of ports (port_config.ini), which nodrop does not read")
+    return UnreadFile("text of no known form")
 
 
 def _decompress_head(head: bytes) -> bytes:
     try:
-        return zlib.decompressobj(wbits=31).decompress(head, _INFLATED)
+        return zlib.decompressobj(wbits=31).decompress(head, _MAX_INFLATED_BYTES)
     except zlib.error:
         return b""
 
 
-def _classify_unread_json(text: bytes, *, is_whole: bool) -> Unread:
+def _classify_unread_json(text: bytes, *, is_whole: bool) -> UnreadFile:
     """Return the kind of a JSON text that is no configuration."""
     try:
         document = json.loads(text)
     except (ValueError, RecursionError):
         document = None
         if is_whole:
-            return Unread("JSON that cannot be parsed; it may be cut short", is_device=True)
+            return UnreadFile("JSON that cannot be parsed; it may be cut short", is_device=True)
     keys = document.keys() if isinstance(document, dict) else set()
     if {"edges"} <= keys or {"nodes", "links"} <= keys:
-        return Unread("a topology in JSON, which nodrop does not read", is_known=True)
+        return UnreadFile("a topology in JSON, which nodrop does not read", is_known=True)
     if "hostInterfaces" in keys or "iptablesFile" in keys:
-        return Unread("a host of a Batfish snapshot", is_known=True)
+        return UnreadFile("a host of a Batfish snapshot", is_known=True)
     if "hosts" in keys:
-        return Unread("a list of hosts in JSON, which nodrop does not read", is_known=True)
+        return UnreadFile("a list of hosts in JSON, which nodrop does not read", is_known=True)
     if isinstance(document, list) and document and all(isinstance(step, dict) and "op" in step for step in document):
-        return Unread("a JSON patch, which is no state", is_known=True)
-    return Unread("JSON of no known form")
+        return UnreadFile("a JSON patch, which is no state", is_known=True)
+    return UnreadFile("JSON of no known form")

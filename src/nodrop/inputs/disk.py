@@ -9,13 +9,13 @@ from typing import Literal
 
 from nodrop.errors import InputProblems, Problem
 from nodrop.inputs.model import Text
-from nodrop.paths import fault
-from nodrop.syntax.places import regular
-from nodrop.syntax.root import REPOSITORY, LeadsOut, Root, find_root, repository_of
+from nodrop.paths import find_path_fault
+from nodrop.syntax.places import open_regular_file
+from nodrop.syntax.root import GIT_FOLDER, LeadsOut, Root, find_root, repository_of
 
 HEAD_BYTES = 65_536
 
-Kind = Literal["file", "folder", "link", "outside"]
+EntryKind = Literal["file", "folder", "link", "outside"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Entry:
     """
 
     name: str
-    kind: Kind
+    kind: EntryKind
     root: str = ""
 
 
@@ -51,7 +51,7 @@ class Disk:
         """Return why a path that was named leads nowhere; None where it leads to something."""
         if self.holds(path):
             return None
-        return fault(path, self._register_root(path) if path else None)
+        return find_path_fault(path, self._register_root(path) if path else None)
 
     def is_folder(self, path: Path) -> bool:
         """Whether a path leads to a folder."""
@@ -91,7 +91,7 @@ class Disk:
         if self.holds(path):
             return self.text(path).held[:HEAD_BYTES]
         try:
-            with regular(path, str(path), root=self.root(path)) as (file, _):
+            with open_regular_file(path, str(path), root=self.root(path)) as (file, _):
                 return file.read(HEAD_BYTES)
         except InputProblems:
             return b""
@@ -125,7 +125,7 @@ class Disk:
             leads = [Path(os.path.normpath(Path(real_folder, name))), Path(os.path.realpath(folder / name))]
         except ValueError:  # no name that a file can have
             return False
-        return all(lead.is_relative_to(tree) and REPOSITORY not in lead.relative_to(tree).parts for lead in leads)
+        return all(lead.is_relative_to(tree) and GIT_FOLDER not in lead.relative_to(tree).parts for lead in leads)
 
     def root(self, path: Path | str) -> Root:
         """Return the root that no link below it leads out of: the named path that contains this path, else its
@@ -156,7 +156,7 @@ class Disk:
         folder = os.path.dirname(absolute)  # noqa: PTH120
         if folder not in self._repositories:
             self._repositories[folder] = repository_of(folder)
-        is_top = os.path.lexists(f"{absolute}/{REPOSITORY}")
+        is_top = os.path.lexists(f"{absolute}/{GIT_FOLDER}")
         root = find_root(path, None if is_top else self._repositories[folder])
         return self._roots.setdefault(root.top, root)
 

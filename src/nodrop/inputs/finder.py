@@ -11,45 +11,56 @@ from pathlib import Path
 
 from nodrop import context, platforms
 from nodrop.errors import InputProblems, Problem, describe_failure
-from nodrop.inputs.contents import DEVICE_NOT_READ, NOT_READ, Unread, by_content, by_name, decoded, is_unit, yaml_kind
+from nodrop.inputs.contents import (
+    DEVICE_NOT_READ_NOTE_KIND,
+    NOT_READ_NOTE_KIND,
+    UnreadFile,
+    decode_head,
+    is_systemd_unit,
+    unread_reason_by_content,
+    unread_reason_by_name,
+    yaml_kind,
+)
 from nodrop.inputs.disk import HEAD_BYTES, Disk
-from nodrop.inputs.known import APPLY, FOLDERS, Ignored, file_reason, folder_reason
-from nodrop.inputs.model import Bundle, Inputs, Stages, Text
+from nodrop.inputs.known import APPLY_FOLDER, IGNORED_FOLDERS, Ignored, ignored_file_reason, ignored_folder_reason
+from nodrop.inputs.model import DeviceFiles, Inputs, Stages, Text
 from nodrop.model.reading import Note
-from nodrop.platforms import HOSTS
+from nodrop.platforms import HOSTS_PLATFORM
 from nodrop.platforms import hosts as host_files
 
-_INTENT = re.compile(rb"""^(?:\xef\xbb\xbf)?["']?nodrop["']?\s*:""", re.MULTILINE)
+_INTENT_KEY_LINE = re.compile(rb"""^(?:\xef\xbb\xbf)?["']?nodrop["']?\s*:""", re.MULTILINE)
 _INTENT_LINE = re.compile(
     rb"""(?:^["']?nodrop["']?|\A(?>(?:[ \t]*+(?:#[^\r\n]*+)?\r?\n)*)[ \t]++nodrop)[ \t]*:[ \t]*["']?1["']?[ \t\r]*$""",
     re.MULTILINE,
 )
 """Of a file under any name: the key at the beginning of a line, or in the first line behind blanks."""
-_YAML = (".yaml", ".yml")
-PATCHES = "PATCHES.txt"
+_YAML_SUFFIXES = (".yaml", ".yml")
+PATCHES_FILE = "PATCHES.txt"
 """What lies in a folder of patches, in which no device's state is."""
-_OF_PATCHES = b"Patches of nodrop:"
-_OF_BUILD = re.compile(r"\.[^/]*\.nodrop-(?:old|new)")
+_PATCHES_FILE_START = b"Patches of nodrop:"
+_BUILD_LEFTOVER_PATTERN = re.compile(r"\.[^/]*\.nodrop-(?:old|new)")
 """What a build that was interrupted leaves behind."""
-_OPENING = re.compile(rb"^\{", re.MULTILINE)
+_BRACE_LINE = re.compile(rb"^\{", re.MULTILINE)
 
 
 def find_fabric_file(disk: Disk, path: Path) -> Path | None:
     """Return the fabric.yaml next to a path, or in the folder above."""
     base_folder = path if disk.is_folder(path) else path.parent
     above = base_folder.parent if base_folder.name not in ("", "..") else base_folder / ".."
-    beside = (folder / context.FILE for folder in (base_folder, above))
-    return next((candidate for candidate in beside if states(disk, candidate)), None)
+    beside = (folder / context.FABRIC_FILE for folder in (base_folder, above))
+    return next((candidate for candidate in beside if is_fabric_file(disk, candidate)), None)
 
 
-def states(disk: Disk, path: Path) -> bool:
+def is_fabric_file(disk: Disk, path: Path) -> bool:
     """Whether a path leads to a fabric.yaml; an intent may be called so, too."""
     return disk.is_file(path) and not is_intent(disk.head(path))
 
 
 def is_intent(file_head: bytes) -> bool:
     """Whether a file that begins so is an intent: YAML with the key `nodrop`."""
-    return b"nodrop" in file_head and not file_head.lstrip().startswith(b"{") and bool(_INTENT.search(file_head))
+    return (
+        b"nodrop" in file_head and not file_head.lstrip().startswith(b"{") and bool(_INTENT_KEY_LINE.search(file_head))
+    )
 
 
 class Finder:
@@ -59,7 +70,7 @@ class Finder:
         self._disk = disk
         self._excluded = exclude
         self._forced = platform
-        self._platforms = (platform,) if platform else platforms.names()
+        self._platforms = (platform,) if platform else platforms.platform_names()
         self._in_turn = sorted(self._platforms, key=self._is_beside_others)
         self._seen: set[str] = set()
         self._taken: set[Path] = set()  # of devices in folders above
@@ -82,20 +93,22 @@ class Finder:
     def add_standard_input(self, inputs: Inputs, file_content: bytes) -> None:
         """Look at the text of standard input."""
         text = Text(display="<stdin>", held=file_content)
-        head = decoded(file_content[:HEAD_BYTES])
+        head = decode_head(file_content[:HEAD_BYTES])
         if is_intent(head):
             inputs.intents.append(text)
             return
         platform = self._choose_platform("stdin", head)
-        if platform is None and host_files.detect(head):
-            inputs.hosts.append(Bundle(name="stdin", platform=HOSTS, files=(("stdin", text),)))
+        if platform is None and host_files.has_nic_settings(head):
+            inputs.hosts.append(DeviceFiles(name="stdin", platform=HOSTS_PLATFORM, files=(("stdin", text),)))
             return
         platform = platform or self._platform_of_json()
         files = ((_canonical_name(platform, Path("stdin"), head), text),)
-        inputs.bundles.append(Bundle(name="stdin", platform=platform, files=files))
+        inputs.bundles.append(DeviceFiles(name="stdin", platform=platform, files=files))
 
     def _empty_folder_note(self, folder: Path) -> Note:
-        every = [(platform, name) for platform in self._platforms for name in platforms.reader(platform).FILES]
+        every = [
+            (platform, name) for platform in self._platforms for name in platforms.reader(platform).CANONICAL_FILES
+        ]
         canonical = sorted({name for platform, name in every if _canonical_name(platform, Path(name)) == name})
         message = f"holds neither configurations ({', '.join(canonical)}, other JSON) nor intents (YAML)"
         return Note(kind="nothing", message=message, file=str(folder))
@@ -109,7 +122,7 @@ class Finder:
 
     def _platform_of_json(self) -> str:
         """Return the platform whose files are JSON, the first where there are several or none."""
-        files = {platform: platforms.reader(platform).FILES for platform in self._platforms}
+        files = {platform: platforms.reader(platform).CANONICAL_FILES for platform in self._platforms}
         return next((candidate for candidate, names in files.items() if any(map(_is_json, names))), self._platforms[0])
 
     def _register_if_new(self, path: Path | str) -> bool:
@@ -119,7 +132,7 @@ class Finder:
         return len(self._seen) > count
 
     def _add_named_file(self, inputs: Inputs, path: Path) -> None:
-        head = decoded(self._disk.head(path))
+        head = decode_head(self._disk.head(path))
         if _may_be_intent(path.name, head):
             self._add_intent(inputs, path)
             return
@@ -132,8 +145,8 @@ class Finder:
             platform = self._platform_of_json()  # its reader says where the JSON is broken
         if platform is None:
             inputs.problems.append(_unrecognized_file_problem(path, unread))
-        elif path.name in (files := platforms.reader(platform).FILES):
-            names = sorted((*files, *platforms.reader(platform).BESIDE))
+        elif path.name in (files := platforms.reader(platform).CANONICAL_FILES):
+            names = sorted((*files, *platforms.reader(platform).COMPANION_FILES))
             files_there = [name for name in names if self._disk.is_file(path.parent / name)]
             self._device(inputs, path.parent, files_there, platform)
         else:
@@ -141,13 +154,17 @@ class Finder:
 
     def _is_of_host(self, path: Path, file_head: bytes) -> bool:
         """Whether a file states the settings of NICs."""
-        return self._forced is None and host_files.may_be(path.suffix.lower()) and host_files.detect(file_head)
+        return (
+            self._forced is None
+            and host_files.may_be_host_file(path.suffix.lower())
+            and host_files.has_nic_settings(file_head)
+        )
 
     def _add_host(self, inputs: Inputs, path: Path) -> None:
         if self._register_if_new(path):
-            name = _safe_name(host_files.name_of(path.absolute()))
+            name = _safe_name(host_files.host_name_of_path(path.absolute()))
             text = self._disk.text(path)
-            inputs.hosts.append(Bundle(name=name, platform=HOSTS, files=((path.name, text),)))
+            inputs.hosts.append(DeviceFiles(name=name, platform=HOSTS_PLATFORM, files=((path.name, text),)))
 
     def _add_intent(self, inputs: Inputs, path: Path) -> None:
         if self._register_if_new(path):
@@ -159,11 +176,11 @@ class Finder:
             names = (*names, *self._take_files_below(folder, platform))
             files = tuple((name, self._disk.text(folder / name)) for name in names)
             name = folder.name if folder.name not in ("", "..") else folder.resolve().name
-            inputs.bundles.append(Bundle(name=_safe_name(name), platform=platform, files=files))
+            inputs.bundles.append(DeviceFiles(name=_safe_name(name), platform=platform, files=files))
 
     def _take_files_below(self, folder: Path, platform: str) -> list[str]:
         """Return the files in folders below that of a device that belong to it, by their paths from there."""
-        for below, ending in platforms.reader(platform).BELOW:
+        for below, ending in platforms.reader(platform).SUBFOLDER_ENDINGS:
             path = folder / below
             entries = self._disk.entries(path) if self._disk.is_folder(path) else ()
             files = [path / entry.name for entry in entries if entry.kind == "file" and entry.name.endswith(ending)]
@@ -176,7 +193,7 @@ class Finder:
         """Add a file of any other name as a separate device."""
         if self._register_if_new(path):
             files = ((_canonical_name(platform, path, head), self._disk.text(path)),)
-            inputs.bundles.append(Bundle(name=_safe_name(path.stem), platform=platform, files=files))
+            inputs.bundles.append(DeviceFiles(name=_safe_name(path.stem), platform=platform, files=files))
 
     def _tree(self, inputs: Inputs, top: Path) -> None:
         """Read a folder and all below it; a folder with its own fabric.yaml is another fabric."""
@@ -187,17 +204,21 @@ class Finder:
             folders, files = self._list_entries(into, path, top)
             if path in states:
                 files = self._add_stages(into, path, files, *states.pop(path))
-            if PATCHES in files and path != top and self._disk.head(path / PATCHES).startswith(_OF_PATCHES):
+            if (
+                PATCHES_FILE in files
+                and path != top
+                and self._disk.head(path / PATCHES_FILE).startswith(_PATCHES_FILE_START)
+            ):
                 why = f"in a folder of patches ({path})"
-                self._ignore_path(into, path / PATCHES, "the description of patches")
-                files.remove(PATCHES)
+                self._ignore_path(into, path / PATCHES_FILE, "the description of patches")
+                files.remove(PATCHES_FILE)
             if why:
                 for name in files:
-                    self._note_unread(into, path / name, Unread(why))
+                    self._note_unread(into, path / name, UnreadFile(why))
             else:
                 state = self._files(into, path, files)
                 if state is not None:
-                    states[path / APPLY] = state
+                    states[path / APPLY_FOLDER] = state
             pending += reversed(
                 [
                     (folder, into if why or below else self._inputs_of_folder(folder, into), why or below)
@@ -207,8 +228,8 @@ class Finder:
 
     def _inputs_of_folder(self, folder: Path, around: Inputs) -> Inputs:
         """Return the inputs that the content of a folder belongs to."""
-        fabric = folder / context.FILE
-        if not states(self._disk, fabric):
+        fabric = folder / context.FABRIC_FILE
+        if not is_fabric_file(self._disk, fabric):
             return around
         own_inputs = Inputs(stated=[self._disk.text(fabric)])
         around.nested.append(own_inputs)
@@ -233,10 +254,12 @@ class Finder:
             if self._excluded is not None and self._excluded(path):
                 self._ignore_path(inputs, path, "excluded by the configuration file", is_excluded=True)
             elif entry.kind == "folder":
-                if ignored := folder_reason(entry.name):
+                if ignored := ignored_folder_reason(entry.name):
                     self._ignore_path(inputs, path, ignored)
                 else:
-                    folders.append((path, "left by an interrupted build" if _OF_BUILD.fullmatch(entry.name) else ""))
+                    folders.append(
+                        (path, "left by an interrupted build" if _BUILD_LEFTOVER_PATTERN.fullmatch(entry.name) else "")
+                    )
             elif entry.kind == "outside":
                 self._note_outside_link(inputs, path, f"a link that leads out of {entry.root}")
             elif entry.kind == "link":
@@ -248,10 +271,10 @@ class Finder:
     def _note_folder_link(self, inputs: Inputs, path: Path, top: Path) -> None:
         """Add a link to a folder: ignored where that folder is searched itself, else not read."""
         target, searched = Path(os.path.realpath(path)), Path(os.path.realpath(top))
-        if target.is_relative_to(searched) and FOLDERS.keys().isdisjoint(target.relative_to(searched).parts):
+        if target.is_relative_to(searched) and IGNORED_FOLDERS.keys().isdisjoint(target.relative_to(searched).parts):
             self._ignore_path(inputs, path, "a link to a folder that is searched itself")
         else:
-            self._note_unread(inputs, path, Unread("a link to a folder, not followed; name it to read it", True))
+            self._note_unread(inputs, path, UnreadFile("a link to a folder, not followed; name it to read it", True))
 
     def _note_outside_link(self, inputs: Inputs, path: Path, link_fault: str) -> None:
         """Note a link that leads out of the root; it is a problem where a file of its name would be read.
@@ -261,20 +284,20 @@ class Finder:
         if self._has_config_file_name(path):
             inputs.problems.append(Problem(path=str(path), found=link_fault, hint="name the file itself to read it"))
         else:
-            self._note_unread(inputs, path, Unread(f"{link_fault}, which is not followed"))
+            self._note_unread(inputs, path, UnreadFile(f"{link_fault}, which is not followed"))
 
     def _has_config_file_name(self, path: Path) -> bool:
         """Whether the name of a file shows that it is a configuration."""
         readers = [platforms.reader(platform) for platform in self._platforms]
-        if any(path.name in (*reader.FILES, *reader.BESIDE) for reader in readers):
+        if any(path.name in (*reader.CANONICAL_FILES, *reader.COMPANION_FILES) for reader in readers):
             return True
-        config_suffixes = {*_YAML, ".json"}.union(*(reader.SUFFIXES for reader in readers))
-        of_host = self._forced is None and host_files.may_be(path.suffix)
+        config_suffixes = {*_YAML_SUFFIXES, ".json"}.union(*(reader.USUAL_SUFFIXES for reader in readers))
+        of_host = self._forced is None and host_files.may_be_host_file(path.suffix)
         return path.suffix != "" and (of_host or path.suffix in config_suffixes)
 
     def _add_stages(self, inputs: Inputs, path: Path, files: list[str], platform: str, state: Text) -> list[str]:
         """Add the stages of a device that lie in a folder, and return the names of the other files there."""
-        forms = staged.FORMS if (staged := platforms.staged(platform)) else ()
+        forms = staged.FORMS if (staged := platforms.find_staged(platform)) else ()
         texts = tuple(self._disk.text(path / name) for name in files if name.endswith(forms))
         if texts:
             inputs.stages.append(Stages(platform=platform, state=state, texts=texts))
@@ -287,12 +310,12 @@ class Finder:
         for platform in self._in_turn:
             reader = platforms.reader(platform)
             free = [name for name in files if name not in taken]
-            if any(name in reader.FILES for name in free):
-                canonical = [name for name in free if name in (*reader.FILES, *reader.BESIDE)]
+            if any(name in reader.CANONICAL_FILES for name in free):
+                canonical = [name for name in free if name in (*reader.CANONICAL_FILES, *reader.COMPANION_FILES)]
                 taken |= set(canonical)
                 self._device(inputs, path, canonical, platform)
-                if platforms.staged(platform) is not None:
-                    state = platform, self._disk.text(path / reader.FILES[0])
+                if platforms.find_staged(platform) is not None:
+                    state = platform, self._disk.text(path / reader.CANONICAL_FILES[0])
         for name in files:
             if name not in taken and path / name not in self._taken:
                 self._classify_file(inputs, path / name, of_device=bool(taken))
@@ -300,24 +323,26 @@ class Finder:
 
     def _classify_file(self, inputs: Inputs, path: Path, *, of_device: bool) -> None:
         """Classify a file in a folder that is no canonical one; `of_device`: whether the folder has canonical ones."""
-        if path.name == context.FILE and states(self._disk, path):
+        if path.name == context.FABRIC_FILE and is_fabric_file(self._disk, path):
             return
-        if ignored := file_reason(path.parent.name, path.name):
+        if ignored := ignored_file_reason(path.parent.name, path.name):
             self._ignore_path(inputs, path, ignored)
             return
         head = self._disk.head(path)
-        text = decoded(head)
-        if why := by_name(path.name):
-            self._note_unread(inputs, path, Unread(why, not of_device and self._detect_platform("", text) is not None))
+        text = decode_head(head)
+        if why := unread_reason_by_name(path.name):
+            self._note_unread(
+                inputs, path, UnreadFile(why, not of_device and self._detect_platform("", text) is not None)
+            )
         elif _may_be_intent(path.name, text):
             self._add_intent(inputs, path)
         elif (platform := self._platform_in_folder(path, text)) is not None:
             self._add_file_as_device(inputs, path, platform, text)
         elif self._is_of_host(path, text):
             self._add_host(inputs, path)
-        elif kind := yaml_kind(text) if path.suffix.lower() in _YAML else "":
+        elif kind := yaml_kind(text) if path.suffix.lower() in _YAML_SUFFIXES else "":
             self._ignore_path(inputs, path, f"a {kind} of nodrop")
-        elif path.suffix.lower() == ".service" and is_unit(text):
+        elif path.suffix.lower() == ".service" and is_systemd_unit(text):
             self._ignore_path(inputs, path, "a unit of systemd")
         else:
             unread = self._find_open_failure(path) or self._classify_unread_file(path.name, head)
@@ -328,39 +353,39 @@ class Finder:
         is_json = path.suffix.lower() == ".json" and self._disk.is_file(path)
         return self._forced if self._forced is not None and is_json else self._detect_platform(path.name, text)
 
-    def _find_open_failure(self, path: Path) -> Unread | None:
+    def _find_open_failure(self, path: Path) -> UnreadFile | None:
         """Return why a file cannot be opened; None where it can."""
         if not self._disk.is_file(path):
-            return Unread("a link that leads nowhere, or no regular file")
+            return UnreadFile("a link that leads nowhere, or no regular file")
         try:
             with self._disk.text(path).open_stream():
                 return None
         except InputProblems as error:
-            return Unread(error.problems[0].found, is_device=True)
+            return UnreadFile(error.problems[0].found, is_device=True)
 
-    def _classify_unread_file(self, name: str, head: bytes) -> Unread:
+    def _classify_unread_file(self, name: str, head: bytes) -> UnreadFile:
         def is_switch(name: str, text: bytes) -> bool:
             return self._detect_platform(name, text) is not None
 
-        return by_content(name, head, is_whole=len(head) < HEAD_BYTES, is_switch=is_switch)
+        return unread_reason_by_content(name, head, is_whole=len(head) < HEAD_BYTES, is_switch=is_switch)
 
     def _ignore_path(self, inputs: Inputs, path: Path, why: str, *, is_excluded: bool = False) -> None:
         if str(path) not in self._seen:
             self._seen.add(str(path))
             inputs.ignored.append(Ignored(str(path), why, is_excluded))
 
-    def _note_unread(self, inputs: Inputs, path: Path, unread: Unread) -> None:
+    def _note_unread(self, inputs: Inputs, path: Path, unread: UnreadFile) -> None:
         """Note that a file is not read."""
         if str(path) not in self._seen:
             self._seen.add(str(path))
-            kind = DEVICE_NOT_READ if unread.is_device else NOT_READ
+            kind = DEVICE_NOT_READ_NOTE_KIND if unread.is_device else NOT_READ_NOTE_KIND
             inputs.notes.append(Note(kind=kind, message=unread.reason, file=str(path)))
 
     def _is_beside_others(self, platform: str) -> bool:
         """Whether files of a platform may lie next to those of another, which they then belong to."""
-        files = platforms.reader(platform).FILES
+        files = platforms.reader(platform).CANONICAL_FILES
         others = (name for name in self._platforms if name != platform)
-        return any(set(files).intersection(platforms.reader(name).BESIDE) for name in others)
+        return any(set(files).intersection(platforms.reader(name).COMPANION_FILES) for name in others)
 
 
 def _is_json(name: str) -> bool:
@@ -371,25 +396,27 @@ def _may_be_intent(name: str, content_bytes: bytes) -> bool:
     """Whether a file is an intent: YAML with the key `nodrop`, or any other text with the line `nodrop: 1`."""
     if b"nodrop" not in content_bytes:
         return False
-    return (name.lower().endswith(_YAML) and is_intent(content_bytes)) or bool(_INTENT_LINE.search(content_bytes))
+    return (name.lower().endswith(_YAML_SUFFIXES) and is_intent(content_bytes)) or bool(
+        _INTENT_LINE.search(content_bytes)
+    )
 
 
 def _canonical_name(platform: str, path: Path, head: bytes = b"") -> str:
     """Return the canonical name under which a file of another name is read: one of its kind, else the first."""
-    names = platforms.reader(platform).FILES
-    if _is_json(names[0]) and _OPENING.search(head):
+    names = platforms.reader(platform).CANONICAL_FILES
+    if _is_json(names[0]) and _BRACE_LINE.search(head):
         return names[0]
     return next((name for name in names if Path(name).suffix == path.suffix), names[0])
 
 
-def _unrecognized_file_problem(path: Path, unread: Unread | None) -> Problem:
+def _unrecognized_file_problem(path: Path, unread: UnreadFile | None) -> Problem:
     if unread is not None and unread.is_known:
-        expected = f"a configuration of {', '.join(platforms.names())}, or an intent in YAML"
+        expected = f"a configuration of {', '.join(platforms.platform_names())}, or an intent in YAML"
         return Problem(path=str(path), found=unread.reason, expected=expected)
-    if path.suffix in _YAML:
+    if path.suffix in _YAML_SUFFIXES:
         expected = "an intent, which starts with `nodrop: 1`, or an NVUE file, a list with `header` and `set`"
         return Problem(path=str(path), found="YAML that is not recognized", expected=expected)
-    expected = f"a configuration of {', '.join(platforms.names())}, or an intent in YAML"
+    expected = f"a configuration of {', '.join(platforms.platform_names())}, or an intent in YAML"
     hint = "--platform says which"
     return Problem(path=str(path), found="a file of no known platform", expected=expected, hint=hint)
 

@@ -5,7 +5,7 @@ Such names are never read, so the table has only names that no switch, host or p
 
 from typing import NamedTuple
 
-FOLDERS = {
+IGNORED_FOLDERS = {
     ".git": "the repository of git",
     ".hg": "the repository of Mercurial",
     ".svn": "the working copy of Subversion",
@@ -29,7 +29,7 @@ FOLDERS = {
 _DOCUMENT, _PICTURE, _CODE, _WEB = "documentation", "a picture", "source code", "a page of a report"
 _GIT, _CI = "settings of git", "a pipeline"
 
-FILES = {
+IGNORED_FILES = {
     "readme": _DOCUMENT,
     "readme.txt": _DOCUMENT,
     "license": "a license",
@@ -68,7 +68,7 @@ FILES = {
 }
 """Names of files, in lower case."""
 
-SUFFIXES = {
+IGNORED_SUFFIXES = {
     **dict.fromkeys((".md", ".markdown", ".rst", ".adoc", ".pdf", ".doc", ".docx", ".odt", ".pptx"), _DOCUMENT),
     **dict.fromkeys((".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".ico", ".drawio", ".vsdx"), _PICTURE),
     **dict.fromkeys((".html", ".htm", ".css"), _WEB),
@@ -81,9 +81,9 @@ SUFFIXES = {
 }
 """How names of files end, in lower case."""
 
-APPLY = "apply"
+APPLY_FOLDER = "apply"
 """The folder of a build beside a switch's files, with the stages of its configuration."""
-_SCRIPT = "apply.sh"
+_APPLY_SCRIPT = "apply.sh"
 
 
 class Ignored(NamedTuple):
@@ -95,16 +95,16 @@ class Ignored(NamedTuple):
     """Whether the user's configuration leaves it out."""
 
 
-def folder_reason(name: str) -> str:
+def ignored_folder_reason(name: str) -> str:
     """Return why a folder of that name is ignored; nothing if it is searched."""
-    return FOLDERS.get(name, "")
+    return IGNORED_FOLDERS.get(name, "")
 
 
-def file_reason(folder: str, name: str) -> str:
+def ignored_file_reason(folder: str, name: str) -> str:
     """Return why a file of that name in a folder of that name is ignored; nothing if it is classified by content."""
-    if name == _SCRIPT and folder == APPLY:
+    if name == _APPLY_SCRIPT and folder == APPLY_FOLDER:
         return "the script that applies the files of a build"
     low = name.lower()
     if low.startswith(".") and low.endswith(".nodrop-lock"):
         return "the lock of a build"
-    return FILES.get(low) or SUFFIXES.get(low[low.rfind(".") :] if "." in low[1:] else "", "")
+    return IGNORED_FILES.get(low) or IGNORED_SUFFIXES.get(low[low.rfind(".") :] if "." in low[1:] else "", "")

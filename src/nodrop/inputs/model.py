@@ -12,7 +12,7 @@ from nodrop.errors import InputProblems, Problem
 from nodrop.inputs.known import Ignored
 from nodrop.limits import MAX_TEXT_BYTES
 from nodrop.model.reading import Note
-from nodrop.syntax.places import read_regular_file, regular
+from nodrop.syntax.places import open_regular_file, read_regular_file
 from nodrop.syntax.root import Root
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class Text:
         """Return what gives the text, open, and its size in bytes; InputProblems as of `read`."""
         if self.path is None:
             return nullcontext((BytesIO(self.held), len(self.held)))
-        return regular(self.path, self.display, root=self.root)
+        return open_regular_file(self.path, self.display, root=self.root)
 
     def find_named_text(self, name: str) -> "Text":
         """Return a file that an intent names, by its path from the intent's folder.
@@ -63,7 +63,7 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bundle:
+class DeviceFiles:
     """The files of one device, each with its canonical name."""
 
     name: str
@@ -84,8 +84,8 @@ class Stages:
 class Inputs:
     """The parts of one fabric; `intents` and `nested`, folders with their own fabric.yaml, are fabrics too."""
 
-    bundles: list[Bundle] = field(default_factory=list)
-    hosts: list[Bundle] = field(default_factory=list)
+    bundles: list[DeviceFiles] = field(default_factory=list)
+    hosts: list[DeviceFiles] = field(default_factory=list)
     """Files that say how NICs are set, one by one; those of one name belong together."""
     intents: list[Text] = field(default_factory=list)
     stated: list[Text] = field(default_factory=list)

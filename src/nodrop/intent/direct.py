@@ -12,34 +12,34 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field
 
 from nodrop.errors import Problem
-from nodrop.intent.part import Part
+from nodrop.intent.part import SchemaMapping
 from nodrop.intent.schema import TrafficClass, WrittenIntent
-from nodrop.intent.sheet import SheetPlaces, read_rows
-from nodrop.intent.topology import KINDS, Cables
-from nodrop.intent.types import Name, sizes, whole
+from nodrop.intent.sheet import SheetPlaces, read_sheet_rows
+from nodrop.intent.topology import TOPOLOGY_KINDS, Cables
+from nodrop.intent.types import Name, grid_sizes, whole
 from nodrop.proofs.direct_networks import (
-    Cable,
-    Coordinates,
     DirectNetwork,
     DragonflyRoutes,
-    Routes,
+    NetworkRoutes,
+    SwitchCoordinates,
+    SwitchPair,
     TorusRoutes,
     find_priority_need,
     make_dragonfly,
     make_torus,
 )
-from nodrop.syntax.places import on_one_line
+from nodrop.syntax.places import sanitize_for_message
 
 MOST_SWITCHES = 512
 """Switches of a network, at most: its graph takes seconds."""
 _MOST_DIMENSIONS = 4
-_TOPOLOGY = ("topology",)
-_CABLES = ("topology", "cables")
+_TOPOLOGY_KEY_PATH = ("topology",)
+_CABLES_KEY_PATH = ("topology", "cables")
 
-_SHEET = "the cables between switches, as in kind: cabling, in place of sizes; the numbers in a name are "
+_CABLES_DESCRIPTION = "the cables between switches, as in kind: cabling, in place of sizes; the numbers in a name are "
 
 
-class Dragonfly(Part):
+class Dragonfly(SchemaMapping):
     """Groups of switches, all of a group cabled to one another, and each group to each other group."""
 
     kind: Literal["dragonfly"]
@@ -51,18 +51,18 @@ class Dragonfly(Part):
         None, description="groups; default: as many as there can be, one more than global cables of a group"
     )
     routing: Literal["minimal", "valiant"] = Field("minimal", description="minimal, or valiant: by any third group")
-    cables: Cables | None = Field(None, description=f"{_SHEET}its group and itself: g2s1")
+    cables: Cables | None = Field(None, description=f"{_CABLES_DESCRIPTION}its group and itself: g2s1")
 
 
-class Torus(Part):
+class Torus(SchemaMapping):
     """A ring of switches through each switch in each dimension."""
 
     kind: Literal["torus"]
-    size: Annotated[tuple[int, ...], sizes(_MOST_DIMENSIONS, MOST_SWITCHES)] | None = Field(
+    size: Annotated[tuple[int, ...], grid_sizes(_MOST_DIMENSIONS, MOST_SWITCHES)] | None = Field(
         None, description="switches in each dimension: 6x6"
     )
     routing: Literal["dimension-order"] = Field("dimension-order", description="one dimension after the other")
-    cables: Cables | None = Field(None, description=f"{_SHEET}its place in each dimension: sw2-3")
+    cables: Cables | None = Field(None, description=f"{_CABLES_DESCRIPTION}its place in each dimension: sw2-3")
 
 
 DIRECT_KINDS = ("dragonfly", "torus")
@@ -77,13 +77,13 @@ class DirectIntent(WrittenIntent):
     classes: dict[Name, TrafficClass] = Field(default_factory=dict)
 
 
-def is_direct(data: object) -> bool:
+def is_direct_intent(data: object) -> bool:
     """Whether the content of a document is the intent of a dragonfly or torus."""
     topology = data.get("topology") if isinstance(data, dict) else None
     return isinstance(topology, dict) and topology.get("kind") in DIRECT_KINDS
 
 
-def refusals(intent: DirectIntent) -> Iterator[Problem]:
+def find_refusals(intent: DirectIntent) -> Iterator[Problem]:
     """Yield why the network of an intent is not built: its faults, else lossless classes whose buffers wait in circles.
 
     The last reason is always that this release builds no such network.
@@ -94,19 +94,19 @@ def refusals(intent: DirectIntent) -> Iterator[Problem]:
         yield from _network_faults(intent, network)
     yield from problems
     fault = f"{intent.topology.kind} is not built by this release"
-    yield intent.problem(("topology", "kind"), fault, f"{', '.join(KINDS[:-1])} or {KINDS[-1]}")
+    yield intent.problem(("topology", "kind"), fault, f"{', '.join(TOPOLOGY_KINDS[:-1])} or {TOPOLOGY_KINDS[-1]}")
 
 
 def _network_faults(intent: DirectIntent, network: DirectNetwork) -> Iterator[Problem]:
     """Yield a missing cable, or the lossless classes that need more than one priority in a network."""
     topology = intent.topology
-    routes: Routes
+    routes: NetworkRoutes
     if isinstance(topology, Torus):
         routes = TorusRoutes(network)
     else:
         routes = DragonflyRoutes(network, valiant=topology.routing == "valiant")
     if missing := routes.missing_cable():
-        yield intent.problem(_CABLES, f"no cable between {missing}", f"all cables of a {topology.kind}")
+        yield intent.problem(_CABLES_KEY_PATH, f"no cable between {missing}", f"all cables of a {topology.kind}")
         return
     lossless = [name for name, traffic_class in intent.classes.items() if traffic_class.lossless]
     need = find_priority_need(network, routes) if lossless else None
@@ -133,20 +133,18 @@ def _read_network(intent: DirectIntent, problems: list[Problem]) -> DirectNetwor
     if isinstance(topology, Torus):
         missing, shape = "size", topology.size
     else:
-        missing, shape = "switches_per_group and global_cables", _shape_of_dragonfly(intent, topology, problems)
+        missing, shape = "switches_per_group and global_cables", _dragonfly_shape(intent, topology, problems)
     if shape is None:
         if not problems:
-            problems.append(intent.problem(_TOPOLOGY, f"no {missing}, and no cables", "one of the two"))
+            problems.append(intent.problem(_TOPOLOGY_KEY_PATH, f"no {missing}, and no cables", "one of the two"))
         return None
     if prod(shape[:2] if isinstance(topology, Dragonfly) else shape) > MOST_SWITCHES:
-        problems.append(_too_many(intent, prod(shape)))
+        problems.append(_too_many_switches_problem(intent, prod(shape)))
         return None
     return make_torus(shape) if isinstance(topology, Torus) else make_dragonfly(*shape)
 
 
-def _shape_of_dragonfly(
-    intent: DirectIntent, topology: Dragonfly, problems: list[Problem]
-) -> tuple[int, int, int] | None:
+def _dragonfly_shape(intent: DirectIntent, topology: Dragonfly, problems: list[Problem]) -> tuple[int, int, int] | None:
     """Return groups, switches of each, and global cables of each switch."""
     switches, cables = topology.switches_per_group, topology.global_cables
     if switches is None or cables is None:
@@ -159,22 +157,24 @@ def _shape_of_dragonfly(
     return groups, switches, cables
 
 
-def _too_many(intent: DirectIntent, switches: int) -> Problem:
-    return intent.problem(_TOPOLOGY, f"{switches:,} switches", f"at most {MOST_SWITCHES}, whose graph takes seconds")
+def _too_many_switches_problem(intent: DirectIntent, switches: int) -> Problem:
+    return intent.problem(
+        _TOPOLOGY_KEY_PATH, f"{switches:,} switches", f"at most {MOST_SWITCHES}, whose graph takes seconds"
+    )
 
 
 def _read_cables(intent: DirectIntent, cables: Cables, problems: list[Problem]) -> DirectNetwork | None:
     """Return the network of a cabling sheet; None with a problem."""
     topology, places = intent.topology, SheetPlaces(intent, cables)
-    number: dict[Coordinates, int] = {}
-    pairs: list[Cable] = []
+    number: dict[SwitchCoordinates, int] = {}
+    pairs: list[SwitchPair] = []
     dimensions = 2 if isinstance(topology, Dragonfly) else None
-    for row in read_rows(intent, cables, problems):
+    for row in read_sheet_rows(intent, cables, problems):
         ends = [tuple(map(int, re.findall("[0-9]{1,9}", end.device))) for end in (row.a, row.b)]
         dimensions = dimensions or max(len(ends[0]), 1)
         wrong = next((end for end, at in zip((row.a, row.b), ends, strict=True) if len(at) != dimensions), None)
         if wrong is not None:
-            fault = f"{on_one_line(wrong.device)} as a switch of a {topology.kind}"
+            fault = f"{sanitize_for_message(wrong.device)} as a switch of a {topology.kind}"
             problems.append(places.problem(row.index, fault, f"a name with its coordinates, {dimensions} in all"))
         elif ends[0] == ends[1]:
             problems.append(places.problem(row.index, f"{row.a} and {row.b} are one switch", "two switches"))
@@ -182,7 +182,7 @@ def _read_cables(intent: DirectIntent, cables: Cables, problems: list[Problem]) 
             a, b = sorted(number.setdefault(at, len(number)) for at in ends)
             pairs.append((a, b))
     if len(number) > MOST_SWITCHES:
-        problems.append(_too_many(intent, len(number)))
+        problems.append(_too_many_switches_problem(intent, len(number)))
     if problems or not number:
         return None
     return DirectNetwork(switches=tuple(number), cables=tuple(pairs))

@@ -4,11 +4,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from nodrop.intent.part import Part
-from nodrop.intent.types import Bool, Name, Priorities, one_of, whole
+from nodrop.intent.part import SchemaMapping
+from nodrop.intent.types import Bool, Name, Priorities, scalar_of_words, whole
 
 
-class Hosts(Part):
+class Hosts(SchemaMapping):
     """How the servers' NICs are set; the fabric is checked against it."""
 
     tos: Annotated[int, whole(0, 255)] | None = Field(
@@ -29,7 +29,7 @@ class Hosts(Part):
         None, description="priorities with PFC on the NIC; default: those of the lossless classes"
     )
     dcqcn: Bool = Field(True, description="whether the NICs slow down for CNPs; default in pfc-only and uec: false")
-    rdma_mtu: Annotated[int, one_of("256", "512", "1024", "2048", "4096", read=int)] = Field(
+    rdma_mtu: Annotated[int, scalar_of_words("256", "512", "1024", "2048", "4096", read=int)] = Field(
         4096, description="RoCE MTU: bytes of payload in a packet, one of InfiniBand's five path MTUs"
     )
     queue_pairs: Annotated[int, whole(1, 128)] | None = Field(

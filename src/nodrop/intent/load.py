@@ -10,25 +10,25 @@ from pydantic import BaseModel, ValidationError
 
 from nodrop import platforms
 from nodrop.errors import InputProblems, Problem
-from nodrop.intent.direct import DirectIntent, is_direct, refusals
+from nodrop.intent.direct import DirectIntent, find_refusals, is_direct_intent
 from nodrop.intent.schema import Intent, WrittenIntent
 from nodrop.intent.sheet_file import YAML_ENDINGS, OpenFile, SheetFile
 from nodrop.intent.topology import CableFile, CableList, Cables, CableSheet
 from nodrop.limits import MAX_DETAILED, MAX_REMARKS, MAX_TEXT_BYTES
-from nodrop.syntax.places import on_one_line
-from nodrop.syntax.yaml import Document, parse
+from nodrop.syntax.places import sanitize_for_message
+from nodrop.syntax.yaml import Document, parse_yaml
 from nodrop.units import Misread
 
-MAX_BYTES = MAX_TEXT_BYTES
+MAX_INTENT_BYTES = MAX_TEXT_BYTES
 
-LATER_VALUES: Mapping[str, Sequence[str]] = {
-    "platform": tuple(name for name in platforms.names() if name not in platforms.writable_names()),
+UNSUPPORTED_VALUES_BY_KEY: Mapping[str, Sequence[str]] = {
+    "platform": tuple(name for name in platforms.platform_names() if name not in platforms.writable_platforms()),
     "protocol": ("ebgp-unnumbered",),
     "balancing": ("dlb",),
 }
 """Values of the design that this release refuses by name."""
 
-_EXPECTED = {
+_EXPECTED_BY_ERROR_TYPE = {
     "bool_type": "true or false",
     "dict_type": "a mapping",
     "model_type": "a mapping",
@@ -38,7 +38,7 @@ _EXPECTED = {
 """What pydantic's other kinds of error ask for, in plain words."""
 
 _Model = TypeVar("_Model", bound=BaseModel)
-_Words = tuple[str, str, str]
+_ProblemTexts = tuple[str, str, str]
 """Found, expected, hint."""
 
 
@@ -47,7 +47,7 @@ def load(path: Path, display: str | None = None) -> Intent:
     from nodrop.inputs import Disk
 
     text = Disk().intent(path, display)
-    return loads(text.read_bytes(MAX_BYTES), text.display, text.open_named_file)
+    return loads(text.read_bytes(MAX_INTENT_BYTES), text.display, text.open_named_file)
 
 
 def loads(file_content: bytes, path: str, open_file: OpenFile | None = None) -> Intent:
@@ -55,13 +55,13 @@ def loads(file_content: bytes, path: str, open_file: OpenFile | None = None) -> 
 
     `open_file` opens the file that it names; without it, an intent that names one cannot be built.
     """
-    document = parse(file_content, path)
-    if is_direct(document.data):
-        direct = validated(document, DirectIntent)
+    document = parse_yaml(file_content, path)
+    if is_direct_intent(document.data):
+        direct = validate_document(document, DirectIntent)
         direct.attach(document)
         _attach_sheet(direct, direct.topology.cables, open_file)
-        raise InputProblems(refusals(direct))
-    intent = validated(document, Intent)
+        raise InputProblems(find_refusals(direct))
+    intent = validate_document(document, Intent)
     intent.attach(document)
     if isinstance(intent.topology, CableSheet):
         _attach_sheet(intent, intent.topology.cables, open_file)
@@ -75,7 +75,7 @@ def _attach_sheet(intent: WrittenIntent, cables: Cables | None, open_file: OpenF
     try:
         path, content = open_file(cables.file)
     except InputProblems as error:
-        name, keys = on_one_line(cables.file), ("topology", "cables", "file")
+        name, keys = sanitize_for_message(cables.file), ("topology", "cables", "file")
         raise InputProblems(
             intent.problem(
                 keys,
@@ -86,12 +86,14 @@ def _attach_sheet(intent: WrittenIntent, cables: Cables | None, open_file: OpenF
             for problem in error.problems
         ) from None
     if path.lower().endswith(YAML_ENDINGS):
-        intent.attach_sheet(SheetFile.of_yaml(path, content, lambda document: validated(document, CableList).cables))
+        intent.attach_sheet(
+            SheetFile.of_yaml(path, content, lambda document: validate_document(document, CableList).cables)
+        )
     else:
         intent.attach_sheet(SheetFile.of_csv(path, content))
 
 
-def validated(document: Document, schema: type[_Model]) -> _Model:
+def validate_document(document: Document, schema: type[_Model]) -> _Model:
     """Return the content of a document by a schema; an empty document is empty content, where no key is required."""
     required = any(field.is_required() for field in schema.model_fields.values())
     try:
@@ -149,7 +151,7 @@ def _truncate_data(data: object, budget: Iterator[int]) -> Any:
 def _problem_from_detail(document: Document, detail: Any, schema: type[BaseModel]) -> Problem:
     keys = _keys_of_location(document.data, detail["loc"])
     of_key = detail["type"] == "extra_forbidden" or detail["loc"][-1:] == ("[key]",)
-    return document.problem(keys, *_words(detail, schema), of="key" if of_key else "value")
+    return document.problem(keys, *_problem_texts_of(detail, schema), of="key" if of_key else "value")
 
 
 def _keys_of_location(data: Any, loc: Sequence[Any]) -> list[Any]:
@@ -164,9 +166,9 @@ def _keys_of_location(data: Any, loc: Sequence[Any]) -> list[Any]:
     return keys
 
 
-def _words(detail: Any, schema: type[BaseModel]) -> _Words:
+def _problem_texts_of(detail: Any, schema: type[BaseModel]) -> _ProblemTexts:
     kind, value, context = detail["type"], detail["input"], detail.get("ctx", {})
-    last = on_one_line(str(detail["loc"][-1])) if detail["loc"] else ""
+    last = sanitize_for_message(str(detail["loc"][-1])) if detail["loc"] else ""
     if kind == "missing":
         return _describe_missing_key(last, _model_at(schema, detail["loc"][:-1]))
     if kind == "extra_forbidden":
@@ -178,8 +180,10 @@ def _words(detail: Any, schema: type[BaseModel]) -> _Words:
         )
     if kind == "value_error" and isinstance(context["error"], Misread):
         wrong = context["error"]
-        return on_one_line(wrong.found) or _format_value(value), wrong.expected, wrong.hint
-    expected = _EXPECTED.get(kind) or detail["msg"].removeprefix("Value error, ").removeprefix("expected ")
+        return sanitize_for_message(wrong.found) or _format_value(value), wrong.expected, wrong.hint
+    expected = _EXPECTED_BY_ERROR_TYPE.get(kind) or detail["msg"].removeprefix("Value error, ").removeprefix(
+        "expected "
+    )
     return _format_value(value), expected, _format_known_keys(_model_at(schema, detail["loc"]))
 
 
@@ -187,18 +191,18 @@ def _join_words(words: Sequence[str]) -> str:
     return " or ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
 
-def _describe_missing_key(key: str, model: type[BaseModel] | None) -> _Words:
+def _describe_missing_key(key: str, model: type[BaseModel] | None) -> _ProblemTexts:
     field = model.model_fields[key] if model else None
     inner = _model_at(model, [key]) if model else None
     return f"{key} is missing", "", (field and field.description) or _format_known_keys(inner)
 
 
-def _describe_unknown_key(key: str, model: type[BaseModel] | None) -> _Words:
+def _describe_unknown_key(key: str, model: type[BaseModel] | None) -> _ProblemTexts:
     return f"unknown key {key}", "", _suggest_nearest_word(key, list(model.model_fields) if model else [], "known keys")
 
 
-def _describe_wrong_value(key: str, actual_word: str, expected: str) -> _Words:
-    if actual_word in LATER_VALUES.get(key, ()):
+def _describe_wrong_value(key: str, actual_word: str, expected: str) -> _ProblemTexts:
+    if actual_word in UNSUPPORTED_VALUES_BY_KEY.get(key, ()):
         return f"{actual_word} is not built by this release", expected, ""
     words = expected.replace(" or ", ", ").split(", ")
     return actual_word, expected, _suggest_nearest_word(actual_word, words, "") if words[1:] else ""
@@ -218,24 +222,24 @@ def _model_at(schema: type[BaseModel], loc: Sequence[object]) -> type[BaseModel]
     annotation: object = schema
     for step in loc:
         annotation = _annotation_of_step(annotation, step)
-    return next((member_type for member_type in _parts(annotation) if _is_model(member_type)), None)
+    return next((member_type for member_type in _union_members(annotation) if _is_model(member_type)), None)
 
 
 def _annotation_of_step(annotation: object, step: object) -> Any:
     """Return the type of the value at a key; the tag of a union leads nowhere."""
-    for member_type in _parts(annotation):
+    for member_type in _union_members(annotation):
         if get_origin(member_type) is dict:
             return get_args(member_type)[1]
         if get_origin(member_type) is tuple and isinstance(step, int):
             return get_args(member_type)[0]
-        if _is_model(member_type) and _has_kind(member_type, step):
+        if _is_model(member_type) and _has_discriminator_word(member_type, step):
             return member_type
         if _is_model(member_type) and step in member_type.model_fields:
             return member_type.model_fields[step].annotation
     return annotation
 
 
-def _has_kind(model: type[BaseModel], word: object) -> bool:
+def _has_discriminator_word(model: type[BaseModel], word: object) -> bool:
     """Whether a model is that of a discriminator word of a union."""
     return "kind" in model.model_fields and word in get_args(model.model_fields["kind"].annotation)
 
@@ -245,18 +249,18 @@ def _kinds_at(schema: type[BaseModel], loc: Sequence[object]) -> list[str]:
     annotation: object = schema
     for step in loc:
         annotation = _annotation_of_step(annotation, step)
-    models = [member_type for member_type in _parts(annotation) if _is_model(member_type)]
+    models = [member_type for member_type in _union_members(annotation) if _is_model(member_type)]
     return [word for model in models for word in get_args(model.model_fields["kind"].annotation)]
 
 
-def _parts(annotation: object) -> Iterator[Any]:
+def _union_members(annotation: object) -> Iterator[Any]:
     """Yield a type, or the types of a union, without their `Annotated` metadata."""
     origin = get_origin(annotation)
     if origin is Annotated:
-        yield from _parts(get_args(annotation)[0])
+        yield from _union_members(get_args(annotation)[0])
     elif origin in (Union, types.UnionType):
         for member_type in get_args(annotation):
-            yield from _parts(member_type)
+            yield from _union_members(member_type)
     else:
         yield annotation
 
@@ -277,4 +281,4 @@ def _format_value(value: object) -> str:
         return "a list" if value else "an empty list"
     if isinstance(value, bool):
         return "true" if value else "false"
-    return "nothing" if value is None else on_one_line(str(value))
+    return "nothing" if value is None else sanitize_for_message(str(value))

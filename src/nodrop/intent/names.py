@@ -6,66 +6,68 @@ from typing import Annotated, Literal, NamedTuple
 
 from pydantic import Discriminator, Field, Tag
 
-from nodrop.intent.part import Part
+from nodrop.intent.part import SchemaMapping
 from nodrop.intent.types import Name, Scalar
 from nodrop.units import Misread
 
 FieldName = Literal["site", "pod", "plane", "role", "group", "id", "rack"]
-FIELDS: tuple[FieldName, ...] = ("site", "pod", "plane", "role", "group", "id", "rack")
+TEMPLATE_FIELDS: tuple[FieldName, ...] = ("site", "pod", "plane", "role", "group", "id", "rack")
 """The parts of an identity that a template may hold."""
-NUMBERS: tuple[FieldName, ...] = ("pod", "plane", "id", "rack")
+NUMERIC_FIELDS: tuple[FieldName, ...] = ("pod", "plane", "id", "rack")
 """Those that may be filled up with zeros; a rack only where it is a number."""
 
 _MOST_CHARACTERS = 200
-_PIECE = re.compile(r"\{([^{}]*)\}|([^{}]+)")
-_LITERAL = r"[A-Za-z0-9._-]+"
-_WIDTH = r"0[1-9]"
-_EXPECTED = "letters, digits, dots, dashes, underscores and fields in braces, such as {role}{id:02}"
+_TEMPLATE_PIECE_PATTERN = re.compile(r"\{([^{}]*)\}|([^{}]+)")
+_LITERAL_PATTERN = r"[A-Za-z0-9._-]+"
+_WIDTH_PATTERN = r"0[1-9]"
+_TEMPLATE_SYNTAX = "letters, digits, dots, dashes, underscores and fields in braces, such as {role}{id:02}"
 
 
-class Slot(NamedTuple):
+class TemplateField(NamedTuple):
     """A field of a template, and the digits that its number has at least; 0 takes it as it is."""
 
     field: FieldName
     width: int
 
 
-NameTemplate = tuple[str | Slot, ...]
+NameTemplate = tuple[str | TemplateField, ...]
 """Texts and fields in turn."""
 
 
 def read_template(template: object) -> NameTemplate:
-    """Read `r{rack}-{role}{id:02}`; a field is a word of `FIELDS` and nothing else, so a template runs nothing."""
+    """Read `r{rack}-{role}{id:02}`; a field is a word of `TEMPLATE_FIELDS`, so a template runs nothing."""
     if not isinstance(template, str) or not template or len(template) > _MOST_CHARACTERS:
         raise Misread(f"a template of 1 to {_MOST_CHARACTERS} characters, such as {{role}}{{id:02}}")
-    pieces: list[str | Slot] = []
+    pieces: list[str | TemplateField] = []
     at = 0
-    for match in _PIECE.finditer(template):
+    for match in _TEMPLATE_PIECE_PATTERN.finditer(template):
         if match.start() != at:
             break
         field, literal = match.groups()
-        if literal is not None and not re.fullmatch(_LITERAL, literal):
-            raise Misread(_EXPECTED, template)
+        if literal is not None and not re.fullmatch(_LITERAL_PATTERN, literal):
+            raise Misread(_TEMPLATE_SYNTAX, template)
         pieces.append(_read_slot(field) if literal is None else literal)
         at = match.end()
     if at != len(template):
-        raise Misread(_EXPECTED, f"{template}, with a single brace")
+        raise Misread(_TEMPLATE_SYNTAX, f"{template}, with a single brace")
     return tuple(pieces)
 
 
-def _read_slot(words: str) -> Slot:
+def _read_slot(words: str) -> TemplateField:
     name, colon, width = words.partition(":")
-    field = next((field for field in FIELDS if field == name), None)
+    field = next((field for field in TEMPLATE_FIELDS if field == name), None)
     if field is None:
-        close = difflib.get_close_matches(name, FIELDS, n=1)
-        raise Misread(f"a field: {', '.join(FIELDS)}", f"{{{words}}}", f"did you mean {{{close[0]}}}?" if close else "")
+        close = difflib.get_close_matches(name, TEMPLATE_FIELDS, n=1)
+        raise Misread(
+            f"a field: {', '.join(TEMPLATE_FIELDS)}", f"{{{words}}}", f"did you mean {{{close[0]}}}?" if close else ""
+        )
     if not colon:
-        return Slot(field, 0)
-    if field not in NUMBERS:
-        raise Misread(f"{{{field}}}", f"{{{words}}}", f"only numbers have a width: {', '.join(NUMBERS)}")
-    if not re.fullmatch(_WIDTH, width):
+        return TemplateField(field, 0)
+    if field not in NUMERIC_FIELDS:
+        raise Misread(f"{{{field}}}", f"{{{words}}}", f"only numbers have a width: {', '.join(NUMERIC_FIELDS)}")
+    if not re.fullmatch(_WIDTH_PATTERN, width):
         raise Misread(f"a zero and the number of digits, 1 to 9, such as {{{field}:02}}", f"{{{words}}}")
-    return Slot(field, int(width))
+    return TemplateField(field, int(width))
 
 
 def format_template(template: NameTemplate) -> str:
@@ -87,34 +89,37 @@ Template = Annotated[
         {
             "type": "string",
             "maxLength": _MOST_CHARACTERS,
-            "pattern": rf"^([A-Za-z0-9._-]|\{{({'|'.join(FIELDS)})\}}|\{{({'|'.join(NUMBERS)}):{_WIDTH}\}})+$",
+            "pattern": rf"^([A-Za-z0-9._-]|\{{({'|'.join(TEMPLATE_FIELDS)})\}}"
+            rf"|\{{({'|'.join(NUMERIC_FIELDS)}):{_WIDTH_PATTERN}\}})+$",
         },
     ),
 ]
 
 
-def _tag_by_form(value: object) -> str | None:
+def _template_form_tag(value: object) -> str | None:
     return "mapping" if isinstance(value, dict) else "text" if isinstance(value, str | tuple) else None
 
 
 Templates = Annotated[
     Annotated[Template, Tag("text")] | Annotated[dict[Name, Template], Tag("mapping")],
     Discriminator(
-        _tag_by_form, custom_error_type="neither", custom_error_message="expected a template, or a mapping of templates"
+        _template_form_tag,
+        custom_error_type="neither",
+        custom_error_message="expected a template, or a mapping of templates",
     ),
 ]
 
 
 def _read_rack(value: object) -> str:
-    if not isinstance(value, str) or not re.fullmatch(_LITERAL, value) or len(value) > _MOST_CHARACTERS:
+    if not isinstance(value, str) or not re.fullmatch(_LITERAL_PATTERN, value) or len(value) > _MOST_CHARACTERS:
         raise Misread("a rack of letters, digits, dots, dashes and underscores")
     return value
 
 
-Rack = Annotated[str, Scalar(_read_rack, {"type": ["integer", "string"], "pattern": rf"^{_LITERAL}$"})]
+Rack = Annotated[str, Scalar(_read_rack, {"type": ["integer", "string"], "pattern": rf"^{_LITERAL_PATTERN}$"})]
 
 
-class Names(Part):
+class Names(SchemaMapping):
     """What switches and hosts are named. Names decide nothing else: a rename changes names only."""
 
     template: Templates | None = Field(

@@ -4,23 +4,23 @@ from typing import Literal
 
 from pydantic import Field
 
-from nodrop.intent.part import Part
+from nodrop.intent.part import SchemaMapping
 from nodrop.intent.types import (
     Addresses,
+    AddressPools,
     AsnRule,
     Bool,
     Collectors,
     HashFields,
-    Line,
+    Ipv4Network,
     Name,
-    Network,
-    Networks,
-    ShortTime,
+    RoutingLine,
+    TimeUs,
 )
 from nodrop.model.fabric import SampledKind
 
 
-class Routing(Part):
+class Routing(SchemaMapping):
     """The control plane."""
 
     protocol: Literal["ebgp"] = Field("ebgp", description="routing protocol between the tiers")
@@ -52,30 +52,30 @@ class Routing(Part):
     )
 
 
-class Addressing(Part):
+class Addressing(SchemaMapping):
     """The pools that addresses follow from; a device's addresses depend on its number and ports alone.
 
     Loopbacks, links and endpoints have a pool of IPv4, of IPv6 or of both: `[10.0.0.0/16, "fd00::/48"]`.
     """
 
-    loopbacks: Networks = Field(description="pool of the switches' loopbacks, such as 10.0.0.0/16")
-    links: Networks | None = Field(
+    loopbacks: AddressPools = Field(description="pool of the switches' loopbacks, such as 10.0.0.0/16")
+    links: AddressPools | None = Field(
         None, description="pool of the links between switches, such as 10.1.0.0/16; none where sessions are unnumbered"
     )
-    endpoints: Networks = Field(description="pool of the links to hosts, such as 10.2.0.0/16")
-    oob: Network = Field(description="out-of-band management; the gateway is its last usable address")
+    endpoints: AddressPools = Field(description="pool of the links to hosts, such as 10.2.0.0/16")
+    oob: Ipv4Network = Field(description="out-of-band management; the gateway is its last usable address")
 
 
-class HighFrequency(Part):
+class HighFrequency(SchemaMapping):
     """Counters of lossless and RDMA classes that switches sample and stream at short intervals."""
 
-    interval: ShortTime = Field(description="time between samples, such as 10ms or 500us")
+    interval: TimeUs = Field(description="time between samples, such as 10ms or 500us")
     objects: SampledKind = Field(
         "queues", description="the objects that are sampled; a switch streams one kind of them"
     )
 
 
-class Telemetry(Part):
+class Telemetry(SchemaMapping):
     """The access of collectors to counters.
 
     A feature that the platform does not have is noted; a feature that no switch has is rejected.
@@ -90,16 +90,16 @@ class Telemetry(Part):
     )
 
 
-class Snmp(Part):
+class Snmp(SchemaMapping):
     """The information that a switch gives about itself by SNMP; communities are secrets, and no key of an intent holds
     any.
     """
 
-    location: Line | None = Field(None, description="where the switches are")
-    contact: Line | None = Field(None, description="who looks after them")
+    location: RoutingLine | None = Field(None, description="where the switches are")
+    contact: RoutingLine | None = Field(None, description="who looks after them")
 
 
-class Services(Part):
+class Services(SchemaMapping):
     """Services in the management VRF."""
 
     ntp: Addresses = Field((), description="addresses of time servers")

@@ -3,7 +3,7 @@
 from pydantic import BaseModel, ConfigDict
 
 
-class Part(BaseModel):
+class SchemaMapping(BaseModel):
     """A mapping of an intent: closed, and frozen once read."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)

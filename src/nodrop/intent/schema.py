@@ -13,47 +13,47 @@ from nodrop.errors import Problem
 from nodrop.intent.hosts import Hosts
 from nodrop.intent.names import Names
 from nodrop.intent.network import Addressing, Routing, Services
-from nodrop.intent.part import Part
+from nodrop.intent.part import SchemaMapping
 from nodrop.intent.sheet_file import SheetFile
-from nodrop.intent.topology import LANES, Split, Topology
+from nodrop.intent.topology import LANES_DESCRIPTION, Split, Topology
 from nodrop.intent.types import (
+    AddressPools,
     Bool,
     Bytes,
     Ids,
-    Length,
-    Line,
+    LengthM,
     Name,
-    Networks,
     Percent,
-    Raw,
-    Speed,
+    PlatformSettings,
+    RoutingLine,
+    SpeedMbps,
     Text,
-    Time,
+    TimeMs,
     numbers,
-    one_of,
     percentage,
-    raw,
+    raw_tree,
+    scalar_of_whole_or_word,
+    scalar_of_words,
     whole,
-    whole_or,
 )
 from nodrop.model.fabric import Mode, Purpose
-from nodrop.syntax.places import on_one_line
+from nodrop.syntax.places import sanitize_for_message
 from nodrop.syntax.yaml import Document
 from nodrop.syntax.yaml_span import Entries
 
 _Made = TypeVar("_Made")
 
 
-class VlanAccess(Part):
+class VlanAccess(SchemaMapping):
     """A VLAN of a group's own on each of its leaves: its ports there are access ports, the leaf is their gateway."""
 
     id: Annotated[int, whole(2, 4094)] = Field(description="number of the VLAN, the same on every leaf")
-    pool: Networks = Field(
+    pool: AddressPools = Field(
         description="addresses of which every leaf has a subnet, such as 10.3.0.0/16; the gateway is its first"
     )
 
 
-class Endpoints(Part):
+class Endpoints(SchemaMapping):
     """A group of servers or storage nodes that are alike."""
 
     ids: Ids = Field(
@@ -79,14 +79,14 @@ class Endpoints(Part):
         None, description="the leaves' panel ports for this group; needed where there are several groups"
     )
     split: Split = Field(1, description="into how many ports each of the leaves' panel ports is broken out for them")
-    lanes: Split | None = Field(None, description=LANES)
+    lanes: Split | None = Field(None, description=LANES_DESCRIPTION)
     vlan: VlanAccess | None = Field(
         None, description="id and pool: a VLAN that the group's ports on a leaf share; default: each port is routed"
     )
     bond: Bool = Field(False, description="the ports of each are one bond by LACP, on one leaf; default: none is")
-    speed: Speed = Field(description="speed of each port, such as 400G")
+    speed: SpeedMbps = Field(description="speed of each port, such as 400G")
     media: Text = Field(description="kind of cable or transceiver, such as DR4, SR4, AOC or DAC")
-    length: Length = Field(description="cable length in metres, the longest of the group")
+    length: LengthM = Field(description="cable length in metres, the longest of the group")
 
     @property
     def ports_on_switch(self) -> int:
@@ -99,7 +99,7 @@ class Endpoints(Part):
         return -(-self.ports // self.ports_on_switch)
 
 
-class Ecn(Part):
+class Ecn(SchemaMapping):
     """When the switch marks: from `min` bytes of queue depth, reaching `probability` at `max`."""
 
     min: Bytes = Field(description="queue depth from which packets are marked, such as 150kB")
@@ -107,7 +107,7 @@ class Ecn(Part):
     probability: Percent = Field(description="share of packets marked at max; above max, all are")
 
 
-class TrafficClass(Part):
+class TrafficClass(SchemaMapping):
     """One kind of traffic, from its DSCP to its queue."""
 
     dscp: Annotated[tuple[int, ...] | Literal["rest"], numbers(0, 63, word="rest")] = Field(
@@ -128,11 +128,11 @@ class TrafficClass(Part):
     ecn: Ecn | None = Field(None, description="marking of ECN-capable packets; RDMA needs it")
 
 
-class WatchdogTimers(Part):
+class WatchdogTimers(SchemaMapping):
     """PFC watchdog of one side."""
 
-    detection: Time | None = Field(None, description="how long a queue may be stuck")
-    restoration: Time | None = Field(None, description="how long without pause until it is lossless again")
+    detection: TimeMs | None = Field(None, description="how long a queue may be stuck")
+    restoration: TimeMs | None = Field(None, description="how long without pause until it is lossless again")
     action: Literal["drop", "forward", "alert"] = Field("drop", description="what happens to packets of a stuck queue")
 
 
@@ -148,13 +148,13 @@ TimersOrOff = Annotated[
 ]
 
 
-MOST_FRAMES = 100_000
+MAX_STUCK_QUEUE_FRAMES = 100_000
 """The most frames that a queue may be told to send in a polling, stuck as it is."""
-MOST_SHARING = 256
+MAX_SHARED_HEADROOM_RATIO = 256
 """The most by which shared headroom may be less than that of all ports at once."""
 
 
-class Stuck(Part):
+class Stuck(SchemaMapping):
     """The conditions of a stuck queue in each polling, where a switch can be configured for it: all that are stated
     apply.
     """
@@ -162,26 +162,28 @@ class Stuck(Part):
     paused: Annotated[int, percentage(1, 99)] | None = Field(
         None, description="longer paused than that share of the polling"
     )
-    sent: Annotated[int, whole(0, MOST_FRAMES)] | None = Field(None, description="no more frames sent than that")
+    sent: Annotated[int, whole(0, MAX_STUCK_QUEUE_FRAMES)] | None = Field(
+        None, description="no more frames sent than that"
+    )
     fill: Annotated[int, percentage(0, 99)] | None = Field(None, description="fuller than that")
 
 
-class Watchdog(Part):
+class Watchdog(SchemaMapping):
     """PFC watchdogs: leaf ports towards servers, and links between switches, later than those."""
 
     hosts: WatchdogTimers = Field(default_factory=WatchdogTimers)
     fabric: TimersOrOff = Field(default_factory=WatchdogTimers)
-    polling: Time | None = Field(None, description="how often a switch looks, on all its ports")
+    polling: TimeMs | None = Field(None, description="how often a switch looks, on all its ports")
     stuck: Stuck | None = Field(None, description="what a queue has to be like until it is taken for stuck")
 
 
-class Pfc(Part):
+class Pfc(SchemaMapping):
     """Priority flow control."""
 
     watchdog: Watchdog = Field(default_factory=Watchdog)
 
 
-class Buffers(Part):
+class Buffers(SchemaMapping):
     """How the packet memory is shared out."""
 
     lossless_pool: Annotated[int, percentage(1, 99)] = Field(
@@ -189,10 +191,12 @@ class Buffers(Part):
         description="share of the available memory for the lossless pool",
         json_schema_extra={"default": "90%"},
     )
-    alpha: Annotated[str, one_of("1/8", "1/4", "1/2", "1", "2", "4", "8")] = Field(
+    alpha: Annotated[str, scalar_of_words("1/8", "1/4", "1/2", "1", "2", "4", "8")] = Field(
         "1", description="dynamic threshold: alpha times the free pool"
     )
-    shared_headroom: Annotated[int | Literal["off", "on"], whole_or(1, MOST_SHARING, "off", "on")] = Field(
+    shared_headroom: Annotated[
+        int | Literal["off", "on"], scalar_of_whole_or_word(1, MAX_SHARED_HEADROOM_RATIO, "off", "on")
+    ] = Field(
         "off",
         description="off: each lossless port has its own; on: one pool that holds the headroom of all at once; "
         "a whole number: one that holds so many times less",
@@ -210,7 +214,7 @@ class Buffers(Part):
         return 1 if self.shared_headroom == "on" else None
 
 
-class Trimming(Part):
+class Trimming(SchemaMapping):
     """What becomes of packets that do not fit, in mode trim, and in mode uec if stated."""
 
     size: Bytes = Field(
@@ -219,22 +223,26 @@ class Trimming(Part):
     into: Name = Field("trimmed", description="class in which cut packets travel, marked with the first of its DSCPs")
 
 
-_NOTHING: dict[str, Any] = {"default": {}}
+_EMPTY_DEFAULT_SCHEMA: dict[str, Any] = {"default": {}}
 
 
-class Additions(Part):
+class Additions(SchemaMapping):
     """Settings that no key of an intent covers, passed on unchanged; a setting that a key does cover is rejected."""
 
-    tables: Annotated[Raw, raw(3)] = Field(
-        (), description="tables, their rows and fields, where the platform has tables", json_schema_extra=_NOTHING
+    tables: Annotated[PlatformSettings, raw_tree(3)] = Field(
+        (),
+        description="tables, their rows and fields, where the platform has tables",
+        json_schema_extra=_EMPTY_DEFAULT_SCHEMA,
     )
-    paths: Annotated[Raw, raw()] = Field(
-        (), description="settings as a tree, where the platform has paths", json_schema_extra=_NOTHING
+    paths: Annotated[PlatformSettings, raw_tree()] = Field(
+        (), description="settings as a tree, where the platform has paths", json_schema_extra=_EMPTY_DEFAULT_SCHEMA
     )
-    lines: tuple[Line, ...] = Field((), description="lines for the routing daemon's file, where the platform has one")
+    lines: tuple[RoutingLine, ...] = Field(
+        (), description="lines for the routing daemon's file, where the platform has one"
+    )
 
 
-class DeviceSettings(Part):
+class DeviceSettings(SchemaMapping):
     """Settings of one switch."""
 
     drained: Bool = Field(
@@ -242,10 +250,10 @@ class DeviceSettings(Part):
     )
 
 
-class WrittenIntent(Part):
+class WrittenIntent(SchemaMapping):
     """An intent that knows the text it came from."""
 
-    nodrop: Annotated[str, one_of("1")] = Field(description="version of this format")
+    nodrop: Annotated[str, scalar_of_words("1")] = Field(description="version of this format")
     fabric: Name = Field(description="name of the fabric")
     _document: Document | None = PrivateAttr(None)
     _entries: Entries | None = PrivateAttr(None)
@@ -287,7 +295,7 @@ class WrittenIntent(Part):
         """Return a problem at a path of the intent's keys, with its line where the text is known."""
         if self._document is not None:
             return self._document.problem(keys, fault_text, expected, hint)
-        where = ".".join(on_one_line(str(key)) for key in keys)
+        where = ".".join(sanitize_for_message(str(key)) for key in keys)
         return Problem(path=self.path, where=where, found=fault_text, expected=expected, hint=hint)
 
 

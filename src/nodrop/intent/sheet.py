@@ -14,21 +14,21 @@ from typing import NamedTuple
 
 from nodrop import units
 from nodrop.errors import Problem
-from nodrop.hardware import nearest
+from nodrop.hardware import nearest_word_hint
 from nodrop.intent.schema import WrittenIntent
 from nodrop.intent.topology import CableFile, Cables, CableSheet
-from nodrop.syntax.places import on_one_line
-from nodrop.units import Misread, whole_number
+from nodrop.syntax.places import sanitize_for_message
+from nodrop.units import Misread, parse_whole_number
 
 MAX_CABLES = 200_000
 """Rows of a sheet: twice the cables of 1,000 switches of 128 ports, each with a switch at both ends."""
 MOST_LENGTH_M = 100_000
 
-_KEYS = ("topology", "cables")
-_COLUMNS = ("device", "port", "length", "media", "speed", "panel")
-_SIDE = re.compile("[ab]_")
-_ENDS = re.compile(r"([^\s:]{1,255}):(\S{1,255}?)(?:--| -- )([^\s:]{1,255}):(\S{1,255})")
-_EXAMPLE = "leaf1:swp1--spine1:swp1 30m DR4 400G"
+_CABLES_KEY_PATH = ("topology", "cables")
+_SHEET_COLUMNS = ("device", "port", "length", "media", "speed", "panel")
+_SIDE_PREFIX_PATTERN = re.compile("[ab]_")
+_CABLE_ENDS_PATTERN = re.compile(r"([^\s:]{1,255}):(\S{1,255}?)(?:--| -- )([^\s:]{1,255}):(\S{1,255})")
+_CABLE_EXAMPLE = "leaf1:swp1--spine1:swp1 30m DR4 400G"
 
 
 class SheetEnd(NamedTuple):
@@ -67,8 +67,8 @@ class SheetPlaces:
         if self._file is not None:
             return self._file.problem(index, fault, expected, hint)
         if self._listed:
-            return self._intent.problem((*_KEYS, index), fault, expected, hint)
-        problem = self._intent.problem(_KEYS, fault, expected, hint)
+            return self._intent.problem((*_CABLES_KEY_PATH, index), fault, expected, hint)
+        problem = self._intent.problem(_CABLES_KEY_PATH, fault, expected, hint)
         if self._first_line is None:
             return replace(problem, found=f"row {index + 1}: {fault}")
         line = self._first_line + index
@@ -81,7 +81,7 @@ class SheetPlaces:
 
     def _line_below_block_mark(self) -> int | None:
         """Return the line of the first row of a literal block (`cables: |`); None for other texts."""
-        line = self._intent.problem(_KEYS, "").line
+        line = self._intent.problem(_CABLES_KEY_PATH, "").line
         if line is None:
             return None
         lines = self._intent.text.split("\n", line)
@@ -97,19 +97,21 @@ def read_sheet(intent: WrittenIntent, sheet: CableSheet, problems: list[Problem]
             media=sheet.media if row.media is None else row.media,
             speed_mbps=sheet.speed if row.speed_mbps is None else row.speed_mbps,
         )
-        for row in read_rows(intent, sheet.cables, problems)
+        for row in read_sheet_rows(intent, sheet.cables, problems)
     )
 
 
-def read_rows(intent: WrittenIntent, cables: Cables, problems: list[Problem]) -> Iterator[SheetRow]:
+def read_sheet_rows(intent: WrittenIntent, cables: Cables, problems: list[Problem]) -> Iterator[SheetRow]:
     """Yield the cables of a sheet as stated; rows that are none are added to `problems`."""
     places = SheetPlaces(intent, cables)
     if isinstance(cables, CableFile):
         if intent.sheet_file is None:
-            problems.append(intent.problem((*_KEYS, "file"), "a file, of a text without a folder", "the cables here"))
+            problems.append(
+                intent.problem((*_CABLES_KEY_PATH, "file"), "a file, of a text without a folder", "the cables here")
+            )
             return
         cables = intent.sheet_file.cables
-    rows = _read_csv(cables, places, problems) if isinstance(cables, str) else _read_list(cables, places, problems)
+    rows = _read_csv(cables, places, problems) if isinstance(cables, str) else _read_row_list(cables, places, problems)
     for count, row in enumerate(rows):
         if count == MAX_CABLES:
             problems.append(places.problem(row.index, f"more than {MAX_CABLES:,} cables", f"at most {MAX_CABLES:,}"))
@@ -117,12 +119,12 @@ def read_rows(intent: WrittenIntent, cables: Cables, problems: list[Problem]) ->
         yield row
 
 
-def _read_list(texts: Sequence[str], places: SheetPlaces, problems: list[Problem]) -> Iterator[SheetRow]:
+def _read_row_list(texts: Sequence[str], places: SheetPlaces, problems: list[Problem]) -> Iterator[SheetRow]:
     for index, text in enumerate(texts):
         ends, *words = text.replace(" -- ", "--").split()
-        match = _ENDS.fullmatch(ends)
+        match = _CABLE_ENDS_PATTERN.fullmatch(ends)
         if match is None:
-            problems.append(places.problem(index, on_one_line(text), _EXAMPLE))
+            problems.append(places.problem(index, sanitize_for_message(text), _CABLE_EXAMPLE))
             continue
         values: dict[str, str] = {}
         for word in words:
@@ -134,7 +136,7 @@ def _read_list(texts: Sequence[str], places: SheetPlaces, problems: list[Problem
 
 def _column_of_word(word: str) -> str:
     """Return the column that a word behind the ends of a cable belongs to."""
-    for column, read in _READERS:
+    for column, read in _READER_BY_COLUMN:
         try:
             read(word)
         except Misread:
@@ -155,7 +157,7 @@ def _read_csv(text: str, places: SheetPlaces, problems: list[Problem]) -> Iterat
             if not any(row) or row[0].startswith("#"):
                 continue
             if columns is None:
-                columns = _columns(row, index, places, problems)
+                columns = _parse_columns(row, index, places, problems)
                 if columns is None:
                     return
             elif len(row) != len(columns):
@@ -164,18 +166,22 @@ def _read_csv(text: str, places: SheetPlaces, problems: list[Problem]) -> Iterat
             elif (cable := _row_of_cells(columns, row, index, places, problems)) is not None:
                 yield cable
     except csv.Error as error:
-        problems.append(places.problem(max(lines.line_num - 1, 0), on_one_line(str(error)), "CSV"))
+        problems.append(places.problem(max(lines.line_num - 1, 0), sanitize_for_message(str(error)), "CSV"))
     if columns is None:
         problems.append(places.problem(0, "no line of column names", "device, port, device, port, length, media"))
 
 
-def _columns(cells: Sequence[str], index: int, places: SheetPlaces, problems: list[Problem]) -> list[str] | None:
+def _parse_columns(cells: Sequence[str], index: int, places: SheetPlaces, problems: list[Problem]) -> list[str] | None:
     """Return the meaning of each column; None where the first line does not name the devices and ports."""
-    columns = [_SIDE.sub("", cell.lower()).removesuffix("_m") for cell in cells]
+    columns = [_SIDE_PREFIX_PATTERN.sub("", cell.lower()).removesuffix("_m") for cell in cells]
     for cell, column in zip(cells, columns, strict=True):
-        if column not in _COLUMNS:
-            expected = f"one of {', '.join(_COLUMNS)}"
-            problems.append(places.problem(index, f"column {on_one_line(cell)}", expected, nearest(column, _COLUMNS)))
+        if column not in _SHEET_COLUMNS:
+            expected = f"one of {', '.join(_SHEET_COLUMNS)}"
+            problems.append(
+                places.problem(
+                    index, f"column {sanitize_for_message(cell)}", expected, nearest_word_hint(column, _SHEET_COLUMNS)
+                )
+            )
             return None
     for column, count in (("device", 2), ("port", 2)):
         if columns.count(column) != count:
@@ -203,12 +209,12 @@ def _make_row(
     a: SheetEnd, b: SheetEnd, values: Mapping[str, str], index: int, places: SheetPlaces, problems: list[Problem]
 ) -> SheetRow | None:
     numbers: dict[str, int] = {}
-    for column, read in _READERS:
+    for column, read in _READER_BY_COLUMN:
         try:
             if column in values:
                 numbers[column] = read(values[column])
         except Misread as wrong:
-            problems.append(places.problem(index, on_one_line(values[column]), wrong.expected))
+            problems.append(places.problem(index, sanitize_for_message(values[column]), wrong.expected))
             return None
     return SheetRow(
         a=a,
@@ -220,12 +226,15 @@ def _make_row(
     )
 
 
-def _length_m(text: str) -> int:
-    length_m = whole_number(text.removesuffix("m"), MOST_LENGTH_M)
+def _parse_length_m(text: str) -> int:
+    length_m = parse_whole_number(text.removesuffix("m"), MOST_LENGTH_M)
     if not length_m:
         raise Misread(f"a length in whole metres, 1m to {MOST_LENGTH_M}m")
     return length_m
 
 
-_READERS: tuple[tuple[str, Callable[[str], int]], ...] = (("length", _length_m), ("speed", units.speed_mbps))
+_READER_BY_COLUMN: tuple[tuple[str, Callable[[str], int]], ...] = (
+    ("length", _parse_length_m),
+    ("speed", units.parse_speed_mbps),
+)
 """How cells of columns with numbers are read."""

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from nodrop.errors import Problem
-from nodrop.syntax.places import Lines, decode
-from nodrop.syntax.yaml import Document, parse
+from nodrop.syntax.places import Lines, decode_utf8
+from nodrop.syntax.yaml import Document, parse_yaml
 
 YAML_ENDINGS = (".yaml", ".yml")
 
@@ -29,13 +29,13 @@ class SheetFile:
     @classmethod
     def of_csv(cls, path: str, content: bytes) -> "SheetFile":
         """Return the sheet in a CSV file; raise InputProblems where that is not UTF-8."""
-        text = decode(content, path)
+        text = decode_utf8(content, path)
         return cls(path=path, content=content, cables=text, document=None, lines=Lines(text))
 
     @classmethod
     def of_yaml(cls, path: str, content: bytes, read: Callable[[Document], tuple[str, ...]]) -> "SheetFile":
         """Return the sheet in a YAML file, whose cables `read` returns; raise InputProblems as that does."""
-        document = parse(content, path)
+        document = parse_yaml(content, path)
         return cls(path=path, content=content, cables=read(document), document=document, lines=Lines(document.text))
 
     def problem(self, index: int, fault: str, expected: str = "", hint: str = "") -> Problem:

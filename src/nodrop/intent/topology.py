@@ -8,36 +8,36 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Discriminator, Field, Tag
 
-from nodrop.intent.part import Part
-from nodrop.intent.types import Ids, Length, Name, Speed, Text, number, numbers, one_of, texts, whole
+from nodrop.intent.part import SchemaMapping
+from nodrop.intent.types import Ids, LengthM, Name, SpeedMbps, Text, number, numbers, scalar_of_words, texts, whole
 from nodrop.model.fabric import QosStyle
-from nodrop.platforms import default_first
+from nodrop.platforms import platforms_default_first
 
 MOST_LINKS = 64
 """Links between two switches, at most."""
 MOST_TIERS = 5
 """Tiers of switches, at most: as many as there are roles."""
 
-Split = Annotated[int, one_of("1", "2", "4", "8", read=int)]
-LANES = "lanes in use of each switch port, if not all, such as 4 for QSFP28 modules in QSFP-DD ports"
+Split = Annotated[int, scalar_of_words("1", "2", "4", "8", read=int)]
+LANES_DESCRIPTION = "lanes in use of each switch port, if not all, such as 4 for QSFP28 modules in QSFP-DD ports"
 _Slots = Annotated[int, whole(1, 512)]
 _Ratio = Annotated[float, number(0.01, 1000)]
-_Dead = Annotated[tuple[int, ...], numbers(1, empty=True)]
-_MEDIA = "kind of cable or transceiver, such as DR4, SR4, AOC or DAC"
-_LENGTH = "cable length in metres, the longest of the group"
-_DEAD = "panel ports that must stay shut, such as those that a split neighbor takes; in no other list"
-_SLOTS = "links for which every {} has addresses set aside; a power of two, for they are one prefix; "
+_DeadPorts = Annotated[tuple[int, ...], numbers(1, empty=True)]
+_MEDIA_DESCRIPTION = "kind of cable or transceiver, such as DR4, SR4, AOC or DAC"
+_LENGTH_DESCRIPTION = "cable length in metres, the longest of the group"
+_DEAD_PORTS_DESCRIPTION = "panel ports that must stay shut, such as those that a split neighbor takes; in no other list"
+_SLOTS_DESCRIPTION = "links for which every {} has addresses set aside; a power of two, for they are one prefix; "
 
-SlotsPerDevice = Annotated[int, one_of(*(str(2**n) for n in range(5, 13)), read=int)]
+SlotsPerDevice = Annotated[int, scalar_of_words(*(str(2**n) for n in range(5, 13)), read=int)]
 
 if TYPE_CHECKING:
     Platform = str
 else:
-    Platform = Literal[default_first()]
+    Platform = Literal[platforms_default_first()]
     """The platforms that nodrop writes."""
 
 
-class Switches(Part):
+class Switches(SchemaMapping):
     """Switches that are alike."""
 
     ids: Ids = Field(
@@ -54,12 +54,12 @@ class Switches(Part):
     )
 
 
-class LeafPorts(Part):
+class LeafPorts(SchemaMapping):
     """Which panel ports of every leaf face what."""
 
     endpoints: Ids = Field(description="panel ports towards servers and storage, such as 1-16")
     uplinks: Ids = Field(description="panel ports towards spines, such as 17-32")
-    dead: _Dead = Field((), description=_DEAD)
+    dead: _DeadPorts = Field((), description=_DEAD_PORTS_DESCRIPTION)
 
 
 class Leaves(Switches):
@@ -68,17 +68,17 @@ class Leaves(Switches):
     ports: LeafPorts = Field(description="endpoints and uplinks: which panel ports face what")
 
 
-class Uplinks(Part):
+class Uplinks(SchemaMapping):
     """The links between the two tiers."""
 
     per_spine: Annotated[int, whole(1, MOST_LINKS)] = Field(description="links from each leaf to each spine")
-    speed: Speed = Field(description="speed of each link, such as 400G")
-    media: Text = Field(description=_MEDIA)
-    length: Length = Field(description=_LENGTH)
+    speed: SpeedMbps = Field(description="speed of each link, such as 400G")
+    media: Text = Field(description=_MEDIA_DESCRIPTION)
+    length: LengthM = Field(description=_LENGTH_DESCRIPTION)
     split: Split = Field(
         1, description="into how many ports the panel ports of these links are broken out, on leaves and spines"
     )
-    lanes: Split | None = Field(None, description=LANES)
+    lanes: Split | None = Field(None, description=LANES_DESCRIPTION)
     spine_split: Split | None = Field(None, description="the same for the spines' panel ports; default: as split")
     spine_slots: _Slots | None = Field(
         None,
@@ -92,7 +92,7 @@ class Uplinks(Part):
     )
 
 
-class LeafSpine(Part):
+class LeafSpine(SchemaMapping):
     """A two-tier Clos: every leaf has links to every spine."""
 
     kind: Literal["leaf-spine"] = Field(description="leaf-spine: two tiers, each of one kind of switch; or tiers")
@@ -104,20 +104,21 @@ class LeafSpine(Part):
     )
     slots_per_device: SlotsPerDevice | None = Field(
         None,
-        description=_SLOTS.format("leaf") + "default: the smallest that holds the leaf model's ports times splits",
+        description=_SLOTS_DESCRIPTION.format("leaf")
+        + "default: the smallest that holds the leaf model's ports times splits",
     )
 
 
-class GroupPorts(Part):
+class GroupPorts(SchemaMapping):
     """Which panel ports of every switch of a group face hosts, and which stay shut."""
 
     endpoints: Annotated[tuple[int, ...], numbers(1, empty=True)] = Field(
         (), description="panel ports towards servers and storage, such as 1-32"
     )
-    dead: _Dead = Field((), description=_DEAD)
+    dead: _DeadPorts = Field((), description=_DEAD_PORTS_DESCRIPTION)
 
 
-class GroupUplinks(Part):
+class GroupUplinks(SchemaMapping):
     """The links from every switch of a group to every switch of a group above; with pods on both, of the same pod."""
 
     ports: Ids = Field(description="panel ports of this group's switches, such as 33-64")
@@ -127,14 +128,14 @@ class GroupUplinks(Part):
         "default: all that take the speed",
     )
     links: Annotated[int, whole(1, MOST_LINKS)] = Field(description="links between each two switches")
-    speed: Speed = Field(description="speed of each link, such as 400G")
-    media: Text = Field(description=_MEDIA)
-    length: Length = Field(description=_LENGTH)
+    speed: SpeedMbps = Field(description="speed of each link, such as 400G")
+    media: Text = Field(description=_MEDIA_DESCRIPTION)
+    length: LengthM = Field(description=_LENGTH_DESCRIPTION)
     pods: Annotated[int, whole(1, 4096)] = Field(
         1, description="pods of this group that one pod of the upper group is above, which makes a pod of pods"
     )
     split: Split = Field(1, description="into how many ports the panel ports of these links are broken out")
-    lanes: Split | None = Field(None, description=LANES)
+    lanes: Split | None = Field(None, description=LANES_DESCRIPTION)
     peer_split: Split | None = Field(None, description="the same for the upper group's ports; default: as split")
     peer_slots: _Slots | None = Field(
         None, description="upper switches among whom `ports` are shared out evenly, by id modulo this; default: halving"
@@ -175,7 +176,7 @@ class SwitchGroup(TierSwitches):
     )
 
 
-class Tiers(Part):
+class Tiers(SchemaMapping):
     """Groups of equal switches in one to five tiers: several kinds of leaves, pods, no spines, a single switch."""
 
     kind: Literal["tiers"] = Field(description="tiers: groups of switches in one to five tiers; or leaf-spine")
@@ -187,12 +188,12 @@ class Tiers(Part):
     )
     slots_per_device: SlotsPerDevice | None = Field(
         None,
-        description=_SLOTS.format("switch")
+        description=_SLOTS_DESCRIPTION.format("switch")
         + "default: the smallest that holds the ports times splits of every model with hosts or uplinks",
     )
 
 
-class CableFile(Part):
+class CableFile(SchemaMapping):
     """A cabling sheet in its own file."""
 
     file: Text = Field(
@@ -201,7 +202,7 @@ class CableFile(Part):
     )
 
 
-class CableList(Part):
+class CableList(SchemaMapping):
     """The content of a cabling sheet in YAML."""
 
     cables: tuple[str, ...] = Field(min_length=1, description="a text for each cable")
@@ -218,7 +219,7 @@ Cables = Annotated[
 """The rows of a cabling sheet, or the file that has them."""
 
 
-class CableSheet(Part):
+class CableSheet(SchemaMapping):
     """Groups of equal switches, and every cable between them: any graph, each switch with separate ports."""
 
     kind: Literal["cabling"] = Field(description="cabling: every cable between switches is stated")
@@ -229,30 +230,30 @@ class CableSheet(Part):
         description="the cables between switches: CSV with the columns device, port, device, port, length, media and "
         "speed; a list of `leaf1:swp1--spine1:swp1 30m DR4 400G`; or the file of either"
     )
-    speed: Speed | None = Field(None, description="speed of cables that state none, such as 400G")
+    speed: SpeedMbps | None = Field(None, description="speed of cables that state none, such as 400G")
     media: Text | None = Field(None, description="medium of cables that state none, such as DR4")
-    length: Length | None = Field(None, description="length of cables that state none, such as 30m")
+    length: LengthM | None = Field(None, description="length of cables that state none, such as 30m")
     max_oversubscription: _Ratio = Field(
         1.0, description="downlink bandwidth of a switch over its uplink bandwidth, at most"
     )
     slots_per_device: SlotsPerDevice | None = Field(
         None,
-        description=_SLOTS.format("switch")
+        description=_SLOTS_DESCRIPTION.format("switch")
         + "default: the smallest that holds the ports times splits of every model with hosts or uplinks",
     )
 
 
-KINDS = ("leaf-spine", "tiers", "cabling")
+TOPOLOGY_KINDS = ("leaf-spine", "tiers", "cabling")
 """The kinds of topologies that are built."""
 
 
-def _kind(topology: object) -> str:
+def _topology_kind_of(topology: object) -> str:
     """Return the kind of a topology; one that is missing or not known is read as leaf-spine."""
     kind = topology.get("kind") if isinstance(topology, dict) else getattr(topology, "kind", None)
-    return kind if isinstance(kind, str) and kind in KINDS else KINDS[0]
+    return kind if isinstance(kind, str) and kind in TOPOLOGY_KINDS else TOPOLOGY_KINDS[0]
 
 
 Topology = Annotated[
     Annotated[LeafSpine, Tag("leaf-spine")] | Annotated[Tiers, Tag("tiers")] | Annotated[CableSheet, Tag("cabling")],
-    Discriminator(_kind),
+    Discriminator(_topology_kind_of),
 ]

@@ -14,29 +14,29 @@ from pydantic_core import CoreSchema, core_schema
 
 from nodrop import units
 from nodrop.model.fabric import HASH_FIELDS
-from nodrop.syntax.places import on_one_line
-from nodrop.units import Misread, whole_number
+from nodrop.syntax.places import sanitize_for_message
+from nodrop.units import Misread, parse_whole_number
 
 NAME_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}"
 MAX_ASN = 4294967294
-_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-_Json = dict[str, Any]
+_CONTROL_CHARACTER_PATTERN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_JsonSchema = dict[str, Any]
 
 
 class Scalar:
     """The description of a type for pydantic: how its value is read, and its JSON Schema."""
 
-    def __init__(self, read: Callable[[object], object], schema: _Json) -> None:
+    def __init__(self, read: Callable[[object], object], schema: _JsonSchema) -> None:
         self._read, self._schema = read, schema
 
     def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.no_info_plain_validator_function(self._read)
 
-    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> _Json:
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> _JsonSchema:
         return dict(self._schema)  # pydantic adds to it what belongs to one field
 
 
-class Several:
+class OneOrSeveral:
     """The description for pydantic of a list, each entry once, that may be written as its only entry."""
 
     def __init__(self, *, empty: bool = False) -> None:
@@ -45,7 +45,7 @@ class Several:
     def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.no_info_before_validator_function(self._entries, handler(source))
 
-    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> _Json:
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> _JsonSchema:
         several = handler(schema) | {"minItems": 0 if self._empty else 1, "uniqueItems": True}
         return {"anyOf": [several["items"], several]}
 
@@ -60,11 +60,11 @@ class Several:
         return entries
 
 
-def _text(read: Callable[[str], object], pattern: str, *, numeric: str | None = None, **bounds: float) -> Scalar:
+def _text_scalar(read: Callable[[str], object], pattern: str, *, numeric: str | None = None, **bounds: float) -> Scalar:
     """Return a type that is text of this pattern; `numeric` is what YAML makes of it where it looks like one."""
     read = lru_cache(maxsize=1024)(read)
     kind = [numeric, "string"] if numeric else "string"
-    schema: _Json = {"type": kind, "pattern": f"^({pattern})$"} | bounds
+    schema: _JsonSchema = {"type": kind, "pattern": f"^({pattern})$"} | bounds
     return Scalar(lambda value: read(value if isinstance(value, str) else ""), schema)
 
 
@@ -85,31 +85,31 @@ def _make_bounded_reader(
 
 def whole(low: int, high: int) -> Scalar:
     """Return the type of a whole number within bounds."""
-    read = _make_bounded_reader(units.integer, low, high, "a whole number")
-    return _text(read, units.INTEGER, numeric="integer", minimum=low, maximum=high)
+    read = _make_bounded_reader(units.parse_integer, low, high, "a whole number")
+    return _text_scalar(read, units.INTEGER_REGEX, numeric="integer", minimum=low, maximum=high)
 
 
-def sizes(most_dimensions: int, high: int) -> Scalar:
+def grid_sizes(most_dimensions: int, high: int) -> Scalar:
     """Return the type of the sizes of a grid: `6x6`, each from 2 to `high`."""
 
     def read_sizes(intent_text: str) -> tuple[int, ...]:
-        parts = [whole_number(part) for part in intent_text.split("x")]
+        parts = [parse_whole_number(part) for part in intent_text.split("x")]
         if len(parts) <= most_dimensions and all(part and 2 <= part <= high for part in parts):
             return tuple(part for part in parts if part)
         raise Misread(f"1 to {most_dimensions} numbers from 2 to {high}, such as 6x6")
 
-    return _text(read_sizes, r"[0-9]+(x[0-9]+)*", numeric="integer")
+    return _text_scalar(read_sizes, r"[0-9]+(x[0-9]+)*", numeric="integer")
 
 
 def number(low: float, high: float) -> Scalar:
     """Return the type of a number within bounds."""
-    read = _make_bounded_reader(units.number, low, high, "a number")
-    return _text(read, units.NUMBER, numeric="number", minimum=low, maximum=high)
+    read = _make_bounded_reader(units.parse_number, low, high, "a number")
+    return _text_scalar(read, units.NUMBER_REGEX, numeric="number", minimum=low, maximum=high)
 
 
-def whole_or(low: int, high: int, *key_words: str) -> Scalar:
+def scalar_of_whole_or_word(low: int, high: int, *key_words: str) -> Scalar:
     """Return the type of a whole number within bounds, or one of these words."""
-    bounded = _make_bounded_reader(units.integer, low, high, f"{', '.join(key_words)} or a whole number")
+    bounded = _make_bounded_reader(units.parse_integer, low, high, f"{', '.join(key_words)} or a whole number")
 
     def read_word_or_number(value: object) -> object:
         return value if value in key_words else bounded(value if isinstance(value, str) else "")
@@ -121,15 +121,15 @@ def whole_or(low: int, high: int, *key_words: str) -> Scalar:
 
 def percentage(low: int, high: int) -> Scalar:
     """Return the type of a percentage within bounds."""
-    return _text(_make_bounded_reader(units.percent, low, high, "a percentage", "%"), units.PERCENT)
+    return _text_scalar(_make_bounded_reader(units.parse_percent, low, high, "a percentage", "%"), units.PERCENT_REGEX)
 
 
-def cable(low: int, high: int) -> Scalar:
+def cable_length(low: int, high: int) -> Scalar:
     """Return the type of a length within bounds."""
-    return _text(_make_bounded_reader(units.length_m, low, high, "a length", "m"), units.LENGTH)
+    return _text_scalar(_make_bounded_reader(units.parse_length_m, low, high, "a length", "m"), units.LENGTH_REGEX)
 
 
-def one_of(*texts: str, read: Callable[[str], object] = str) -> Scalar:
+def scalar_of_words(*texts: str, read: Callable[[str], object] = str) -> Scalar:
     """Return the type of one of these words; editors may take `1` for a number, which is the same here."""
 
     def read_choice(value: object) -> object:
@@ -138,7 +138,7 @@ def one_of(*texts: str, read: Callable[[str], object] = str) -> Scalar:
         return read(value)
 
     return Scalar(
-        read_choice, {"enum": [*texts, *(number for text in texts if (number := whole_number(text)) is not None)]}
+        read_choice, {"enum": [*texts, *(number for text in texts if (number := parse_whole_number(text)) is not None)]}
     )
 
 
@@ -151,19 +151,21 @@ def numbers(low: int, high: int | None = None, *, empty: bool = False, word: str
         if empty and value == []:
             return ()
         raw_numbers = value if isinstance(value, list) else [value]
-        ids = units.ids(", ".join(raw_number if isinstance(raw_number, str) else "?" for raw_number in raw_numbers))
+        ids = units.parse_ids(
+            ", ".join(raw_number if isinstance(raw_number, str) else "?" for raw_number in raw_numbers)
+        )
         outside = tuple(candidate for candidate in ids if candidate < low or (high is not None and candidate > high))
         if outside:
             raise Misread(f"numbers from {low}" + ("" if high is None else f" to {high}"), units.show_ids(outside))
         return ids
 
     bounds = {"minimum": low} if high is None else {"minimum": low, "maximum": high}
-    single_schema = {"type": ["integer", "string"], "pattern": f"^({units.IDS})$"} | bounds
+    single_schema = {"type": ["integer", "string"], "pattern": f"^({units.ID_LIST_REGEX})$"} | bounds
     several = {"type": "array", "items": single_schema, "minItems": 0 if empty else 1}
     return Scalar(read_numbers, {"anyOf": [single_schema, several, *([{"const": word}] if word else [])]})
 
 
-def _name(intent_text: str) -> str:
+def _parse_name(intent_text: str) -> str:
     if not re.fullmatch(NAME_PATTERN, intent_text):
         raise Misread(
             "a name of letters, digits, dots, dashes and underscores, 63 at most, the first a letter or digit"
@@ -172,19 +174,19 @@ def _name(intent_text: str) -> str:
 
 
 def _read_printable_text(intent_text: str) -> str:
-    if not intent_text or _CONTROL.search(intent_text):
+    if not intent_text or _CONTROL_CHARACTER_PATTERN.search(intent_text):
         raise Misread("text without control characters")
     return intent_text
 
 
 def _parse_ipv4_network(text: str) -> str:
-    network = _pool(text)
+    network = _parse_pool(text)
     if ":" in network:
         raise Misread("an IPv4 network", hint="the out-of-band network is IPv4")
     return network
 
 
-def _pool(intent_text: str) -> str:
+def _parse_pool(intent_text: str) -> str:
     try:
         network = netaddr.IPNetwork(intent_text)
     except (netaddr.AddrFormatError, ValueError):
@@ -211,7 +213,7 @@ def _parse_address(text: str) -> str:
 
 def _parse_collector(text: str) -> tuple[str, int]:
     address, _, port = text.rpartition(":")
-    number = whole_number(port, 65535)
+    number = parse_whole_number(port, 65535)
     if address.startswith("[") == (":" in address) and number:
         return _parse_address(address.strip("[]")), number
     raise Misread("an address and a port, such as 192.0.2.30:4317 or [2001:db8::30]:4317")
@@ -225,21 +227,21 @@ def _parse_asn_rule(text: str) -> tuple[int, str]:
     return int(match[1]), {"": "", "+": "id", "+pod": "pod"}[match[2]]
 
 
-Raw = tuple[tuple[tuple[str, ...], str | tuple[str, ...] | None], ...]
+PlatformSettings = tuple[tuple[tuple[str, ...], str | tuple[str, ...] | None], ...]
 """Values of a platform's own by their paths; None is a path without a value."""
 
 
-def raw(depth: int | None = None) -> Scalar:
+def raw_tree(depth: int | None = None) -> Scalar:
     """Return the type of a tree of mappings that is passed on as it stands, `depth` levels at most."""
     expected = "mappings of names to texts, lists of texts or {}" + (f", {depth} levels at most" if depth else "")
 
-    def read_tree(value: object) -> Raw:
+    def read_tree(value: object) -> PlatformSettings:
         if not isinstance(value, dict):
             raise Misread(expected)
         return tuple(leaves(value, ())) if value else ()
 
     def leaves(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str | tuple[str, ...] | None]]:
-        if isinstance(value, dict) and value and len(path) < (depth or _DEEPEST):
+        if isinstance(value, dict) and value and len(path) < (depth or _MAX_TREE_DEPTH):
             for key, inside in value.items():
                 yield from leaves(inside, (*path, _require_plain_text(key, expected)))
         elif isinstance(value, list) and value:
@@ -250,18 +252,20 @@ def raw(depth: int | None = None) -> Scalar:
     return Scalar(read_tree, {"type": "object"})
 
 
-_DEEPEST = 24
+_MAX_TREE_DEPTH = 24
 
 
 def _require_plain_text(value: object, expected: str) -> str:
     text = {True: "true", False: "false"}[value] if isinstance(value, bool) else value
-    if not isinstance(text, str) or not text or _CONTROL.search(text):
-        raise Misread(expected, "" if text is None or isinstance(text, dict | list) else on_one_line(str(text)))
+    if not isinstance(text, str) or not text or _CONTROL_CHARACTER_PATTERN.search(text):
+        raise Misread(
+            expected, "" if text is None or isinstance(text, dict | list) else sanitize_for_message(str(text))
+        )
     return text
 
 
 def _parse_routing_line(text: str) -> str:
-    if not text.strip() or _CONTROL.search(text) or text != text.rstrip():
+    if not text.strip() or _CONTROL_CHARACTER_PATTERN.search(text) or text != text.rstrip():
         raise Misread("a line, as the routing daemon's file has it, without control characters or blanks at its end")
     return text
 
@@ -276,32 +280,33 @@ def texts() -> Scalar:
             return tuple(value)
         raise Misread("a text, or a list of texts")
 
-    strings: _Json = {"type": "array", "items": {"type": "string"}, "minItems": 1}
+    strings: _JsonSchema = {"type": "array", "items": {"type": "string"}, "minItems": 1}
     return Scalar(read_texts, {"anyOf": [{"type": "string"}, strings]})
 
 
-Line = Annotated[str, _text(_parse_routing_line, "[^\\x00-\\x1f\\x7f]*[^\\x00-\\x20\\x7f]")]
-Name = Annotated[str, _text(_name, NAME_PATTERN)]
-Text = Annotated[str, _text(_read_printable_text, "[^\\x00-\\x1f\\x7f]+")]
+RoutingLine = Annotated[str, _text_scalar(_parse_routing_line, "[^\\x00-\\x1f\\x7f]*[^\\x00-\\x20\\x7f]")]
+Name = Annotated[str, _text_scalar(_parse_name, NAME_PATTERN)]
+Text = Annotated[str, _text_scalar(_read_printable_text, "[^\\x00-\\x1f\\x7f]+")]
 Bool = StrictBool
-Integer = Annotated[int, _text(units.integer, units.INTEGER, numeric="integer")]
-Speed = Annotated[int, _text(units.speed_mbps, units.SPEED)]
-Bytes = Annotated[int, _text(units.size_bytes, units.SIZE)]
-Time = Annotated[int, _text(units.time_ms, units.TIME)]
-ShortTime = Annotated[int, _text(units.time_us, units.SHORT_TIME)]
-Length = Annotated[int, cable(1, 100_000)]
+Integer = Annotated[int, _text_scalar(units.parse_integer, units.INTEGER_REGEX, numeric="integer")]
+SpeedMbps = Annotated[int, _text_scalar(units.parse_speed_mbps, units.SPEED_REGEX)]
+Bytes = Annotated[int, _text_scalar(units.parse_size_bytes, units.SIZE_REGEX)]
+TimeMs = Annotated[int, _text_scalar(units.parse_time_ms, units.TIME_REGEX)]
+TimeUs = Annotated[int, _text_scalar(units.parse_time_us, units.SHORT_TIME_REGEX)]
+LengthM = Annotated[int, cable_length(1, 100_000)]
 Percent = Annotated[int, percentage(1, 100)]
 Ids = Annotated[tuple[int, ...], numbers(1)]
 Dscps = Annotated[tuple[int, ...] | Literal["rest"], numbers(0, 63, empty=True, word="rest")]
 Priorities = Annotated[tuple[int, ...], numbers(0, 7, empty=True)]
-Network = Annotated[str, _text(_parse_ipv4_network, r"[0-9.]+/[0-9]{1,2}")]
-Pool = Annotated[str, _text(_pool, r"[0-9A-Fa-f.:]+/[0-9]{1,3}")]
-Networks = Annotated[tuple[Pool, ...], Several()]
-Address = Annotated[str, _text(_parse_address, r"[0-9A-Fa-f.:]+")]
-Addresses = Annotated[tuple[Address, ...], Several(empty=True)]
-Collector = Annotated[tuple[str, int], _text(_parse_collector, r"[0-9A-Fa-f.:\[\]]+:[0-9]{1,5}")]
-HashFields = Annotated[tuple[Annotated[str, one_of(*HASH_FIELDS)], ...], Several(empty=True)]
-Collectors = Annotated[tuple[Collector, ...], Several(empty=True)]
+Ipv4Network = Annotated[str, _text_scalar(_parse_ipv4_network, r"[0-9.]+/[0-9]{1,2}")]
+AddressPool = Annotated[str, _text_scalar(_parse_pool, r"[0-9A-Fa-f.:]+/[0-9]{1,3}")]
+AddressPools = Annotated[tuple[AddressPool, ...], OneOrSeveral()]
+Address = Annotated[str, _text_scalar(_parse_address, r"[0-9A-Fa-f.:]+")]
+Addresses = Annotated[tuple[Address, ...], OneOrSeveral(empty=True)]
+Collector = Annotated[tuple[str, int], _text_scalar(_parse_collector, r"[0-9A-Fa-f.:\[\]]+:[0-9]{1,5}")]
+HashFields = Annotated[tuple[Annotated[str, scalar_of_words(*HASH_FIELDS)], ...], OneOrSeveral(empty=True)]
+Collectors = Annotated[tuple[Collector, ...], OneOrSeveral(empty=True)]
 AsnRule = Annotated[
-    tuple[int, str], _text(_parse_asn_rule, r"[0-9]{1,10}(\+|\+pod)?", numeric="integer", minimum=1, maximum=MAX_ASN)
+    tuple[int, str],
+    _text_scalar(_parse_asn_rule, r"[0-9]{1,10}(\+|\+pod)?", numeric="integer", minimum=1, maximum=MAX_ASN),
 ]

@@ -7,29 +7,29 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from nodrop.config import FILE
+from nodrop.config import CONFIG_FILE
 from nodrop.engine.finding import Finding
 from nodrop.errors import InputProblems
 from nodrop.fixing.files import Judge
-from nodrop.fixing.files import rewritten as rewritten_files
-from nodrop.fixing.fix_selection import Settler, key_of
+from nodrop.fixing.files import find_rewritten_files as rewritten_files
+from nodrop.fixing.fix_selection import FixSelector, key_of_finding
 from nodrop.fixing.intents import JudgeOfIntents
-from nodrop.fixing.intents import rewritten as rewritten_intent
+from nodrop.fixing.intents import find_rewritten_intent as rewritten_intent
 from nodrop.inputs import Disk, Text
-from nodrop.lsp.desk import Desk, Held, Look
-from nodrop.lsp.rows import Rows, raw
-from nodrop.model.subject import text as subject_text
-from nodrop.syntax.json import MAX_BYTES
+from nodrop.lsp.desk import OpenTexts, TextChecker, TextCheckResult
+from nodrop.lsp.rows import Rows, encode_text
+from nodrop.model.subject import subject_text as subject_text
+from nodrop.syntax.json import MAX_JSON_BYTES
 
-REASON = "say here why this is all right"
-_REPOSITORY = ".git"
+REASON_PLACEHOLDER = "say here why this is all right"
+_GIT_FOLDER = ".git"
 _MOST_LINES = 2_000
 """Up to how many lines that may differ are compared one by one."""
-_ENTRY = re.compile(r"^(?P<key>suppress:)[ \t]*(?:#.*)?\n(?P<dash>[ ]*)-[ ]", re.MULTILINE)
+_SUPPRESS_ENTRY_LINES = re.compile(r"^(?P<key>suppress:)[ \t]*(?:#.*)?\n(?P<dash>[ ]*)-[ ]", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Piece:
+class TextReplacement:
     """A stretch of a text, by offsets, and its replacement."""
 
     start: int
@@ -46,20 +46,20 @@ class Rewrite:
     new: str
 
 
-def fixed(look: Look, findings: Sequence[Finding], open_texts: Held) -> list[Rewrite]:
+def fix_findings(look: TextCheckResult, findings: Sequence[Finding], open_texts: OpenTexts) -> list[Rewrite]:
     """Return the files that the fixes of findings change; none where none can be made, or each brings anything new."""
-    keys = {key_of(finding) for finding in findings if finding.fix is not None}
+    keys = {key_of_finding(finding) for finding in findings if finding.fix is not None}
     if not keys:
         return []
     settings = replace(look.site.settings, whole=False, advised=False)
 
     def matches_keys(finding: Finding) -> bool:
-        return key_of(finding) in keys
+        return key_of_finding(finding) in keys
 
     try:
         if look.inputs is not None:
             files = Judge(rules=look.site.rules, settings=settings).open_documents(look.inputs)
-            settler = Settler(files, matches_keys)
+            settler = FixSelector(files, matches_keys)
             settler.settle()
             rewritten_intents = list(rewritten_files(files, settler.world))
         else:
@@ -67,7 +67,7 @@ def fixed(look: Look, findings: Sequence[Finding], open_texts: Held) -> list[Rew
             intent = JudgeOfIntents(rules=look.site.rules, settings=settings).open_documents(
                 Text(display=path, held=open_texts[path])
             )
-            new_settler = Settler(intent, matches_keys)
+            new_settler = FixSelector(intent, matches_keys)
             new_settler.settle()
             rewritten_intents = list(rewritten_intent(intent, new_settler.world))
     except InputProblems:
@@ -75,17 +75,19 @@ def fixed(look: Look, findings: Sequence[Finding], open_texts: Held) -> list[Rew
     return [Rewrite(path=file.display, old=file.old.decode(), new=file.new.decode()) for file in rewritten_intents]
 
 
-def suppressed(finding: Finding, look: Look, path: Path, open_texts: Held) -> Rewrite | None:
+def suppress_in_config(finding: Finding, look: TextCheckResult, path: Path, open_texts: OpenTexts) -> Rewrite | None:
     """Return the site's nodrop.yaml with an entry for a finding more; None where it has no place for one."""
-    where = look.site.settings.config.path or _repository_of(path) / FILE
+    where = look.site.settings.config.path or _repository_of(path) / CONFIG_FILE
     if where.suffix == ".toml" or look.site.problems:
         return None
-    old = _text(where, open_texts)
-    entry = f"rule: {finding.rule}\n  at: {_quote_yaml(subject_text(finding.subject))}\n  reason: {REASON}\n"
+    old = _read_text(where, open_texts)
+    entry = (
+        f"rule: {finding.rule}\n  at: {_quote_yaml(subject_text(finding.subject))}\n  reason: {REASON_PLACEHOLDER}\n"
+    )
     if old is None or not re.search(r"^suppress:", old, re.MULTILINE):
         before = old if old is None or not old or old.endswith("\n") else f"{old}\n"
         return Rewrite(path=str(where), old=old, new=f"{before or ''}suppress:\n- {entry}")
-    match = _ENTRY.search(old)
+    match = _SUPPRESS_ENTRY_LINES.search(old)
     if match is None:
         return None
     at = match.end("key") + old[match.end("key") :].index("\n") + 1
@@ -95,7 +97,9 @@ def suppressed(finding: Finding, look: Look, path: Path, open_texts: Held) -> Re
     )
 
 
-def commented(desk: Desk, look: Look, finding: Finding, path: Path, line: int, open_texts: Held) -> Rewrite | None:
+def suppress_by_comment(
+    desk: TextChecker, look: TextCheckResult, finding: Finding, path: Path, line: int, open_texts: OpenTexts
+) -> Rewrite | None:
     """Return a file with a comment above a line, from 0, that suppresses a finding; None where none would.
 
     It is looked at first: the finding is gone with it, and nothing new is there.
@@ -107,15 +111,15 @@ def commented(desk: Desk, look: Look, finding: Finding, path: Path, line: int, o
     at, row = rows.offset((line, 0)), rows.line(line)
     end = "\r\n" if "\r\n" in old else "\n"
     indent = row[: len(row) - len(row.lstrip())]
-    new = f"{old[:at]}{indent}# nodrop: allow[{finding.rule}]: {REASON}{end}{old[at:]}"
-    after = desk.look(path, {**open_texts, str(path): raw(new)})
+    new = f"{old[:at]}{indent}# nodrop: allow[{finding.rule}]: {REASON_PLACEHOLDER}{end}{old[at:]}"
+    after = desk.look(path, {**open_texts, str(path): encode_text(new)})
     mark_keys = set(_keys_of_marks(after))
     if finding.fingerprint in {key for key, _ in mark_keys} or mark_keys - set(_keys_of_marks(look)):
         return None
     return Rewrite(path=str(path), old=old, new=new)
 
 
-def _keys_of_marks(look: Look) -> Iterator[tuple[str, str]]:
+def _keys_of_marks(look: TextCheckResult) -> Iterator[tuple[str, str]]:
     """Yield the results without their places: by fingerprint, or else by their words."""
     for marks in look.marks.values():
         for mark in marks:
@@ -124,14 +128,14 @@ def _keys_of_marks(look: Look) -> Iterator[tuple[str, str]]:
 
 def _repository_of(path: Path) -> Path:
     """Return the repository that a file lies in, else its folder."""
-    return next((parent for parent in path.parents if (parent / _REPOSITORY).exists()), path.parent)
+    return next((parent for parent in path.parents if (parent / _GIT_FOLDER).exists()), path.parent)
 
 
-def _text(path: Path, open_texts: Held) -> str | None:
+def _read_text(path: Path, open_texts: OpenTexts) -> str | None:
     if str(path) in open_texts:
         return open_texts[str(path)].decode()
     try:
-        return Disk().text(path).read_bytes(MAX_BYTES).decode()
+        return Disk().text(path).read_bytes(MAX_JSON_BYTES).decode()
     except (InputProblems, UnicodeDecodeError):
         return None
 
@@ -140,7 +144,7 @@ def _quote_yaml(text: str) -> str:
     return text if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._/-]*", text) else json.dumps(text, ensure_ascii=False)
 
 
-def pieces(old_text: str, new_text: str) -> list[Piece]:
+def find_text_changes(old_text: str, new_text: str) -> list[TextReplacement]:
     """Return the changes that turn a text into another, line by line and no more than that."""
     before, after = old_text.splitlines(keepends=True), new_text.splitlines(keepends=True)
     start = 0
@@ -154,10 +158,10 @@ def pieces(old_text: str, new_text: str) -> list[Piece]:
     return [*_differing_pieces(*middle, at)]
 
 
-def _differing_pieces(before: Sequence[str], after: Sequence[str], at: int) -> Iterator[Piece]:
+def _differing_pieces(before: Sequence[str], after: Sequence[str], at: int) -> Iterator[TextReplacement]:
     """Yield the differences between lines, with the first lines at an offset."""
     if len(before) + len(after) > _MOST_LINES:
-        yield Piece(start=at, end=at + sum(map(len, before)), text="".join(after))
+        yield TextReplacement(start=at, end=at + sum(map(len, before)), text="".join(after))
         return
     starts = [at]
     for line in before:
@@ -165,4 +169,4 @@ def _differing_pieces(before: Sequence[str], after: Sequence[str], at: int) -> I
     matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
     for tag, first_index, last, new_first, new_last in matcher.get_opcodes():
         if tag != "equal":
-            yield Piece(start=starts[first_index], end=starts[last], text="".join(after[new_first:new_last]))
+            yield TextReplacement(start=starts[first_index], end=starts[last], text="".join(after[new_first:new_last]))

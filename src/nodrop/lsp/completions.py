@@ -9,21 +9,21 @@ from typing import Any
 from nodrop import analyses, hardware, platforms, schemas, units
 from nodrop.context.profile import names as profiles
 from nodrop.engine.rule import Rule
-from nodrop.lsp.cursor import Spot, Step
-from nodrop.lsp.text_kinds import Kind
+from nodrop.lsp.cursor import PathStep, Spot
+from nodrop.lsp.text_kinds import TextKind
 from nodrop.model.fabric import PURPOSES
-from nodrop.platforms.kit.traits import traits
+from nodrop.platforms.kit.traits import traits_of_platform
 from nodrop.report.rules import format_rule_reason
 
-Schema = Mapping[str, Any]
+JsonSchema = Mapping[str, Any]
 
-_UNITS: Mapping[str, str] = {
-    units.SPEED: "a speed, such as 400G",
-    units.SIZE: "bytes with their unit, such as 150kB or 1MiB",
-    units.TIME: "a time with its unit, such as 200ms or 2s",
-    units.LENGTH: "a length with its unit, such as 30m",
-    units.PERCENT: "a percentage, such as 60%",
-    units.IDS: "numbers, such as 1-16, 20",
+_MEANING_BY_PATTERN: Mapping[str, str] = {
+    units.SPEED_REGEX: "a speed, such as 400G",
+    units.SIZE_REGEX: "bytes with their unit, such as 150kB or 1MiB",
+    units.TIME_REGEX: "a time with its unit, such as 200ms or 2s",
+    units.LENGTH_REGEX: "a length with its unit, such as 30m",
+    units.PERCENT_REGEX: "a percentage, such as 60%",
+    units.ID_LIST_REGEX: "numbers, such as 1-16, 20",
 }
 """By pattern, what a text of it says."""
 
@@ -40,7 +40,7 @@ class Offer:
     """Whether the file is not whole without it."""
 
 
-def offers(kind: Kind, spot: Spot, rules: Sequence[Rule]) -> list[Offer]:
+def find_offers(kind: TextKind, spot: Spot, rules: Sequence[Rule]) -> list[Offer]:
     """Return the possible input at a place, required entries first; of keys, none that the mapping already has."""
     catalog_offers = _find_catalog_offers(kind, spot, rules)
     nodes = list(_schemas_at_path(kind, spot.path))
@@ -48,14 +48,14 @@ def offers(kind: Kind, spot: Spot, rules: Sequence[Rule]) -> list[Offer]:
         catalog_offers = [*catalog_offers, *_key_offers(_load_schema(kind), nodes)]
         catalog_offers = [catalog_offer for catalog_offer in catalog_offers if catalog_offer.word not in spot.beside]
     else:
-        catalog_offers = [*catalog_offers, *(Offer(word=word) for node in nodes for word in _words(node))]
+        catalog_offers = [*catalog_offers, *(Offer(word=word) for node in nodes for word in _allowed_words(node))]
     return sorted(
         {catalog_offer.word: catalog_offer for catalog_offer in reversed(catalog_offers)}.values(),
         key=lambda offer: not offer.needed,
     )
 
 
-def explained(kind: Kind, spot: Spot, rules: Sequence[Rule]) -> str | None:
+def explain_key(kind: TextKind, spot: Spot, rules: Sequence[Rule]) -> str | None:
     """Return the meaning of a key, or of the key of a value, as Markdown; None where nothing is known."""
     path = (*spot.path, spot.word) if spot.is_key else spot.path
     known_offers = {catalog_offer.word: catalog_offer for catalog_offer in _find_catalog_offers(kind, spot, rules)}
@@ -67,11 +67,11 @@ def explained(kind: Kind, spot: Spot, rules: Sequence[Rule]) -> str | None:
 
 
 @cache
-def _load_schema(kind: Kind) -> Schema:
-    return schemas.schema(kind)
+def _load_schema(kind: TextKind) -> JsonSchema:
+    return schemas.json_schema(kind)
 
 
-def _schemas_at_path(kind: Kind, path: Sequence[Step]) -> Iterator[Schema]:
+def _schemas_at_path(kind: TextKind, path: Sequence[PathStep]) -> Iterator[JsonSchema]:
     """Yield the parts of the schema allowed at a path, each alternative separately."""
     root_schema = _load_schema(kind)
     nodes = list(_alternatives_of_schema(root_schema, root_schema))
@@ -80,7 +80,7 @@ def _schemas_at_path(kind: Kind, path: Sequence[Step]) -> Iterator[Schema]:
     yield from nodes
 
 
-def _alternatives_of_schema(whole_schema: Schema, node: object, depth: int = 0) -> Iterator[Schema]:
+def _alternatives_of_schema(whole_schema: JsonSchema, node: object, depth: int = 0) -> Iterator[JsonSchema]:
     """Yield a node, or each of its alternatives, with the description and default around it."""
     if not isinstance(node, Mapping) or depth > 16:
         return
@@ -100,7 +100,7 @@ def _alternatives_of_schema(whole_schema: Schema, node: object, depth: int = 0) 
         yield node
 
 
-def _child_schemas(whole_schema: Schema, node: Schema, step: Step) -> Iterator[Schema]:
+def _child_schemas(whole_schema: JsonSchema, node: JsonSchema, step: PathStep) -> Iterator[JsonSchema]:
     if isinstance(step, int):
         inner = [node.get("items")]
     elif step in node.get("properties", {}):
@@ -111,7 +111,7 @@ def _child_schemas(whole_schema: Schema, node: Schema, step: Step) -> Iterator[S
         yield from _alternatives_of_schema(whole_schema, branch)
 
 
-def _key_offers(whole_schema: Schema, nodes: Iterable[Schema]) -> Iterator[Offer]:
+def _key_offers(whole_schema: JsonSchema, nodes: Iterable[JsonSchema]) -> Iterator[Offer]:
     for node in nodes:
         needed = node.get("required", ())
         for name, key_schema in node.get("properties", {}).items():
@@ -126,7 +126,7 @@ def _key_offers(whole_schema: Schema, nodes: Iterable[Schema]) -> Iterator[Offer
             yield Offer(word=name, is_key=True, short=_format_default(key_schema), about=about, needed=name in needed)
 
 
-def _words(node: Schema) -> Iterator[str]:
+def _allowed_words(node: JsonSchema) -> Iterator[str]:
     """Yield the words that a value may be."""
     if node.get("type") == "boolean":
         yield from ("true", "false")
@@ -134,16 +134,16 @@ def _words(node: Schema) -> Iterator[str]:
         yield str(word) if word not in ("on", "off", "yes", "no") else f'"{word}"'
 
 
-def _describe_schema(node: Schema) -> str:
+def _describe_schema(node: JsonSchema) -> str:
     """Return the schema's description of a value, as Markdown."""
     lines = [str(node["description"])] if "description" in node else []
     kind = node.get("type")
     pattern = str(node.get("pattern", "")).removeprefix("^(").removesuffix(")$")
-    if pattern in _UNITS:
-        lines.append(_UNITS[pattern])
+    if pattern in _MEANING_BY_PATTERN:
+        lines.append(_MEANING_BY_PATTERN[pattern])
     if "minimum" in node and "maximum" in node:
         lines.append(f"from {node['minimum']} to {node['maximum']}")
-    if words := [*_words(node)]:
+    if words := [*_allowed_words(node)]:
         lines.append(" | ".join(f"`{word}`" for word in words))
     elif kind == "boolean":
         lines.append("`true` | `false`")
@@ -152,7 +152,7 @@ def _describe_schema(node: Schema) -> str:
     return "\n\n".join(lines)
 
 
-def _format_default(node: Schema) -> str:
+def _format_default(node: JsonSchema) -> str:
     value = node.get("default")
     return (
         ""
@@ -161,30 +161,33 @@ def _format_default(node: Schema) -> str:
     )
 
 
-def _find_catalog_offers(kind: Kind, spot: Spot, rules: Sequence[Rule]) -> list[Offer]:
+def _find_catalog_offers(kind: TextKind, spot: Spot, rules: Sequence[Rule]) -> list[Offer]:
     """Return what no schema lists: models, releases, rules and their options, profiles, analyses."""
     path = tuple("*" if isinstance(step, int) else step for step in spot.path)
     if kind == "config" and path[:1] == ("fabric",):
         kind, path = "fabric", path[1:]
-    for pattern, is_key, list_offers in _KNOWN.get(kind, ()):
+    for pattern, is_key, list_offers in _OFFER_LISTERS_BY_KIND.get(kind, ()):
         if is_key == spot.is_key and re.fullmatch(pattern, "/".join(path)):
             return list(list_offers(spot, rules))
     return []
 
 
-Known = Callable[[Spot, Sequence[Rule]], Iterable[Offer]]
+OfferLister = Callable[[Spot, Sequence[Rule]], Iterable[Offer]]
 
 
-def _make_offer_lister(words: Callable[[], Iterable[str]], *, is_key: bool = False) -> Known:
+def _make_offer_lister(words: Callable[[], Iterable[str]], *, is_key: bool = False) -> OfferLister:
     return lambda spot, rules: (Offer(word=word, is_key=is_key) for word in words())
 
 
 def _release_offers(spot: Spot, rules: Sequence[Rule]) -> Iterator[Offer]:
     """Return the releases of the platform named in the same file, in quotes, as they are texts."""
     platform = spot.beside.get("platform", "")
-    for name in [platform] if platform in platforms.writable_names() else platforms.writable_names():
+    for name in [platform] if platform in platforms.writable_platforms() else platforms.writable_platforms():
         quote = "" if spot.word.startswith(("'", '"')) else '"'
-        yield from (Offer(word=f"{quote}{release}{quote}", short=name) for release in reversed(traits(name).releases))
+        yield from (
+            Offer(word=f"{quote}{release}{quote}", short=name)
+            for release in reversed(traits_of_platform(name).releases)
+        )
 
 
 def _rule_name_offers(spot: Spot, rules: Sequence[Rule]) -> Iterator[Offer]:
@@ -208,7 +211,7 @@ _MODEL, _NIC, _MEDIA = (
     _make_offer_lister(hardware.nics),
     _make_offer_lister(lambda: hardware.media()),
 )
-_KNOWN: Mapping[Kind, Sequence[tuple[str, bool, Known]]] = {
+_OFFER_LISTERS_BY_KIND: Mapping[TextKind, Sequence[tuple[str, bool, OfferLister]]] = {
     "intent": (
         ("topology/(spines|leaves|groups/[^/]+)/model", False, _MODEL),
         ("topology/(spines|leaves|groups/[^/]+)/version", False, _release_offers),
@@ -216,7 +219,7 @@ _KNOWN: Mapping[Kind, Sequence[tuple[str, bool, Known]]] = {
         ("endpoints/[^/]+/nic", False, _NIC),
         ("classes/[^/]+/dscp", False, _make_offer_lister(lambda: ("rest",))),
         ("classes", True, _make_offer_lister(lambda: PURPOSES[:-1], is_key=True)),
-        ("extra", True, _make_offer_lister(platforms.writable_names, is_key=True)),
+        ("extra", True, _make_offer_lister(platforms.writable_platforms, is_key=True)),
     ),
     "fabric": (
         ("models/[^/]+", False, _MODEL),

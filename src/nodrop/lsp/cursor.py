@@ -7,21 +7,23 @@ import re
 from dataclasses import dataclass, field
 from typing import Literal
 
-_QUOTED = r""""(?:[^"\\]|\\.)*"?|'[^']*'?"""
-_PLAIN = r"(?:[^\s,\[\]{}#:\"']|:(?=\S))(?:[^\s,\[\]{}:]|:(?=[^\s,\[\]{}])|[ ]+(?=[^\s,\[\]{}#:]))*"
-_WORD = re.compile(rf"\s*(?:{_QUOTED}|{_PLAIN}|\S)")
-_REST_OF_KEY = r"(?>(?:[^\s:#{}\[\],]|\s++(?=[^\s:#{}\[\],]))*)"
-_KEY = re.compile(
-    rf"""("(?:[^"\\]|\\.)*"|'[^']*'|[^\s#:{{}}\[\],"'-]{_REST_OF_KEY}|-[^\s:#{{}}\[\],]{_REST_OF_KEY})\s*+:(?=\s|$)"""
+_QUOTED_PATTERN = r""""(?:[^"\\]|\\.)*"?|'[^']*'?"""
+_PLAIN_SCALAR_PATTERN = r"(?:[^\s,\[\]{}#:\"']|:(?=\S))(?:[^\s,\[\]{}:]|:(?=[^\s,\[\]{}])|[ ]+(?=[^\s,\[\]{}#:]))*"
+_SCALAR_PATTERN = re.compile(rf"\s*(?:{_QUOTED_PATTERN}|{_PLAIN_SCALAR_PATTERN}|\S)")
+_KEY_REST_REGEX = r"(?>(?:[^\s:#{}\[\],]|\s++(?=[^\s:#{}\[\],]))*)"
+_KEY_PATTERN = re.compile(
+    rf"""("(?:[^"\\]|\\.)*"|'[^']*'|[^\s#:{{}}\[\],"'-]{_KEY_REST_REGEX}|-[^\s:#{{}}\[\],]{_KEY_REST_REGEX})\s*+:(?=\s|$)"""
 )
-_ENTRY = re.compile(rf"\s*+(?>(?:-\s++)*){_KEY.pattern}")
-_TOP = re.compile(r"^[^\s#\-{}\[\],][^:#]*:(?=\s|$)", re.MULTILINE)
-_TOKEN = re.compile(rf"{_QUOTED}|[{{}}\[\],]|:(?=[\s,\[\]{{}}]|$)|(?:(?<=\s)|^)#.*|[^\s{{}}\[\],:\"'#]+|\s+|.")
-_REST = re.compile(r"[\w.%/+-]*")
-_FAR = 200_000
+_KEY_LINE = re.compile(rf"\s*+(?>(?:-\s++)*){_KEY_PATTERN.pattern}")
+_TOP_KEY_LINE = re.compile(r"^[^\s#\-{}\[\],][^:#]*:(?=\s|$)", re.MULTILINE)
+_TOKEN_PATTERN = re.compile(
+    rf"{_QUOTED_PATTERN}|[{{}}\[\],]|:(?=[\s,\[\]{{}}]|$)|(?:(?<=\s)|^)#.*|[^\s{{}}\[\],:\"'#]+|\s+|."
+)
+_WORD_REST_PATTERN = re.compile(r"[\w.%/+-]*")
+_MAX_CHARACTERS_AROUND = 200_000
 """How much of a text before and behind a place is looked at."""
 
-Step = str | int
+PathStep = str | int
 
 
 @dataclass(slots=True)
@@ -41,7 +43,7 @@ class Frame:
 class Spot:
     """The text at a place: a key of the mapping at `path`, or the value there."""
 
-    path: tuple[Step, ...]
+    path: tuple[PathStep, ...]
     is_key: bool
     word: str
     """What of it stands before the place."""
@@ -54,14 +56,14 @@ class Spot:
 
 def word_end(line: str, start: int) -> int:
     """Return the column behind the word, quoted text or plain text that begins at a column, all from 0."""
-    match = _WORD.match(line, start)
+    match = _SCALAR_PATTERN.match(line, start)
     return match.end() if match and match[0].strip() else len(line)
 
 
-def spot(document_text: str, offset: int) -> Spot | None:
+def find_spot(document_text: str, offset: int) -> Spot | None:
     """Return the text at an offset; None inside a comment."""
-    begin = max(0, offset - _FAR)
-    for match in _TOP.finditer(document_text, begin, offset):
+    begin = max(0, offset - _MAX_CHARACTERS_AROUND)
+    for match in _TOP_KEY_LINE.finditer(document_text, begin, offset):
         begin = match.start()
     scan = _Scan()
     head, _, last = document_text[begin:offset].rpartition("\n")
@@ -89,7 +91,7 @@ class _Scan:
         """Take a line, and return the rest of a block line behind its keys and dashes."""
         self.commented = False
         indent = len(line) - len(line.lstrip(" "))
-        if self.top is not None and self.top.flow and _ENTRY.match(line) and indent <= self._block_indent():
+        if self.top is not None and self.top.flow and _KEY_LINE.match(line) and indent <= self._block_indent():
             while self.top is not None and self.top.flow:
                 self.frames.pop()
         if self.top is not None and self.top.flow:
@@ -109,7 +111,7 @@ class _Scan:
             self.dash(at)
             at += 1
             at += len(line[at:]) - len(line[at:].lstrip(" "))
-        match = _KEY.match(line, at)
+        match = _KEY_PATTERN.match(line, at)
         if match is None:
             self.word, self.valued = "", False
             if line[at : at + 1] in ("{", "["):
@@ -119,7 +121,7 @@ class _Scan:
         assert self.top is not None
         self.top.key = _strip_quotes(match[1])
         remainder = line[match.end() :].lstrip()
-        self.top.values[self.top.key] = _value(remainder)
+        self.top.values[self.top.key] = _first_scalar(remainder)
         self.word, self.valued = "", False
         if remainder[:1] in ("{", "["):
             self.flow(remainder)
@@ -148,7 +150,7 @@ class _Scan:
 
     def flow(self, text: str) -> None:
         """Take text inside of brackets, or that opens them."""
-        for match in _TOKEN.finditer(text):
+        for match in _TOKEN_PATTERN.finditer(text):
             mark = match[0]
             if mark in ("{", "["):
                 self.frames.append(Frame("map" if mark == "{" else "seq", self._block_indent(), flow=True))
@@ -178,9 +180,9 @@ class _Scan:
         if self.top is not None and self.top.kind == "map" and self.top.key is not None and self.valued:
             self.top.values[self.top.key] = _strip_quotes(self.word)
 
-    def path(self, *, whole: bool) -> tuple[Step, ...]:
+    def path(self, *, whole: bool) -> tuple[PathStep, ...]:
         """Return the steps to the open mapping; `whole`: to the value that is written, not the mapping around it."""
-        steps: list[Step] = []
+        steps: list[PathStep] = []
         for number, frame in enumerate(self.frames, 1):
             if frame.kind == "seq":
                 steps.append(frame.index)
@@ -193,12 +195,12 @@ class _Scan:
         remainder = self.line(last)
         if self.commented or _has_comment(remainder):
             return None
-        end = _REST.match(text, offset)
+        end = _WORD_REST_PATTERN.match(text, offset)
         ends = end.end() if end else offset
         if self.top is not None and self.top.flow:
             is_key = self.top.kind == "map" and not self.valued
             return self._build_spot(is_key, self.word.lstrip(), offset, ends, text)
-        match = _ENTRY.match(last)
+        match = _KEY_LINE.match(last)
         if match is not None and (last[match.end() :] != "" or last.endswith(":")):
             if not last[match.end() :]:
                 return None
@@ -235,7 +237,7 @@ class _Scan:
         frame = self.top
         assert frame is not None
         depth, known_keys = len(self.frames), set(frame.values)
-        for number, line in enumerate(text[ends : ends + _FAR].split("\n")):
+        for number, line in enumerate(text[ends : ends + _MAX_CHARACTERS_AROUND].split("\n")):
             if number == 0:
                 if frame.flow:
                     self.flow(line)
@@ -252,13 +254,13 @@ def _strip_quotes(word: str) -> str:
     return word[1:-1] if len(word) > 1 and word[0] == word[-1] and word[0] in "\"'" else word
 
 
-def _value(value_text: str) -> str:
-    match = _WORD.match(value_text)
+def _first_scalar(value_text: str) -> str:
+    match = _SCALAR_PATTERN.match(value_text)
     return _strip_quotes(match[0]) if match and value_text[:1] not in ("{", "[", "#") else ""
 
 
 def _has_comment(remaining_text: str) -> bool:
-    return any(_is_comment(remaining_text, match) for match in _TOKEN.finditer(remaining_text))
+    return any(_is_comment(remaining_text, match) for match in _TOKEN_PATTERN.finditer(remaining_text))
 
 
 def _is_comment(document_text: str, match: re.Match[str]) -> bool:

@@ -1,8 +1,8 @@
 """The check of one open text with the files around it: those of its device, fabric.yaml, nodrop.yaml, rules of the
 site.
 
-Its results are in the words of the model (`Mark`), not of the protocol. A text alone is checked alone: for a switch,
-its folder; for an intent, its result. Nothing else of the site is read.
+Its results are in the words of the model (`EditorDiagnostic`), not of the protocol. A text alone is checked alone: for
+a switch, its folder; for an intent, its result. Nothing else of the site is read.
 """
 
 import os
@@ -14,7 +14,7 @@ from pathlib import Path
 from nodrop import config, context, judging
 from nodrop.config import Config
 from nodrop.context.profile import loads_profile
-from nodrop.engine.finding import Finding, Located, Severity
+from nodrop.engine.finding import FileLocation, Finding, Severity
 from nodrop.engine.rule import Rule, Strictness
 from nodrop.engine.rule_loader import parse_rule
 from nodrop.engine.rules import select_file_rules, shipped
@@ -22,21 +22,21 @@ from nodrop.errors import InputProblems, Problem
 from nodrop.inputs import Disk, Inputs, Text, find
 from nodrop.intent.load import loads as loads_intent
 from nodrop.judging import Settings
-from nodrop.lsp.text_kinds import Kind, kind_of
+from nodrop.lsp.text_kinds import TextKind, text_kind_of_file
 from nodrop.model.reading import Reading
-from nodrop.report.names import headline
-from nodrop.resources import home
+from nodrop.report.names import finding_headline
+from nodrop.resources import resource_folder
 from nodrop.results.outcome import Outcome, format_problem, group_findings
 from nodrop.syntax.places import Span
 
-Held = Mapping[str, bytes]
+OpenTexts = Mapping[str, bytes]
 """The texts that are open, by absolute path."""
 SYNTAX, CRASH = "input", "crash"
 """Codes of marks that are no rule's: what cannot be read, and rules that failed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mark:
+class EditorDiagnostic:
     """Something to show at a place of a file; without a span, at the whole file."""
 
     severity: Severity
@@ -45,17 +45,17 @@ class Mark:
     span: Span | None = None
     point: tuple[int, int] | None = None
     """Line and column from 1, where only the beginning is known."""
-    related: tuple[tuple[Located, str], ...] = ()
+    related: tuple[tuple[FileLocation, str], ...] = ()
     finding: Finding | None = None
 
 
-_SMALL = "two-by-two.yaml"
-Marks = dict[str, list[Mark]]
+_SMALL_INTENT_FILE = "two-by-two.yaml"
+MarksByFile = dict[str, list[EditorDiagnostic]]
 """By the absolute path of the file that they are in."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Site:
+class SiteSettings:
     """The check settings of the site: its configuration and rules, and their faults."""
 
     settings: Settings = field(default_factory=Settings)
@@ -66,32 +66,32 @@ class Site:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
+class TextCheckResult:
     """The result of a check: marks of each file that belongs to the text, and the data for hovers and fixes."""
 
-    kind: Kind
-    marks: Marks
-    site: Site
+    kind: TextKind
+    marks: MarksByFile
+    site: SiteSettings
     inputs: Inputs | None = None
     reading: Reading | None = None
     log: tuple[str, ...] = ()
     """What the editor's user should know of, and no file shows."""
 
 
-class Desk:
+class TextChecker:
     """Checks texts; anything that does not change between two checks is computed once."""
 
     def __init__(self, strictness: Strictness | None = None) -> None:
         """`strictness` is the editor's, where the site states none."""
         self._strictness: Strictness = strictness or "regular"
-        self._sites: dict[str, tuple[object, Site]] = {}
+        self._sites: dict[str, tuple[object, SiteSettings]] = {}
         self.judged = 0
         """How many fabrics were judged."""
 
     def warm(self) -> None:
         """Load what looks need, rules and platforms and all, by a first look at something small."""
-        kind_of(Path("any.txt"), b"")
-        path = home("intents") / _SMALL
+        text_kind_of_file(Path("any.txt"), b"")
+        path = resource_folder("intents") / _SMALL_INTENT_FILE
         self.look(path, {str(path): path.read_bytes()})
 
     @property
@@ -100,25 +100,25 @@ class Desk:
         every = {rule.name: rule for _, site in self._sites.values() for rule in site.every}
         return tuple(every.values()) or shipped()
 
-    def look(self, path: Path, open_texts: Held) -> Look:
+    def look(self, path: Path, open_texts: OpenTexts) -> TextCheckResult:
         """Judge the text that is held for a path."""
         site = self.site(path, open_texts)
         text = open_texts[str(path)]
-        kind = kind_of(path, text, site.settings.config.rules)
+        kind = text_kind_of_file(path, text, site.settings.config.rules)
         if kind == "device":
             return self._device(path, open_texts, site)
         if kind == "intent":
             return self._check_intent(path, open_texts, site)
-        marks: Marks = {str(path): []}
+        marks: MarksByFile = {str(path): []}
         if kind != "other":
             marks[str(path)] = [
                 _mark_of_problem(problem)
                 for problem in self._find_problems(kind, path, text, site)
                 if _is_problem_of_file(problem, path)
             ]
-        return Look(kind=kind, marks=marks, site=site)
+        return TextCheckResult(kind=kind, marks=marks, site=site)
 
-    def site(self, path: Path, texts: Held) -> Site:
+    def site(self, path: Path, texts: OpenTexts) -> SiteSettings:
         """Return how what lies at a path is judged; a configuration with faults counts as none."""
         try:
             found_path = config.find((str(path),))
@@ -129,32 +129,36 @@ class Desk:
             return self._get_site("", None, lambda: self._build_site(Config()))
         try:
             raw = Text(display=str(where), path=None if str(where) in texts else where, held=texts.get(str(where), b""))
-            text = raw.read_bytes(config.reading.MAX_BYTES)
+            text = raw.read_bytes(config.reading.MAX_CONFIG_BYTES)
             load = config.loads(text, where)
         except InputProblems as error:
             return replace(self._get_site("", None, lambda: self._build_site(Config())), problems=error.problems)
         stamps = tuple(_file_stamp(rule_file) for folder in load.rules for rule_file in sorted(folder.rglob("*.yaml")))
         return self._get_site(str(where), (text, stamps), lambda: self._build_site(load))
 
-    def _get_site(self, name: str, key: object, make: Callable[[], Site]) -> Site:
+    def _get_site(self, name: str, key: object, make: Callable[[], SiteSettings]) -> SiteSettings:
         if name not in self._sites or self._sites[name][0] != key:
             self._sites[name] = (key, make())
         return self._sites[name][1]
 
-    def _build_site(self, new_config: Config) -> Site:
+    def _build_site(self, new_config: Config) -> SiteSettings:
         settings = Settings(config=new_config, strictness=new_config.strictness or self._strictness)
         try:
-            return Site(settings=settings, rules=judging.chosen_rules(settings), every=judging.all_rules(new_config))
+            return SiteSettings(
+                settings=settings, rules=judging.chosen_rules(settings), every=judging.all_rules(new_config)
+            )
         except InputProblems as error:
             alone = Settings(
                 config=replace(new_config, rules=(), severity={}, options={}), strictness=settings.strictness
             )
-            return Site(settings=alone, rules=select_file_rules(shipped()), every=shipped(), problems=error.problems)
+            return SiteSettings(
+                settings=alone, rules=select_file_rules(shipped()), every=shipped(), problems=error.problems
+            )
 
-    def _device(self, path: Path, open_texts: Held, site: Site) -> Look:
+    def _device(self, path: Path, open_texts: OpenTexts, site: SiteSettings) -> TextCheckResult:
         inputs = find((str(path),), held=open_texts).only()
         files = {text.display for bundle in (*inputs.bundles, *inputs.hosts) for _, text in bundle.files}
-        marks: Marks = {file: [] for file in sorted({*files, str(path)})}
+        marks: MarksByFile = {file: [] for file in sorted({*files, str(path)})}
         try:
             reading = judging.read_source(inputs, site.settings)
             outcome = self._check_reading(reading, site)
@@ -168,39 +172,39 @@ class Desk:
             crashed = problem.path not in files
             if problem.path in marks or (crashed and outcome.crashed):
                 marks[str(path) if crashed else problem.path].append(_mark_of_problem(problem, crashed=crashed))
-        return Look(
+        return TextCheckResult(
             kind="device", marks=marks, site=site, inputs=inputs, reading=reading, log=_problem_log(site, outcome)
         )
 
-    def _check_intent(self, path: Path, open_texts: Held, site: Site) -> Look:
+    def _check_intent(self, path: Path, open_texts: OpenTexts, site: SiteSettings) -> TextCheckResult:
         shown = str(path)
         text = Disk(open_texts).intent(path)
         try:
             intent = loads_intent(text.held, shown, text.open_named_file)
-            reading = judging.profiled(judging.built(intent, shown, shown)[1], site.settings)
+            reading = judging.apply_profile(judging.build_and_read(intent, shown, shown)[1], site.settings)
         except InputProblems as error:
-            marks: Marks = {shown: []}
+            marks: MarksByFile = {shown: []}
             for problem in error.problems:
                 if problem.path == shown or problem.path in open_texts:
                     marks.setdefault(problem.path, []).append(_mark_of_problem(problem))
                 else:  # in a file that the intent names
-                    marks[shown].append(Mark(severity="error", message=str(problem), code=SYNTAX))
-            return Look(kind="intent", marks=marks, site=site, log=_problem_log(site))
+                    marks[shown].append(EditorDiagnostic(severity="error", message=str(problem), code=SYNTAX))
+            return TextCheckResult(kind="intent", marks=marks, site=site, log=_problem_log(site))
         outcome = self._check_reading(reading, site)
         around = intent.entries.span(("fabric",)) if intent.entries is not None else None
         found_marks = [_mark_of_group(group, shown, around) for group in group_findings(outcome.findings)]
         found_marks += [_mark_of_problem(problem, crashed=True) for problem in outcome.problems]
-        return Look(
+        return TextCheckResult(
             kind="intent", marks={shown: found_marks}, site=site, reading=reading, log=_problem_log(site, outcome)
         )
 
-    def _check_reading(self, reading: Reading, site: Site) -> Outcome:
+    def _check_reading(self, reading: Reading, site: SiteSettings) -> Outcome:
         self.judged += 1
         return judging.run_rules(reading, site.rules, replace(site.settings, advised=False))
 
-    def _find_problems(self, kind: Kind, path: Path, text: bytes, site: Site) -> tuple[Problem, ...]:
+    def _find_problems(self, kind: TextKind, path: Path, text: bytes, site: SiteSettings) -> tuple[Problem, ...]:
         """Return the faults of a file that is no fabric."""
-        read: dict[Kind, Callable[[], object]] = {
+        read: dict[TextKind, Callable[[], object]] = {
             "fabric": partial(context.loads, text, str(path)),
             "config": partial(_check_config, text, path),
             "profile": partial(loads_profile, text, str(path), path.stem),
@@ -228,21 +232,21 @@ def _is_problem_of_file(problem: Problem, path: Path) -> bool:
     return problem.path == str(path)
 
 
-def _problem_log(site: Site, outcome: Outcome | None = None) -> tuple[str, ...]:
+def _problem_log(site: SiteSettings, outcome: Outcome | None = None) -> tuple[str, ...]:
     crashes = outcome.problems if outcome is not None and outcome.crashed else ()
     return tuple(dict.fromkeys(str(problem) for problem in (*site.problems, *crashes)))
 
 
-def _mark_of_problem(problem: Problem, *, crashed: bool = False) -> Mark:
+def _mark_of_problem(problem: Problem, *, crashed: bool = False) -> EditorDiagnostic:
     if crashed:
-        return Mark(severity="error", message=f"nodrop itself failed: {problem}", code=CRASH)
+        return EditorDiagnostic(severity="error", message=f"nodrop itself failed: {problem}", code=CRASH)
     point = None if problem.line is None else (problem.line, problem.column or 1)
-    return Mark(severity="error", message=format_problem(problem), code=SYNTAX, point=point)
+    return EditorDiagnostic(severity="error", message=format_problem(problem), code=SYNTAX, point=point)
 
 
-def _mark_of_finding(finding: Finding) -> Mark:
+def _mark_of_finding(finding: Finding) -> EditorDiagnostic:
     related = tuple((place.located, place.message) for place in finding.related if place.located is not None)
-    return Mark(
+    return EditorDiagnostic(
         severity=finding.severity,
         message=_format_message(finding),
         code=finding.rule,
@@ -255,14 +259,14 @@ def _mark_of_finding(finding: Finding) -> Mark:
 def _format_message(finding: Finding, other_count: int = 0) -> str:
     count_text = f" (and {other_count} more of the same)" if other_count else ""
     fix = f"\nfix: {finding.fix.text}" if finding.fix else ""
-    return f"{headline(finding)}{count_text}{fix}"
+    return f"{finding_headline(finding)}{count_text}{fix}"
 
 
-def _mark_of_group(group: Iterable[Finding], intent: str, around: Span | None) -> Mark:
+def _mark_of_group(group: Iterable[Finding], intent: str, around: Span | None) -> EditorDiagnostic:
     """Return one mark for findings with one cause, at the key of the intent that decided the first of them."""
     first_finding, *other_findings = group
     decided = next((place for place in _related_places(first_finding) if place[0].file == intent), None)
-    return Mark(
+    return EditorDiagnostic(
         severity=first_finding.severity,
         message=_format_message(first_finding, len(other_findings)),
         code=first_finding.rule,
@@ -274,7 +278,7 @@ def _mark_of_group(group: Iterable[Finding], intent: str, around: Span | None) -
     )
 
 
-def _related_places(finding: Finding) -> Iterator[tuple[Located, str]]:
+def _related_places(finding: Finding) -> Iterator[tuple[FileLocation, str]]:
     for place in finding.related:
         if place.located is not None:
             yield place.located, place.message

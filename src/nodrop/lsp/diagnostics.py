@@ -4,19 +4,19 @@ from collections.abc import Callable, Mapping, Sequence
 
 from lsprotocol import types
 
-from nodrop.engine.finding import SEVERITIES, Located, Severity
+from nodrop.engine.finding import SEVERITIES, FileLocation, Severity
 from nodrop.lsp.cursor import word_end
-from nodrop.lsp.desk import Mark
+from nodrop.lsp.desk import EditorDiagnostic
 from nodrop.lsp.rows import Range, Rows
 from nodrop.report.links import RulePages
 from nodrop.syntax.places import Span
 
 SOURCE, MORE = "nodrop", "more"
-MOST = 400
+MAX_FINDINGS_PER_FILE = 400
 """How many findings are shown of a file."""
-_UNUSED = "unused"
+_UNUSED_RULE_WORD = "unused"
 """In the name of a rule: what it finds has no effect, and editors show that faded."""
-_SEVERITIES: Mapping[Severity, types.DiagnosticSeverity] = {
+_LSP_SEVERITY_BY_SEVERITY: Mapping[Severity, types.DiagnosticSeverity] = {
     "error": types.DiagnosticSeverity.Error,
     "warning": types.DiagnosticSeverity.Warning,
     "note": types.DiagnosticSeverity.Information,
@@ -26,28 +26,32 @@ RowsOf = Callable[[str], Rows | None]
 UriOf = Callable[[str], str]
 
 
-def foremost(marks: Sequence[Mark]) -> list[Mark]:
+def worst_marks(marks: Sequence[EditorDiagnostic]) -> list[EditorDiagnostic]:
     """Return as many marks of a file as an editor can show without delay, the worst, and how many more there are."""
-    if len(marks) <= MOST:
+    if len(marks) <= MAX_FINDINGS_PER_FILE:
         return list(marks)
-    kept_marks = sorted(marks, key=lambda mark: SEVERITIES.index(mark.severity))[:MOST]
-    message = f"{len(marks) - MOST:,} more, none worse than those that are shown; `nodrop lint` lists all"
-    return [*kept_marks, Mark(severity="note", message=message, code=MORE)]
+    kept_marks = sorted(marks, key=lambda mark: SEVERITIES.index(mark.severity))[:MAX_FINDINGS_PER_FILE]
+    message = (
+        f"{len(marks) - MAX_FINDINGS_PER_FILE:,} more, none worse than those that are shown; `nodrop lint` lists all"
+    )
+    return [*kept_marks, EditorDiagnostic(severity="note", message=message, code=MORE)]
 
 
-def diagnostic(mark: Mark, symbol_rows: Rows, rows_of: RowsOf, uri_of: UriOf, pages: RulePages) -> types.Diagnostic:
+def build_diagnostic(
+    mark: EditorDiagnostic, symbol_rows: Rows, rows_of: RowsOf, uri_of: UriOf, pages: RulePages
+) -> types.Diagnostic:
     """Return what to show for a mark in the text of these rows; its code is a link where the rule has a page."""
     related = [_build_related_information(located, message, rows_of, uri_of) for located, message in mark.related]
     finding = mark.finding
     address = pages.find_address(mark.code)
     return types.Diagnostic(
-        range=protocol_range(range_of(mark, symbol_rows)),
+        range=protocol_range(range_of_mark(mark, symbol_rows)),
         message=mark.message,
-        severity=_SEVERITIES[mark.severity],
+        severity=_LSP_SEVERITY_BY_SEVERITY[mark.severity],
         code=mark.code,
         code_description=None if address is None else types.CodeDescription(href=address),
         source=SOURCE,
-        tags=[types.DiagnosticTag.Unnecessary] if _UNUSED in mark.code.split("-") else None,
+        tags=[types.DiagnosticTag.Unnecessary] if _UNUSED_RULE_WORD in mark.code.split("-") else None,
         related_information=[
             diagnostic_related_information
             for diagnostic_related_information in related
@@ -58,7 +62,7 @@ def diagnostic(mark: Mark, symbol_rows: Rows, rows_of: RowsOf, uri_of: UriOf, pa
     )
 
 
-def range_of(mark: Mark, symbol_rows: Rows) -> Range:
+def range_of_mark(mark: EditorDiagnostic, symbol_rows: Rows) -> Range:
     """Return the range that a mark covers: its span, the word at its point, or the first line."""
     if mark.span is not None:
         return symbol_rows.range(mark.span)
@@ -76,7 +80,7 @@ def protocol_range(text_range: Range) -> types.Range:
 
 
 def _build_related_information(
-    located: Located, message: str, rows_of: RowsOf, uri_of: UriOf
+    located: FileLocation, message: str, rows_of: RowsOf, uri_of: UriOf
 ) -> types.DiagnosticRelatedInformation | None:
     rows = rows_of(located.file)
     if rows is None or located.span is None:

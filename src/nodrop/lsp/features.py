@@ -10,27 +10,27 @@ from lsprotocol import types
 
 from nodrop.engine.finding import Finding
 from nodrop.engine.rule import Rule
-from nodrop.lsp.changes import Rewrite, commented, fixed, pieces, suppressed
-from nodrop.lsp.completions import explained, offers
-from nodrop.lsp.cursor import spot
-from nodrop.lsp.desk import Desk, Held, Look
+from nodrop.lsp.changes import Rewrite, find_text_changes, fix_findings, suppress_by_comment, suppress_in_config
+from nodrop.lsp.completions import explain_key, find_offers
+from nodrop.lsp.cursor import find_spot
+from nodrop.lsp.desk import OpenTexts, TextChecker, TextCheckResult
 from nodrop.lsp.diagnostics import protocol_range
 from nodrop.lsp.hover_pages import rule_page
-from nodrop.lsp.rows import Rows, raw
-from nodrop.lsp.text_kinds import YAML_KINDS, Kind, kind_of
-from nodrop.lsp.values import value_at
+from nodrop.lsp.rows import Rows, encode_text
+from nodrop.lsp.text_kinds import YAML_KINDS, TextKind, text_kind_of_file
+from nodrop.lsp.values import subject_at_position
 from nodrop.report.escape import fence_code_block
-from nodrop.syntax.places import BOM
+from nodrop.syntax.places import BYTE_ORDER_MARK
 
 if TYPE_CHECKING:
     from nodrop.lsp.server import Server
 
-Action = types.CodeAction | types.Command
-EXPLAIN = "nodrop.explain"
+EditorAction = types.CodeAction | types.Command
+EXPLAIN_COMMAND = "nodrop.explain"
 _MOST_FIXES = 8
 """For how many findings at a time fixes are worked out."""
-_TITLE = re.compile(r"^( {0,2})([A-Za-z0-9_][\w.-]*):(?=\s|$)", re.MULTILINE)
-_WORD = re.compile(r"[\w.%-]*")
+_OUTLINE_KEY_LINE = re.compile(r"^( {0,2})([A-Za-z0-9_][\w.-]*):(?=\s|$)", re.MULTILINE)
+_WORD_PATTERN = re.compile(r"[\w.%-]*")
 
 
 async def hover(server: "Server", path: str, at: types.Position) -> types.Hover | None:
@@ -46,23 +46,23 @@ async def hover(server: "Server", path: str, at: types.Position) -> types.Hover 
         return types.Hover(_markdown_content("\n\n---\n\n".join(pages)), diagnostics[0].range)
     kind = server.kind_of(path)
     if kind == "device":
-        return await _value(server, path, at)
-    return _key(server, path, kind, at) if _is_yaml(kind, path) else None
+        return await _hover_value(server, path, at)
+    return _hover_key(server, path, kind, at) if _is_yaml(kind, path) else None
 
 
-async def _value(server: "Server", path: str, at: types.Position) -> types.Hover | None:
+async def _hover_value(server: "Server", path: str, at: types.Position) -> types.Hover | None:
     """Describe the line's meaning, if the text has not changed since its check."""
     look, rows = server.looks.get(path), server.document_of(path).rows
     if look is None or look.reading is None or look.inputs is None:
         return None
     held = next((text.held for bundle in look.inputs.bundles for _, text in bundle.files if text.display == path), b"")
-    if held != raw(rows.text):
+    if held != encode_text(rows.text):
         return None
     before = rows.offset((at.line, at.character)) - rows.offset((at.line, 0))
-    column = before + 1 - (at.line == 0 and rows.text.startswith(BOM))
+    column = before + 1 - (at.line == 0 and rows.text.startswith(BYTE_ORDER_MARK))
     loop = asyncio.get_running_loop()
     explanation = await loop.run_in_executor(
-        server.worker, value_at, look.reading, look.inputs, path, at.line + 1, max(column, 1)
+        server.worker, subject_at_position, look.reading, look.inputs, path, at.line + 1, max(column, 1)
     )
     if explanation is None:
         return None
@@ -72,12 +72,12 @@ async def _value(server: "Server", path: str, at: types.Position) -> types.Hover
     )
 
 
-def _key(server: "Server", path: str, kind: Kind, at: types.Position) -> types.Hover | None:
+def _hover_key(server: "Server", path: str, kind: TextKind, at: types.Position) -> types.Hover | None:
     rows = server.document_of(path).rows
     offset = rows.offset((at.line, at.character))
-    word = _WORD.match(rows.text, offset)
-    found_spot = spot(rows.text, word.end() if word else offset)
-    about = None if found_spot is None else explained(kind, found_spot, server.rules_at(path))
+    word = _WORD_PATTERN.match(rows.text, offset)
+    found_spot = find_spot(rows.text, word.end() if word else offset)
+    about = None if found_spot is None else explain_key(kind, found_spot, server.rules_at(path))
     if found_spot is None or about is None:
         return None
     return types.Hover(
@@ -91,7 +91,7 @@ def complete(server: "Server", path: str, at: types.Position) -> types.Completio
     if not _is_yaml(kind, path):
         return None
     rows = server.document_of(path).rows
-    found_spot = spot(rows.text, rows.offset((at.line, at.character)))
+    found_spot = find_spot(rows.text, rows.offset((at.line, at.character)))
     if found_spot is None:
         return None
     covered = protocol_range((rows.position(found_spot.start), rows.position(found_spot.end)))
@@ -106,12 +106,12 @@ def complete(server: "Server", path: str, at: types.Position) -> types.Completio
             filter_text=offer.word,
             sort_text=f"{number:04}",
         )
-        for number, offer in enumerate(offers(kind, found_spot, server.rules_at(path)))
+        for number, offer in enumerate(find_offers(kind, found_spot, server.rules_at(path)))
     ]
     return types.CompletionList(is_incomplete=False, items=items)
 
 
-async def act(server: "Server", path: str, asked: types.CodeActionParams) -> list[Action]:
+async def list_code_actions(server: "Server", path: str, asked: types.CodeActionParams) -> list[EditorAction]:
     """Offer fixes for the findings at a place, entries of nodrop.yaml that live with them, and explanations."""
     look, shown = server.looks.get(path), server.shown.get(path, ())
     only = asked.context.only
@@ -119,14 +119,14 @@ async def act(server: "Server", path: str, asked: types.CodeActionParams) -> lis
         return []
     diagnostics = [candidate for candidate in shown if _ranges_overlap(candidate.range, asked.range)]
     known_findings = {mark.finding.fingerprint: mark.finding for mark in look.marks.get(path, ()) if mark.finding}
-    actions: list[Action] = []
+    actions: list[EditorAction] = []
     for diagnostic in diagnostics[:_MOST_FIXES]:
         finding = known_findings.get(diagnostic.data["fingerprint"]) if isinstance(diagnostic.data, dict) else None
         if finding is not None:
             alike = [match for match in known_findings.values() if match.rule == finding.rule and match.fix is not None]
-            actions += await _fixes(server, look, diagnostic, [finding])
-            actions += await _fixes(server, look, diagnostic, alike) if len(alike) > 1 else []
-            actions += await _others(server, path, look, diagnostic, finding)
+            actions += await _fix_actions(server, look, diagnostic, [finding])
+            actions += await _fix_actions(server, look, diagnostic, alike) if len(alike) > 1 else []
+            actions += await _other_actions(server, path, look, diagnostic, finding)
     named_titles = [action.title for action in actions]
     return [
         action
@@ -135,13 +135,13 @@ async def act(server: "Server", path: str, asked: types.CodeActionParams) -> lis
     ]
 
 
-async def _fixes(
-    server: "Server", look: Look, diagnostic: types.Diagnostic, findings: Sequence[Finding]
+async def _fix_actions(
+    server: "Server", look: TextCheckResult, diagnostic: types.Diagnostic, findings: Sequence[Finding]
 ) -> list[types.CodeAction]:
     """Return the action that fixes findings of one rule, where they can be fixed."""
     loop = asyncio.get_running_loop()
-    changed = await loop.run_in_executor(server.worker, fixed, look, findings, server.open_texts)
-    edit = _edit(server, changed) if changed else None
+    changed = await loop.run_in_executor(server.worker, fix_findings, look, findings, server.open_texts)
+    edit = _build_workspace_edit(server, changed) if changed else None
     if edit is None:
         return []
     many = f"all {len(findings)} of " if len(findings) > 1 else ""
@@ -151,40 +151,45 @@ async def _fixes(
     return [types.CodeAction(title, types.CodeActionKind.QuickFix, [diagnostic], is_preferred=preferred, edit=edit)]
 
 
-async def _others(
-    server: "Server", path: str, look: Look, diagnostic: types.Diagnostic, finding: Finding
-) -> list[Action]:
+async def _other_actions(
+    server: "Server", path: str, look: TextCheckResult, diagnostic: types.Diagnostic, finding: Finding
+) -> list[EditorAction]:
     """Return what else can be done about a finding: suppress it, with a reason, or read of it."""
-    actions: list[Action] = []
+    actions: list[EditorAction] = []
     texts, line = server.open_texts, diagnostic.range.start.line
     comment = await asyncio.get_running_loop().run_in_executor(
-        server.worker, commented, server.desk, look, finding, Path(path), line, texts
+        server.worker, suppress_by_comment, server.desk, look, finding, Path(path), line, texts
     )
-    options = (("a comment above", comment), ("an entry in nodrop.yaml", suppressed(finding, look, Path(path), texts)))
+    options = (
+        ("a comment above", comment),
+        ("an entry in nodrop.yaml", suppress_in_config(finding, look, Path(path), texts)),
+    )
     for method, changed in options:
-        if changed is not None and (edit := _edit(server, [changed])) is not None:
+        if changed is not None and (edit := _build_workspace_edit(server, [changed])) is not None:
             title = f"Suppress {finding.rule} here by {method}, with a reason"
             actions.append(types.CodeAction(title, types.CodeActionKind.QuickFix, [diagnostic], edit=edit))
-    actions.append(types.Command(f"Explain {finding.rule}", EXPLAIN, arguments=[finding.rule]))
+    actions.append(types.Command(f"Explain {finding.rule}", EXPLAIN_COMMAND, arguments=[finding.rule]))
     return actions
 
 
-def _edit(server: "Server", changed: Sequence[Rewrite]) -> types.WorkspaceEdit | None:
+def _build_workspace_edit(server: "Server", changed: Sequence[Rewrite]) -> types.WorkspaceEdit | None:
     """Return files as an editor has them changed; None where one is another now, or cannot be made."""
     edits: list[types.TextDocumentEdit | types.CreateFile | types.RenameFile | types.DeleteFile] = []
     for rewrite in changed:
         uri = server.uri_of(rewrite.path)
         rows = server.rows_of(rewrite.path) if rewrite.old is not None else Rows("", server.encoding)
-        if rows is None or rows.text.removeprefix(BOM) != (rewrite.old or "").removeprefix(BOM):
+        if rows is None or rows.text.removeprefix(BYTE_ORDER_MARK) != (rewrite.old or "").removeprefix(BYTE_ORDER_MARK):
             return None
         if rewrite.old is None:
             if not server.makes_files:
                 return None
             edits.append(types.CreateFile(uri=uri, options=types.CreateFileOptions(ignore_if_exists=True)))
-        new = (BOM if rows.text.startswith(BOM) else "") + rewrite.new.removeprefix(BOM)
+        new = (BYTE_ORDER_MARK if rows.text.startswith(BYTE_ORDER_MARK) else "") + rewrite.new.removeprefix(
+            BYTE_ORDER_MARK
+        )
         texts = [
             types.TextEdit(protocol_range((rows.position(piece.start), rows.position(piece.end))), piece.text)
-            for piece in pieces(rows.text, new)
+            for piece in find_text_changes(rows.text, new)
         ]
         number = server.version_of(rewrite.path)
         edits.append(types.TextDocumentEdit(types.OptionalVersionedTextDocumentIdentifier(uri, number), [*texts]))
@@ -201,7 +206,7 @@ def outline(server: "Server", path: str) -> list[types.DocumentSymbol]:
         return []
     rows = server.document_of(path).rows
     document_symbols: list[types.DocumentSymbol] = []
-    titles = list(_TITLE.finditer(rows.text))
+    titles = list(_OUTLINE_KEY_LINE.finditer(rows.text))
     for number, title in enumerate(titles):
         depth = len(title[1])
         behind = (other_title.start() for other_title in titles[number + 1 :] if len(other_title[1]) <= depth)
@@ -216,14 +221,16 @@ def outline(server: "Server", path: str) -> list[types.DocumentSymbol]:
     return document_symbols
 
 
-def kind_at(desk: Desk, path: Path, document_text: str, open_texts: Held, look: Look | None) -> Kind:
+def text_kind_of_open_file(
+    desk: TextChecker, path: Path, document_text: str, open_texts: OpenTexts, look: TextCheckResult | None
+) -> TextKind:
     """Return what kind of file a text is, be it judged already or not."""
     if look is not None and look.kind != "other":
         return look.kind
-    return kind_of(path, raw(document_text), desk.site(path, open_texts).settings.config.rules)
+    return text_kind_of_file(path, encode_text(document_text), desk.site(path, open_texts).settings.config.rules)
 
 
-def _is_yaml(kind: Kind, path: str) -> bool:
+def _is_yaml(kind: TextKind, path: str) -> bool:
     """Whether a file is YAML with a schema; a configuration may be TOML."""
     return kind in YAML_KINDS and not path.endswith(".toml")
 

@@ -4,7 +4,7 @@ from nodrop.engine.rule import Rule
 from nodrop.report.escape import format_trusted_markdown
 from nodrop.report.rules import Part, build_rule_page
 
-_LEFT_OUT = ("Fails", "Passes")
+_OMITTED_SECTION_TITLES = ("Fails", "Passes")
 """Parts with examples, which `nodrop explain` has."""
 
 
@@ -12,7 +12,7 @@ def rule_page(rule: Rule) -> str:
     """Return a rule's fault, its importance, the remedy, its options and references."""
     rule_sheet = build_rule_page(rule)
     lines = [f"**{rule.name}** ({rule.severity}, {rule.confidence}, area {rule.area})"]
-    shown_parts = (section for section in rule_sheet.parts if not section.title.startswith(_LEFT_OUT))
+    shown_parts = (section for section in rule_sheet.parts if not section.title.startswith(_OMITTED_SECTION_TITLES))
     lines += [f"**{format_trusted_markdown(section.title)}**\n\n{_render_blocks(section)}" for section in shown_parts]
     lines.append(f"`nodrop explain {rule.name}` has examples.")
     return "\n\n".join(lines)

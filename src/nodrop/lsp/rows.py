@@ -6,9 +6,9 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Literal
 
-from nodrop.syntax.places import BOM, Span
+from nodrop.syntax.places import BYTE_ORDER_MARK, Span
 
-Encoding = Literal["utf-8", "utf-16", "utf-32"]
+PositionEncoding = Literal["utf-8", "utf-16", "utf-32"]
 Position = tuple[int, int]
 """Line and column, from 0, in units of the encoding."""
 Range = tuple[Position, Position]
@@ -17,7 +17,7 @@ Range = tuple[Position, Position]
 class Rows:
     """A text by its lines; LF, CR LF and a lone CR end one, nothing else. Any position is brought into the text."""
 
-    def __init__(self, text: str, encoding: Encoding = "utf-16") -> None:
+    def __init__(self, text: str, encoding: PositionEncoding = "utf-16") -> None:
         """Take a text apart; `encoding` defines the unit of columns: bytes, UTF-16 code units, or code points."""
         self.text, self.encoding = text, encoding
         self.lines = list(io.StringIO(text, newline=""))
@@ -63,7 +63,7 @@ class Rows:
     def _position_of(self, line: int, column: int) -> Position:
         """Return the position of a line and column from 1, in code points, the byte order mark not counted."""
         number = min(line, len(self.lines)) - 1
-        mark = number == 0 and self.text.startswith(BOM)
+        mark = number == 0 and self.text.startswith(BYTE_ORDER_MARK)
         return number, self._count_encoding_units(self.line(number)[: column - 1 + mark])
 
     def _count_encoding_units(self, text: str) -> int:
@@ -85,6 +85,6 @@ class Rows:
         return len(line)
 
 
-def raw(document_text: str) -> bytes:
+def encode_text(document_text: str) -> bytes:
     """Return the bytes of a text as a file would have them; half a surrogate pair, which no file holds, is replaced."""
     return document_text.encode("utf-8", "replace")

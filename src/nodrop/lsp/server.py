@@ -18,19 +18,27 @@ from pygls.uris import from_fs_path, to_fs_path
 from nodrop.engine.rule import Rule
 from nodrop.errors import InputProblems
 from nodrop.inputs import Disk
-from nodrop.lsp.desk import Desk, Held, Look
-from nodrop.lsp.diagnostics import diagnostic, foremost
-from nodrop.lsp.features import EXPLAIN, Action, act, complete, hover, kind_at, outline
-from nodrop.lsp.rows import Encoding, Rows, raw
-from nodrop.lsp.text_kinds import Kind
-from nodrop.lsp.texts import Opened, keep_right
+from nodrop.lsp.desk import OpenTexts, TextChecker, TextCheckResult
+from nodrop.lsp.diagnostics import build_diagnostic, worst_marks
+from nodrop.lsp.features import (
+    EXPLAIN_COMMAND,
+    EditorAction,
+    complete,
+    hover,
+    list_code_actions,
+    outline,
+    text_kind_of_open_file,
+)
+from nodrop.lsp.rows import PositionEncoding, Rows, encode_text
+from nodrop.lsp.text_kinds import TextKind
+from nodrop.lsp.texts import Opened, install_document_class
 from nodrop.report.links import RulePages
 from nodrop.report.rules import render_rule_page as page_of
-from nodrop.syntax.json import MAX_BYTES
+from nodrop.syntax.json import MAX_JSON_BYTES
 
 LEAST_S, MOST_S = 0.02, 0.15
 """How long a text must have been left alone before it is judged: as long as half of the last judgment, within these."""
-WATCHED = ("**/*.yaml", "**/*.conf", "**/*.json")
+WATCHED_FILE_PATTERNS = ("**/*.yaml", "**/*.conf", "**/*.json")
 """Files on the disk by which open ones are judged."""
 _log = logging.getLogger(__name__)
 
@@ -40,8 +48,8 @@ class Server(LanguageServer):
 
     def __init__(self) -> None:
         super().__init__("nodrop", version("nodrop"))
-        self.desk = Desk()
-        self.looks: dict[str, Look] = {}
+        self.desk = TextChecker()
+        self.looks: dict[str, TextCheckResult] = {}
         """What was last seen of each file that is open, by path."""
         self.shown: dict[str, list[types.Diagnostic]] = {}
         """What is shown of each file, by path."""
@@ -56,11 +64,11 @@ class Server(LanguageServer):
 
     def begin(self, params: types.InitializeParams) -> None:
         """Take the editor's description of itself, and load rules in the background."""
-        keep_right(self.workspace)
+        install_document_class(self.workspace)
         options = params.initialization_options
         strictness = options.get("strictness") if isinstance(options, dict) else None
         if strictness in ("regular", "pedantic", "auditor"):
-            self.desk = Desk(strictness)
+            self.desk = TextChecker(strictness)
         self.worker.submit(self._warmed)
 
     async def watch(self) -> None:
@@ -68,7 +76,7 @@ class Server(LanguageServer):
         field = "workspace.did_change_watched_files.dynamic_registration"
         if get_capability(self.client_capabilities, field, False):
             watched = types.DidChangeWatchedFilesRegistrationOptions(
-                [types.FileSystemWatcher(glob_pattern) for glob_pattern in WATCHED]
+                [types.FileSystemWatcher(glob_pattern) for glob_pattern in WATCHED_FILE_PATTERNS]
             )
             asked = types.Registration("watched", types.WORKSPACE_DID_CHANGE_WATCHED_FILES, watched)
             await self.client_register_capability_async(types.RegistrationParams([asked]))
@@ -80,9 +88,9 @@ class Server(LanguageServer):
             _log.exception("the rules could not be loaded")
 
     @property
-    def encoding(self) -> Encoding:
+    def encoding(self) -> PositionEncoding:
         """What columns count."""
-        return cast("Encoding", self.workspace.position_encoding)
+        return cast("PositionEncoding", self.workspace.position_encoding)
 
     @property
     def takes_versions(self) -> bool:
@@ -101,9 +109,11 @@ class Server(LanguageServer):
         """Return the version of a text, None where it is not open."""
         return self.document_of(path).version if path in self._uris else None
 
-    def kind_of(self, path: str) -> Kind:
+    def kind_of(self, path: str) -> TextKind:
         """Return what kind of file an open text is."""
-        return kind_at(self.desk, Path(path), self.document_of(path).source, self.open_texts, self.looks.get(path))
+        return text_kind_of_open_file(
+            self.desk, Path(path), self.document_of(path).source, self.open_texts, self.looks.get(path)
+        )
 
     def rules_at(self, path: str) -> tuple[Rule, ...]:
         """Return all rules for a file."""
@@ -111,9 +121,9 @@ class Server(LanguageServer):
         return look.site.every if look is not None else self.desk.site(Path(path), self.open_texts).every
 
     @property
-    def open_texts(self) -> Held:
+    def open_texts(self) -> OpenTexts:
         """The texts that are open, by path."""
-        return {path: raw(self.document_of(path).source) for path in self._uris}
+        return {path: encode_text(self.document_of(path).source) for path in self._uris}
 
     def document_of(self, path: str) -> Opened:
         """Return an open text."""
@@ -138,7 +148,7 @@ class Server(LanguageServer):
         if path in self._uris:
             return self.document_of(path).rows
         try:
-            text = Disk().text(Path(path)).read_bytes(MAX_BYTES).decode("utf-8", "replace")
+            text = Disk().text(Path(path)).read_bytes(MAX_JSON_BYTES).decode("utf-8", "replace")
         except InputProblems:
             return None
         return Rows(text, self.encoding)
@@ -223,7 +233,7 @@ class Server(LanguageServer):
         for line in look.log:
             self.tell(line)
 
-    def _timed_look(self, path: str, open_texts: Held) -> tuple[Look, float]:
+    def _timed_look(self, path: str, open_texts: OpenTexts) -> tuple[TextCheckResult, float]:
         began = perf_counter()
         look = self.desk.look(Path(path), open_texts)
         return look, perf_counter() - began
@@ -231,14 +241,16 @@ class Server(LanguageServer):
     def _open_document_versions(self) -> dict[str, int | None]:
         return {path: self.document_of(path).version for path in self._uris}
 
-    def _show_marks(self, look: Look, before: dict[str, int | None]) -> None:
+    def _show_marks(self, look: TextCheckResult, before: dict[str, int | None]) -> None:
         """Show the marks of files that are open and still as they were when they were judged."""
         pages = RulePages(look.site.settings.config.rule_pages)
         for file, marks in look.marks.items():
             if file not in self._uris or file not in before or self.document_of(file).version != before[file]:
                 continue
             rows = self.document_of(file).rows
-            diagnostics = [diagnostic(mark, rows, self.rows_of, self.uri_of, pages) for mark in foremost(marks)]
+            diagnostics = [
+                build_diagnostic(mark, rows, self.rows_of, self.uri_of, pages) for mark in worst_marks(marks)
+            ]
             self.shown[file] = diagnostics
             self._publish_diagnostics(self._uris[file], diagnostics, before[file])
 
@@ -261,7 +273,7 @@ class Server(LanguageServer):
         self.worker.shutdown(wait=False, cancel_futures=True)
 
 
-def make() -> Server:
+def make_server() -> Server:
     """Return a server that handles all requests of an editor."""
     server = Server()
 
@@ -307,16 +319,16 @@ def make() -> Server:
         return None if path is None else complete(server, path, params.position)
 
     @on(types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions([types.CodeActionKind.QuickFix]))
-    async def code_action(params: types.CodeActionParams) -> list[Action]:
+    async def code_action(params: types.CodeActionParams) -> list[EditorAction]:
         path = server.open_path_of(params.text_document.uri)
-        return [] if path is None else await act(server, path, params)
+        return [] if path is None else await list_code_actions(server, path, params)
 
     @on(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
     def symbols(params: types.DocumentSymbolParams) -> list[types.DocumentSymbol]:
         path = server.open_path_of(params.text_document.uri)
         return [] if path is None else outline(server, path)
 
-    @server.command(EXPLAIN)
+    @server.command(EXPLAIN_COMMAND)
     def explain_rule(name: str) -> str:
         page = next((page_of(rule, server.desk.all_rules) for rule in server.desk.all_rules if rule.name == name), "")
         if page:

@@ -5,31 +5,31 @@ from pathlib import Path
 from typing import Literal
 
 from nodrop import context, platforms
-from nodrop.config import FILE
-from nodrop.config.toml import table
+from nodrop.config import CONFIG_FILE
+from nodrop.config.toml import parse_nodrop_table
 from nodrop.engine.areas import rule_area_names
 from nodrop.errors import InputProblems
 from nodrop.inputs import is_intent
 from nodrop.inputs.contents import yaml_kind
 from nodrop.platforms import hosts
 
-Kind = Literal["intent", "fabric", "config", "profile", "rule", "device", "other"]
-YAML_KINDS: tuple[Kind, ...] = ("intent", "fabric", "config", "profile", "rule")
+TextKind = Literal["intent", "fabric", "config", "profile", "rule", "device", "other"]
+YAML_KINDS: tuple[TextKind, ...] = ("intent", "fabric", "config", "profile", "rule")
 """Kinds that have a schema."""
-_YAML = (".yaml", ".yml")
+_YAML_SUFFIXES = (".yaml", ".yml")
 _RULES, _PROFILES = "rules", "profiles"
 
 
-def kind_of(path: Path, content_bytes: bytes, rule_folders: Sequence[Path] = ()) -> Kind:
+def text_kind_of_file(path: Path, content_bytes: bytes, rule_folders: Sequence[Path] = ()) -> TextKind:
     """Return the kind of a file; `rule_folders` are those that the site's configuration names."""
     head = content_bytes[:65_536]
     if path.suffix == ".toml":
         return "config" if _has_nodrop_table(content_bytes, path) else "other"
-    if path.suffix in _YAML:
+    if path.suffix in _YAML_SUFFIXES:
         if is_intent(head):
             return "intent"
-        if path.name in (context.FILE, FILE):
-            return "fabric" if path.name == context.FILE else "config"
+        if path.name in (context.FABRIC_FILE, CONFIG_FILE):
+            return "fabric" if path.name == context.FABRIC_FILE else "config"
         kind = yaml_kind(head)
         if _lies_with_rules(path, rule_folders) or kind == "rule":
             return "rule"
@@ -40,7 +40,7 @@ def kind_of(path: Path, content_bytes: bytes, rule_folders: Sequence[Path] = ())
 
 def _has_nodrop_table(text: bytes, path: Path) -> bool:
     try:
-        return b"nodrop" in text and table(text, str(path)) is not None
+        return b"nodrop" in text and parse_nodrop_table(text, str(path)) is not None
     except InputProblems:
         return b"[tool.nodrop" in text
 
@@ -52,9 +52,9 @@ def _lies_with_rules(path: Path, folders: Sequence[Path]) -> bool:
 
 def _is_device_file(path: Path, head: bytes) -> bool:
     """Whether a file is of a platform or a host; a file with a wrong text still has the kind that its name shows."""
-    readers = [platforms.reader(name) for name in platforms.names()]
-    if any(path.name in (*reader.FILES, *reader.BESIDE) for reader in readers):
+    readers = [platforms.reader(name) for name in platforms.platform_names()]
+    if any(path.name in (*reader.CANONICAL_FILES, *reader.COMPANION_FILES) for reader in readers):
         return True
     if any(reader.detect(path.name, head) for reader in readers):
         return True
-    return hosts.may_be(path.suffix) and hosts.detect(head)
+    return hosts.may_be_host_file(path.suffix) and hosts.has_nic_settings(head)

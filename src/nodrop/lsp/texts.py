@@ -6,7 +6,7 @@ from typing import cast
 from lsprotocol import types
 from pygls.workspace import TextDocument, Workspace
 
-from nodrop.lsp.rows import Encoding, Rows
+from nodrop.lsp.rows import PositionEncoding, Rows
 
 
 class Opened(TextDocument):
@@ -15,7 +15,7 @@ class Opened(TextDocument):
     @property
     def rows(self) -> Rows:
         """The lines as they are now."""
-        return Rows(self.source, cast("Encoding", self.position_codec.encoding))
+        return Rows(self.source, cast("PositionEncoding", self.position_codec.encoding))
 
     @property
     def source(self) -> str:
@@ -29,7 +29,7 @@ class Opened(TextDocument):
         self._source = f"{rows.text[:start]}{change.text}{rows.text[end:]}"
 
 
-def keep_right(workspace: Workspace) -> None:
+def install_document_class(workspace: Workspace) -> None:
     """Have a workspace make its documents of this kind."""
     make: object = partial(_create_document, workspace)
     setattr(workspace, "_create_text_document", make)  # noqa: B010 -- it has no other seam for this

@@ -5,23 +5,23 @@ import re
 from collections.abc import Iterator
 
 from nodrop import platforms
-from nodrop.engine.finding import Located
+from nodrop.engine.finding import FileLocation
 from nodrop.errors import InputProblems
 from nodrop.inputs import Inputs
-from nodrop.locate import Stands
+from nodrop.locate import LocatedPart
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.reading import Reading
 from nodrop.model.subject import Subject
 from nodrop.model.types import key_of
 from nodrop.report.explained import render_explanation as explained
-from nodrop.syntax.json import MAX_BYTES
+from nodrop.syntax.json import MAX_JSON_BYTES
 from nodrop.syntax.places import Span
 
 _LINES_ABOVE = 60
 """How far above a place the port is looked for that it is about."""
 
 
-def value_at(reading: Reading, inputs: Inputs, file: str, line: int, column: int) -> tuple[str, Span] | None:
+def subject_at_position(reading: Reading, inputs: Inputs, file: str, line: int, column: int) -> tuple[str, Span] | None:
     """Return what stands at a line and column, from 1, as `nodrop explain --at` has it; None where nothing is known.
 
     Of the parts that stand there (of the switch as such, or of the port that is named there or above) it is the one
@@ -33,12 +33,12 @@ def value_at(reading: Reading, inputs: Inputs, file: str, line: int, column: int
     if device is None or bundle is None:
         return None
     try:
-        texts = {name: text.read_bytes(MAX_BYTES) for name, text in bundle.files}
+        texts = {name: text.read_bytes(MAX_JSON_BYTES) for name, text in bundle.files}
     except InputProblems:
         return None
     file_name = next(name for name, text in bundle.files if text.display == file)
-    where = platforms.where(bundle.platform, texts)
-    port = _port(device, texts[file_name].decode("utf-8", "replace").splitlines(), line)
+    where = platforms.make_place_finder(bundle.platform, texts)
+    port = _find_port_at_line(device, texts[file_name].decode("utf-8", "replace").splitlines(), line)
     candidates = [
         (_span_size(place.span), len(subject), subject, place.span)
         for subject in _subjects_on_device(device, port)
@@ -49,11 +49,11 @@ def value_at(reading: Reading, inputs: Inputs, file: str, line: int, column: int
     if not candidates:
         return None
     _, _, subject, span = min(candidates)
-    stands = Stands(part=subject, located=Located(file=file, span=span), line=None)
+    stands = LocatedPart(part=subject, located=FileLocation(file=file, span=span), line=None)
     return explained(reading, subject, stands), span
 
 
-def _port(device: Device, lines: list[str], line: int) -> Interface | None:
+def _find_port_at_line(device: Device, lines: list[str], line: int) -> Interface | None:
     """Return the port that is named in a line, or in the nearest above it."""
     names = {port.name: port for port in device.interfaces}
     for text in reversed(lines[max(0, line - _LINES_ABOVE) : line]):

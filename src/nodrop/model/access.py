@@ -3,16 +3,16 @@
 from typing import Literal, NamedTuple
 
 from nodrop.model.states import UNKNOWN, Unknown
-from nodrop.model.values import value
+from nodrop.model.values import model_value
 
 Stage = Literal["ingress", "egress", "transit", "transit-out", "control-plane", "control-plane-out", "services"]
 """Where a list acts: on what enters by an interface, on what leaves by it, on what enters or leaves there on its way to
 others, on what enters there for the switch itself, on what the switch itself sends there, or on what enters for the
 switch but for BGP, which is accepted before."""
-ENTERING: frozenset[Stage] = frozenset({"ingress", "transit", "control-plane", "services"})
-FORWARDING: frozenset[Stage] = frozenset({"ingress", "egress", "transit", "transit-out"})
+ENTERING_STAGES: frozenset[Stage] = frozenset({"ingress", "transit", "control-plane", "services"})
+FORWARDING_STAGES: frozenset[Stage] = frozenset({"ingress", "egress", "transit", "transit-out"})
 """Stages at which lists act on what is on its way to others."""
-OWN: frozenset[Stage] = frozenset({"ingress", "egress", "control-plane", "control-plane-out", "services"})
+LOCAL_STAGES: frozenset[Stage] = frozenset({"ingress", "egress", "control-plane", "control-plane-out", "services"})
 """Stages at which lists act on what is for the switch itself, or from it."""
 EntryAction = Literal["permit", "deny", "next"]
 """What becomes of a packet that matches; after `next` later entries decide, as after one that only mirrors."""
@@ -35,7 +35,7 @@ class Bits(NamedTuple):
     mask: int
 
 
-@value
+@model_value
 class AccessEntry:
     """One entry of an access list: a packet matches it if all conditions hold; an empty condition always does.
 
@@ -77,7 +77,7 @@ class AccessEntry:
     refused: str | None = None
 
 
-@value
+@model_value
 class Binding:
     """An interface, port channel or VLAN at which a list acts; None is every port of the switch."""
 
@@ -90,7 +90,7 @@ class Binding:
         return self.stage if self.interface is None else f"{self.stage} {self.interface}"
 
 
-@value
+@model_value
 class AccessList:
     """An access list: the first entry that matches decides, and `otherwise` where none does.
 

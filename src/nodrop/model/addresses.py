@@ -15,18 +15,18 @@ from ipaddress import (
 )
 
 Address = IPv4Address | IPv6Address
-Interface = IPv4Interface | IPv6Interface
+InterfaceAddress = IPv4Interface | IPv6Interface
 Network = IPv4Network | IPv6Network
 
 
-_OCTET = r"(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
-_IPV4 = re.compile(rf"{_OCTET}(?:\.{_OCTET}){{3}}(?:/(?:3[0-2]|[12]?[0-9]))?")
+_OCTET_PATTERN = r"(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
+_IPV4_PATTERN = re.compile(rf"{_OCTET_PATTERN}(?:\.{_OCTET_PATTERN}){{3}}(?:/(?:3[0-2]|[12]?[0-9]))?")
 """As `ipaddress` takes it, which needs ten times as long."""
 
 
-def is_prefix(subject_text: str) -> bool:
+def is_address_or_prefix(subject_text: str) -> bool:
     """Whether a text is an address, with or without the length of its prefix."""
-    if _IPV4.fullmatch(subject_text) is not None:
+    if _IPV4_PATTERN.fullmatch(subject_text) is not None:
         return True
     return (
         "." not in subject_text.partition("/")[2] and interface_of(subject_text) is not None
@@ -43,7 +43,7 @@ def address_of(text: str) -> Address | None:
 
 
 @lru_cache(maxsize=1 << 16)
-def interface_of(text: str) -> Interface | None:
+def interface_of(text: str) -> InterfaceAddress | None:
     """Return the address and network of a text; a missing length means the address alone. None if it is neither."""
     try:
         return ip_interface(text)
@@ -60,7 +60,7 @@ def network_of(text: str, *, host_bits: bool = True) -> Network | None:
         return None
 
 
-LOCAL = ("127.", "169.254.", "fe80:", "::1")
+LOCAL_ADDRESS_STARTS = ("127.", "169.254.", "fe80:", "::1")
 """How addresses begin that mean something on one link or switch only."""
 
 
@@ -68,7 +68,7 @@ def normalize_addresses(addresses: tuple[str, ...]) -> tuple[str, ...]:
     """Return addresses without their prefix lengths, each written in one way, without those of one link."""
     texts = [text.partition("/")[0] for text in addresses]
     spelled = [_normalize_address(text) if ":" in text else text for text in texts]
-    return tuple([text for text in spelled if not text.startswith(LOCAL)])
+    return tuple([text for text in spelled if not text.startswith(LOCAL_ADDRESS_STARTS)])
 
 
 def _normalize_address(text: str) -> str:

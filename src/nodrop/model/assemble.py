@@ -8,22 +8,22 @@ from typing import NamedTuple
 from nodrop.model import modes
 from nodrop.model.assumed_classes import assume_rdma_class, find_lossy_convention
 from nodrop.model.cabling import Cabling
-from nodrop.model.declared import Declared
+from nodrop.model.declared import DeclaredFacts
 from nodrop.model.fabric import Device, Fabric, Interface, Link, Mode, Policy, Side, TrafficClass
 from nodrop.model.intern import Interner
-from nodrop.model.names import misnamed
+from nodrop.model.names import find_misnamed_devices
 from nodrop.model.nics import value_or_none
 from nodrop.model.qos import QosProfile
 from nodrop.model.reading import DeviceReading, HostReading, Note, PossibleMode, Reading, Remark
 from nodrop.model.states import UNKNOWN, Unknown
-from nodrop.model.subject import natural
+from nodrop.model.subject import natural_sort_key
 from nodrop.model.values import replace_fields
 
-UNNAMED = "fabric"
+DEFAULT_FABRIC_NAME = "fabric"
 """What a fabric is called of which nobody states a name."""
 
 
-class Shared:
+class SharedObjects:
     """What states of one fabric have in common: of a switch that was read once and faces the same, there is one object.
 
     So who holds one state against another need not look into it.
@@ -31,13 +31,13 @@ class Shared:
 
     def __init__(self) -> None:
         self._interner = Interner()
-        self._made: dict[int, _Made] = {}
+        self._made: dict[int, _AssembledDevice] = {}
         self._links: dict[Link, Link] = {}
         """The one object that stands for each cable."""
         self._cabling: Cabling | None = None
 
     def device(
-        self, read: Device, declared: Declared, sides: Mapping[tuple[str, str], Side], *, all_cables: bool
+        self, read: Device, declared: DeclaredFacts, sides: Mapping[tuple[str, str], Side], *, all_cables: bool
     ) -> Device:
         """Return a device as it was read with the statements, profiles and pools shared, and every port's side.
 
@@ -52,17 +52,17 @@ class Shared:
         if memo is not None and memo.stated == stated and all(map(is_, memo.facing, facing)):
             return memo.device
         device = _fill_port_sides(_apply_declared_facts(read, *stated), facing, self._interner)
-        self._made[id(read)] = _Made(read, stated, sides, all_cables, facing, device)
+        self._made[id(read)] = _AssembledDevice(read, stated, sides, all_cables, facing, device)
         return device
 
-    def cabling(self, readings: Sequence[DeviceReading], declared: Declared) -> Cabling:
+    def cabling(self, readings: Sequence[DeviceReading], declared: DeclaredFacts) -> Cabling:
         """Return how switches are cabled: as in the state before, where the evidence is the same."""
         if self._cabling is None or not self._cabling.holds(readings, declared):
             self._cabling = Cabling.of(readings, declared, self._links)
         return self._cabling
 
 
-class _Made(NamedTuple):
+class _AssembledDevice(NamedTuple):
     """A device as it was read, held to keep its id from any other, and the device made of it with its inputs."""
 
     read: Device
@@ -73,17 +73,17 @@ class _Made(NamedTuple):
     device: Device
 
 
-def assemble(
+def assemble_fabric(
     readings: Sequence[DeviceReading],
-    declared_context: Declared,
+    declared_context: DeclaredFacts,
     hosts_read: Sequence[HostReading] = (),
-    shared: Shared | None = None,
+    shared: SharedObjects | None = None,
 ) -> Reading:
     """Return all readings as one fabric; two devices of one name are distinguished by a number, with a note.
 
     Parts that are `shared` with other states are made once.
     """
-    shared = shared or Shared()
+    shared = shared or SharedObjects()
     named_device_readings = readings
     readings, notes = _make_names_unique(readings)
     hosts_read = _rename_hosts(hosts_read, {reading.device.name for reading in readings})
@@ -97,8 +97,8 @@ def assemble(
         for reading in readings
     ]
     groups = _group_devices_by_mode(devices, cabling.links, declared_context, paused=_any_nic_has_pfc(hosts_read))
-    assumed = modes.assumptions(groups)
-    mode = declared_context.mode or modes.of_all(groups)
+    assumed = modes.mode_assumptions(groups)
+    mode = declared_context.mode or modes.mode_of_groups(groups)
     classes, lossy_convention = declared_context.classes, list[Remark]()
     if classes is None:
         classes, assumption = assume_rdma_class(
@@ -106,13 +106,13 @@ def assemble(
         )
         assumed.append(assumption)
         lossy_convention = list(find_lossy_convention(devices, classes))
-    note = modes.note_of(groups)
+    note = modes.note_on_uncabled_groups(groups)
     fabric = Fabric(
-        name=declared_context.name or UNNAMED,
+        name=declared_context.name or DEFAULT_FABRIC_NAME,
         mode=mode,
-        devices=tuple(sorted(devices, key=lambda device: natural(device.name))),
+        devices=tuple(sorted(devices, key=lambda device: natural_sort_key(device.name))),
         links=cabling.links,
-        hosts=tuple(sorted(hosts, key=lambda host: natural(host.name))),
+        hosts=tuple(sorted(hosts, key=lambda host: natural_sort_key(host.name))),
         nics=tuple(nic for host_reading in hosts_read for nic in host_reading.nics),
         classes=tuple(sorted(classes, key=lambda traffic_class: traffic_class.name)),
         policy=declared_context.policy or Policy(),
@@ -125,7 +125,7 @@ def assemble(
         remarks=(
             *(remark for reading in everything for remark in reading.remarks),
             *cabling.unlike,
-            *misnamed(named_device_readings, readings),
+            *find_misnamed_devices(named_device_readings, readings),
             *lossy_convention,
         ),
         notes=(*notes, *([note] if note else ()), *(note for reading in everything for note in reading.notes)),
@@ -189,7 +189,7 @@ def _apply_declared_facts(device: Device, role: str | None, model: str | None) -
     return device
 
 
-def _devices_of_cables(declared: Declared) -> set[str]:
+def _devices_of_cables(declared: DeclaredFacts) -> set[str]:
     return {end.node for link in declared.cables or () for end in (link.a, link.b)}
 
 
@@ -206,14 +206,14 @@ def _fill_port_sides(device: Device, facing: Iterable[Side | None | Unknown], in
 
 
 def _group_devices_by_mode(
-    devices: Sequence[Device], links: Sequence[Link], declared: Declared, *, paused: bool
+    devices: Sequence[Device], links: Sequence[Link], declared: DeclaredFacts, *, paused: bool
 ) -> list[modes.Group]:
     """Return the switches by the mode that is inferred; none where it is stated. A stated fabric is one group."""
     if declared.mode is not None:
         return []
     is_one_fabric = declared.name is not None or declared.cables is not None or declared.hosts is not None
     hosts = [host.name for host in declared.hosts or ()]
-    return modes.inferred(devices, links, hosts, paused=paused, one_fabric=is_one_fabric)
+    return modes.infer_modes(devices, links, hosts, paused=paused, one_fabric=is_one_fabric)
 
 
 def _possible_modes(
@@ -231,7 +231,7 @@ def _possible_modes(
             mode=mode,
             classes=classes
             if stated
-            else tuple(replace(traffic_class, lossless=mode in modes.WITH_PFC) for traffic_class in classes),
+            else tuple(replace(traffic_class, lossless=mode in modes.PFC_MODES) for traffic_class in classes),
             devices=devices,
         )
         for mode, devices in every.items()

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from nodrop.model import effects, modes
-from nodrop.model.effects import RDMA_DSCP
+from nodrop.model.effects import DEFAULT_RDMA_DSCP
 from nodrop.model.fabric import Device, Mode, TrafficClass
 from nodrop.model.nics import value_or_none
 from nodrop.model.object_cache import ObjectCache
@@ -12,7 +12,7 @@ from nodrop.model.reading import Assumption, HostReading, Remark
 from nodrop.model.states import UNKNOWN, Unknown, UnknownFact
 from nodrop.units import show_ids
 
-_CONVENTION: tuple[tuple[int, ...], tuple[int, ...], str] = (RDMA_DSCP,), (), "NVIDIA's convention"
+_NVIDIA_CONVENTION: tuple[tuple[int, ...], tuple[int, ...], str] = (DEFAULT_RDMA_DSCP,), (), "NVIDIA's convention"
 """The DSCPs of RDMA, those of other lossless traffic, and the evidence, where no file has better."""
 
 
@@ -26,14 +26,14 @@ def assume_rdma_class(
     port of every network that is not meant for RDMA.
     """
     hosts_read = list(hosts_read)
-    profiles = modes.profiles(devices)
+    profiles = modes.qos_profiles_of(devices)
     if devices and not (mode_stated or hosts_read or profiles):
         return (), Assumption(fact="RDMA", value="none", reason="no port has QoS")
     if any(not isinstance(device.qos_style, Unknown) and device.qos_style == "macro" for device in devices):
-        dscps, others, because = _CONVENTION
+        dscps, others, because = _NVIDIA_CONVENTION
     else:
         dscps, others, because = _infer_dscps(profiles, set() if devices else _rdma_dscps_of_hosts(hosts_read))
-    rdma = TrafficClass(name="rdma", purpose="rdma", dscp=dscps, tc=UNKNOWN, lossless=mode in modes.WITH_PFC)
+    rdma = TrafficClass(name="rdma", purpose="rdma", dscp=dscps, tc=UNKNOWN, lossless=mode in modes.PFC_MODES)
     other = TrafficClass(name="other-lossless", purpose="unknown", dscp=others, tc=UNKNOWN, lossless=True)
     assumption = Assumption(fact="RDMA", value=f"DSCP {show_ids(dscps)}", reason=because)
     return ((rdma, other) if others else (rdma,)), assumption
@@ -44,7 +44,7 @@ def find_lossy_convention(devices: Iterable[Device], classes: Sequence[TrafficCl
 
     `classes` are the assumed ones. Hosts may follow the convention that the switch does not.
     """
-    if not classes or any(RDMA_DSCP in rdma.dscp for rdma in classes):
+    if not classes or any(DEFAULT_RDMA_DSCP in rdma.dscp for rdma in classes):
         return
     lossless_dscps = ObjectCache[QosProfile, frozenset[int]](_find_lossless_dscps)
     for device in devices:
@@ -53,8 +53,8 @@ def find_lossy_convention(devices: Iterable[Device], classes: Sequence[TrafficCl
         protecting = [(port, qos) for port, qos in rows if lossless_dscps(qos)]
         if protecting:
             facts = {
-                "dscp": str(RDMA_DSCP),
-                "tcs": show_ids({effects.tc_of_dscp(qos, RDMA_DSCP) for _, qos in protecting}),
+                "dscp": str(DEFAULT_RDMA_DSCP),
+                "tcs": show_ids({effects.tc_of_dscp(qos, DEFAULT_RDMA_DSCP) for _, qos in protecting}),
                 "lossless": show_ids(frozenset[int]().union(*(lossless_dscps(qos) for _, qos in protecting))),
             }
             at = (device.name, protecting[-1][0].name, "qos", "dscp_to_tc")
@@ -69,7 +69,7 @@ def _infer_dscps(profiles: Iterable[QosProfile], sent: set[int]) -> tuple[tuple[
     """
     protected = [lossless for qos in profiles if (lossless := _find_lossless_dscps(qos))]
     some = frozenset[int]().union(*protected)
-    if some and RDMA_DSCP not in some:
+    if some and DEFAULT_RDMA_DSCP not in some:
         common = frozenset.intersection(*protected) or some
         because = f"the only DSCP{'s' if len(common) > 1 else ''} in a lossless class"
         return (
@@ -77,9 +77,9 @@ def _infer_dscps(profiles: Iterable[QosProfile], sent: set[int]) -> tuple[tuple[
             tuple(sorted(some - common)),
             f"{because}{' of every port' if some > common else ''}",
         )
-    if not some and len(sent) == 1 and RDMA_DSCP not in sent:
+    if not some and len(sent) == 1 and DEFAULT_RDMA_DSCP not in sent:
         return tuple(sent), (), "the only DSCP that files of hosts give to RDMA"
-    return _CONVENTION
+    return _NVIDIA_CONVENTION
 
 
 def _find_lossless_dscps(qos: QosProfile) -> frozenset[int]:

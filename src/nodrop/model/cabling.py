@@ -13,7 +13,7 @@ from socket import AF_INET, inet_pton
 
 from nodrop.model import neighbors
 from nodrop.model.addresses import interface_of
-from nodrop.model.declared import Declared
+from nodrop.model.declared import DeclaredFacts
 from nodrop.model.fabric import Device, End, Interface, Link, Side
 from nodrop.model.reading import DeviceReading, Remark
 from nodrop.model.states import Unknown, UnknownFact
@@ -30,22 +30,22 @@ class Cabling:
     unlike: tuple[Remark, ...]
     """Where files name another neighbor than the cable leads to."""
     readings: Sequence[DeviceReading]
-    declared: Declared
+    declared: DeclaredFacts
 
     @classmethod
-    def of(cls, readings: Sequence[DeviceReading], declared: Declared, known_links: dict[Link, Link]) -> "Cabling":
+    def of(cls, readings: Sequence[DeviceReading], declared: DeclaredFacts, known_links: dict[Link, Link]) -> "Cabling":
         """Return how switches are cabled; `known_links` has one object for each cable, and gets new ones."""
-        links = [known_links.setdefault(link, link) for link in _links(readings, declared)]
+        links = [known_links.setdefault(link, link) for link in _find_links(readings, declared)]
         hosts = declared.hosts or ()
         return cls(
             links=tuple(sorted(links, key=lambda link: (link.a, link.b))),
             sides=_find_far_sides(readings, links, declared),
-            unlike=tuple(neighbors.unlike(readings, links, hosts)),
+            unlike=tuple(neighbors.find_unlike_neighbors(readings, links, hosts)),
             readings=readings,
             declared=declared,
         )
 
-    def holds(self, readings: Sequence[DeviceReading], declared: Declared) -> bool:
+    def holds(self, readings: Sequence[DeviceReading], declared: DeclaredFacts) -> bool:
         """Whether another state is cabled alike because all evidence for its cables is the same."""
         before, current_facts = ((state.cables, state.hosts, state.roles) for state in (self.declared, declared))
         if before != current_facts or len(self.readings) != len(readings):
@@ -79,7 +79,7 @@ def _evidence_of_port(port: Interface) -> tuple[object, ...]:
     return port.name, port.addresses, port.description
 
 
-def _links(readings: Sequence[DeviceReading], declared_context: Declared) -> list[Link]:
+def _find_links(readings: Sequence[DeviceReading], declared_context: DeclaredFacts) -> list[Link]:
     devices = [reading.device for reading in readings]
     links = list(declared_context.cables or ())
     taken = {end for link in links for end in (link.a, link.b)}
@@ -92,9 +92,9 @@ def _links(readings: Sequence[DeviceReading], declared_context: Declared) -> lis
     return links
 
 
-_OF_TWO = {"/31": 1, "/30": 2}
+_LINK_BITS_BY_IPV4_SUFFIX = {"/31": 1, "/30": 2}
 """How the IPv4 addresses of a link between two ports end, and how many bits they may differ in."""
-_OF_TWO_IPV6 = ("/127", "/126")
+_LINK_IPV6_SUFFIXES = ("/127", "/126")
 
 
 def _links_from_subnets(devices: Iterable[Device], cabled: Container[tuple[str, str]]) -> Iterator[tuple[End, End]]:
@@ -119,11 +119,11 @@ def _point_to_point_networks(device: Device) -> Iterator[tuple[object, str]]:
 
 def _point_to_point_key(text: str) -> object:
     """Return the key of a network of two ports; None where an address is in no such network, or is none."""
-    bits = _OF_TWO.get(text[-3:])
+    bits = _LINK_BITS_BY_IPV4_SUFFIX.get(text[-3:])
     try:
         if bits is not None:  # a site has a million, and `ipaddress` takes twenty times as long
             return bits, int.from_bytes(inet_pton(AF_INET, text[:-3])) >> bits
-        if text.endswith(_OF_TWO_IPV6):
+        if text.endswith(_LINK_IPV6_SUFFIXES):
             interface = interface_of(text)
             return (
                 interface.network
@@ -155,7 +155,7 @@ def _links_from_neighbor_table(
 
 
 def _find_far_sides(
-    readings: Sequence[DeviceReading], links: Iterable[Link], declared: Declared
+    readings: Sequence[DeviceReading], links: Iterable[Link], declared: DeclaredFacts
 ) -> dict[tuple[str, str], Side]:
     """Return the far ends of ports: a switch, also a switch with only a stated role, or a host."""
     read = {reading.device.name for reading in readings}
@@ -181,7 +181,7 @@ def _port_sides_in_file(reading: DeviceReading, nodes: Mapping[str, Side]) -> It
             yield cable.local_port, cable.side
     device = reading.device
     for port in device.interfaces:
-        if isinstance(text := port.description, str) and (node := neighbors.node_in(text, nodes)) not in (
+        if isinstance(text := port.description, str) and (node := neighbors.find_node_in_text(text, nodes)) not in (
             None,
             device.name,
         ):

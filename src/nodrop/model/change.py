@@ -9,10 +9,10 @@ from nodrop.model.subject import Subject
 
 Disruption = Literal["none", "traffic-affecting", "service restart", "port bounce", "reboot", "refused"]
 DISRUPTIONS: tuple[Disruption, ...] = get_args(Disruption)
-"""What a step does to a switch that runs, from nothing to: the switch's own tool does not take it."""
+"""What a step does to a running switch, from nothing to: the switch's own tool refuses it."""
 
 
-DOCUMENT = "@document"
+DOCUMENT_AREA = "@document"
 """What a change of a setting in a device's file has as its area: `leaf1/@document/PFC_WD/GLOBAL/BIG_RED_SWITCH`."""
 
 
@@ -20,7 +20,7 @@ DOCUMENT = "@document"
 class Change:
     """One part of the model and its new value: `new` is a value of the model, or as YAML writes it.
 
-    A setting of a file that the model has no place for is a part of the device's `DOCUMENT`.
+    A setting of a file that the model has no place for is a part of the device's `DOCUMENT_AREA`.
 
     `old` is the value when the change was planned; a document with a different value is not changed. A row is removed
     by None, and added where it does not exist yet (old None).
@@ -53,13 +53,13 @@ class Step:
         return members if self.op == "remove" else members | {"value": self.value}
 
 
-def worst(patch_steps: Iterable[Step]) -> Disruption:
+def worst_disruption(patch_steps: Iterable[Step]) -> Disruption:
     """Return the worst that any of the steps does."""
     return max((step.disruption for step in patch_steps), key=DISRUPTIONS.index, default="none")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ByHand:
+class ManualChange:
     """A change that the platform does not make by itself: why, and what to do instead."""
 
     change: Change
@@ -95,13 +95,13 @@ class Edit:
     steps: tuple[Step, ...] = ()
     forms: Mapping[str, str] = field(default_factory=dict)
     """The steps in the forms that the platform's own tools take, by file name."""
-    by_hand: tuple[ByHand, ...] = ()
+    by_hand: tuple[ManualChange, ...] = ()
     follows: tuple[Change, ...] = ()
 
     @property
     def disruption(self) -> Disruption:
         """The worst that any step does; a patch with a refused step is refused as a whole."""
-        return worst(self.steps)
+        return worst_disruption(self.steps)
 
     @property
     def patch(self) -> str:

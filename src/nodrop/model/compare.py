@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 from nodrop.model.fabric import Device, Link
 from nodrop.model.states import UNKNOWN, Unknown
-from nodrop.model.subject import Subject, text
+from nodrop.model.subject import Subject, subject_text
 from nodrop.model.types import key_name, key_of
 
 
-class Difference(NamedTuple):
+class ModelDifference(NamedTuple):
     """One place where two values of the model are not the same, by its path from where the comparison began.
 
     A row that only one side has is None on the other.
@@ -25,14 +25,14 @@ class Difference(NamedTuple):
     b: object
 
     def __str__(self) -> str:
-        return f"{text(self.path)}: {self.a!r} is not {self.b!r}"
+        return f"{subject_text(self.path)}: {self.a!r} is not {self.b!r}"
 
 
-Takes = Callable[[Subject, object, object], bool]
+AcceptsDifference = Callable[[Subject, object, object], bool]
 """Whether one difference is made: by its path, the old value and the new one."""
 
 
-def project(device: Device, not_carried: Iterable[str]) -> Device:
+def mask_unsupported_fields(device: Device, not_carried: Iterable[str]) -> Device:
     """Return the device with the paths that a platform's files cannot express set to UNKNOWN.
 
     A path consists of attributes and the names of rows, `*` being every row: `interfaces/*/link_pause`. A path that
@@ -61,7 +61,7 @@ def _replace_with_unknown(node: Any, path: Sequence[str]) -> Any:
     return node if new is old else replace(node, **{head: new})
 
 
-def differences(left_value: object, right_value: object, *, whole_lists: bool = False) -> Iterator[Difference]:
+def differences(left_value: object, right_value: object, *, whole_lists: bool = False) -> Iterator[ModelDifference]:
     """Yield every place where two values of the model differ: none exactly where they are equal.
 
     It never raises: UNKNOWN equals only UNKNOWN. Rows are matched by the key that their path has (`interfaces`,
@@ -71,26 +71,26 @@ def differences(left_value: object, right_value: object, *, whole_lists: bool = 
     yield from _find_differences(left_value, right_value, (), whole_lists)
 
 
-def _find_differences(a: Any, b: Any, path: Subject, whole_lists: bool) -> Iterator[Difference]:
+def _find_differences(a: Any, b: Any, path: Subject, whole_lists: bool) -> Iterator[ModelDifference]:
     if a is b:
         return
     if type(a) is not type(b):
-        yield Difference(path, a, b)
+        yield ModelDifference(path, a, b)
     elif isinstance(a, tuple) and not hasattr(a, "_fields"):
         if whole_lists and not any(map(is_dataclass, (*a, *b))):
-            yield from () if a == b else (Difference(path, a, b),)
+            yield from () if a == b else (ModelDifference(path, a, b),)
         else:
             yield from _row_differences(a, b, path, whole_lists)
     elif known := _fields_of(a.__class__):
         names, content = known
         for name, old, new in zip(names, content(a), content(b), strict=True):
-            if old is not new and (type(old) is not type(new) or type(old) not in _PLAIN or old != new):
+            if old is not new and (type(old) is not type(new) or type(old) not in _SCALAR_TYPES or old != new):
                 yield from _find_differences(old, new, (*path, name), whole_lists)
     elif a != b:
-        yield Difference(path, a, b)
+        yield ModelDifference(path, a, b)
 
 
-def apply_differences(old_value: object, new_value: object, takes: Takes) -> Any:
+def apply_differences(old_value: object, new_value: object, takes: AcceptsDifference) -> Any:
     """Return the old value with the chosen differences from the new one made.
 
     Differences are those of `differences(old, new, whole_lists=True)`: with all of them it is the new value itself,
@@ -99,7 +99,7 @@ def apply_differences(old_value: object, new_value: object, takes: Takes) -> Any
     return _merge_values(old_value, new_value, (), takes)
 
 
-def _merge_values(a: Any, b: Any, path: Subject, takes: Takes) -> object:
+def _merge_values(a: Any, b: Any, path: Subject, takes: AcceptsDifference) -> object:
     if a is b:
         return a
     rows = isinstance(a, tuple) and type(a) is type(b) and not hasattr(a, "_fields")
@@ -122,7 +122,9 @@ def _merge_values(a: Any, b: Any, path: Subject, takes: Takes) -> object:
     return replace(changed, **merged_fields)
 
 
-def _merge_rows(a: tuple[object, ...], b: tuple[object, ...], path: Subject, takes: Takes) -> tuple[object, ...]:
+def _merge_rows(
+    a: tuple[object, ...], b: tuple[object, ...], path: Subject, takes: AcceptsDifference
+) -> tuple[object, ...]:
     """Return rows in the order of the new ones; old rows that stay but are missing in the new ones keep their place."""
     a_keys, right = _keys_of_rows(a), _keys_of_rows(b)
     if a_keys == right:
@@ -156,12 +158,12 @@ def _reuse_identical_rows(rows: tuple[object, ...], *sides: tuple[object, ...]) 
 def _are_equal_and_plain(a: tuple[object, ...], b: tuple[object, ...]) -> bool:
     """Whether two lists have the same plain values, such as the maps of 64 DSCPs that every port has."""
     kinds = list(map(type, a))
-    return _PLAIN.issuperset(kinds) and kinds == list(map(type, b)) and a == b
+    return _SCALAR_TYPES.issuperset(kinds) and kinds == list(map(type, b)) and a == b
 
 
 def _row_differences(
     a: tuple[object, ...], b: tuple[object, ...], path: Subject, whole_lists: bool
-) -> Iterator[Difference]:
+) -> Iterator[ModelDifference]:
     if _are_equal_and_plain(a, b):
         return
     a_keys, right = _keys_of_rows(a), _keys_of_rows(b)
@@ -174,9 +176,9 @@ def _row_differences(
             yield from _find_differences(rows.get(key), new_rows.get(key), (*path, key), whole_lists)
         in_both = rows.keys() & new_rows.keys()
         if (order := [key for key in a_keys if key in in_both]) != (b_side := [key for key in right if key in in_both]):
-            yield Difference(path, tuple(order), tuple(b_side))
+            yield ModelDifference(path, tuple(order), tuple(b_side))
     else:
-        yield Difference(path, a, b)
+        yield ModelDifference(path, a, b)
 
 
 def _keys_of_rows(rows: tuple[object, ...]) -> list[str]:
@@ -187,7 +189,7 @@ def _has_key(row: Any) -> bool:
     return isinstance(row, Link) or key_name(row.__class__) is not None
 
 
-_PLAIN = frozenset({bool, int, str})
+_SCALAR_TYPES = frozenset({bool, int, str})
 """Types of values that are compared at once: of a switch's thousands of values, nearly all are equal."""
 
 

@@ -8,7 +8,7 @@ from nodrop.model.profile import Profile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Declared:
+class DeclaredFacts:
     """Each key is None (or empty) where nobody stated it. `cables` are all cables of the devices that they name."""
 
     name: str | None = None
@@ -22,7 +22,7 @@ class Declared:
     profile: Profile | None = None
     """Choices of a check that nobody states about a fabric."""
 
-    def with_policy_of(self, statement: "Declared") -> "Declared":
+    def with_policy_of(self, statement: "DeclaredFacts") -> "DeclaredFacts":
         """Return this statement with the policy of another statement.
 
         Policy is the owner's wishes for the fabric: mode, classes, policy and the roles that the other states. Facts
@@ -31,9 +31,9 @@ class Declared:
         roles = {**self.roles, **statement.roles}
         return replace(self, mode=statement.mode, classes=statement.classes, policy=statement.policy, roles=roles)
 
-    def over(self, fallback: "Declared") -> "Declared":
+    def over(self, fallback: "DeclaredFacts") -> "DeclaredFacts":
         """Return this statement, completed key by key from a weaker one."""
-        return Declared(
+        return DeclaredFacts(
             name=self.name or fallback.name,
             mode=self.mode or fallback.mode,
             classes=fallback.classes if self.classes is None else self.classes,

@@ -10,13 +10,23 @@ from collections.abc import Mapping
 from typing import Any
 
 from nodrop.model.fabric import Fabric, Link
-from nodrop.model.spelling import describe_value, parse_value, row
+from nodrop.model.spelling import describe_value, parse_row, parse_value
 from nodrop.model.states import Unknown
-from nodrop.model.subject import FABRIC, Subject, matches_part, natural
-from nodrop.model.subject import text as subject_text
-from nodrop.model.types import Type, attributes, fields, is_property, key_of, label, nearest, sources, type_of
+from nodrop.model.subject import FABRIC_HEAD, Subject, matches_part, natural_sort_key
+from nodrop.model.subject import subject_text as subject_text
+from nodrop.model.types import (
+    Type,
+    attributes_of,
+    fields_of,
+    is_property,
+    key_of,
+    nearest,
+    owner_label,
+    source_fields_of,
+    type_of,
+)
 
-_STORED: Mapping[str, Subject] = {"neighbors": ("bgp", "neighbors")}
+_STORED_PATH_BY_ATTRIBUTE: Mapping[str, Subject] = {"neighbors": ("bgp", "neighbors")}
 """Attributes of a device that a subject names directly though they are stored deeper."""
 
 
@@ -36,7 +46,7 @@ def set_value(fabric: Fabric, subject: Subject, value: object) -> Fabric:
 
     A row that does not exist yet is added where its key is the last part of the subject; a row set to None is removed.
     """
-    edit = _Edit(_steps_to_subject(subject, _STORED), value)
+    edit = _Edit(_steps_to_subject(subject, _STORED_PATH_BY_ATTRIBUTE), value)
     try:
         changed: Fabric = edit.part(fabric, type_of(Fabric), edit.steps)
     except ValueError as error:
@@ -54,7 +64,7 @@ def set_part(node: object, steps: Subject, value: object) -> Any:
 def get_value(fabric: Fabric, subject: Subject) -> object:
     """Return the value at `subject`, properties included; ValueError where there is no such part."""
     try:
-        return part_of(fabric, _steps_to_subject(subject, {}))
+        return get_part(fabric, _steps_to_subject(subject, {}))
     except ValueError as error:
         raise ValueError(f"{subject_text(subject)}: {error}") from None
 
@@ -64,7 +74,7 @@ def find_value(fabric: Fabric, subject: Subject) -> object:
     return find_part(fabric, _steps_to_subject(subject, {}))
 
 
-def part_of(node: object, path_steps: Subject) -> object:
+def get_part(node: object, path_steps: Subject) -> object:
     """Return what attributes and keys lead to from a part of the model; ValueError where there is nothing."""
     for step in path_steps:
         inside = _child_at_step(node, step)
@@ -89,7 +99,7 @@ def find_part(node: object, path_steps: Subject) -> Any:
 def _steps_to_subject(subject: Subject, stored: Mapping[str, Subject]) -> Subject:
     """Return the attributes and keys that lead from the fabric to a subject."""
     match subject:
-        case (root, *rest) if root == FABRIC:
+        case (root, *rest) if root == FABRIC_HEAD:
             return tuple(rest)
         case (device, area, *rest) if area.startswith("@"):
             return ("devices", device, *stored.get(area[1:], (area[1:],)), *rest)
@@ -104,7 +114,7 @@ def _child_at_step(node: Any, step: str) -> object:
     if node is None or isinstance(node, Unknown):
         return ABSENT
     if not _is_row_tuple(node):
-        return getattr(node, step) if step in attributes(type(node)) else ABSENT
+        return getattr(node, step) if step in attributes_of(type(node)) else ABSENT
     places = range(len(node) - 1, -1, -1)
     return next((node[place] for place in places if key_of(node[place], place) == step), ABSENT)
 
@@ -113,7 +123,7 @@ def _why_absent(node: Any, step: str) -> str:
     if node is None or isinstance(node, Unknown):
         return f"{describe_value(node)} has no `{step}`"
     if not _is_row_tuple(node):
-        return _describe_missing_attribute(type(node), step, attributes(type(node)))
+        return _describe_missing_attribute(type(node), step, attributes_of(type(node)))
     return _describe_absent_key(step, list(dict.fromkeys(key_of(each, place) for place, each in enumerate(node))))
 
 
@@ -145,7 +155,7 @@ class _Edit:
 
     def _fields(self, node: Any, steps: Subject) -> object:
         """Return a value of the model with the field that the first step names changed, or each that its glob fits."""
-        known_types = fields(type(node))
+        known_types = fields_of(type(node))
         names = [name for name in known_types if matches_part(steps[0], name)]
         if not _is_glob(steps[0]):
             _require_attribute(type(node), steps[0], known_types)
@@ -181,7 +191,7 @@ class _Edit:
         return (*rows[:at], new, *rows[at:])
 
     def _parse_row(self, element: Type, key: str) -> Any:
-        return row(element.owners[0], self.value, key) if element.owners else parse_value(element, self.value)
+        return parse_row(element.owners[0], self.value, key) if element.owners else parse_value(element, self.value)
 
     def _allow_missing_after_glob(self, node: object, steps: Subject, why: str) -> Any:
         """Leave alone what lies after a glob; anywhere else the way must not end."""
@@ -194,14 +204,14 @@ def _require_attribute(owner: type[object], name: str, known_types: Mapping[str,
     if name in known_types:
         return
     if is_property(owner, name):
-        stored = " and ".join(f"`{field}`" for field in sorted(sources(owner, name)))
+        stored = " and ".join(f"`{field}`" for field in sorted(source_fields_of(owner, name)))
         raise ValueError(f"`{name}` is computed from {stored}; set that")
     raise ValueError(_describe_missing_attribute(owner, name, known_types))
 
 
 def _describe_missing_attribute(owner: type[object], name: str, known_types: Mapping[str, Type]) -> str:
     hint = nearest(name, known_types)
-    return f"{label(owner)} has no `{name}`{f' ({hint})' if hint else ''}"
+    return f"{owner_label(owner)} has no `{name}`{f' ({hint})' if hint else ''}"
 
 
 def _describe_absent_key(key: str, keys: list[str]) -> str:
@@ -217,4 +227,4 @@ def _is_glob(step: str) -> bool:
 
 
 def _row_sort_key(each: object) -> Any:
-    return (each.a, each.b) if isinstance(each, Link) else natural(key_of(each, 0))
+    return (each.a, each.b) if isinstance(each, Link) else natural_sort_key(key_of(each, 0))

@@ -8,24 +8,24 @@ from collections.abc import Iterator
 
 from nodrop.model.buffers import BufferProfile
 from nodrop.model.fabric import Fabric, TrafficClass
-from nodrop.model.purposes import ROCE, STORAGE
-from nodrop.model.qos import Map, QosProfile, Queue
+from nodrop.model.purposes import ROCE_PURPOSES, STORAGE_PURPOSES
+from nodrop.model.qos import NumberMap, QosProfile, Queue
 from nodrop.model.states import require_fact
 
-UNLIMITED_THRESHOLD = 7
+UNLIMITED_DYNAMIC_TH = 7
 """`dynamic_th` that means no limit on NVIDIA ASICs (SAI-Implementation mlnx_sai_buffer.c)."""
-ZERO_THRESHOLD = -8
+ZERO_DYNAMIC_TH = -8
 """`dynamic_th` that means nothing on NVIDIA ASICs (mlnx_sai_buffer.c); others have no share as small as 1/256."""
 
-RDMA_DSCP = 26
+DEFAULT_RDMA_DSCP = 26
 """NVIDIA's convention for RoCE (Cumulus Linux user guide, RDMA over Converged Ethernet; ToS 106)."""
-REST = "the rest"
+REST_LABEL = "the rest"
 """What shares a queue with CNPs that are in that of DSCP 0."""
-BULK = frozenset({"rdma", *STORAGE, "inband"})
+BULK_PURPOSES = frozenset({"rdma", *STORAGE_PURPOSES, "inband"})
 """Purposes of classes that send much."""
 
 
-def target(table: Map, index: int) -> int | None:
+def map_entry(table: NumberMap, index: int) -> int | None:
     """Return the entry of a map at an index; None if it is empty or the switch does not have this index."""
     return table[index] if 0 <= index < len(table) else None
 
@@ -33,33 +33,33 @@ def target(table: Map, index: int) -> int | None:
 def tc_of_dscp(qos: QosProfile | None, dscp: int) -> int:
     """Return the traffic class of a DSCP on a port that trusts it."""
     table = None if qos is None else require_fact(qos.dscp_to_tc, "interface.qos.dscp_to_tc")
-    return (target(table, dscp) or 0) if table else 0
+    return (map_entry(table, dscp) or 0) if table else 0
 
 
 def queue_of_tc(qos: QosProfile | None, tc: int) -> int:
     """Return the egress queue of a traffic class."""
     table = None if qos is None else require_fact(qos.tc_to_queue, "interface.qos.tc_to_queue")
-    return (target(table, tc) or 0) if table else 0
+    return (map_entry(table, tc) or 0) if table else 0
 
 
 def group_of_tc(qos: QosProfile | None, tc: int) -> int:
     """Return the ingress priority group of a traffic class."""
     table = None if qos is None else require_fact(qos.tc_to_priority_group, "interface.qos.tc_to_priority_group")
-    return (target(table, tc) or 0) if table else 0
+    return (map_entry(table, tc) or 0) if table else 0
 
 
-def pausing_priorities(qos: QosProfile, group: int) -> tuple[int, ...]:
+def pausing_priorities_of_group(qos: QosProfile, group: int) -> tuple[int, ...]:
     """Return the PFC priorities for which a full priority group sends pause: those mapped to it, else its number."""
     table = require_fact(qos.pfc_to_priority_group, "interface.qos.pfc_to_priority_group")
     sent = require_fact(qos.pfc_tx_priorities, "interface.qos.pfc_tx_priorities")
     if table is None:
         return (group,) if group in sent else ()
-    return tuple(priority for priority in sent if target(table, priority) == group)
+    return tuple(priority for priority in sent if map_entry(table, priority) == group)
 
 
 def is_lossless(qos: QosProfile | None, tc: int) -> bool:
     """Whether a traffic class is protected: its priority group pauses the sender."""
-    return qos is not None and bool(pausing_priorities(qos, group_of_tc(qos, tc)))
+    return qos is not None and bool(pausing_priorities_of_group(qos, group_of_tc(qos, tc)))
 
 
 def used_tcs(qos: QosProfile) -> tuple[int, ...]:
@@ -73,10 +73,10 @@ def used_queues(qos: QosProfile) -> tuple[int, ...]:
     return tuple(sorted({queue_of_tc(qos, tc) for tc in used_tcs(qos)}))
 
 
-def paused_for_use(qos: QosProfile) -> tuple[int, ...]:
+def pausing_priorities_in_use(qos: QosProfile) -> tuple[int, ...]:
     """Return the priorities for which a port pauses its neighbor when what packets land in is full."""
     groups = {group_of_tc(qos, tc) for tc in used_tcs(qos)}
-    return tuple(sorted({priority for group in groups for priority in pausing_priorities(qos, group)}))
+    return tuple(sorted({priority for group in groups for priority in pausing_priorities_of_group(qos, group)}))
 
 
 def rdma_classes(fabric: Fabric) -> Iterator[TrafficClass]:
@@ -91,7 +91,7 @@ def rdma_dscps(fabric: Fabric) -> tuple[int, ...]:
 
 def roce_classes(fabric: Fabric) -> Iterator[TrafficClass]:
     """Yield the classes that carry RoCE: those of RDMA, and those of storage over it."""
-    return (traffic_class for traffic_class in fabric.classes if traffic_class.purpose in ROCE)
+    return (traffic_class for traffic_class in fabric.classes if traffic_class.purpose in ROCE_PURPOSES)
 
 
 def roce_dscps(fabric: Fabric) -> tuple[int, ...]:
@@ -101,7 +101,7 @@ def roce_dscps(fabric: Fabric) -> tuple[int, ...]:
 
 def probed_dscps(fabric: Fabric) -> tuple[int, ...]:
     """Return the DSCPs of the packets used to probe a fabric: those of RoCE data, and of CNPs if classes have any."""
-    data = roce_dscps(fabric) or (RDMA_DSCP,)
+    data = roce_dscps(fabric) or (DEFAULT_RDMA_DSCP,)
     return (*data, *(dscp for dscp in cnp_dscps(fabric) if dscp not in data))
 
 
@@ -121,11 +121,11 @@ def cnp_dscps(fabric: Fabric) -> tuple[int, ...]:
     )
 
 
-def cnp_company(fabric: Fabric, qos: QosProfile | None) -> tuple[tuple[int, str], ...]:
+def cnp_dscps_sharing_queue(fabric: Fabric, qos: QosProfile | None) -> tuple[tuple[int, str], ...]:
     """Return the DSCPs of CNPs that share a lossy queue, each with the traffic that shares it.
 
-    That is `REST` for the queue of DSCP 0, which is unmarked traffic, else the name of a class of bulk data. Lossless
-    queues are left out: they stop CNPs, which is worse.
+    That is `REST_LABEL` for the queue of DSCP 0, which is unmarked traffic, else the name of a class of bulk data.
+    Lossless queues are left out: they stop CNPs, which is worse.
     """
     dscps = cnp_dscps(fabric)
     if qos is None or not dscps:
@@ -137,16 +137,16 @@ def cnp_company(fabric: Fabric, qos: QosProfile | None) -> tuple[tuple[int, str]
     bulk = {
         leaves(dscp): traffic_class.name
         for traffic_class in fabric.classes
-        if traffic_class.purpose in BULK
+        if traffic_class.purpose in BULK_PURPOSES
         for dscp in traffic_class.dscp
     }
     paused = {queue_of_tc(qos, tc) for tc in range(16) if is_lossless(qos, tc)}
-    company = {leaves(0): REST, **{queue: name for queue, name in bulk.items() if queue != leaves(0)}}
+    company = {leaves(0): REST_LABEL, **{queue: name for queue, name in bulk.items() if queue != leaves(0)}}
     queues = {dscp: leaves(dscp) for dscp in dscps if dscp != 0}
     return tuple((dscp, company[queue]) for dscp, queue in queues.items() if queue in company and queue not in paused)
 
 
-def queue(qos: QosProfile, index: int) -> Queue | None:
+def find_queue(qos: QosProfile, index: int) -> Queue | None:
     """Return a port's queue of that number; None where it is not configured."""
     return next((row for row in require_fact(qos.queues, "interface.qos.queues") if row.index == index), None)
 

@@ -8,10 +8,10 @@ from nodrop.model.buffers import BufferPool, DynamicBuffers, HeadroomRow
 from nodrop.model.nics import Nic
 from nodrop.model.overlays import MultiChassis, Tunnel
 from nodrop.model.profile import Profile
-from nodrop.model.qos import Map, PfcWatchdog, QosProfile, WatchdogConditions
+from nodrop.model.qos import NumberMap, PfcWatchdog, QosProfile, WatchdogConditions
 from nodrop.model.routing import Bgp, BgpNeighbor, StaticRoute
 from nodrop.model.states import UNKNOWN, Unknown
-from nodrop.model.values import value
+from nodrop.model.values import model_value
 
 Mode = Literal["lossless", "pfc-only", "lossy", "trim", "uec"]
 MODES: tuple[Mode, ...] = ("lossless", "pfc-only", "lossy", "trim", "uec")
@@ -69,7 +69,7 @@ class End(NamedTuple):
         return f"{self.node}:{self.port}"
 
 
-@value
+@model_value
 class Interface:
     """A port of a switch, with its effects on traffic in `qos`.
 
@@ -115,7 +115,7 @@ class Interface:
         return self.speed_mbps // self.lanes
 
 
-@value
+@model_value
 class Loopback:
     """A loopback interface and its addresses."""
 
@@ -124,7 +124,7 @@ class Loopback:
     vrf: str | None = None
 
 
-@value
+@model_value
 class Management:
     """The out-of-band port: its addresses, its gateway and whether it has a separate VRF."""
 
@@ -134,7 +134,7 @@ class Management:
     own_vrf: bool
 
 
-@value
+@model_value
 class Counter:
     """A group of counters that the switch polls."""
 
@@ -143,7 +143,7 @@ class Counter:
     interval_ms: int | None = None
 
 
-@value
+@model_value
 class Trimming:
     """Packet trimming: a packet that does not fit is cut to `size_bytes` and sent on `queue` with `dscp`."""
 
@@ -153,7 +153,7 @@ class Trimming:
     queue: int | Literal["dynamic"] | None
 
 
-@value
+@model_value
 class Collector:
     """Where a switch sends its counters by itself (OTLP over gRPC)."""
 
@@ -166,7 +166,7 @@ class Collector:
         return f"[{self.address}]:{self.port}" if ":" in self.address else f"{self.address}:{self.port}"
 
 
-@value
+@model_value
 class SampledCounters:
     """Counters that a stream has of objects of one kind.
 
@@ -183,7 +183,7 @@ class SampledCounters:
         return self.kind
 
 
-@value
+@model_value
 class CounterStream:
     """A stream of high-frequency telemetry: counters that the switch samples every `interval_us` and sends on."""
 
@@ -198,7 +198,7 @@ class CounterStream:
         return sum(len(sample.objects) * len(sample.counters) for sample in self.samples)
 
 
-@value
+@model_value
 class Extra:
     """A setting that no field of the model covers, by the platform's own path, the outermost part first.
 
@@ -214,7 +214,7 @@ class Extra:
         return ".".join(self.path)
 
 
-@value
+@model_value
 class Device:
     """One switch, with its settings that are not per port: pools, watchdog polling, hash seed, services."""
 
@@ -260,7 +260,7 @@ class Device:
     """What the switch's image gives lossless priority groups by speed and cable, where its own file is there. UNKNOWN
     is what its SKU ships today, None what it shipped in a release before those known."""
     buffer_pools: tuple[BufferPool, ...] | Unknown = ()
-    switch_dscp_to_tc: Map | None | Unknown = None
+    switch_dscp_to_tc: NumberMap | None | Unknown = None
     """The map that holds for the whole switch rather than a port."""
     watchdog_polling_ms: int | None | Unknown = None
     watchdog_conditions: WatchdogConditions | None | Unknown = None
@@ -296,7 +296,7 @@ class Device:
         return () if self.bgp is None else self.bgp.neighbors
 
 
-@value
+@model_value
 class Link:
     """A cable between two ends, sorted; `length_m` is the truth, `media` its kind."""
 
@@ -306,7 +306,7 @@ class Link:
     media: str | None | Unknown = UNKNOWN
 
 
-@value
+@model_value
 class HostPort:
     """A network port of a host."""
 
@@ -319,7 +319,7 @@ class HostPort:
     """The bond (IEEE 802.1AX) that it is a member of."""
 
 
-@value
+@model_value
 class Host:
     """A server or storage node, as its owner states it; no switch file can contain any of this."""
 
@@ -343,7 +343,7 @@ class Host:
     """Whether its NICs take packets of a connection in any order."""
 
 
-@value
+@model_value
 class TrafficClass:
     """The owner's statement about a kind of traffic: who sends it (`purpose`), its DSCPs, and where it must land."""
 
@@ -356,7 +356,7 @@ class TrafficClass:
     """What it is to have, at least, of the bandwidth that strict queues leave."""
 
 
-@value
+@model_value
 class Policy:
     """Requirements of the owner for every port of a kind; None means stated as off.
 
@@ -378,7 +378,7 @@ class Policy:
     """The switches that the owner has drained, by name."""
 
 
-@value
+@model_value
 class Fabric:
     """All of it: devices sorted by name, links sorted by their ends, hosts, classes, mode and policy."""
 

@@ -2,12 +2,12 @@
 
 import re
 
-_HOST = re.compile(r"(?i)^(?:to[-_ :]+|link to +)?([a-z][a-z0-9_.-]{0,99}?[-_.]?)0{0,9}([0-9]{1,6})$")
+_HOST_NAME_PATTERN = re.compile(r"(?i)^(?:to[-_ :]+|link to +)?([a-z][a-z0-9_.-]{0,99}?[-_.]?)0{0,9}([0-9]{1,6})$")
 """A host's name: `gpu3`, `to_server01`, `su-02-node-07`."""
-_PORT = re.compile(r"(?i)[-_.](?:eth|nic|port|p|en[ops]|mlx|bond|hca|rail|roce|if)[a-z0-9_.-]{0,99}$")
+_HOST_PORT_PATTERN = re.compile(r"(?i)[-_.](?:eth|nic|port|p|en[ops]|mlx|bond|hca|rail|roce|if)[a-z0-9_.-]{0,99}$")
 """What of a description is a port of the host: `-eth0` of `gpu3-eth0`, as is what follows a colon, slash or space."""
-_NOT_HOSTS = re.compile(r"(?i)(leaf|spine|tor|swp|ethernet|eth|etp|port|uplink|router|sw|mlag|peer)[-_]?$")
-UNNAMED = "host"
+_NON_HOST_NAME_PATTERN = re.compile(r"(?i)(leaf|spine|tor|swp|ethernet|eth|etp|port|uplink|router|sw|mlag|peer)[-_]?$")
+DEFAULT_GROUP_NAME = "host"
 """What a group is called of which nothing says a name."""
 
 
@@ -16,8 +16,8 @@ def parse_host_name(text: object) -> tuple[str, int] | None:
     if not isinstance(text, str):
         return None
     words = re.sub(r"(?i)^(?:link )?to[ :]+", "", text.strip())
-    match = _HOST.match(_PORT.sub("", re.split(r"[:/ ]", words)[0]))
-    if not match or _NOT_HOSTS.search(match[1]):
+    match = _HOST_NAME_PATTERN.match(_HOST_PORT_PATTERN.sub("", re.split(r"[:/ ]", words)[0]))
+    if not match or _NON_HOST_NAME_PATTERN.search(match[1]):
         return None
-    name = re.sub(r"[^A-Za-z0-9._-]+", "-", match[1]).strip("-_.") or UNNAMED
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", match[1]).strip("-_.") or DEFAULT_GROUP_NAME
     return (name, int(match[2])) if int(match[2]) else None

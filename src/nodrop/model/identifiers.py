@@ -11,19 +11,19 @@ from operator import itemgetter
 from socket import inet_aton
 from typing import Literal, NamedTuple
 
-from nodrop.model.addresses import LOCAL, interface_of, normalize_addresses
-from nodrop.model.assemble import UNNAMED
+from nodrop.model.addresses import LOCAL_ADDRESS_STARTS, interface_of, normalize_addresses
+from nodrop.model.assemble import DEFAULT_FABRIC_NAME
 from nodrop.model.fabric import Device, Fabric
 from nodrop.model.states import Unknown, known_rows
 from nodrop.model.subject import Subject
 
-Kind = Literal["loopback addresses", "link prefixes", "host prefixes", "AS numbers"]
+IdentifierKind = Literal["loopback addresses", "link prefixes", "host prefixes", "AS numbers"]
 """What may repeat in fabrics that no cable joins."""
 
-_LINKS: Kind = "link prefixes"
-_HOSTS: Kind = "host prefixes"
+_LINK_PREFIXES: IdentifierKind = "link prefixes"
+_HOST_PREFIXES: IdentifierKind = "host prefixes"
 
-Range = tuple[int, int, int]
+NumberRange = tuple[int, int, int]
 """The version of IP, or 0 for other numbers, and the first and the last of them."""
 
 
@@ -51,21 +51,23 @@ def identifiers_of(fabric: Fabric) -> Identifiers:
     ends = {end.node for link in fabric.links for end in (link.a, link.b)}
     number_ranges = _number_ranges_by_kind(fabric)
     return Identifiers(
-        fabric="" if fabric.name == UNNAMED else fabric.name,
+        fabric="" if fabric.name == DEFAULT_FABRIC_NAME else fabric.name,
         devices=tuple(sorted(own_names)),
-        management=tuple(sorted({address for device in fabric.devices for address in management_of(device)})),
+        management=tuple(sorted({address for device in fabric.devices for address in management_addresses(device)})),
         nodes=tuple(sorted(ends - own_names)),
         numbers=tuple((kind, *ends) for kind in sorted(number_ranges) for ends in _merge_ranges(number_ranges[kind])),
     )
 
 
-def _number_ranges_by_kind(fabric: Fabric) -> dict[Kind, set[Range]]:
+def _number_ranges_by_kind(fabric: Fabric) -> dict[IdentifierKind, set[NumberRange]]:
     """Return the numbers of a fabric by kind, prefixes as blocks; most of them by the text before their last dot."""
-    blocks: dict[Kind, set[str]] = {_LINKS: set(), _HOSTS: set()}
-    numbers_by_kind: dict[Kind, set[Range]] = {}
-    for kind, subject, texts in holdings(fabric):
+    blocks: dict[IdentifierKind, set[str]] = {_LINK_PREFIXES: set(), _HOST_PREFIXES: set()}
+    numbers_by_kind: dict[IdentifierKind, set[NumberRange]] = {}
+    for kind, subject, texts in find_holdings(fabric):
         if kind not in blocks:
-            numbers_by_kind.setdefault(kind, set()).update([span for _, span in Holding(kind, subject, texts).spans()])
+            numbers_by_kind.setdefault(kind, set()).update(
+                [span for _, span in HeldNumbers(kind, subject, texts).spans()]
+            )
             continue
         for text in texts:
             if text[-3:-2] == "/" and text[-2:] >= "24" and ":" not in text:
@@ -81,20 +83,20 @@ def _number_ranges_by_kind(fabric: Fabric) -> dict[Kind, set[Range]]:
     return numbers_by_kind
 
 
-def management_of(device: Device) -> tuple[str, ...]:
+def management_addresses(device: Device) -> tuple[str, ...]:
     """Return the out-of-band addresses of a switch, as far as they are known."""
     management = device.management
     return () if isinstance(management, Unknown) or management is None else normalize_addresses(management.addresses)
 
 
-class Holding(NamedTuple):
+class HeldNumbers(NamedTuple):
     """Numbers of one kind that one part of a fabric has, as its files have them."""
 
-    kind: Kind
+    kind: IdentifierKind
     subject: Subject
     texts: tuple[str, ...]
 
-    def spans(self) -> Iterator[tuple[str, Range]]:
+    def spans(self) -> Iterator[tuple[str, NumberRange]]:
         """Yield each number or prefix as a text and as a range, without addresses of one link only."""
         for text in self.texts:
             span = (0, int(text), int(text)) if self.kind == "AS numbers" else _address_span(text)
@@ -102,7 +104,7 @@ class Holding(NamedTuple):
                 yield text, span
 
 
-def holdings(fabric: Fabric) -> Iterator[Holding]:
+def find_holdings(fabric: Fabric) -> Iterator[HeldNumbers]:
     """Yield all numbers of a fabric that may repeat, those of VRFs left out: each VRF is a separate network."""
     for device in fabric.devices:
         name = device.name
@@ -114,25 +116,29 @@ def holdings(fabric: Fabric) -> Iterator[Holding]:
                 and (port.vrf is None or not _is_non_default_vrf(port.vrf))
             ):
                 to_host = not isinstance(port.side, Unknown) and port.side == "host"
-                yield Holding(_HOSTS if to_host else _LINKS, (name, port.name, "addresses"), addresses)
+                yield HeldNumbers(
+                    _HOST_PREFIXES if to_host else _LINK_PREFIXES, (name, port.name, "addresses"), addresses
+                )
         for channel in known_rows(device.port_channels):
             if not _is_non_default_vrf(channel.vrf):
-                yield Holding(_LINKS, (name, "@port_channels", channel.name, "addresses"), channel.addresses)
+                yield HeldNumbers(
+                    _LINK_PREFIXES, (name, "@port_channels", channel.name, "addresses"), channel.addresses
+                )
         for vlan in known_rows(device.vlans):
             if not _is_non_default_vrf(vlan.vrf):
-                yield Holding(_HOSTS, (name, "@vlans", vlan.key, "addresses"), vlan.addresses)
+                yield HeldNumbers(_HOST_PREFIXES, (name, "@vlans", vlan.key, "addresses"), vlan.addresses)
         yield from _routing_identifiers(device)
 
 
-def _routing_identifiers(device: Device) -> Iterator[Holding]:
+def _routing_identifiers(device: Device) -> Iterator[HeldNumbers]:
     bgp = None if isinstance(device.bgp, Unknown) else device.bgp
     shared = anycast_addresses(device)
     for loopback in known_rows(device.loopbacks):
         own_texts = tuple(text for text in loopback.addresses if shared.isdisjoint(normalize_addresses((text,))))
         if not _is_non_default_vrf(loopback.vrf):
-            yield Holding("loopback addresses", (device.name, "@loopbacks", loopback.name, "addresses"), own_texts)
+            yield HeldNumbers("loopback addresses", (device.name, "@loopbacks", loopback.name, "addresses"), own_texts)
     if bgp is not None:
-        yield Holding("AS numbers", (device.name, "@bgp", "asn"), (str(bgp.asn),))
+        yield HeldNumbers("AS numbers", (device.name, "@bgp", "asn"), (str(bgp.asn),))
 
 
 def anycast_addresses(device: Device) -> frozenset[str]:
@@ -148,9 +154,9 @@ def _is_non_default_vrf(vrf: str | None | Unknown) -> bool:
     return not isinstance(vrf, Unknown) and bool(vrf)
 
 
-def _address_span(text: str) -> Range | None:
+def _address_span(text: str) -> NumberRange | None:
     """Return the first and the last address of the network that an address with a prefix length lies in."""
-    if text.startswith(LOCAL):
+    if text.startswith(LOCAL_ADDRESS_STARTS):
         return None
     address, _, length = text.partition("/")
     if ":" not in address:
@@ -166,7 +172,7 @@ def _address_span(text: str) -> Range | None:
     return 6, int(interface.network[0]), int(interface.network[-1])
 
 
-def _merge_ranges(spans: Iterable[Range]) -> Iterator[tuple[str, str]]:
+def _merge_ranges(spans: Iterable[NumberRange]) -> Iterator[tuple[str, str]]:
     """Yield ranges as few as possible, as texts that sort as the numbers do: what overlaps or is adjacent is one."""
     version, first_number, last = -1, 0, -1
     for family, low, high in sorted(spans):
@@ -184,7 +190,7 @@ def _format_address_number(version: int, number: int) -> str:
     return f"{version}:{number:032x}" if version == 6 else f"{version}:{number:08x}"
 
 
-def same_fabric(identifiers: Identifiers, other_identifiers: Identifiers, *, an_intent: bool) -> bool:
+def is_same_fabric(identifiers: Identifiers, other_identifiers: Identifiers, *, an_intent: bool) -> bool:
     """Whether two fabrics are states of the same fabric: an intent and its build, or switches that were collected.
 
     `an_intent` states that exactly one of them is an intent. Files of switches without a stated fabric are states of
@@ -204,7 +210,7 @@ def same_fabric(identifiers: Identifiers, other_identifiers: Identifiers, *, an_
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sharing:
+class SharedIdentifiers:
     """Which fabrics have something in common: for each the earlier ones, and which of all belong together by cables."""
 
     pairs: Mapping[int, tuple[int, ...]]
@@ -212,7 +218,7 @@ class Sharing:
     """By fabric, a number that is equal for fabrics that cables between their switches join."""
 
 
-def sharing(fabrics: Sequence[Identifiers], *, one_site: bool) -> Sharing:
+def find_shared_identifiers(fabrics: Sequence[Identifiers], *, one_site: bool) -> SharedIdentifiers:
     """Return which fabrics have an identifier in common, in time that is linear in the number of switches.
 
     Of several fabrics with one identifier each later one is paired with the first. In one site a name means the same
@@ -226,7 +232,7 @@ def sharing(fabrics: Sequence[Identifiers], *, one_site: bool) -> Sharing:
     overlaps |= {
         (later, earlier)
         for later, earlier in _pairs_with_shared_text([fabric_ids.nodes for fabric_ids in fabrics])
-        if same_names(fabrics[later], fabrics[earlier], one_site=one_site)
+        if are_names_shared(fabrics[later], fabrics[earlier], one_site=one_site)
     }
     owners: dict[str, list[int]] = {}
     for at, fabric in enumerate(fabrics):
@@ -236,17 +242,19 @@ def sharing(fabrics: Sequence[Identifiers], *, one_site: bool) -> Sharing:
     for at, identifiers in enumerate(fabrics):
         for node in identifiers.nodes:
             for owner in owners.get(node, ()):
-                if same_names(identifiers, fabrics[owner], one_site=one_site):
+                if are_names_shared(identifiers, fabrics[owner], one_site=one_site):
                     overlaps.add((max(at, owner), min(at, owner)))
                     old, new = sorted((joined[at], joined[owner]))[::-1]
                     joined = [new if number == old else number for number in joined]
     pairs: dict[int, list[int]] = {}
     for later, earlier in sorted(overlaps):
         pairs.setdefault(later, []).append(earlier)
-    return Sharing(pairs={later: tuple(earlier_fabrics) for later, earlier_fabrics in pairs.items()}, joined=joined)
+    return SharedIdentifiers(
+        pairs={later: tuple(earlier_fabrics) for later, earlier_fabrics in pairs.items()}, joined=joined
+    )
 
 
-def same_names(identifiers: Identifiers, other_identifiers: Identifiers, *, one_site: bool) -> bool:
+def are_names_shared(identifiers: Identifiers, other_identifiers: Identifiers, *, one_site: bool) -> bool:
     """Whether a name means the same switch or host in both fabrics."""
     return one_site or set(identifiers.devices).isdisjoint(other_identifiers.devices)
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 from nodrop.model.fabric import Device, End, Fabric, Host, HostPort, Interface, Link
-from nodrop.model.modes import cabled_groups
+from nodrop.model.modes import cabled_group_by_switch
 from nodrop.model.nics import Nic
 
 _T = TypeVar("_T", Device, Host, HostPort, Interface)
@@ -111,7 +111,7 @@ class Index:
     @cached_property
     def groups(self) -> Mapping[str, str]:
         """The group of each device: what known cables join, where they join several groups; else ""."""
-        return cabled_groups(list(self.devices), self.fabric.links, self.hosts)
+        return cabled_group_by_switch(list(self.devices), self.fabric.links, self.hosts)
 
     def interface(self, device: str, name: str) -> Interface | None:
         """Return the port `name` of a device."""

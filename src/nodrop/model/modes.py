@@ -1,7 +1,7 @@
 """The mode of switches that nobody states: from their own files, per group of cabled switches.
 
 PFC on a switch decides its mode. The absence of PFC decides only for switches that cables join: a single switch may
-have lost it. Such a switch has the mode of the other switches of the run, or each of `OPEN` is possible.
+have lost it. Such a switch has the mode of the other switches of the run, or each of `MODES_WITHOUT_PFC` is possible.
 """
 
 from collections import Counter
@@ -14,15 +14,15 @@ from nodrop.model.object_cache import distinct_objects
 from nodrop.model.qos import PriorityGroup, QosProfile
 from nodrop.model.reading import Assumption, Note, Reading
 from nodrop.model.states import Unknown, UnknownFact, known_rows
-from nodrop.model.subject import natural
+from nodrop.model.subject import natural_sort_key
 from nodrop.model.values import replace_fields
 
-OPEN: tuple[Mode, ...] = ("lossy", "lossless")
+MODES_WITHOUT_PFC: tuple[Mode, ...] = ("lossy", "lossless")
 """The modes of switches without PFC of which nothing decides whether it was lost."""
-WITH_PFC: tuple[Mode, ...] = ("lossless", "pfc-only")
-UNDECIDED = "unknown"
+PFC_MODES: tuple[Mode, ...] = ("lossless", "pfc-only")
+UNDECIDED_MODE = "unknown"
 """The assumed value of a mode that nothing decides."""
-NAMED = 3
+MAX_LISTED = 3
 """How many switches a message names of a group."""
 
 
@@ -34,7 +34,7 @@ class Group(NamedTuple):
     why: str
 
 
-def as_before(reading: Reading, former_reading: Reading) -> Reading:
+def keep_former_modes(reading: Reading, former_reading: Reading) -> Reading:
     """Return a reading whose switches of unknown mode have the mode of the former state, where that is known."""
     mode = former_reading.fabric.mode
     if (
@@ -55,7 +55,7 @@ def as_before(reading: Reading, former_reading: Reading) -> Reading:
     if not open_names:
         return reading
     other_assumptions = (
-        assumption for assumption in reading.assumed if assumption.fact != "mode" or assumption.value != UNDECIDED
+        assumption for assumption in reading.assumed if assumption.fact != "mode" or assumption.value != UNDECIDED_MODE
     )
     reading = replace(
         reading, assumed=(Assumption(fact="mode", value=mode, reason="as before the change"), *other_assumptions)
@@ -81,7 +81,7 @@ def find_connected_components(names: Iterable[str], links: Iterable[Link]) -> Ma
     return {name: find_root(name) for name in root}
 
 
-def cabled_groups(names: Sequence[str], links: Iterable[Link], hosts: Iterable[str]) -> Mapping[str, str]:
+def cabled_group_by_switch(names: Sequence[str], links: Iterable[Link], hosts: Iterable[str]) -> Mapping[str, str]:
     """Return the group of each switch: a switch of it, or "" for those that no cable joins to another switch.
 
     The hosts are those that the owner states. Where cables join one group only, all switches are "": those without a
@@ -100,7 +100,7 @@ def _connected_device_groups(names: Sequence[str], links: Iterable[Link], hosts:
     return list(names_by_root.values())
 
 
-def inferred(
+def infer_modes(
     devices: Sequence[Device], links: Sequence[Link], hosts: Sequence[str], *, paused: bool, one_fabric: bool = False
 ) -> list[Group]:
     """Return the switches by mode; `pfc-only` is never inferred.
@@ -109,26 +109,26 @@ def inferred(
     """
     names = [device.name for device in devices]
     groups: dict[str, list[Device]] = {}
-    group_of = cabled_groups(names, links, hosts)
+    group_of = cabled_group_by_switch(names, links, hosts)
     for device in devices:
         groups.setdefault(group_of[device.name], []).append(device)
     if one_fabric or len(groups) < 2:
         cabled = not devices or len(_connected_device_groups(names, links, hosts)) < len(names)
-        return [_group(devices, cabled=cabled, paused=paused)]
+        return [_infer_group_mode(devices, cabled=cabled, paused=paused)]
     alone = groups.pop("", [])
-    found_groups = [_group(group, cabled=True, paused=False) for group in groups.values()]
+    found_groups = [_infer_group_mode(group, cabled=True, paused=False) for group in groups.values()]
     if alone:
         found_groups.append(_group_uncabled_switches(alone, found_groups, paused=paused))
     return found_groups
 
 
-def of_all(groups: Iterable[Group]) -> Mode:
+def mode_of_groups(groups: Iterable[Group]) -> Mode:
     """Return the mode of a fabric as a whole: the one that asks most of a switch."""
     modes = {group.modes[0] for group in groups}
     return next((mode for mode in ("trim", "lossless") if mode in modes), "lossy")
 
 
-def note_of(groups: Sequence[Group]) -> Note | None:
+def note_on_uncabled_groups(groups: Sequence[Group]) -> Note | None:
     """Return a note on groups that no known cable joins; None for a single one."""
     if len(groups) < 2:
         return None
@@ -137,11 +137,11 @@ def note_of(groups: Sequence[Group]) -> Note | None:
     return Note(kind="groups", message=f"{message}. If they are one fabric, state its cables in fabric.yaml")
 
 
-def assumptions(groups: Sequence[Group]) -> list[Assumption]:
+def mode_assumptions(groups: Sequence[Group]) -> list[Assumption]:
     """Return the assumptions about the mode, one per mode and reason."""
     by_mode: dict[tuple[str, str], frozenset[str]] = {}
     for group in groups:
-        key = (group.modes[0] if len(group.modes) == 1 else UNDECIDED, group.why)
+        key = (group.modes[0] if len(group.modes) == 1 else UNDECIDED_MODE, group.why)
         by_mode[key] = by_mode.get(key, frozenset()) | group.devices
     return [
         Assumption(fact="mode", value=mode, reason=why if len(by_mode) == 1 else f"{abbreviate_names(devices)}: {why}")
@@ -151,33 +151,33 @@ def assumptions(groups: Sequence[Group]) -> list[Assumption]:
 
 def abbreviate_names(devices: Collection[str]) -> str:
     """Return the first names in words, and the number of the others."""
-    first_devices, omitted_count = sorted(devices, key=natural)[:NAMED], len(devices) - NAMED
+    first_devices, omitted_count = sorted(devices, key=natural_sort_key)[:MAX_LISTED], len(devices) - MAX_LISTED
     return ", ".join(first_devices) + (f" and {omitted_count} more" if omitted_count > 0 else "")
 
 
-def profiles(devices: Iterable[Device]) -> list[QosProfile]:
+def qos_profiles_of(devices: Iterable[Device]) -> list[QosProfile]:
     """Return the QoS profiles of all ports, each object once."""
     ports = (port for device in devices for port in device.interfaces)
     return distinct_objects(port.qos for port in ports if isinstance(port.qos, QosProfile))
 
 
-def _group(devices: Sequence[Device], *, cabled: bool, paused: bool) -> Group:
+def _infer_group_mode(devices: Sequence[Device], *, cabled: bool, paused: bool) -> Group:
     names = frozenset(device.name for device in devices)
     trims = [device.name for device in devices if not isinstance(device.trimming, Unknown) and device.trimming]
     if trims:
         return Group(names, ("trim",), f"{trims[0]} trims packets")
-    if any(map(_has_pfc_trace, profiles(devices))):
+    if any(map(_has_pfc_trace, qos_profiles_of(devices))):
         return Group(names, ("lossless",), "ports have PFC, a lossless priority group or a PFC watchdog")
     if paused and not (devices and cabled):
         return Group(names, ("lossless",), "NICs have PFC")
     if cabled:
         return Group(names, ("lossy",), "nothing pauses, and no priority group is lossless")
-    return Group(names, OPEN, "no port has PFC, and no cable to another switch is known")
+    return Group(names, MODES_WITHOUT_PFC, "no port has PFC, and no cable to another switch is known")
 
 
 def _group_uncabled_switches(devices: Sequence[Device], other_groups: Iterable[Group], *, paused: bool) -> Group:
     """Return switches without known cables: without a trace of PFC they have the mode of others that have one."""
-    own_group = _group(devices, cabled=False, paused=paused)
+    own_group = _infer_group_mode(devices, cabled=False, paused=paused)
     for group in other_groups if len(own_group.modes) > 1 else ():
         if group.modes != ("lossy",):
             return own_group._replace(

@@ -11,10 +11,10 @@ from pathlib import PurePath
 
 from nodrop.model.reading import DeviceReading, Remark
 
-_WORDS = re.compile(r"[a-z0-9]+")
+_WORD_PATTERN = re.compile(r"[a-z0-9]+")
 
 
-def misnamed(readings: Sequence[DeviceReading], distinct: Sequence[DeviceReading]) -> Iterator[Remark]:
+def find_misnamed_devices(readings: Sequence[DeviceReading], distinct: Sequence[DeviceReading]) -> Iterator[Remark]:
     """Yield remarks of devices with the name of another, or with one unlike their folder's or file's.
 
     `distinct` are the readings by the names that they have in the fabric.
@@ -56,6 +56,6 @@ def _containing_folder(reading: DeviceReading) -> PurePath:
 
 def _matches_file_name(reading: DeviceReading) -> bool:
     """Whether the words of a device's name are in the name of its folder or file, or the other way round."""
-    name, called = (_WORDS.findall(text.lower()) for text in (reading.device.name, reading.called or ""))
+    name, called = (_WORD_PATTERN.findall(text.lower()) for text in (reading.device.name, reading.called or ""))
     short, long = sorted((name, called), key=len)
     return any(long[start : start + len(short)] == short for start in range(len(long) - len(short) + 1))

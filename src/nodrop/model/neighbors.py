@@ -13,19 +13,21 @@ from nodrop.model.fabric import End, Host, Link
 from nodrop.model.reading import DeviceReading, Remark
 from nodrop.model.states import Unknown
 
-KIND = "neighbor-unlike-cable"
-_BETWEEN = re.compile(r"[\s:,;|()<>\[\]]+")
+REMARK_KIND = "neighbor-unlike-cable"
+_WORD_SEPARATOR_PATTERN = re.compile(r"[\s:,;|()<>\[\]]+")
 """What stands between the words of a description; names of devices and ports have none of it."""
-_NUMBERED = re.compile(r"\d")
+_DIGIT_PATTERN = re.compile(r"\d")
 """What follows the name of a device is its port only if it has a number: `spine1 swp3`, and not `spine1 backup`."""
 
 
-def unlike(readings: Sequence[DeviceReading], links: Iterable[Link], hosts: Iterable[Host]) -> Iterator[Remark]:
+def find_unlike_neighbors(
+    readings: Sequence[DeviceReading], links: Iterable[Link], hosts: Iterable[Host]
+) -> Iterator[Remark]:
     """Yield ports whose neighbor table, else their description, names another end than their cable's."""
     far: dict[tuple[str, str], End] = {}
     for link in links:
         far[link.a], far[link.b] = link.b, link.a
-    known_ends = _Known(readings, hosts, far)
+    known_ends = _KnownEnds(readings, hosts, far)
     for reading in readings:
         name = reading.device.name
         reported_ports: set[str] = set()
@@ -48,14 +50,14 @@ def unlike(readings: Sequence[DeviceReading], links: Iterable[Link], hosts: Iter
                 yield _make_cabling_remark((*near, "description"), "its description", named_end, truth)
 
 
-def node_in(description: str, nodes: Container[str]) -> str | None:
+def find_node_in_text(description: str, nodes: Container[str]) -> str | None:
     """Return the one of some names that a description has as a word; None where it has none of them, or several."""
-    named_words = {word for word in _words(description) if word in nodes}
+    named_words = {word for word in _split_words(description) if word in nodes}
     return named_words.pop() if len(named_words) == 1 else None
 
 
-def _words(description: str) -> list[str]:
-    return [word for word in _BETWEEN.split(description) if word]
+def _split_words(description: str) -> list[str]:
+    return [word for word in _WORD_SEPARATOR_PATTERN.split(description) if word]
 
 
 def _make_cabling_remark(subject: tuple[str, ...], source: str, named_end: End, truth: str) -> Remark:
@@ -65,10 +67,10 @@ def _make_cabling_remark(subject: tuple[str, ...], source: str, named_end: End, 
         "named": str(named_end).rstrip(":"),
         "truth": truth,
     }
-    return Remark(kind=KIND, subject=subject, place=None, facts=facts)
+    return Remark(kind=REMARK_KIND, subject=subject, place=None, facts=facts)
 
 
-class _Known:
+class _KnownEnds:
     """The devices and hosts of a fabric and their ports, made when they are first asked for.
 
     Of a device that was not read they are those that cables lead to.
@@ -106,9 +108,9 @@ class _Known:
 
     def find_end(self, description: str) -> End | None:
         """Return the one end that a description names: a device, with what follows if that may be a port."""
-        node = node_in(description, self._ports)
+        node = find_node_in_text(description, self._ports)
         if node is None:
             return None
-        words = _words(description)
+        words = _split_words(description)
         after = next(after for word, after in zip(words, [*words[1:], ""], strict=True) if word == node)
-        return End(node, after) if words == [node] or _NUMBERED.search(after) else None
+        return End(node, after) if words == [node] or _DIGIT_PATTERN.search(after) else None

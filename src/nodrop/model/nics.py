@@ -3,17 +3,17 @@
 from typing import Any, Literal
 
 from nodrop.model.states import UNKNOWN, Unknown
-from nodrop.model.values import value
+from nodrop.model.values import model_value
 
 ROCE_HEADERS_BYTES = 96
 """Room around a RoCE payload (Linux include/rdma/ib_addr.h, iboe_get_mtu): IPv6 or GRH 40, UDP 8, BTH 12, XRC 4,
 AtomicETH 28, ICRC 4."""
 
-UNSET = -1
+UNSET_TOS = -1
 """A ToS that no option states: storage over RoCE then has that of the connection manager, over TCP it has 0."""
 
 
-@value
+@model_value
 class Nic:
     """NIC settings in one file of a host; UNKNOWN is a setting that the file does not mention.
 

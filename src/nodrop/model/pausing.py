@@ -4,14 +4,14 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from nodrop.model import effects
-from nodrop.model.qos import Map, QosProfile
+from nodrop.model.qos import NumberMap, QosProfile
 from nodrop.model.states import require_fact
 
 GROUP_MAPS = ("tc_to_priority_group", "pfc_to_priority_group")
 """The maps to priority groups, as a QoS profile names them."""
 
 
-class Row(NamedTuple):
+class MapRow(NamedTuple):
     """A row of a map: the field of a QoS profile, the key, and the value that the row must have."""
 
     field: str
@@ -25,10 +25,10 @@ class Misplaced(NamedTuple):
     tc: int
     priority: int
     why: str
-    row: Row | None
+    row: MapRow | None
 
 
-def misplaced(qos: QosProfile) -> Iterator[Misplaced]:
+def find_misplaced_classes(qos: QosProfile) -> Iterator[Misplaced]:
     """Yield the traffic classes that use the queue or the priority group of a PFC priority, but not both.
 
     A full priority group pauses a priority, and the neighbor stops the queue of that priority; with the same maps at
@@ -53,35 +53,35 @@ def misplaced(qos: QosProfile) -> Iterator[Misplaced]:
                 yield Misplaced(tc, priority, why, _find_deciding_row(qos, tc, priority))
 
 
-def _find_deciding_row(qos: QosProfile, tc: int, priority: int) -> Row | None:
+def _find_deciding_row(qos: QosProfile, tc: int, priority: int) -> MapRow | None:
     """Return the one row of a class or its priority that leads to another number than its own; None of several."""
     rows = (
-        Row("tc_to_queue", tc, tc),
-        Row("tc_to_priority_group", tc, tc),
-        Row("pfc_to_queue", priority, priority),
-        Row("pfc_to_priority_group", priority, priority),
+        MapRow("tc_to_queue", tc, tc),
+        MapRow("tc_to_priority_group", tc, tc),
+        MapRow("pfc_to_queue", priority, priority),
+        MapRow("pfc_to_priority_group", priority, priority),
     )
     odd = [row for row in rows if _differs_from_expected(getattr(qos, row.field), row)]
     return odd[0] if len(odd) == 1 else None
 
 
-def _differs_from_expected(table: Map | None, row: Row) -> bool:
-    return table is not None and effects.target(table, row.key) != row.expected
+def _differs_from_expected(table: NumberMap | None, row: MapRow) -> bool:
+    return table is not None and effects.map_entry(table, row.key) != row.expected
 
 
 def group_of_priority(qos: QosProfile, priority: int) -> int | None:
     """Return the priority group for which a port pauses that priority: the mapped one, else that of its number."""
     table = require_fact(qos.pfc_to_priority_group, "interface.qos.pfc_to_priority_group")
-    return priority if table is None else effects.target(table, priority)
+    return priority if table is None else effects.map_entry(table, priority)
 
 
 def queue_of_priority(qos: QosProfile, priority: int) -> int | None:
     """Return the queue that a pause of that priority stops: the mapped one, without a map that of its number."""
     table = require_fact(qos.pfc_to_queue, "interface.qos.pfc_to_queue")
-    return priority if table is None else effects.target(table, priority)
+    return priority if table is None else effects.map_entry(table, priority)
 
 
-def shared_groups(qos: QosProfile) -> Iterator[tuple[int, tuple[int, ...]]]:
+def shared_lossless_groups(qos: QosProfile) -> Iterator[tuple[int, tuple[int, ...]]]:
     """Yield the priority groups that pause their sender and have several traffic classes mapped to them, with those.
 
     Groups that no packet lands in count too: classes mapped to them later are paused with the others.
@@ -89,5 +89,5 @@ def shared_groups(qos: QosProfile) -> Iterator[tuple[int, tuple[int, ...]]]:
     table = require_fact(qos.tc_to_priority_group, "interface.qos.tc_to_priority_group") or ()
     for group in sorted({mapped_group for mapped_group in table if mapped_group is not None}):
         tcs = tuple(tc for tc, mapped in enumerate(table) if mapped == group)
-        if len(tcs) > 1 and effects.pausing_priorities(qos, group):
+        if len(tcs) > 1 and effects.pausing_priorities_of_group(qos, group):
             yield group, tcs

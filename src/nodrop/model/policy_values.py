@@ -12,36 +12,36 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final, Literal, NamedTuple
 
 from nodrop.limits import MAX_32_BITS
-from nodrop.model.addresses import is_prefix
+from nodrop.model.addresses import is_address_or_prefix
 from nodrop.model.routing import AsPathList, CommunityList
-from nodrop.syntax.posix import Expression, compiled
+from nodrop.syntax.posix import Expression, compile_posix_regex
 
 MAX_PREPENDED = 250
 """How many AS numbers one command can prepend: FRR reads 256 words of one (CMD_ARGC_MAX)."""
 MAX_LIST_STATES = 20_000
 """How many states the expressions of one list may have together."""
 
-_BETWEEN = "(^|[,{}() ]|$)"
+_FRR_UNDERSCORE_PATTERN = "(^|[,{}() ]|$)"
 """What bgp_regcomp puts in the place of each `_`."""
-_OF_PATHS = re.compile(r"[0-9_^|\[,{}() \]$*+.?\\-]*")
+_AS_PATH_EXPRESSION_PATTERN = re.compile(r"[0-9_^|\[,{}() \]$*+.?\\-]*")
 """What FRR takes in an expression of AS paths (config_bgp_aspath_validate)."""
-_DIGITS = re.compile(r"[0-9]{1,20}")
-_DECIMAL = re.compile(r"0|[1-9][0-9]{0,9}")
-_LAST = re.compile(r"last-as ([1-9]|10)")
-_CHANGE = re.compile(r"([+-]?)([0-9]{1,20})")
-_GOTO = re.compile(r"goto ([1-9][0-9]{0,4})")
+_DIGITS_PATTERN = re.compile(r"[0-9]{1,20}")
+_DECIMAL_PATTERN = re.compile(r"0|[1-9][0-9]{0,9}")
+_LAST_AS_PATTERN = re.compile(r"last-as ([1-9]|10)")
+_SIGNED_NUMBER_PATTERN = re.compile(r"([+-]?)([0-9]{1,20})")
+_GOTO_PATTERN = re.compile(r"goto ([1-9][0-9]{0,4})")
 _LARGEST_SEQUENCE = 65535
-_IPV4 = re.compile(r"([0-9]{1,3})(?:\.[0-9]{1,3}){3}")
-_FIRST_MULTICAST = 224
+_IPV4_PATTERN = re.compile(r"([0-9]{1,3})(?:\.[0-9]{1,3}){3}")
+_FIRST_MULTICAST_OCTET = 224
 _LINK_BANDWIDTH = re.compile(
     r"(?:num-multipaths|cumulative|[1-9][0-9]{0,3}|1[0-9]{4}|2[0-4][0-9]{3}|25[0-5][0-9]{2}|25600)(?: non-transitive)?"
 )
 """bgpd/bgp_routemap.c, set_ecomm_lb: megabytes per second from 1 to 25600, or a number of paths, or their sum."""
-_COMMUNITY = re.compile(r"([0-9]{1,5}):([0-9]{1,5})")
+_COMMUNITY_PATTERN = re.compile(r"([0-9]{1,5}):([0-9]{1,5})")
 
-ORIGINS: Final = {"igp": 0, "egp": 1, "incomplete": 2}
+ORIGIN_NUMBER_BY_NAME: Final = {"igp": 0, "egp": 1, "incomplete": 2}
 
-_WELL_KNOWN: Final = {
+_WELL_KNOWN_COMMUNITIES: Final = {
     "internet": 0,
     "graceful-shutdown": 0xFFFF0000,
     "accept-own": 0xFFFF0001,
@@ -58,10 +58,10 @@ _WELL_KNOWN: Final = {
     "local-AS": 0xFFFFFF03,
     "no-peer": 0xFFFFFF04,
 }
-_NAMES: Final = {number: name for name, number in _WELL_KNOWN.items()}
+_WELL_KNOWN_NAMES: Final = {number: name for name, number in _WELL_KNOWN_COMMUNITIES.items()}
 
 
-class Change(NamedTuple):
+class NumberChange(NamedTuple):
     """A route map's change to a number: with a sign it is added or subtracted, else it replaces the old number."""
 
     sign: str
@@ -86,32 +86,36 @@ class Prepend(NamedTuple):
         return (*self.numbers, *path[:1] * self.last, *path)
 
 
-def path_expression(subject_text: str) -> Expression | None:
+def parse_as_path_expression(subject_text: str) -> Expression | None:
     """Return an expression of an AS path list, for paths such as `65001 65002`; None where nothing is known of it."""
-    return compiled(subject_text.replace("_", _BETWEEN)) if _OF_PATHS.fullmatch(subject_text) else None
+    return (
+        compile_posix_regex(subject_text.replace("_", _FRR_UNDERSCORE_PATTERN))
+        if _AS_PATH_EXPRESSION_PATTERN.fullmatch(subject_text)
+        else None
+    )
 
 
-def community_expression(subject_text: str) -> Expression | None:
+def parse_community_expression(subject_text: str) -> Expression | None:
     """Return an expression of an expanded community list; None where nothing is known of it."""
-    return compiled(subject_text.replace("_", _BETWEEN))
+    return compile_posix_regex(subject_text.replace("_", _FRR_UNDERSCORE_PATTERN))
 
 
-def computable(verb: Literal["match", "set"], kind: str, value: str) -> bool:
+def is_computable(verb: Literal["match", "set"], kind: str, value: str) -> bool:
     """Whether FRR takes a value of a route map and its effect is computed: false for `set metric rtt`."""
-    return _READ[verb, kind](value) is not None if (verb, kind) in _READ else True
+    return _READER_BY_CLAUSE[verb, kind](value) is not None if (verb, kind) in _READER_BY_CLAUSE else True
 
 
-def goes_on(sequence: int, value: str) -> bool:
+def is_valid_goto(sequence: int, value: str) -> bool:
     """Whether a rule with this number can go on there: FRR takes no goto to the rule itself or to an earlier one."""
-    match = _GOTO.fullmatch(value)
+    match = _GOTO_PATTERN.fullmatch(value)
     return value == "next" or (match is not None and sequence < int(match[1]) <= _LARGEST_SEQUENCE)
 
 
 def is_computable_list(policy_list: CommunityList | AsPathList) -> bool:
     """Whether all lines of a list are computed."""
     if isinstance(policy_list, CommunityList) and not policy_list.expanded:
-        return all(map(community, (text for _, texts in policy_list.rules for text in texts)))
-    read = path_expression if isinstance(policy_list, AsPathList) else community_expression
+        return all(map(normalize_community, (text for _, texts in policy_list.rules for text in texts)))
+    read = parse_as_path_expression if isinstance(policy_list, AsPathList) else parse_community_expression
     states = 0
     for _, expression_text in policy_list.rules:
         expression = read(expression_text if isinstance(expression_text, str) else " ".join(expression_text))
@@ -121,11 +125,11 @@ def is_computable_list(policy_list: CommunityList | AsPathList) -> bool:
     return states <= MAX_LIST_STATES
 
 
-def as_number(subject_text: str) -> int | None:
+def parse_as_number(subject_text: str) -> int | None:
     """Return an AS number, plain or with a dot (RFC 5396); None where the text is none."""
     high, dot, low = subject_text.partition(".")
     numerals = [high, low] if dot else [high]
-    if not all(map(_DECIMAL.fullmatch, numerals)):
+    if not all(map(_DECIMAL_PATTERN.fullmatch, numerals)):
         return None
     number = int(high)
     if dot:
@@ -135,34 +139,34 @@ def as_number(subject_text: str) -> int | None:
     return number if 0 < number <= MAX_32_BITS else None
 
 
-def prepended(value: str) -> Prepend | None:
+def parse_prepend(value: str) -> Prepend | None:
     """Return what `set as-path prepend` adds."""
-    if last := _LAST.fullmatch(value):
+    if last := _LAST_AS_PATTERN.fullmatch(value):
         return Prepend(last=int(last[1]))
     words = value.split()
-    numbers = tuple(number for word in words[: MAX_PREPENDED + 1] if (number := as_number(word)) is not None)
+    numbers = tuple(number for word in words[: MAX_PREPENDED + 1] if (number := parse_as_number(word)) is not None)
     return Prepend(numbers) if words and len(numbers) == len(words) <= MAX_PREPENDED else None
 
 
-def change(value: str) -> Change | None:
+def parse_number_change(value: str) -> NumberChange | None:
     """Return what `set metric` and its like make of a number."""
-    match = _CHANGE.fullmatch(value)
-    return Change(match[1], int(match[2])) if match and int(match[2]) <= MAX_32_BITS else None
+    match = _SIGNED_NUMBER_PATTERN.fullmatch(value)
+    return NumberChange(match[1], int(match[2])) if match and int(match[2]) <= MAX_32_BITS else None
 
 
-def number(value: str) -> int | None:
+def parse_number(value: str) -> int | None:
     """Return a number of 32 bits."""
-    return int(value) if _DIGITS.fullmatch(value) and int(value) <= MAX_32_BITS else None
+    return int(value) if _DIGITS_PATTERN.fullmatch(value) and int(value) <= MAX_32_BITS else None
 
 
-def tag(value: str) -> int | None:
+def parse_tag(value: str) -> int | None:
     """Return a tag; `untagged` is 0, which cannot be written as a number."""
-    return 0 if value == "untagged" else number(value) or None
+    return 0 if value == "untagged" else parse_number(value) or None
 
 
-def origin(value: str) -> int | None:
+def parse_origin(value: str) -> int | None:
     """Return the number of an origin (RFC 4271, section 4.3)."""
-    return ORIGINS.get(value)
+    return ORIGIN_NUMBER_BY_NAME.get(value)
 
 
 def link_bandwidth(value: str) -> str | None:
@@ -173,17 +177,17 @@ def link_bandwidth(value: str) -> str | None:
     return value if _LINK_BANDWIDTH.fullmatch(value) else None
 
 
-def communities_set(value: str) -> tuple[tuple[str, ...], bool] | None:
+def parse_set_community(value: str) -> tuple[tuple[str, ...], bool] | None:
     """Return the communities that `set community` gives, and whether those that are there stay."""
     if value == "none":
         return (), False
     *tokens, last = value.split() or [""]
     added = last == "additive"
-    communities = tuple(map(community, tokens if added else (*tokens, last)))
+    communities = tuple(map(normalize_community, tokens if added else (*tokens, last)))
     return (tuple(text for text in communities if text), added) if communities and None not in communities else None
 
 
-def preferred_next_hop(value: str) -> str | None:
+def parse_ipv6_next_hop_preference(value: str) -> str | None:
     """Return the value of `set ipv6 next-hop` where it names no other next hop: which of the two of a link is used."""
     return value if value == "prefer-global" else None
 
@@ -192,31 +196,40 @@ def global_next_hop(value: str) -> str | None:
     """Return the value of `set ipv6 next-hop global`: an IPv6 address that is not of a link alone, nor multicast."""
     first = value.partition(":")[0].lower()
     is_of_link = first.startswith(("fe8", "fe9", "fea", "feb", "ff")) and len(first) == 4
-    return value if ":" in value and "/" not in value and is_prefix(value) and first and not is_of_link else None
+    return (
+        value
+        if ":" in value and "/" not in value and is_address_or_prefix(value) and first and not is_of_link
+        else None
+    )
 
 
-def next_hop(value: str) -> str | None:
+def parse_set_next_hop(value: str) -> str | None:
     """Return the value of `set ip next-hop`: an address that a neighbor can have, or the next hop that a route has."""
-    return value if value in ("unchanged", "peer-address") or is_unicast_address(value) else None
+    return value if value in ("unchanged", "peer-address") or is_ipv4_unicast_address(value) else None
 
 
-def is_unicast_address(value: str) -> bool:
+def is_ipv4_unicast_address(value: str) -> bool:
     """Whether a text is an IPv4 address that a next hop can have (FRR, lib/prefix.h, ipv4_unicast_valid)."""
-    found = _IPV4.fullmatch(value)
-    return found is not None and int(found[1]) not in (0, 127) and int(found[1]) < _FIRST_MULTICAST and is_prefix(value)
+    found = _IPV4_PATTERN.fullmatch(value)
+    return (
+        found is not None
+        and int(found[1]) not in (0, 127)
+        and int(found[1]) < _FIRST_MULTICAST_OCTET
+        and is_address_or_prefix(value)
+    )
 
 
-def source(value: str) -> str | None:
+def parse_source_address(value: str) -> str | None:
     """Return the source address that a route gives to packets of the switch."""
-    return value if "/" not in value and is_prefix(value) else None
+    return value if "/" not in value and is_address_or_prefix(value) else None
 
 
-def name(value: str) -> str | None:
+def parse_list_name(value: str) -> str | None:
     """Return the name of a list."""
     return value if len(value.split()) == 1 else None
 
 
-def community_list(value: str) -> tuple[str, bool] | None:
+def parse_match_community(value: str) -> tuple[str, bool] | None:
     """Return the list that `match community` names, and whether no other community may be there."""
     match value.split():
         case [name]:
@@ -226,43 +239,43 @@ def community_list(value: str) -> tuple[str, bool] | None:
     return None
 
 
-def community(subject_text: str) -> str | None:
+def normalize_community(subject_text: str) -> str | None:
     """Return a community in FRR's display form; None where the text is not a community."""
-    value = _value(subject_text)
-    return None if value is None else _NAMES.get(value, f"{value >> 16}:{value & 0xFFFF}")
+    value = _community_number(subject_text)
+    return None if value is None else _WELL_KNOWN_NAMES.get(value, f"{value >> 16}:{value & 0xFFFF}")
 
 
 def render_communities(communities: Iterable[str]) -> str:
     """Return communities as FRR shows them, in the order of their values: what expressions are matched with."""
-    return " ".join(sorted(communities, key=lambda text: _value(text) or 0))
+    return " ".join(sorted(communities, key=lambda text: _community_number(text) or 0))
 
 
-def _value(subject_text: str) -> int | None:
-    if subject_text in _WELL_KNOWN:
-        return _WELL_KNOWN[subject_text]
-    if pair := _COMMUNITY.fullmatch(subject_text):
+def _community_number(subject_text: str) -> int | None:
+    if subject_text in _WELL_KNOWN_COMMUNITIES:
+        return _WELL_KNOWN_COMMUNITIES[subject_text]
+    if pair := _COMMUNITY_PATTERN.fullmatch(subject_text):
         high, low = int(pair[1]), int(pair[2])
         return (high << 16) + low if max(high, low) <= 65535 else None
-    return number(subject_text)
+    return parse_number(subject_text)
 
 
-_READ: Final[Mapping[tuple[str, str], Callable[[str], object]]] = {
-    ("match", "ip address prefix-list"): name,
-    ("match", "ipv6 address prefix-list"): name,
-    ("match", "as-path"): name,
-    ("match", "community"): community_list,
-    ("match", "tag"): tag,
-    ("match", "metric"): number,
-    ("set", "as-path prepend"): prepended,
-    ("set", "community"): communities_set,
+_READER_BY_CLAUSE: Final[Mapping[tuple[str, str], Callable[[str], object]]] = {
+    ("match", "ip address prefix-list"): parse_list_name,
+    ("match", "ipv6 address prefix-list"): parse_list_name,
+    ("match", "as-path"): parse_list_name,
+    ("match", "community"): parse_match_community,
+    ("match", "tag"): parse_tag,
+    ("match", "metric"): parse_number,
+    ("set", "as-path prepend"): parse_prepend,
+    ("set", "community"): parse_set_community,
     ("set", "extcommunity bandwidth"): link_bandwidth,
-    ("set", "ip next-hop"): next_hop,
-    ("set", "ipv6 next-hop"): preferred_next_hop,
+    ("set", "ip next-hop"): parse_set_next_hop,
+    ("set", "ipv6 next-hop"): parse_ipv6_next_hop_preference,
     ("set", "ipv6 next-hop global"): global_next_hop,
-    ("set", "local-preference"): number,
-    ("set", "metric"): change,
-    ("set", "origin"): origin,
-    ("set", "src"): source,
-    ("set", "tag"): tag,
-    ("set", "weight"): number,
+    ("set", "local-preference"): parse_number,
+    ("set", "metric"): parse_number_change,
+    ("set", "origin"): parse_origin,
+    ("set", "src"): parse_source_address,
+    ("set", "tag"): parse_tag,
+    ("set", "weight"): parse_number,
 }

@@ -6,7 +6,7 @@ RDMA_STORAGE: frozenset[StorageProtocol] = frozenset({"nvme-rdma", "lustre-o2ib"
 """Storage over RoCE: it needs a lossless class where the fabric has PFC."""
 TCP_STORAGE: frozenset[StorageProtocol] = frozenset({"nvme-tcp", "lustre-tcp"})
 """Storage over TCP, which needs loss to slow down and so belongs in a lossy class."""
-STORAGE: frozenset[Purpose] = frozenset({"storage", *RDMA_STORAGE, *TCP_STORAGE})
+STORAGE_PURPOSES: frozenset[Purpose] = frozenset({"storage", *RDMA_STORAGE, *TCP_STORAGE})
 """All storage, whether its protocol is stated or not."""
-ROCE: frozenset[Purpose] = frozenset({"rdma", *RDMA_STORAGE})
+ROCE_PURPOSES: frozenset[Purpose] = frozenset({"rdma", *RDMA_STORAGE})
 """All traffic that is RoCE: of GPUs, and of storage."""

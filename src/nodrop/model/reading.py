@@ -13,10 +13,10 @@ from nodrop.model.subject import Subject
 from nodrop.syntax.places import Span
 from nodrop.syntax.root import Root
 
-How = Literal["stated", "default", "whole"]
+DecisionBasis = Literal["stated", "default", "whole"]
 
 
-class Place(NamedTuple):
+class FilePlace(NamedTuple):
     """Where something stands: a source by its canonical name within the device (`config_db.json`), and the span."""
 
     file: str
@@ -58,7 +58,7 @@ class Remark:
 
     kind: str
     subject: Subject
-    place: Place | None
+    place: FilePlace | None
     facts: Mapping[str, str] = field(default_factory=dict)
     secret: bool = False
     """Whether the line there holds a secret, which no report repeats."""
@@ -69,7 +69,7 @@ class Remark:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Allow:
+class AllowComment:
     """That one rule's findings in some lines of a file are all right, why, until when, and where that is written."""
 
     rule: str
@@ -84,16 +84,16 @@ class Allow:
     """A digest of the first of these lines and of what it stands in: equal where the same part of a file is meant."""
 
 
-UNKNOWN_LINE = "unknown-line"
+UNKNOWN_LINE_NOTE_KIND = "unknown-line"
 """The kind of the note about a line that is neither in the model nor known to be harmless: its effect is not known."""
-DECLARED_LINE = "declared-line"
+DECLARED_LINE_NOTE_KIND = "declared-line"
 """The kind that such a note has where the site declares the line harmless (`engine/declared_lines.py`)."""
-NOT_COMPUTED = "not-computed"
+NOT_COMPUTED_NOTE_KIND = "not-computed"
 """The kind of the note that a device has routes which nobody computes: `about` is `EVPN` or `LEAKS`."""
-UNCOMPUTED_PREFIX = "not computed: "
+NOT_COMPUTED_TEXT_START = "not computed: "
 """The start of what a verdict lacks if nodrop does not compute it, so that no file can supply it."""
 EVPN, LEAKS = "EVPN", "leaks between VRFs"
-NOT_LISTED = "not-listed"
+NOT_LISTED_NOTE_KIND = "not-listed"
 """The kind of the note that a switch has more faults than are listed."""
 
 
@@ -101,7 +101,7 @@ NOT_LISTED = "not-listed"
 class Note:
     """Information for the user, never about a fault: a table that was not understood, a device that was renamed.
 
-    One of the kind `UNKNOWN_LINE` becomes an unknown verdict, too (`engine/unknowns.py`).
+    One of the kind `UNKNOWN_LINE_NOTE_KIND` becomes an unknown verdict, too (`engine/unknowns.py`).
     """
 
     kind: str
@@ -154,7 +154,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cable:
+class CableEvidence:
     """A neighbor as a device's own file names it: evidence for a link."""
 
     local_port: str
@@ -172,12 +172,12 @@ class DeviceReading:
     called: str | None = None
     """What its folder or file is called, where the files state a name that somebody chose; else None."""
     sources: tuple[Source, ...] = ()
-    cables: tuple[Cable, ...] = ()
+    cables: tuple[CableEvidence, ...] = ()
     remarks: tuple[Remark, ...] = ()
     notes: tuple[Note, ...] = ()
     problems: tuple[Problem, ...] = ()
     derived: Mapping[Subject, str] = field(default_factory=dict)
-    allowed: tuple[Allow, ...] = ()
+    allowed: tuple[AllowComment, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,7 +191,7 @@ class HostReading:
     notes: tuple[Note, ...] = ()
     problems: tuple[Problem, ...] = ()
     derived: Mapping[Subject, str] = field(default_factory=dict)
-    allowed: tuple[Allow, ...] = ()
+    allowed: tuple[AllowComment, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,7 +203,7 @@ class Decision:
     """
 
     keys: tuple[str | int, ...]
-    how: How
+    how: DecisionBasis
     file: str
     span: Span
     line: str
@@ -236,7 +236,7 @@ class Reading:
     """The possible modes, where not all switches have that of the fabric."""
     decided: Callable[[Subject], Decision | None] | None = None
     """Of what an intent was built into: where it decides a part, if it does."""
-    allowed: Mapping[str, tuple[Allow, ...]] = field(default_factory=dict)
+    allowed: Mapping[str, tuple[AllowComment, ...]] = field(default_factory=dict)
     """By device or host, what comments in its files allow; by an empty name, what those in an intent do."""
     written: Mapping[tuple[str, int], str] = field(default_factory=dict)
     """Lines of the intent that remarks and what it allows stand in, by its name as it is shown and their number."""

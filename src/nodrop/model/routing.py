@@ -4,19 +4,21 @@ from collections.abc import Mapping
 from typing import Literal, get_args
 
 from nodrop.model.states import Unknown
-from nodrop.model.values import value
+from nodrop.model.values import model_value
 
 Action = Literal["permit", "deny"]
 AddressFamily = Literal["ipv4", "ipv6"]
 FAMILY_NAMES: Mapping[AddressFamily, str] = {"ipv4": "IPv4", "ipv6": "IPv6"}
 RouteSource = Literal["connected", "static", "kernel"]
-PrivateAsns = Literal["remove", "remove-all", "replace", "replace-all"]
+PrivateAsnRemoval = Literal["remove", "remove-all", "replace", "replace-all"]
 LocalAsnMode = Literal["prepend", "no-prepend", "replace-as"]
-SOURCES: Mapping[str, RouteSource] = {route_source: route_source for route_source in sorted(get_args(RouteSource))}
+ROUTE_SOURCES: Mapping[str, RouteSource] = {
+    route_source: route_source for route_source in sorted(get_args(RouteSource))
+}
 """The sources of routes that BGP can originate by redistribution, by name; every platform has the same names."""
 
 
-@value
+@model_value
 class PrefixRule:
     """One line of a prefix list; `ge` and `le` bound the length of the prefixes that it matches."""
 
@@ -27,7 +29,7 @@ class PrefixRule:
     le: int | None = None
 
 
-@value
+@model_value
 class PrefixList:
     """A named list of prefixes, of one address family."""
 
@@ -36,7 +38,7 @@ class PrefixList:
     rules: tuple[PrefixRule, ...]
 
 
-@value
+@model_value
 class CommunityList:
     """A named community list: (action, communities) per line, or if `expanded` (action, one regular expression)."""
 
@@ -45,7 +47,7 @@ class CommunityList:
     expanded: bool = False
 
 
-@value
+@model_value
 class AsPathList:
     """A named list of AS paths: (action, FRR's regular expression as written) per line."""
 
@@ -53,7 +55,7 @@ class AsPathList:
     rules: tuple[tuple[Action, str], ...]
 
 
-@value
+@model_value
 class RouteMapRule:
     """One entry of a route map: all of `matches` must hold, then `sets` apply.
 
@@ -68,7 +70,7 @@ class RouteMapRule:
     sets: tuple[tuple[str, str], ...] = ()
 
 
-@value
+@model_value
 class RouteMap:
     """A named policy: the first rule that matches decides; a route that none matches is denied."""
 
@@ -76,7 +78,7 @@ class RouteMap:
     rules: tuple[RouteMapRule, ...]
 
 
-@value
+@model_value
 class StaticRoute:
     """A static route; `next_hop` is an address, an interface or `blackhole`."""
 
@@ -93,7 +95,7 @@ def format_next_hop(route: StaticRoute) -> str:
     return f"{route.next_hop}{distance}{f' vrf {route.vrf}' if route.vrf else ''}"
 
 
-@value
+@model_value
 class Redistribution:
     """Routes of another source that BGP originates, in one address family; those that `policy` lets pass."""
 
@@ -107,7 +109,7 @@ class Redistribution:
         return f"{self.family}-{self.source}"
 
 
-@value
+@model_value
 class Aggregate:
     """A prefix that BGP originates while it has a longer one inside it, and drops packets to the rest of."""
 
@@ -118,7 +120,7 @@ class Aggregate:
     """Whether the AS numbers of their paths are announced with it."""
 
 
-@value
+@model_value
 class Ipv6Unicast:
     """The IPv6 unicast settings of a BGP session; policies as those of BgpNeighbor, which are for IPv4 unicast."""
 
@@ -135,14 +137,14 @@ class Ipv6Unicast:
     weight: int | None = None
     import_path_list: str | None = None
     export_path_list: str | None = None
-    private_asns: PrivateAsns | None = None
+    private_asns: PrivateAsnRemoval | None = None
     as_override: bool = False
     default_originate: bool = False
     default_policy: str | None = None
     maximum_prefix: int | None = None
 
 
-@value
+@model_value
 class BgpNeighbor:
     """A BGP session: to an `address`, or over an `interface` (unnumbered); exactly one of the two is set.
 
@@ -177,7 +179,7 @@ class BgpNeighbor:
     import_path_list: str | None = None
     export_path_list: str | None = None
     """AS path lists that a route of IPv4 unicast has to pass too."""
-    private_asns: PrivateAsns | None = None
+    private_asns: PrivateAsnRemoval | None = None
     """Whether private AS numbers are removed from announced paths, or replaced by the own one; without `-all` only if
     all numbers of the path are private."""
     as_override: bool = False
@@ -232,7 +234,7 @@ class BgpNeighbor:
         )
 
 
-@value
+@model_value
 class Bgp:
     """The BGP process of a VRF. `networks` are the prefixes that it originates, those of IPv4 first.
 

@@ -8,10 +8,19 @@ from typing import Any
 from nodrop.model.fabric import End, Link
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import cable_ends
-from nodrop.model.types import KEYS, Owner, Type, fields, key_name, key_of, label, nearest
+from nodrop.model.types import (
+    ROW_KEY_ATTRIBUTES,
+    AttributeOwner,
+    Type,
+    fields_of,
+    key_name,
+    key_of,
+    nearest,
+    owner_label,
+)
 
-_INTEGER = re.compile(r"-?\d{1,19}")
-_DECIMAL = re.compile(r"-?\d{1,19}(\.\d{1,9})?")
+_INTEGER_PATTERN = re.compile(r"-?\d{1,19}")
+_DECIMAL_PATTERN = re.compile(r"-?\d{1,19}(\.\d{1,9})?")
 
 
 def parse_value(value_type: Type, value: object) -> object:
@@ -31,7 +40,7 @@ def parse_value(value_type: Type, value: object) -> object:
     return model_value
 
 
-def row(owner: Owner, value: object, key: str) -> Any:
+def parse_row(owner: AttributeOwner, value: object, key: str) -> Any:
     """Return a row whose subject states its key already; it need not repeat it, and may not contradict it."""
     found_row = parse_value(
         Type(owners=(owner,)), _fields_from_key(owner, key) | dict(value) if isinstance(value, Mapping) else value
@@ -49,7 +58,7 @@ def describe_value(value: object) -> str:
         return "a list"
     if is_dataclass(value) and not isinstance(value, type | End | Unknown):
         name = key_name(type(value))
-        return f"{label(type(value))} `{getattr(value, name)}`" if name else f"{label(type(value))}"
+        return f"{owner_label(type(value))} `{getattr(value, name)}`" if name else f"{owner_label(type(value))}"
     return {"None": "none", "UNKNOWN": "unknown"}.get(text := str(value), f"`{text[:60]}`")
 
 
@@ -69,29 +78,29 @@ def _convert_value(value_type: Type, value: object) -> object:
 
 
 def _parse_record(owner: type[Any], value: Mapping[Any, object]) -> object:
-    known_types = fields(owner)
+    known_types = fields_of(owner)
     if unknown := [name for name in value if name not in known_types]:
-        raise ValueError(f"{label(owner)} has no `{unknown[0]}` ({nearest(str(unknown[0]), known_types)})")
+        raise ValueError(f"{owner_label(owner)} has no `{unknown[0]}` ({nearest(str(unknown[0]), known_types)})")
     try:
         return owner(**{name: parse_value(known_types[name], item) for name, item in value.items()})
     except TypeError as error:
         missing = str(error).partition(": ")[2]
-        raise ValueError(f"{label(owner)} needs {missing}") from None
+        raise ValueError(f"{owner_label(owner)} needs {missing}") from None
 
 
 def _parse_scalar(kind: Type, value: object) -> object:
     if isinstance(value, bool):
         return value if bool in kind.scalars else None
     text = value if isinstance(value, str) else repr(value) if isinstance(value, int | float) else ""
-    if _INTEGER.fullmatch(text) and (int in kind.scalars or int(text) in kind.words):
+    if _INTEGER_PATTERN.fullmatch(text) and (int in kind.scalars or int(text) in kind.words):
         return int(text)
-    if float in kind.scalars and _DECIMAL.fullmatch(text):
+    if float in kind.scalars and _DECIMAL_PATTERN.fullmatch(text):
         return float(text)
     return value if isinstance(value, str) and (str in kind.scalars or value in kind.words) else None
 
 
-def _fields_from_key(owner: Owner, key: str) -> dict[str, object]:
+def _fields_from_key(owner: AttributeOwner, key: str) -> dict[str, object]:
     """Return the fields of a new row that its key in the subject states."""
     if owner is Link and (ends := cable_ends(key)):
         return {name: str(end) for name, end in zip("ab", ends, strict=True)}
-    return next(({name: key} for name in KEYS if name in fields(owner)), {})
+    return next(({name: key} for name in ROW_KEY_ATTRIBUTES if name in fields_of(owner)), {})

@@ -10,26 +10,26 @@ from functools import lru_cache
 from nodrop.model.fabric import End
 
 Subject = tuple[str, ...]
-FABRIC = "@fabric"
+FABRIC_HEAD = "@fabric"
 
-_NUMBERS = re.compile(r"([0-9]+)")
-_CABLE = re.compile(r"([^:]*+):(?>(.*?)--)([^:]*+):(.*)", re.DOTALL)
+_DIGITS_PATTERN = re.compile(r"([0-9]+)")
+_CABLE_KEY_PATTERN = re.compile(r"([^:]*+):(?>(.*?)--)([^:]*+):(.*)", re.DOTALL)
 
 
-def text(subject: Subject) -> str:
+def subject_text(subject: Subject) -> str:
     """Join the parts with `/`; a `/` or `%` inside a part becomes %2F or %25."""
     return "/".join(segment.replace("%", "%25").replace("/", "%2F") for segment in subject)
 
 
-def parse(written: str) -> Subject:
-    """Read what `text` wrote."""
+def parse_subject(written: str) -> Subject:
+    """Read what `subject_text` wrote."""
     return tuple(segment.replace("%2F", "/").replace("%25", "%") for segment in written.split("/"))
 
 
-def link(a: End, b: End) -> Subject:
+def link_subject(a: End, b: End) -> Subject:
     """Return the subject of the link between two ends."""
     first_end, second_end = sorted((a, b))
-    return (FABRIC, "links", f"{first_end}--{second_end}")
+    return (FABRIC_HEAD, "links", f"{first_end}--{second_end}")
 
 
 def cable_ends(key: str) -> tuple[End, ...]:
@@ -37,7 +37,7 @@ def cable_ends(key: str) -> tuple[End, ...]:
 
     A node ends at its `:`, which no name of one holds; the first port ends at the next `--`, which a name may hold.
     """
-    cable = _CABLE.fullmatch(key)
+    cable = _CABLE_KEY_PATTERN.fullmatch(key)
     return () if cable is None else (End(cable[1], cable[2]), End(cable[3], cable[4]))
 
 
@@ -64,9 +64,9 @@ def matches_part(glob: str, part: str) -> bool:
 
 
 @lru_cache(maxsize=1 << 18)
-def natural(name: str) -> tuple[tuple[int, int, str], ...]:
+def natural_sort_key(name: str) -> tuple[tuple[int, int, str], ...]:
     """Return a sort key that puts Ethernet8 before Ethernet16: digits compare by count, then by value."""
-    return tuple(_piece_sort_key(piece) for piece in _NUMBERS.split(name) if piece)
+    return tuple(_piece_sort_key(piece) for piece in _DIGITS_PATTERN.split(name) if piece)
 
 
 def _piece_sort_key(piece: str) -> tuple[int, int, str]:
@@ -76,6 +76,6 @@ def _piece_sort_key(piece: str) -> tuple[int, int, str]:
     return (0, len(digits), digits)
 
 
-def sort_key(subject: Subject) -> tuple[tuple[tuple[int, int, str], ...], ...]:
+def subject_sort_key(subject: Subject) -> tuple[tuple[tuple[int, int, str], ...], ...]:
     """Return a key that sorts subjects part by part, numbers by value."""
-    return tuple(map(natural, subject))
+    return tuple(map(natural_sort_key, subject))

@@ -12,16 +12,16 @@ from itertools import islice
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
-from nodrop.limits import MAX_COMPARED, MAX_GUESSED
+from nodrop.limits import MAX_COMPARED, MAX_GUESSED_WORD_CHARACTERS
 from nodrop.model.fabric import Link
 from nodrop.model.states import Unknown
-from nodrop.model.subject import link
+from nodrop.model.subject import link_subject
 
-KEYS = ("name", "index", "key", "sequence", "group", "prefix")
+ROW_KEY_ATTRIBUTES = ("name", "index", "key", "sequence", "group", "prefix")
 """The attributes by which a row of the model may be named in a subject; the first that it has counts."""
 
 _F = TypeVar("_F", bound=Callable[..., object])
-_SCALARS: Mapping[type, str] = {int: "a number", float: "a number", str: "text", bool: "true or false"}
+_LABEL_BY_SCALAR_TYPE: Mapping[type, str] = {int: "a number", float: "a number", str: "text", bool: "true or false"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Record:
     fields: tuple[tuple[str, "Type"], ...]
 
 
-Owner = type[object] | Record
+AttributeOwner = type[object] | Record
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Type:
     `owners` have attributes; `words` are the texts and numbers of a Literal; `element` is the type of a tuple's items.
     """
 
-    owners: tuple[Owner, ...] = ()
+    owners: tuple[AttributeOwner, ...] = ()
     scalars: frozenset[type] = frozenset()
     words: frozenset[str | int] = frozenset()
     element: "Type | None" = None
@@ -63,15 +63,23 @@ class Type:
     @property
     def kinds(self) -> frozenset[str]:
         """The alternatives in words, without None and UNKNOWN; only what shares one of them can ever be equal."""
-        words = {_SCALARS[type(word)] for word in self.words}
+        words = {_LABEL_BY_SCALAR_TYPE[type(word)] for word in self.words}
         lists = {"a list"} if self.element else set()
-        return frozenset({_SCALARS[scalar] for scalar in self.scalars} | words | lists | set(map(label, self.owners)))
+        return frozenset(
+            {_LABEL_BY_SCALAR_TYPE[scalar] for scalar in self.scalars}
+            | words
+            | lists
+            | set(map(owner_label, self.owners))
+        )
 
     def describe(self) -> str:
         """Say a type in the words of a message: `a number or none`, `one of rs, fc, none, auto`."""
         kinds = sorted(kind for kind in self.kinds if kind != "a list")
         if self.words and not self.scalars:
-            kinds = [f"one of {', '.join(sorted(map(str, self.words)))}", *(label(owner) for owner in self.owners)]
+            kinds = [
+                f"one of {', '.join(sorted(map(str, self.words)))}",
+                *(owner_label(owner) for owner in self.owners),
+            ]
         if self.element is not None:
             inside = self.element.describe() if self.element.kinds else ""
             kinds.append(f"a list of ({inside})" if " or " in inside else f"a list of {inside}" if inside else "a list")
@@ -83,26 +91,26 @@ def _cache_by_arguments(function: _F) -> _F:
     return cast("_F", cache(function))
 
 
-NUMBER = Type(scalars=frozenset({int, float}))
-TEXT = Type(scalars=frozenset({str}))
-TRUTH = Type(scalars=frozenset({bool}))
-NONE = Type(none=True)
-ANYTHING = Type(anything=True, none=True)
+NUMBER_TYPE = Type(scalars=frozenset({int, float}))
+TEXT_TYPE = Type(scalars=frozenset({str}))
+BOOLEAN_TYPE = Type(scalars=frozenset({bool}))
+NONE_TYPE = Type(none=True)
+ANY_TYPE = Type(anything=True, none=True)
 
 
-def label(owner: Owner) -> str:
+def owner_label(owner: AttributeOwner) -> str:
     """Name an owner of attributes as messages do."""
     return owner.name if isinstance(owner, Record) else owner.__name__
 
 
-def join(left_type: Type, right_type: Type) -> Type:
+def join_types(left_type: Type, right_type: Type) -> Type:
     """Join two types into a type that allows either."""
     elements = [side.element for side in (left_type, right_type) if side.element is not None]
     return Type(
         owners=tuple(dict.fromkeys(left_type.owners + right_type.owners)),
         scalars=left_type.scalars | right_type.scalars,
         words=left_type.words | right_type.words,
-        element=reduce(join, elements) if elements else None,
+        element=reduce(join_types, elements) if elements else None,
         none=left_type.none or right_type.none,
         unknown=left_type.unknown or right_type.unknown,
         anything=left_type.anything or right_type.anything,
@@ -114,18 +122,18 @@ def type_of(annotation: Any) -> Type:
     """Return the type that an annotation of the model states; TypeError where the model may not hold such a thing."""
     origin, arguments = get_origin(annotation), get_args(annotation)
     if annotation in (None, NoneType):
-        return NONE
+        return NONE_TYPE
     if annotation is Unknown:
         return Type(unknown=True)
     if annotation in (object, Any):
-        return ANYTHING
+        return ANY_TYPE
     if origin in (Union, UnionType):
-        return reduce(join, map(type_of, arguments))
+        return reduce(join_types, map(type_of, arguments))
     if origin is Literal:
         return Type(words=frozenset(arguments))
     if origin is tuple:
-        return Type(element=reduce(join, (type_of(argument) for argument in arguments if argument is not ...)))
-    if annotation in _SCALARS:
+        return Type(element=reduce(join_types, (type_of(argument) for argument in arguments if argument is not ...)))
+    if annotation in _LABEL_BY_SCALAR_TYPE:
         return Type(scalars=frozenset({annotation}))
     if isinstance(annotation, type) and (dataclasses.is_dataclass(annotation) or hasattr(annotation, "_fields")):
         return Type(owners=(annotation,))
@@ -133,7 +141,7 @@ def type_of(annotation: Any) -> Type:
 
 
 @_cache_by_arguments
-def fields(owner: Owner) -> Mapping[str, Type]:
+def fields_of(owner: AttributeOwner) -> Mapping[str, Type]:
     """Return the fields that an owner stores, and their types."""
     if isinstance(owner, Record):
         return dict(owner.fields)
@@ -141,31 +149,31 @@ def fields(owner: Owner) -> Mapping[str, Type]:
 
 
 @_cache_by_arguments
-def attributes(owner: Owner) -> Mapping[str, Type]:
+def attributes_of(owner: AttributeOwner) -> Mapping[str, Type]:
     """All that can be read of an owner: its fields and its properties; methods are not among them."""
-    return dict(fields(owner)) | {
+    return dict(fields_of(owner)) | {
         name: type_of(get_type_hints(getter)["return"]) for name, getter in _public_properties(owner).items()
     }
 
 
 @_cache_by_arguments
-def is_property(owner: Owner, name: str) -> bool:
+def is_property(owner: AttributeOwner, name: str) -> bool:
     """Whether an attribute is computed when it is read, and so may raise for UNKNOWN."""
     return name in _public_properties(owner)
 
 
 @_cache_by_arguments
-def sources(owner: Owner, name: str) -> frozenset[str]:
+def source_fields_of(owner: AttributeOwner, name: str) -> frozenset[str]:
     """Return the fields that getting an attribute reads; for a property, those that its code names."""
     getters = _public_properties(owner)
     if name not in getters:
         return frozenset({name})
     attribute_names = getters[name].__code__.co_names
-    looked_at = {field for field in attribute_names if field in fields(owner)}
+    looked_at = {field for field in attribute_names if field in fields_of(owner)}
     return frozenset(
         looked_at.union(
             *(
-                sources(owner, other_co_name)
+                source_fields_of(owner, other_co_name)
                 for other_co_name in attribute_names
                 if other_co_name in getters and other_co_name != name
             )
@@ -174,7 +182,7 @@ def sources(owner: Owner, name: str) -> frozenset[str]:
 
 
 @_cache_by_arguments
-def _public_properties(owner: Owner) -> Mapping[str, Any]:
+def _public_properties(owner: AttributeOwner) -> Mapping[str, Any]:
     if isinstance(owner, Record):
         return {}
     properties = {name: kind.fget for name, kind in vars(owner).items() if isinstance(kind, property)}
@@ -184,7 +192,7 @@ def _public_properties(owner: Owner) -> Mapping[str, Any]:
 def key_of(row: Any, position: int) -> str:
     """Name a row as a subject does: by the first of KEYS that it has, a link by its ends, else by its position."""
     if isinstance(row, Link):
-        return link(row.a, row.b)[-1]
+        return link_subject(row.a, row.b)[-1]
     key = key_name(row.__class__)
     return str(position) if key is None else str(getattr(row, key))
 
@@ -195,7 +203,7 @@ def key_name(value_type: type[object]) -> str | None:
     if not dataclasses.is_dataclass(value_type):
         return None
     names = {field.name for field in dataclasses.fields(value_type)}
-    return next((key for key in KEYS if key in names or hasattr(value_type, key)), None)
+    return next((key for key in ROW_KEY_ATTRIBUTES if key in names or hasattr(value_type, key)), None)
 
 
 def nearest(word: str, known_words: Iterable[str], similarity: float = 0.6, *, listed_by: str = "") -> str:
@@ -213,7 +221,7 @@ def nearest(word: str, known_words: Iterable[str], similarity: float = 0.6, *, l
 
 def meant(word: str, known_words: Iterable[str], similarity: float = 0.6) -> str:
     """Name in a hint the known words nearest to `word`, however they are capitalised; nothing where none is near."""
-    if len(word) > MAX_GUESSED:
+    if len(word) > MAX_GUESSED_WORD_CHARACTERS:
         return ""
     words = sorted(known_words)
     same = [candidate for candidate in words if candidate.casefold() == word.casefold()]
@@ -224,7 +232,7 @@ def meant(word: str, known_words: Iterable[str], similarity: float = 0.6) -> str
 def only_near_name(name: str, names: Iterable[str], similarity: float = 0.7) -> str | None:
     """Return the only one of a few names that a name may be a slip of; None where none is near, or several are."""
     few = sorted(islice(names, MAX_COMPARED + 1))
-    if len(name) > MAX_GUESSED or len(few) > MAX_COMPARED:
+    if len(name) > MAX_GUESSED_WORD_CHARACTERS or len(few) > MAX_COMPARED:
         return None
     close = difflib.get_close_matches(name, few, n=2, cutoff=similarity)
     return close[0] if len(close) == 1 else None

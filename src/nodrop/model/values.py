@@ -24,12 +24,12 @@ class _Copier(Protocol):
     def __call__(self, old: _V, /) -> _V: ...
 
 
-_COPIERS: dict[type[object], tuple[_Copier, dict[str, _Setter]]] = {}
+_COPIER_BY_CLASS: dict[type[object], tuple[_Copier, dict[str, _Setter]]] = {}
 """Of every class made here: how to copy a value field by field, and how to set each field."""
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
-def value(cls: _C) -> _C:
+def model_value(cls: _C) -> _C:
     """Make `cls` a frozen, slotted, keyword-only dataclass whose equality knows three states.
 
     Two values are equal when every field is; an UNKNOWN field equals only UNKNOWN, and comparing it never raises.
@@ -55,7 +55,7 @@ def value(cls: _C) -> _C:
         return content(self)
 
     setters = {name: getattr(value_class, name).__set__ for name in names}
-    _COPIERS[value_class] = _make_copier(value_class, setters), setters
+    _COPIER_BY_CLASS[value_class] = _make_copier(value_class, setters), setters
     value_class.__getstate__ = state  # type: ignore[assignment]
     value_class.__setstate__ = _make_state_filler(setters)
     value_class.__init__ = _make_initializer(value_class, setters)
@@ -64,9 +64,11 @@ def value(cls: _C) -> _C:
     return value_class  # type: ignore[return-value]
 
 
-def classes() -> tuple[type[object], ...]:
+def value_classes() -> tuple[type[object], ...]:
     """Return the classes of this package that were made here, in order of creation."""
-    return tuple(copy_function for copy_function in _COPIERS if copy_function.__module__.startswith(__package__))
+    return tuple(
+        copy_function for copy_function in _COPIER_BY_CLASS if copy_function.__module__.startswith(__package__)
+    )
 
 
 def _make_copier(cls: type[object], setters: dict[str, _Setter]) -> _Copier:
@@ -118,7 +120,7 @@ def replace_fields(old: _V, **fields: object) -> _V:
 
     A fleet has a million ports, and each is completed once or twice while a fabric is put together.
     """
-    copy, setters = _COPIERS[type(old)]
+    copy, setters = _COPIER_BY_CLASS[type(old)]
     new = copy(old)
     for name, field in fields.items():
         setters[name](new, field)

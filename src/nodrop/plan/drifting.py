@@ -3,16 +3,16 @@
 from collections import Counter
 from dataclasses import replace
 
-from nodrop.model.declared import Declared
+from nodrop.model.declared import DeclaredFacts
 from nodrop.model.fabric import Fabric
 from nodrop.model.fields import field_names
 from nodrop.model.reading import Reading
-from nodrop.plan.fact_groups import group_facts, rows
-from nodrop.plan.facts import of_fabric
-from nodrop.plan.model import DeviceChange, DifferingEntry, Drift, FoundEntries, PortGroupChange
+from nodrop.plan.fact_groups import group_facts, row_attributes
+from nodrop.plan.facts import compare_fabric_facts
+from nodrop.plan.model import ChangedAndUnstatedEntries, DeviceChange, DifferingEntry, Drift, PortGroupChange
 from nodrop.plan.outside_drift import find_unmodeled_drift
 from nodrop.plan.planning import build_plan, compare_devices
-from nodrop.platforms.kit.own_additions import own
+from nodrop.platforms.kit.own_additions import is_added_by_switch
 
 
 def drift(running_reading: Reading, wanted_reading: Reading) -> Drift:
@@ -24,7 +24,7 @@ def drift(running_reading: Reading, wanted_reading: Reading) -> Drift:
     """
     device_changes = compare_devices(running_reading, wanted_reading)
     split_changes = [
-        _separate_own_parts(device_change)
+        _separate_self_written_parts(device_change)
         for device_change in device_changes
         if device_change.kind in ("changed", "replaced")
     ]
@@ -50,9 +50,9 @@ def drift(running_reading: Reading, wanted_reading: Reading) -> Drift:
     )
 
 
-def declared_facts_of(fabric: Fabric) -> Declared:
+def declared_facts_of(fabric: Fabric) -> DeclaredFacts:
     """Return the facts of a fabric that no switch file can contain, to state them for the running fabric."""
-    return Declared(
+    return DeclaredFacts(
         name=fabric.name,
         mode=fabric.mode,
         classes=fabric.classes or None,
@@ -64,7 +64,7 @@ def declared_facts_of(fabric: Fabric) -> Declared:
     )
 
 
-def _separate_own_parts(change: DeviceChange) -> tuple[DeviceChange, tuple[PortGroupChange, ...]]:
+def _separate_self_written_parts(change: DeviceChange) -> tuple[DeviceChange, tuple[PortGroupChange, ...]]:
     """Return the differences on a switch, and the parts that it wrote by itself."""
     assert change.old is not None
     platform = change.old.platform
@@ -72,7 +72,9 @@ def _separate_own_parts(change: DeviceChange) -> tuple[DeviceChange, tuple[PortG
     for changed_part in change.parts:
         of_port = bool(changed_part.ports)
         own_entries = [
-            entry for entry in changed_part.entries if own(platform, entry.path, of_port, entry.old, entry.new)
+            entry
+            for entry in changed_part.entries
+            if is_added_by_switch(platform, entry.path, of_port, entry.old, entry.new)
         ]
         remaining_entries = tuple(
             entry for entry in changed_part.entries if entry not in own_entries and not _differs_only_in_order(entry)
@@ -87,13 +89,13 @@ def _differs_only_in_order(entry: DifferingEntry) -> bool:
     sides = (entry.old, entry.new)
     if not all(isinstance(side, tuple) for side in sides):
         return False
-    names = entry.path[-1] in rows() and all(isinstance(name, str) for side in sides for name in side)
+    names = entry.path[-1] in row_attributes() and all(isinstance(name, str) for side in sides for name in side)
     return (names or entry.path[-1] in field_names(unordered=True)) and Counter(entry.old) == Counter(entry.new)
 
 
-def _fabric_differences(running: Reading, wanted_reading: Reading) -> FoundEntries:
+def _fabric_differences(running: Reading, wanted_reading: Reading) -> ChangedAndUnstatedEntries:
     """Return the differences of cables and of NICs; a file of a host that only one side has is not compared."""
-    entries, unsaid = of_fabric(running, wanted_reading)
+    entries, unsaid = compare_fabric_facts(running, wanted_reading)
     return tuple(entry for entry in entries if not _is_one_sided_nic(entry)), unsaid
 
 

@@ -9,19 +9,28 @@ from types import MappingProxyType
 
 from nodrop import platforms
 from nodrop.errors import InputProblems
-from nodrop.locate import load
+from nodrop.locate import load_unchanged_source
 from nodrop.model.change import DISRUPTIONS, Change, Edit, Step
 from nodrop.model.fabric import Interface
-from nodrop.model.fields import TABLE, Impact, label_of, own
+from nodrop.model.fields import FIELD_TABLE, Impact, field_of, label_of
 from nodrop.model.reading import Reading
-from nodrop.model.subject import Subject, text
+from nodrop.model.subject import Subject, subject_text
 from nodrop.plan.fact_groups import device_make, fact_shape_key, group_facts, merge_entries, path_template
 from nodrop.plan.file_changes import edit_towards_files
-from nodrop.plan.model import DeviceChange, DeviceChangeKind, Effect, Fact, FactGroup, PortGroupChange, Risk, worst_risk
-from nodrop.platforms.kit.change_effects import effect
-from nodrop.platforms.kit.editing import Budget
+from nodrop.plan.model import (
+    ChangeRisk,
+    DeviceChange,
+    DeviceChangeKind,
+    Effect,
+    Fact,
+    FactGroup,
+    PortGroupChange,
+    worst_risk,
+)
+from nodrop.platforms.kit.change_effects import effect_of_change
+from nodrop.platforms.kit.editing import RetryBudget
 
-_OF_KIND: Mapping[DeviceChangeKind, Effect] = {
+_EFFECT_BY_CHANGE_KIND: Mapping[DeviceChangeKind, Effect] = {
     "added": Effect(reasons=("it carries no traffic before its cables do",)),
     "removed": Effect(risk="traffic-affecting", reasons=("its sessions close, and its paths end",), method="by hand"),
     "replaced": Effect(risk="reboot", reasons=("another operating system is installed",), method="by hand"),
@@ -40,7 +49,7 @@ class ChangeEffects:
         old: Reading,
         changes: Sequence[DeviceChange],
         new: Reading | None = None,
-        outer: Mapping[str, Risk] = MappingProxyType({}),
+        outer: Mapping[str, ChangeRisk] = MappingProxyType({}),
     ) -> None:
         """Take the readings and the changes.
 
@@ -51,7 +60,7 @@ class ChangeEffects:
         self._changes = {change.name: change for change in changes}
         self._known: dict[object, Effect] = {}
         self._bundles: dict[str, dict[str, bytes] | None] = {}
-        self._budgets: dict[str, Budget] = {}
+        self._budgets: dict[str, RetryBudget] = {}
         self.left: dict[str, Mapping[Subject, str]] = {}
         """By switch, which changes no patch makes in its own files, and why, where all of them were tried in those."""
         self._edits: dict[object, Edit | None] = {}
@@ -59,7 +68,7 @@ class ChangeEffects:
 
     def of_kind(self, kind: DeviceChangeKind) -> Effect:
         """Return the effect of a switch being added, removed, or moved to another system."""
-        return _OF_KIND[kind]
+        return _EFFECT_BY_CHANGE_KIND[kind]
 
     def add_effects(self, fact_group: FactGroup) -> FactGroup:
         """Return facts with their effects."""
@@ -71,10 +80,10 @@ class ChangeEffects:
     def _effect_of_fact(self, fact: Fact, block: FactGroup) -> Effect:
         change = self._changes[block.devices[0]]
         if change.kind == "replaced":
-            return _OF_KIND["replaced"]
+            return _EFFECT_BY_CHANGE_KIND["replaced"]
         if fact.is_switch_computed:
             return Effect(method="derived")
-        key = _key(fact, block.ports, change)
+        key = _effect_key(fact, block.ports, change)
         if key not in self._known:
             self._known[key] = self._compute_effect(fact, block.ports, change)
         return self._known[key]
@@ -90,7 +99,8 @@ class ChangeEffects:
         possible = templates.isdisjoint(map(_change_template, wanted_changes))
         edit = self._edit_single_fact(fact, ports, change, in_parts=not possible)
         known_impacts = [
-            effect(change.old.platform, entry.path, bool(ports), entry.old, entry.new) for entry in fact.entries
+            effect_of_change(change.old.platform, entry.path, bool(ports), entry.old, entry.new)
+            for entry in fact.entries
         ]
         unused = _disabled_flags_of_fact(fact, ports, change)
         known_impacts = [
@@ -98,16 +108,16 @@ class ChangeEffects:
             for flag, impact in zip(unused, known_impacts, strict=True)
         ]
         known_impacts = [Impact("none", IDLE_PORT_REASON)] if _are_all_ports_shut(change, ports) else known_impacts
-        risks: list[Risk] = [impact.disruption for impact in known_impacts if impact is not None]
+        risks: list[ChangeRisk] = [impact.disruption for impact in known_impacts if impact is not None]
         reasons = [impact.reason for impact in known_impacts if impact is not None]
         if edit is None:
-            return Effect(risk=worst_risk([*risks, "unknown"]), reasons=once(reasons), method="unknown")
+            return Effect(risk=worst_risk([*risks, "unknown"]), reasons=unique_lines(reasons), method="unknown")
         if edit.by_hand and possible:
             edit = whole_edit if None in known_impacts else Edit()
         if edit.by_hand:
-            lines = [line.line.removeprefix(f"{text(line.change.subject)}: ") for line in edit.by_hand]
+            lines = [line.line.removeprefix(f"{subject_text(line.change.subject)}: ") for line in edit.by_hand]
             risk = worst_risk(risks) if risks else "unknown"
-            return Effect(risk=risk, reasons=once(reasons), method="by hand", by_hand=once(lines))
+            return Effect(risk=risk, reasons=unique_lines(reasons), method="by hand", by_hand=unique_lines(lines))
         if _disruption_rank(edit) > _disruption_rank(
             whole_edit
         ):  # alone, it takes a profile of its own; with the others it does not
@@ -121,9 +131,9 @@ class ChangeEffects:
         typed = [f"`{step.command.split()[0]}`: {step.reason}" for step in edit.steps if step.command]
         return Effect(
             risk=worst_risk([*risks, steps]),
-            reasons=once([*weighty, *_disruption_reasons(edit.steps)]),
+            reasons=unique_lines([*weighty, *_disruption_reasons(edit.steps)]),
             method="commands" if typed else "patch",
-            by_hand=once(typed),
+            by_hand=unique_lines(typed),
         )
 
     def together(self, change: DeviceChange) -> Effect:
@@ -133,7 +143,7 @@ class ChangeEffects:
         whole_edit = self._edit_all_changes(change)
         return Effect(
             risk=worst_risk(step.disruption for step in whole_edit.steps),
-            reasons=once(_disruption_reasons(whole_edit.steps)),
+            reasons=unique_lines(_disruption_reasons(whole_edit.steps)),
         )
 
     def regrouped(self, change: DeviceChange) -> Effect | None:
@@ -143,7 +153,7 @@ class ChangeEffects:
         ]
         if change.kind != "changed" or change.old is None or files[0] is None or files[1] is None:
             return None
-        reasons = tuple(platforms.regrouped(change.old.platform, files[0], files[1]))
+        reasons = tuple(platforms.peer_group_change_effects(change.old.platform, files[0], files[1]))
         return Effect(risk="traffic-affecting", reasons=reasons) if reasons else None
 
     def _edit_all_changes(self, change: DeviceChange) -> Edit:
@@ -201,7 +211,7 @@ class ChangeEffects:
 
         Where the fact is not possible on all ports together, some of them are tried if `in_parts`.
         """
-        key = _key(fact, ports, change), in_parts
+        key = _effect_key(fact, ports, change), in_parts
         if key not in self._edits:
             wanted_changes = list(replace(change, parts=(PortGroupChange(ports, fact.entries),)).changes())
             self._edits[key] = self._edit(change, wanted_changes, in_parts=in_parts)
@@ -210,14 +220,16 @@ class ChangeEffects:
     def _edit(self, change: DeviceChange, wanted_changes: Sequence[Change], *, in_parts: bool = True) -> Edit | None:
         """Return the result of changes in the files of a switch; None where those are not available."""
         assert change.old is not None
-        editor = platforms.editor(change.old.platform)
+        editor = platforms.find_editor(change.old.platform)
         if change.name not in self._bundles:
             self._bundles[change.name] = unchanged_files(self._old, change.name)
         files = self._bundles[change.name]
         if files is None or editor is None:
             return None
         try:
-            budget = self._budgets.setdefault(change.name, Budget(files)) if in_parts else Budget(files, most=0)
+            budget = (
+                self._budgets.setdefault(change.name, RetryBudget(files)) if in_parts else RetryBudget(files, most=0)
+            )
             return editor.edit(files, wanted_changes, name=change.name, budget=budget)
         except InputProblems:
             return None
@@ -249,7 +261,7 @@ def _are_all_ports_shut(change: DeviceChange, ports: tuple[str, ...]) -> bool:
     return all(interface.enabled is False for interface in change.old.interfaces if interface.name in ports)
 
 
-def _key(fact: Fact, ports: tuple[str, ...], change: DeviceChange) -> Hashable:
+def _effect_key(fact: Fact, ports: tuple[str, ...], change: DeviceChange) -> Hashable:
     """Return what facts of the same effect have in common: make, kind of fact, and whether the ports use it."""
     used = _are_all_ports_shut(change, ports), _disabled_flags_of_fact(fact, ports, change)
     return device_make(change), bool(ports), used, fact_shape_key(fact, counted=False)
@@ -261,7 +273,7 @@ def _disabled_flags_of_fact(fact: Fact, ports: tuple[str, ...], change: DeviceCh
 
 
 def _disabled_flag_label(path: Subject, ports: tuple[str, ...], change: DeviceChange) -> str:
-    row = own(Interface, path[0]) if ports and path and path[0] in TABLE[Interface] else None
+    row = field_of(Interface, path[0]) if ports and path and path[0] in FIELD_TABLE[Interface] else None
     if row is None or not row.needs or change.old is None:
         return ""
     flags = (getattr(interface, row.needs) for interface in change.old.interfaces if interface.name in ports)
@@ -284,7 +296,7 @@ def stated_changes(change: DeviceChange) -> Sequence[Change]:
 def unchanged_files(reading: Reading, name: str) -> dict[str, bytes] | None:
     """Return the files of a switch by canonical name; None where they are not as they were read, or there are none."""
     try:
-        files = {source.name: load(source) for source in reading.sources.get(name, ())}
+        files = {source.name: load_unchanged_source(source) for source in reading.sources.get(name, ())}
     except InputProblems:
         return None
     return files or None
@@ -299,7 +311,7 @@ def _disruption_reasons(steps: Sequence[Step]) -> list[str]:
     return [step.reason for level in levels for step in disturbing if step.disruption == level]
 
 
-def once(lines: Sequence[str]) -> tuple[str, ...]:
+def unique_lines(lines: Sequence[str]) -> tuple[str, ...]:
     """Return lines once each; keep text after a semicolon that several share only in the last of them."""
     once = list(dict.fromkeys(lines))
     ends = [line.partition("; ")[2] for line in once]

@@ -6,15 +6,15 @@ from typing import Any
 
 from nodrop.model.fabric import Fabric
 from nodrop.model.qos import COLORS
-from nodrop.model.subject import Subject, natural
-from nodrop.model.types import fields
-from nodrop.model.values import classes
+from nodrop.model.subject import Subject, natural_sort_key
+from nodrop.model.types import fields_of
+from nodrop.model.values import value_classes
 from nodrop.plan.model import DeviceChange, DifferingEntry, Fact, FactGroup, PortGroupChange
 
 DeviceMake = tuple[object, ...]
 """What two switches share whose changes may be reported together: platform, release, model and use of it."""
 ANY_KEY = "*"
-_PLAIN = (bool, int, float, str, type(None))
+_SCALAR_TYPES = (bool, int, float, str, type(None))
 
 
 def device_make(change: DeviceChange) -> DeviceMake:
@@ -25,24 +25,26 @@ def device_make(change: DeviceChange) -> DeviceMake:
 
 
 @cache
-def rows() -> frozenset[str]:
+def row_attributes() -> frozenset[str]:
     """Return the attributes of the model that hold rows, each with a key."""
     return frozenset(
         name
-        for traffic_class in _classes()
-        for name, kind in fields(traffic_class).items()
+        for traffic_class in _model_classes()
+        for name, kind in fields_of(traffic_class).items()
         if kind.element and kind.element.owners
     )
 
 
-def _classes() -> tuple[type[object], ...]:
-    return (Fabric, *classes())
+def _model_classes() -> tuple[type[object], ...]:
+    return (Fabric, *value_classes())
 
 
 def path_template(path: Subject) -> Subject:
     """Return a path with every key of a row, and every color, as a star."""
     before = ("", *path)
-    return tuple(ANY_KEY if at in rows() or step in COLORS else step for at, step in zip(before, path, strict=False))
+    return tuple(
+        ANY_KEY if at in row_attributes() or step in COLORS else step for at, step in zip(before, path, strict=False)
+    )
 
 
 def entry_kind(entry: DifferingEntry) -> str:
@@ -52,7 +54,7 @@ def entry_kind(entry: DifferingEntry) -> str:
 
 def is_row_change(entry: DifferingEntry) -> bool:
     """Whether an entry is about a whole row that comes or goes."""
-    return len(entry.path) > 1 and entry.path[-2] in rows() and entry_kind(entry) != "changed"
+    return len(entry.path) > 1 and entry.path[-2] in row_attributes() and entry_kind(entry) != "changed"
 
 
 def group_facts(changes: Sequence[DeviceChange], parts_field: str = "parts") -> Iterator[FactGroup]:
@@ -66,7 +68,9 @@ def group_facts(changes: Sequence[DeviceChange], parts_field: str = "parts") -> 
     blocks: dict[tuple[DeviceMake, tuple[str, ...], tuple[str, ...]], list[DifferingEntry]] = {}
     for (make, ports, entry), devices in where.items():
         blocks.setdefault((make, tuple(devices), ports), []).append(entry)
-    order = sorted(blocks, key=lambda key: (natural(key[1][0]), bool(key[2]), list(map(natural, key[2]))))
+    order = sorted(
+        blocks, key=lambda key: (natural_sort_key(key[1][0]), bool(key[2]), list(map(natural_sort_key, key[2])))
+    )
     for key in order:
         yield FactGroup(devices=key[1], ports=key[2], facts=tuple(merge_entries(blocks[key])))
 
@@ -78,7 +82,7 @@ def _entries_with_ports(device_parts: Iterable[PortGroupChange]) -> Iterator[tup
         for entry in device_part.entries:
             ports.setdefault((bool(device_part.ports), entry), []).extend(device_part.ports)
     for (_, entry), names in ports.items():
-        yield tuple(sorted(names, key=natural)), entry
+        yield tuple(sorted(names, key=natural_sort_key)), entry
 
 
 def merge_entries(entries: Iterable[DifferingEntry]) -> Iterator[Fact]:
@@ -95,13 +99,13 @@ def merge_entries(entries: Iterable[DifferingEntry]) -> Iterator[Fact]:
         yield Fact(entries=tuple(similar_entries))
 
 
-def shape(fact: Fact) -> Mapping[str, object]:
+def shape_of_fact(fact: Fact) -> Mapping[str, object]:
     """Return the common shape of a fact and those of other switches: all but names, addresses and other texts."""
     values: Any = ()
     entry = fact.entries[0]
     if not is_row_change(entry):
         values = tuple(
-            value if isinstance(value, _PLAIN) and not isinstance(value, str) else type(value).__name__
+            value if isinstance(value, _SCALAR_TYPES) and not isinstance(value, str) else type(value).__name__
             for value in (entry.old, entry.new)
         )
     return {
@@ -114,7 +118,7 @@ def shape(fact: Fact) -> Mapping[str, object]:
 
 def fact_shape_key(fact: Fact, *, counted: bool = True) -> tuple[object, ...]:
     """Return the shape as something to look up by."""
-    shape_fields = shape(fact)
+    shape_fields = shape_of_fact(fact)
     return (
         shape_fields["path"],
         shape_fields["kind"],

@@ -5,23 +5,23 @@ from dataclasses import fields
 
 from nodrop import platforms
 from nodrop.model.buffers import BufferPool, BufferProfile, Headroom
-from nodrop.model.compare import differences, project
+from nodrop.model.compare import differences, mask_unsupported_fields
 from nodrop.model.fabric import Device, Fabric, Interface
 from nodrop.model.intern import Interner
 from nodrop.model.nics import Nic
 from nodrop.model.qos import QosProfile
 from nodrop.model.reading import Reading
 from nodrop.model.states import UNKNOWN, Unknown
-from nodrop.model.subject import Subject, natural
+from nodrop.model.subject import Subject, natural_sort_key
 from nodrop.model.values import replace_fields
-from nodrop.plan.model import DeviceChange, DeviceChangeKind, DifferingEntry, FoundEntries, PortGroupChange
-from nodrop.platforms.kit.editing import same
+from nodrop.plan.model import ChangedAndUnstatedEntries, DeviceChange, DeviceChangeKind, DifferingEntry, PortGroupChange
+from nodrop.platforms.kit.editing import is_equal
 
-_ASIDE = frozenset({"name", "interfaces"})
-_OF_PORT = tuple(field.name for field in fields(Interface) if field.name not in ("name", "side"))
+_DEVICE_FIELDS_APART = frozenset({"name", "interfaces"})
+_PORT_FIELDS = tuple(field.name for field in fields(Interface) if field.name not in ("name", "side"))
 """Facts of a port; its side follows from the cable."""
-_OF_DEVICE = tuple(field.name for field in fields(Device) if field.name not in _ASIDE)
-_OF_FABRIC = ("mode", "classes", "policy", "hosts", "links")
+_DEVICE_FIELDS = tuple(field.name for field in fields(Device) if field.name not in _DEVICE_FIELDS_APART)
+_FABRIC_FIELDS = ("mode", "classes", "policy", "hosts", "links")
 """Facts of a fabric; the profile belongs to whoever judges."""
 
 
@@ -51,7 +51,7 @@ class DeviceComparison:
         if old.platform != new.platform:
             kind = "replaced"
             unsaid = {*platforms.unsupported_paths(old.platform), *platforms.unsupported_paths(new.platform)}
-            pair = project(old, unsaid), _keep_old_port_names(old, project(new, unsaid))
+            pair = mask_unsupported_fields(old, unsaid), _keep_old_port_names(old, mask_unsupported_fields(new, unsaid))
             before, after = map(self._interner.device, pair)
         changed_parts, unsaid_parts = self._parts(before, after)
         if not changed_parts and not unsaid_parts and kind == "changed":
@@ -59,7 +59,7 @@ class DeviceComparison:
         return DeviceChange(name=new.name, kind=kind, old=old, new=new, parts=changed_parts, not_compared=unsaid_parts)
 
     def _parts(self, old: Device, new: Device) -> tuple[tuple[PortGroupChange, ...], tuple[PortGroupChange, ...]]:
-        own_entries, unsaid = separate_unsaid(_device_entries(old, new))
+        own_entries, unsaid = separate_unstated(_device_entries(old, new))
         by_entries: dict[tuple[DifferingEntry, ...], list[str]] = {}
         without: dict[tuple[DifferingEntry, ...], list[str]] = {}
         were = {port.name: port for port in old.interfaces}
@@ -67,7 +67,7 @@ class DeviceComparison:
             was = were.get(port.name)
             if was is None or was == port:
                 continue
-            changes, silent = separate_unsaid(self._port(old.name, was, port))
+            changes, silent = separate_unstated(self._port(old.name, was, port))
             if changes:
                 by_entries.setdefault(changes, []).append(port.name)
             if was.enabled is False or port.enabled is False:  # without a speed, the switch computes no headroom
@@ -77,9 +77,9 @@ class DeviceComparison:
         return _group_into_parts(own_entries, by_entries), _group_into_parts(unsaid, without)
 
     def _port(self, device: str, old: Interface, new: Interface) -> Iterator[DifferingEntry]:
-        for name in _OF_PORT:
+        for name in _PORT_FIELDS:
             was, new_value = getattr(old, name), getattr(new, name)
-            if same(was, new_value):
+            if is_equal(was, new_value):
                 continue
             if name == "qos" and isinstance(was, QosProfile) and isinstance(new_value, QosProfile):
                 yield from (
@@ -105,14 +105,14 @@ class DeviceComparison:
         return self._profiles[pair]
 
 
-def of_fabric(old_reading: Reading, new_reading: Reading) -> FoundEntries:
+def compare_fabric_facts(old_reading: Reading, new_reading: Reading) -> ChangedAndUnstatedEntries:
     """Return the changes in the stated facts of a fabric, and the facts that one side does not state.
 
     Facts assumed on one side are not stated by it, and neither are cables, hosts and classes if it has none.
     """
     silent = [_unstated_fabric_facts(reading) for reading in (old_reading, new_reading)]
     entries: list[DifferingEntry] = []
-    for name in _OF_FABRIC:
+    for name in _FABRIC_FIELDS:
         was, new_value = (
             UNKNOWN
             if name in without and _get_fabric_value(reading, name) != _get_fabric_value(other_reading, name)
@@ -131,7 +131,7 @@ def of_fabric(old_reading: Reading, new_reading: Reading) -> FoundEntries:
         entries.append(
             DifferingEntry(("nics",), old_reading.fabric.nics or UNKNOWN, new_reading.fabric.nics or UNKNOWN)
         )
-    return separate_unsaid(entries)
+    return separate_unstated(entries)
 
 
 def _unstated_fabric_facts(reading: Reading) -> set[str]:
@@ -151,7 +151,7 @@ def _nics_by_subject(fabric: Fabric) -> dict[str, Nic]:
     return {" ".join(nic.subject): nic for nic in fabric.nics}
 
 
-def separate_unsaid(entries: Iterable[DifferingEntry]) -> FoundEntries:
+def separate_unstated(entries: Iterable[DifferingEntry]) -> ChangedAndUnstatedEntries:
     """Return the entries that are changes, and those that one side does not state."""
     known_entries: list[DifferingEntry] = []
     unsaid: list[DifferingEntry] = []
@@ -162,18 +162,18 @@ def separate_unsaid(entries: Iterable[DifferingEntry]) -> FoundEntries:
 
 
 def _diff_entries(path: tuple[str, ...], old_value: object, new_value: object) -> Iterator[DifferingEntry]:
-    if same(old_value, new_value):
+    if is_equal(old_value, new_value):
         return
     for difference in differences(old_value, new_value, whole_lists=True):
         yield DifferingEntry((*path, *difference.path), difference.a, difference.b)
 
 
 def _device_entries(old: Device, new: Device) -> Iterator[DifferingEntry]:
-    for name in _OF_DEVICE:
+    for name in _DEVICE_FIELDS:
         for entry in _diff_entries((name,), getattr(old, name), getattr(new, name)):
             yield entry._replace(computed=_is_computed_pool_size(entry, old, new))
     before, after = ({port.name: port for port in device.interfaces} for device in (old, new))
-    for name in sorted(before.keys() ^ after.keys(), key=natural):
+    for name in sorted(before.keys() ^ after.keys(), key=natural_sort_key):
         yield DifferingEntry(("interfaces", name), before.get(name), after.get(name))
 
 
@@ -182,7 +182,7 @@ def _group_into_parts(
 ) -> tuple[PortGroupChange, ...]:
     device_parts = [PortGroupChange((), own_entries)] if own_entries else []
     device_parts += (
-        PortGroupChange(tuple(sorted(ports, key=natural)), entries) for entries, ports in by_entries.items()
+        PortGroupChange(tuple(sorted(ports, key=natural_sort_key)), entries) for entries, ports in by_entries.items()
     )
     return tuple(device_parts)
 
@@ -206,11 +206,11 @@ def _is_computed_pool_size(entry: DifferingEntry, old: Device, new: Device) -> b
     """Whether an entry is the size of a pool that the switch computes, before and after."""
     match entry.path:
         case ("buffer_pools", name, "size_bytes" | "shared_headroom_bytes"):
-            return all(pool is not None and pool.computed for pool in (_pool(old, name), _pool(new, name)))
+            return all(pool is not None and pool.computed for pool in (_find_pool(old, name), _find_pool(new, name)))
     return False
 
 
-def _pool(device: Device, name: str) -> BufferPool | None:
+def _find_pool(device: Device, name: str) -> BufferPool | None:
     pools = () if isinstance(device.buffer_pools, Unknown) else device.buffer_pools
     return next((pool for pool in pools if pool.name == name), None)
 

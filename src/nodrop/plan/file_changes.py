@@ -5,17 +5,17 @@ from dataclasses import replace
 
 from nodrop import platforms
 from nodrop.errors import InputProblems
-from nodrop.model.change import ByHand, Edit
+from nodrop.model.change import Edit, ManualChange
 from nodrop.model.edit import get_value
 from nodrop.model.fabric import Device, Fabric
-from nodrop.plan.model import CHANGE_RISKS, Risk
-from nodrop.platforms.kit.editing import same, sources
+from nodrop.plan.model import CHANGE_RISKS, ChangeRisk
+from nodrop.platforms.kit.editing import is_equal, sources_of_files
 
 ConfigFiles = Mapping[str, bytes]
 
 
 def edit_towards_files(
-    platform: str, name: str, old_files: ConfigFiles, new_files: ConfigFiles, facts: Edit, *, least: Risk = "none"
+    platform: str, name: str, old_files: ConfigFiles, new_files: ConfigFiles, facts: Edit, *, least: ChangeRisk = "none"
 ) -> Edit | None:
     """Return the edit that takes old files of a switch to the new ones.
 
@@ -24,7 +24,7 @@ def edit_towards_files(
     than the facts do, and more than `least`, the intended risk: rows that are only renamed in the new files, with the
     same content, do not justify shut ports.
     """
-    between = platforms.between(platform)
+    between = platforms.find_between(platform)
     try:
         edit = between(old_files, new_files, name=name) if between is not None else None
     except InputProblems:
@@ -38,14 +38,16 @@ def edit_towards_files(
     return replace(edit, by_hand=tuple(find_missing_edits(facts.by_hand, platform, name, {**old_files, **edit.files})))
 
 
-def find_missing_edits(by_hand: Sequence[ByHand], platform: str, name: str, files: ConfigFiles) -> Iterator[ByHand]:
+def find_missing_edits(
+    by_hand: Sequence[ManualChange], platform: str, name: str, files: ConfigFiles
+) -> Iterator[ManualChange]:
     """Yield the manual steps whose values are still missing in the files."""
     if not by_hand:
         return
     fabric = Fabric(name="", mode="lossless", devices=(parse_device(platform, name, files),))
     for manual_step in by_hand:
         try:
-            is_present = same(get_value(fabric, manual_step.change.subject), manual_step.change.new)
+            is_present = is_equal(get_value(fabric, manual_step.change.subject), manual_step.change.new)
         except ValueError:
             is_present = manual_step.change.new is None
         if not is_present:
@@ -54,8 +56,8 @@ def find_missing_edits(by_hand: Sequence[ByHand], platform: str, name: str, file
 
 def parse_device(platform: str, name: str, files: ConfigFiles) -> Device:
     """Return the device that the files of a switch describe."""
-    return platforms.reader(platform).read_device(name, sources(files)).device
+    return platforms.reader(platform).read_device(name, sources_of_files(files)).device
 
 
-def _is_more_disruptive(edit: Edit, facts: Edit, least: Risk) -> bool:
+def _is_more_disruptive(edit: Edit, facts: Edit, least: ChangeRisk) -> bool:
     return CHANGE_RISKS.index(edit.disruption) > max(CHANGE_RISKS.index(facts.disruption), CHANGE_RISKS.index(least))

@@ -12,13 +12,13 @@ from nodrop.platforms.kit.editing import subject_of
 from nodrop.platforms.kit.settings import Difference
 
 DeviceChangeKind = Literal["added", "removed", "replaced", "changed"]
-KINDS: tuple[DeviceChangeKind, ...] = ("added", "removed", "replaced", "changed")
+DEVICE_CHANGE_KINDS: tuple[DeviceChangeKind, ...] = ("added", "removed", "replaced", "changed")
 """How a switch changes; a replaced one runs another operating system afterwards."""
 ChangeMethod = Literal["patch", "commands", "by hand", "derived", "unknown"]
 """How a fact is changed on its switch: by the patch, by commands that nodrop writes because no patch makes it, by a
 person, or by the switch itself, which derives it from other changes; unknown if the files are not available."""
-Risk = Disruption | Literal["unknown"]
-CHANGE_RISKS: tuple[Risk, ...] = ("none", "unknown", *DISRUPTIONS[1:])
+ChangeRisk = Disruption | Literal["unknown"]
+CHANGE_RISKS: tuple[ChangeRisk, ...] = ("none", "unknown", *DISRUPTIONS[1:])
 """From nothing to: the switch's own tool does not take it. What is not known may be nothing."""
 
 
@@ -35,7 +35,7 @@ class DifferingEntry(NamedTuple):
     """Whether the switch derives it from other settings."""
 
 
-FoundEntries = tuple[tuple[DifferingEntry, ...], tuple[DifferingEntry, ...]]
+ChangedAndUnstatedEntries = tuple[tuple[DifferingEntry, ...], tuple[DifferingEntry, ...]]
 """Entries that change, and entries that one side does not state."""
 
 
@@ -70,7 +70,7 @@ class DeviceChange:
 class Effect:
     """The effect of a change on a running switch, the reasons, and the means to make it."""
 
-    risk: Risk = "none"
+    risk: ChangeRisk = "none"
     reasons: tuple[str, ...] = ()
     method: ChangeMethod = "patch"
     by_hand: tuple[str, ...] = ()
@@ -116,10 +116,10 @@ class ChangeScope(NamedTuple):
     ends: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return _SHARES[self.kind].format(", ".join(self.ends))
+        return _TEXT_BY_SCOPE_KIND[self.kind].format(", ".join(self.ends))
 
 
-_SHARES = {
+_TEXT_BY_SCOPE_KIND = {
     "all": "all",
     "towards": "what leads to {}",
     "elsewhere": "all but what leads to {}",
@@ -200,7 +200,7 @@ class CombinedImpact:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outside:
+class OutsideChange:
     """A difference in files that sets switches differently without any fact of the model.
 
     `at` is the file and, in it, the table or part of the configuration; `keys` are paths that begin so, never values.
@@ -224,7 +224,7 @@ class Plan:
     changes: tuple[FactGroup, ...] = ()
     """All facts that change, those of the fabric first."""
     combined_impact: tuple[CombinedImpact, ...] = ()
-    outside_model: tuple[Outside, ...] = ()
+    outside_model: tuple[OutsideChange, ...] = ()
     """Changes in files outside the model, on switches of `devices`."""
     not_compared: tuple[FactGroup, ...] = ()
     """Facts that one of the two sides does not state."""
@@ -233,7 +233,7 @@ class Plan:
     """The results for intermediate states; None if they were not checked."""
     problems: tuple[Problem, ...] = ()
     """Input of either side that could not be read."""
-    effects: Mapping[str, Risk] = field(default_factory=dict)
+    effects: Mapping[str, ChangeRisk] = field(default_factory=dict)
     """The worst effect on each changed switch."""
     left: Mapping[str, Mapping[Subject, str]] = field(default_factory=dict)
     """By switch, the changes that no patch can make, with the reason; they need not be tried again."""
@@ -247,12 +247,12 @@ class Plan:
         return not self.devices and not self.changes
 
     @property
-    def risk(self) -> Risk:
+    def risk(self) -> ChangeRisk:
         """Return the worst effect on any switch."""
         return worst_risk(self.effects.values())
 
 
-def worst_risk(risks: "Iterator[Risk] | Any") -> Risk:
+def worst_risk(risks: "Iterator[ChangeRisk] | Any") -> ChangeRisk:
     """Return the worst of some risks."""
     return max(risks, key=CHANGE_RISKS.index, default="none")
 
@@ -269,7 +269,7 @@ class Drift:
     """Running switches that are not intended."""
     automatic: tuple[FactGroup, ...] = ()
     """Settings that switches add by themselves; they are no drift."""
-    automatic_outside_model: tuple[Outside, ...] = ()
+    automatic_outside_model: tuple[OutsideChange, ...] = ()
     """The same for settings outside the model."""
 
     @property

@@ -1,6 +1,6 @@
 """The rollout order of a plan: one switch as a trial, its neighbors, the rest, then tier by tier.
 
-`orders` are the alternatives to consider where that order breaks something during rollout.
+`possible_orders` are the alternatives to consider where that order breaks something during rollout.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
@@ -11,7 +11,7 @@ from typing import Literal
 from nodrop.model.fabric import Fabric, Management
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown
-from nodrop.model.subject import natural
+from nodrop.model.subject import natural_sort_key
 from nodrop.plan.model import ChangeScope, DeviceChange, Stage
 from nodrop.plan.shares import ChangeShares
 from nodrop.routing.tiers import RANK_BY_ROLE
@@ -33,7 +33,9 @@ class Order:
     stated: Literal["last", "first"] = "last"
 
 
-def stages(changes: Sequence[DeviceChange], new_fabric: Fabric, *, downwards: bool = False) -> tuple[Stage, ...]:
+def order_into_stages(
+    changes: Sequence[DeviceChange], new_fabric: Fabric, *, downwards: bool = False
+) -> tuple[Stage, ...]:
     """Return the switches of a plan in rollout order.
 
     Renamed ones change their names first. New ones are next, because they carry nothing yet. Among those nearest to
@@ -44,7 +46,7 @@ def stages(changes: Sequence[DeviceChange], new_fabric: Fabric, *, downwards: bo
     return tuple(_Tiers(changes, new_fabric).stages(downwards=downwards))
 
 
-def orders(
+def possible_orders(
     changes: Sequence[DeviceChange], shares: ChangeShares, new_fabric: Fabric, *, restated: bool
 ) -> Iterator[Order]:
     """Yield the possible orders, the best first: the usual one, other stages, then several passes.
@@ -77,7 +79,7 @@ def _candidate_orders(tiers: "_Tiers", shares: ChangeShares) -> Iterator[tuple[t
     yield tuple(careful), "in two passes, PFC that comes and watchdogs that go last"
 
 
-def runs(rollout_stages: Sequence[Stage]) -> list[list[Stage]]:
+def group_stages(rollout_stages: Sequence[Stage]) -> list[list[Stage]]:
     """Return stages, single switches that go one after the other for one reason together."""
     found_runs: list[list[Stage]] = []
     for stage in rollout_stages:
@@ -92,7 +94,7 @@ def number_stages(rollout_stages: Sequence[Stage]) -> list[tuple[str, Stage]]:
     """Return stages with their numbers, of single switches that go one after the other `3.1`, `3.2` and so on."""
     return [
         (str(number) if len(run) == 1 else f"{number}.{at}", stage)
-        for number, run in enumerate(runs(rollout_stages), 1)
+        for number, run in enumerate(group_stages(rollout_stages), 1)
         for at, stage in enumerate(run, 1)
     ]
 
@@ -123,13 +125,13 @@ class _Tiers:
         remaining_share: dict[str, ChangeScope] = {}
         staying = set(self._staying)
         idle = set()
-        for name in sorted(self._staying, key=natural):
+        for name in sorted(self._staying, key=natural_sort_key):
             leads = shares.ends(name)
             ends = [lead for lead in leads if lead in staying and self._height_key(lead) > self._height_key(name)]
             if leads <= set(ends):
                 idle.add(name)
             if ends:
-                remaining_share[name] = ChangeScope("elsewhere", tuple(sorted(ends, key=natural)))
+                remaining_share[name] = ChangeScope("elsewhere", tuple(sorted(ends, key=natural_sort_key)))
             for end in ends:
                 near.setdefault(end, []).append(name)
         if not near:
@@ -190,7 +192,7 @@ class _Tiers:
 
     def _height_key(self, name: str) -> tuple[object, ...]:
         """Return a key that distinguishes the two ends of a cable, also those of one tier."""
-        return self._tier_of_switch(name), natural(name)
+        return self._tier_of_switch(name), natural_sort_key(name)
 
 
 def _renamed_switches(changes: Sequence[DeviceChange]) -> dict[str, str]:
@@ -213,7 +215,7 @@ def _limit_stage_to_shares(stage: Stage, shares: Sequence[ChangeScope]) -> Stage
 
 
 def _canary_first_stages(names: Sequence[str], beside: Mapping[str, Set[str]]) -> Iterator[Stage]:
-    first_device, *other_devices = sorted(names, key=natural)
+    first_device, *other_devices = sorted(names, key=natural_sort_key)
     yield Stage(devices=(first_device,), why="canary; verify before continuing")
     above = beside.get(first_device, set())
     pod = tuple(name for name in other_devices if beside.get(name, set()) & above)
@@ -225,7 +227,7 @@ def _canary_first_stages(names: Sequence[str], beside: Mapping[str, Set[str]]) -
 
 
 def _single_switch_stages(names: Iterable[str], tier: int) -> Iterator[Stage]:
-    for name in sorted(names, key=natural):
+    for name in sorted(names, key=natural_sort_key):
         yield Stage(devices=(name,), why="the other switches of the tier carry the traffic", tier=tier)
 
 
@@ -254,5 +256,6 @@ def _distances_from_hosts(fabric: Fabric, beside: Mapping[str, Set[str]]) -> Map
 def _lowest_neighbor(name: str, beside: Mapping[str, Set[str]], depths: Mapping[str, int]) -> str:
     """Return the switch nearest to hosts that a switch has a cable to."""
     return min(
-        (neighbor for neighbor in beside[name] if neighbor in depths), key=lambda other: (depths[other], natural(other))
+        (neighbor for neighbor in beside[name] if neighbor in depths),
+        key=lambda other: (depths[other], natural_sort_key(other)),
     )

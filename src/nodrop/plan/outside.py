@@ -9,17 +9,17 @@ from nodrop.model.change import Step
 from nodrop.model.compare import differences
 from nodrop.model.fabric import Device
 from nodrop.model.reading import DeviceReading, Reading, Source
-from nodrop.plan.effects import IDLE_PORT_REASON, change_shape, once, unchanged_files
+from nodrop.plan.effects import IDLE_PORT_REASON, change_shape, unchanged_files, unique_lines
 from nodrop.plan.fact_groups import DeviceMake, device_make
-from nodrop.plan.model import DeviceChange, Effect, Outside, worst_risk
-from nodrop.platforms.kit.editing import sources
-from nodrop.platforms.kit.settings import Difference, Opened, Path, Settings
+from nodrop.plan.model import DeviceChange, Effect, OutsideChange, worst_risk
+from nodrop.platforms.kit.editing import sources_of_files
+from nodrop.platforms.kit.settings import Difference, OpenedSettings, Path, SettingsModule
 
-_UNKNOWN = "no model of nodrop has it, and no table says what the switch does with it"
-_DEFAULT = "it states the default, which is in effect without it too"
-_SHUT_AFTER = "the port is shut with this change, and carries nothing then"
-_HIDDEN = "…"
-_Of = Literal["model", "default", "rest"]
+_UNKNOWN_EFFECT_REASON = "no model of nodrop has it, and no table says what the switch does with it"
+_STATES_DEFAULT_REASON = "it states the default, which is in effect without it too"
+_SHUT_AFTER_REASON = "the port is shut with this change, and carries nothing then"
+_HIDDEN_WORD_MARK = "…"
+_SettingOrigin = Literal["model", "default", "rest"]
 """Whether a setting is of the model, states a default that is in effect without it, or is neither."""
 AlikeDifferences = tuple[str, DeviceMake, tuple[Difference, ...]]
 """What switches share of which the same is told: platform, make and what differs."""
@@ -29,7 +29,7 @@ DifferenceHead = tuple[Path, str]
 
 def find_unmodeled_changes(
     old_reading: Reading, new_reading: Reading, device_changes: Sequence[DeviceChange]
-) -> list[Outside]:
+) -> list[OutsideChange]:
     """Return the changes in files that are not facts of the model, those of several switches once.
 
     Only files whose bytes differ are opened. Where facts of a switch change too, a setting belongs to the model if the
@@ -45,9 +45,9 @@ def find_unmodeled_changes(
         files = [unchanged_files(reading, name) for reading in (old_reading, new_reading)]
         if files[0] is None or files[1] is None:
             continue
-        means = platforms.settings_of(platform)
+        means = platforms.find_settings_reader(platform)
         try:
-            opened_sides = Opened(files[0], means), Opened(files[1], means)
+            opened_sides = OpenedSettings(files[0], means), OpenedSettings(files[1], means)
         except InputProblems:
             continue
         every = tuple(opened_sides[0].differences(opened_sides[1]))
@@ -88,10 +88,10 @@ class ModeledSettings:
     def __init__(self, *, recabled: bool = False, by_facts: bool = False) -> None:
         """Take whether cables of the fabric change, and whether facts cover all of the model in any notation."""
         self._recabled, self._by_facts = recabled, by_facts
-        self._kinds: dict[tuple[object, Path], _Of] = {}
+        self._kinds: dict[tuple[object, Path], _SettingOrigin] = {}
 
     def find_unmodeled_differences(
-        self, change: DeviceChange, sides: tuple[Opened, Opened], all_differences: Sequence[Difference]
+        self, change: DeviceChange, sides: tuple[OpenedSettings, OpenedSettings], all_differences: Sequence[Difference]
     ) -> Iterator[Difference]:
         """Yield the differences that are no facts of the model, with why they are harmless, where that is known.
 
@@ -106,7 +106,7 @@ class ModeledSettings:
         shape, shut, means = (
             change_shape(change),
             _idle_port_reasons(change),
-            platforms.settings_of(change.old.platform),
+            platforms.find_settings_reader(change.old.platform),
         )
         own_readings: dict[int, DeviceReading] = {}
         for kind, paths in kinds.items():
@@ -119,15 +119,15 @@ class ModeledSettings:
                 origin = "default"
             idle = shut.get(means.port(words), "") if means is not None and not setting.line else ""
             if origin == "rest" or (origin == "default" and (self._by_facts or not idle)):
-                yield setting._replace(harmless=_DEFAULT if origin == "default" else idle)
+                yield setting._replace(harmless=_STATES_DEFAULT_REASON if origin == "default" else idle)
 
     def _classify_outside_change(
         self,
         change: DeviceChange,
-        sides: tuple[Opened, Opened],
+        sides: tuple[OpenedSettings, OpenedSettings],
         paths: set[Path],
         own_readings: dict[int, DeviceReading],
-    ) -> _Of:
+    ) -> _SettingOrigin:
         assert change.old is not None
         otherwises = _kinds_of_reading_changes(change.old.platform, sides, paths, own_readings)
         has_facts = bool(change.parts) or self._by_facts
@@ -142,7 +142,7 @@ class ModeledSettings:
 
 def _idle_port_reasons(change: DeviceChange) -> Mapping[str, str]:
     """Return the ports that carry nothing before a change, or after it, with the reason."""
-    sides = ((change.new, _SHUT_AFTER), (change.old, IDLE_PORT_REASON))
+    sides = ((change.new, _SHUT_AFTER_REASON), (change.old, IDLE_PORT_REASON))
     return {
         interface.name: reason
         for device, reason in sides
@@ -152,7 +152,7 @@ def _idle_port_reasons(change: DeviceChange) -> Mapping[str, str]:
     }
 
 
-def _is_default(means: Settings, sides: tuple[Opened, Opened], difference: Difference) -> bool:
+def _is_default(means: SettingsModule, sides: tuple[OpenedSettings, OpenedSettings], difference: Difference) -> bool:
     """Whether a setting that one side has alone states the default of the platform's schema."""
     file, *words = difference.path
     side = sides[1 if difference.kind == "added" else 0]
@@ -160,7 +160,10 @@ def _is_default(means: Settings, sides: tuple[Opened, Opened], difference: Diffe
 
 
 def _kinds_of_reading_changes(
-    platform: str, sides: tuple[Opened, Opened], paths: set[Path], own_readings: dict[int, DeviceReading]
+    platform: str,
+    sides: tuple[OpenedSettings, OpenedSettings],
+    paths: set[Path],
+    own_readings: dict[int, DeviceReading],
 ) -> set[Literal["facts", "cables", "defaults"]]:
     """Return the kinds of differences that a switch reads with some settings of the other side, in either direction.
 
@@ -182,7 +185,7 @@ def _kinds_of_reading_changes(
 
 
 def _read_files(platform: str, files: Mapping[str, bytes]) -> DeviceReading:
-    return platforms.reader(platform).read_device("", sources(files))
+    return platforms.reader(platform).read_device("", sources_of_files(files))
 
 
 def file_effects(
@@ -194,7 +197,7 @@ def file_effects(
     """Return the effect of the platform's own tool on the switch per part; unknown where no table has it."""
     assert change.old is not None
     platform = change.old.platform
-    between = platforms.between(platform)
+    between = platforms.find_between(platform)
     try:
         edit = between(old_files, new_files, name=change.name) if between is not None else None
     except InputProblems:
@@ -205,12 +208,12 @@ def file_effects(
         steps = [step for step in edit.steps if _is_under_paths(step, at)] if edit else []
         disturbing = [step for step in steps if step.disruption != "none"]
         if disturbing:
-            reasons = once([step.reason for step in disturbing])
+            reasons = unique_lines([step.reason for step in disturbing])
             effects[head, harmless] = Effect(risk=worst_risk(step.disruption for step in disturbing), reasons=reasons)
         else:
             effects[head, harmless] = Effect(
                 risk="none" if harmless else "unknown",
-                reasons=(harmless or _UNKNOWN,),
+                reasons=(harmless or _UNKNOWN_EFFECT_REASON,),
                 method="patch" if steps else "unknown",
             )
     return effects
@@ -234,14 +237,14 @@ def _differences_by_head(platform: str, beside: Sequence[Difference]) -> Mapping
 
 def difference_head(platform: str, difference: Difference) -> Path:
     """Return the file and the table, or part of the configuration, that a difference is in."""
-    means = platforms.settings_of(platform)
+    means = platforms.find_settings_reader(platform)
     return difference.path[: 1 + means.HEAD] if means is not None and not difference.line else difference.path[:1]
 
 
 def group_unmodeled_changes(
     switches_by_change: Mapping[AlikeDifferences, Sequence[str]],
     effects: Mapping[AlikeDifferences, Mapping[DifferenceHead, Effect]],
-) -> Iterator[Outside]:
+) -> Iterator[OutsideChange]:
     """Yield each part of files once, with all switches on which the same of it changes and does the same."""
     switches_by_part: dict[tuple[Path, tuple[Difference, ...], Effect], list[str]] = {}
     for key, names in switches_by_change.items():
@@ -251,12 +254,14 @@ def group_unmodeled_changes(
             at = mask_secrets(platform, Difference(head, "changed")).path
             switches_by_part.setdefault((at, keys, effects[key][head, harmless]), []).extend(names)
     for (head, keys, effect), names in switches_by_part.items():
-        yield Outside(devices=tuple(names), at=head, keys=keys, effect=effect)
+        yield OutsideChange(devices=tuple(names), at=head, keys=keys, effect=effect)
 
 
 def mask_secrets(platform: str, difference: Difference) -> Difference:
     """Return a difference as reports have it: without the words of its path that are secrets."""
-    means = platforms.settings_of(platform)
+    means = platforms.find_settings_reader(platform)
     words = difference.path[1:]
-    hidden = (_HIDDEN if means is not None and means.secret(words, at) else word for at, word in enumerate(words))
+    hidden = (
+        _HIDDEN_WORD_MARK if means is not None and means.secret(words, at) else word for at, word in enumerate(words)
+    )
     return difference._replace(path=(difference.path[0], *hidden), harmless="")

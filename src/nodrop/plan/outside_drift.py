@@ -12,7 +12,7 @@ from nodrop.errors import InputProblems
 from nodrop.model.reading import Reading
 from nodrop.plan.effects import unchanged_files
 from nodrop.plan.fact_groups import device_make
-from nodrop.plan.model import DeviceChange, Effect, Outside
+from nodrop.plan.model import DeviceChange, Effect, OutsideChange
 from nodrop.plan.outside import (
     AlikeDifferences,
     DifferenceHead,
@@ -23,13 +23,13 @@ from nodrop.plan.outside import (
     mask_secrets,
     remaining_devices,
 )
-from nodrop.platforms.kit.own_additions import own_setting, writes
-from nodrop.platforms.kit.settings import Difference, Opened, Path, Settings
+from nodrop.platforms.kit.own_additions import adds_at_path, is_self_written_setting
+from nodrop.platforms.kit.settings import Difference, OpenedSettings, Path, SettingsModule
 
 
 def find_unmodeled_drift(
     running_reading: Reading, wanted_reading: Reading, device_changes: Sequence[DeviceChange]
-) -> tuple[list[Outside], list[Outside]]:
+) -> tuple[list[OutsideChange], list[OutsideChange]]:
     """Return the drift outside the facts of the model, and the parts that switches wrote there by themselves.
 
     An intended setting was stated, and is drift wherever it does not run. A setting that only runs is drift unless the
@@ -45,7 +45,7 @@ def find_unmodeled_drift(
         sides = open_sides(platform, unchanged_files(running_reading, name), unchanged_files(wanted_reading, name))
         if sides is None:
             continue
-        differing, own_differences = _separate_own_settings(platform, sides)
+        differing, own_differences = _separate_self_written_settings(platform, sides)
         beside = tuple(known_settings.find_unmodeled_differences(change, sides, differing))
         key = (platform, device_make(change), beside)
         if beside:
@@ -63,21 +63,21 @@ def find_unmodeled_drift(
 
 def open_sides(
     platform: str, running_files: Mapping[str, bytes] | None, intended_files: Mapping[str, bytes] | None
-) -> tuple[Opened, Opened] | None:
+) -> tuple[OpenedSettings, OpenedSettings] | None:
     """Return both sides' files, each with all settings in one; None where they have none, or cannot be read."""
-    means = platforms.settings_of(platform)
+    means = platforms.find_settings_reader(platform)
     if means is None or running_files is None or intended_files is None:
         return None
     try:
         (shown_files, runs), (files, wants) = means.merge_files(running_files), means.merge_files(intended_files)
-        return Opened(shown_files, means, runs), Opened(files, means, wants)
+        return OpenedSettings(shown_files, means, runs), OpenedSettings(files, means, wants)
     except InputProblems:
         return None
 
 
-def settings_between(platform: str, sides: tuple[Opened, Opened]) -> Iterator[Difference]:
+def settings_between(platform: str, sides: tuple[OpenedSettings, OpenedSettings]) -> Iterator[Difference]:
     """Yield the settings that differ, without those that one side does not speak of, and secrets that both have."""
-    means = platforms.settings_of(platform)
+    means = platforms.find_settings_reader(platform)
     if means is None:
         return
     for difference in sides[0].differences(sides[1]):
@@ -94,29 +94,29 @@ def apply_unmodeled_changes(
     platform: str,
     running_files: Mapping[str, bytes],
     intended_files: Mapping[str, bytes],
-    outside_parts: Sequence[Outside],
+    outside_parts: Sequence[OutsideChange],
 ) -> Mapping[str, bytes]:
     """Return running files with the reported settings as intended, as far as they can be changed for that.
 
     Settings that the software writes by itself, and that run differently, stay: without them, it would not be as it
     was.
     """
-    means, sides = platforms.settings_of(platform), open_sides(platform, running_files, intended_files)
+    means, sides = platforms.find_settings_reader(platform), open_sides(platform, running_files, intended_files)
     if means is None or sides is None:
         return running_files
     keys = {key for outside_part in outside_parts for key in outside_part.keys}
     differing = (
         difference
-        for difference in _separate_own_settings(platform, sides)[0]
+        for difference in _separate_self_written_settings(platform, sides)[0]
         if mask_secrets(platform, difference) in keys
     )
     paths = {
         difference.path
         for difference in differing
-        if difference.kind != "removed" or not writes(platform, difference.path[1:])
+        if difference.kind != "removed" or not adds_at_path(platform, difference.path[1:])
     }
     try:
-        return Opened(running_files, means).taking(sides[1], paths)
+        return OpenedSettings(running_files, means).taking(sides[1], paths)
     except InputProblems:
         return running_files
 
@@ -125,12 +125,12 @@ def find_remaining_settings(
     platform: str,
     running_files: Mapping[str, bytes],
     intended_files: Mapping[str, bytes],
-    outside_parts: Sequence[Outside],
+    outside_parts: Sequence[OutsideChange],
 ) -> Iterator[Path]:
     """Yield the reported settings that still differ, without the name of the file."""
     sides = open_sides(platform, running_files, intended_files)
     remaining_differences = (
-        {mask_secrets(platform, difference) for difference in _separate_own_settings(platform, sides)[0]}
+        {mask_secrets(platform, difference) for difference in _separate_self_written_settings(platform, sides)[0]}
         if sides is not None
         else set()
     )
@@ -138,7 +138,9 @@ def find_remaining_settings(
         yield from (key.path[1:] for key in outside_part.keys if sides is None or key in remaining_differences)
 
 
-def _is_ignored_difference(means: Settings, difference: Difference, sides: tuple[Opened, Opened], words: Path) -> bool:
+def _is_ignored_difference(
+    means: SettingsModule, difference: Difference, sides: tuple[OpenedSettings, OpenedSettings], words: Path
+) -> bool:
     trees = [side.trees[difference.path[0]] for side in sides]
     if difference.kind == "changed":
         before, after = (_value_as_tree(_subtree_at(tree, words)) for tree in trees)
@@ -151,8 +153,8 @@ def _value_as_tree(value: object) -> object:
     return {value: {}} if isinstance(value, str) else value
 
 
-def _separate_own_settings(
-    platform: str, sides: tuple[Opened, Opened]
+def _separate_self_written_settings(
+    platform: str, sides: tuple[OpenedSettings, OpenedSettings]
 ) -> tuple[tuple[Difference, ...], tuple[Difference, ...]]:
     """Return the differences, and those that the switch wrote by itself; rows that are both, setting by setting."""
     differing: list[Difference] = []
@@ -163,7 +165,7 @@ def _separate_own_settings(
         if difference.kind == "removed":
             for path, is_own in _split_by_owner(platform, tuple(words), runs):
                 (own_differences if is_own else differing).append(difference._replace(path=(file, *path)))
-        elif difference.kind == "changed" and own_setting(platform, tuple(words), runs, overwrite=True):
+        elif difference.kind == "changed" and is_self_written_setting(platform, tuple(words), runs, overwrite=True):
             own_differences.append(difference)
         else:
             differing.append(difference)
@@ -179,7 +181,7 @@ def _subtree_at(tree: Any, words: Sequence[str]) -> object:
 def _split_by_owner(platform: str, path: Path, value: object) -> list[tuple[Path, bool]]:
     """Return the settings at a path and below, merged where all or none are the switch's own, and whether they are."""
     if not isinstance(value, dict) or not value:
-        return [(path, own_setting(platform, path, value))]
+        return [(path, is_self_written_setting(platform, path, value))]
     settings = [setting for key, inside in value.items() for setting in _split_by_owner(platform, (*path, key), inside)]
     kinds = {is_own for _, is_own in settings}
     return [(path, kinds.pop())] if len(kinds) == 1 else settings

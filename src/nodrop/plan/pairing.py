@@ -6,7 +6,7 @@ from typing import NamedTuple
 from nodrop.errors import InputProblems, Problem
 from nodrop.model.fabric import Fabric
 from nodrop.model.reading import Reading
-from nodrop.model.subject import natural
+from nodrop.model.subject import natural_sort_key
 
 
 class Pair(NamedTuple):
@@ -16,7 +16,9 @@ class Pair(NamedTuple):
     new: Reading
 
 
-def pairs(old_readings: Sequence[Reading], new_readings: Sequence[Reading], paths: tuple[str, str]) -> Iterator[Pair]:
+def pair_fabrics(
+    old_readings: Sequence[Reading], new_readings: Sequence[Reading], paths: tuple[str, str]
+) -> Iterator[Pair]:
     """Yield fabrics by name; where each side has only one, these two are compared even if their names differ.
 
     Of an intent and its build in one tree the intent counts. Raise InputProblems where a tree, under its path, has two
@@ -29,7 +31,7 @@ def pairs(old_readings: Sequence[Reading], new_readings: Sequence[Reading], path
         (reading,), (other_reading,) = before.values(), after.values()
         yield Pair(reading, other_reading)
         return
-    for name in sorted({*before, *after}, key=natural):
+    for name in sorted({*before, *after}, key=natural_sort_key):
         yield Pair(before.get(name) or _empty_reading(name, after), after.get(name) or _empty_reading(name, before))
 
 

@@ -11,33 +11,48 @@ from dataclasses import dataclass, field, replace
 
 from nodrop import platforms
 from nodrop.errors import InputProblems
-from nodrop.model.change import ByHand, Change, Edit
+from nodrop.model.change import Change, Edit, ManualChange
 from nodrop.model.compare import differences
 from nodrop.model.reading import Reading
 from nodrop.model.spelling import describe_value
 from nodrop.model.states import UNKNOWN, Unknown
-from nodrop.model.subject import Subject, text
+from nodrop.model.subject import Subject, subject_text
 from nodrop.parallel import map_chunks
-from nodrop.plan.effects import once, stated_changes, unchanged_files
+from nodrop.plan.effects import stated_changes, unchanged_files, unique_lines
 from nodrop.plan.file_changes import edit_towards_files, find_missing_edits, parse_device
-from nodrop.plan.model import ChangeScope, DeviceChange, Outside, Plan, PortGroupChange, Risk, worst_risk
+from nodrop.plan.model import ChangeRisk, ChangeScope, DeviceChange, OutsideChange, Plan, PortGroupChange, worst_risk
 from nodrop.plan.order import number_stages
 from nodrop.plan.outside_drift import apply_unmodeled_changes, find_remaining_settings
 from nodrop.plan.shares import ChangeShares
-from nodrop.platforms.kit.editing import Touched, subject_of
+from nodrop.platforms.kit.editing import WantedSubjects, subject_of
 
 MANUAL_STEPS_FILE = "by-hand.txt"
-_FORM = ("patch.json", "patch-*.json", "commands.sh", "changes.vtysh", "changes.yaml", "changes.nv", MANUAL_STEPS_FILE)
+_PATCH_FILE_PATTERNS = (
+    "patch.json",
+    "patch-*.json",
+    "commands.sh",
+    "changes.vtysh",
+    "changes.yaml",
+    "changes.nv",
+    MANUAL_STEPS_FILE,
+)
 """What the tools of switches take, as patterns of names."""
-_CHUNK = 8
+_SWITCHES_PER_CHUNK = 8
 SwitchFiles = Mapping[str, bytes]
 
 
 def patch_file_names() -> tuple[str, ...]:
     """Return the names of all files that a patch of a switch can have, as patterns: steps have a number before them."""
-    readers = map(platforms.reader, platforms.names())
-    platform_files = dict.fromkeys(name for reader in readers for name in (*reader.FILES, *reader.BESIDE))
-    return (*_FORM, *(f"[0-9]*-{form}" for form in _FORM), *platform_files, *platforms.writes())
+    readers = map(platforms.reader, platforms.platform_names())
+    platform_files = dict.fromkeys(
+        name for reader in readers for name in (*reader.CANONICAL_FILES, *reader.COMPANION_FILES)
+    )
+    return (
+        *_PATCH_FILE_PATTERNS,
+        *(f"[0-9]*-{form}" for form in _PATCH_FILE_PATTERNS),
+        *platform_files,
+        *platforms.written_file_patterns(),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,16 +75,18 @@ class _Task:
     old: SwitchFiles | None
     new: SwitchFiles | None
     changes: tuple[Change, ...] = ()
-    by_hand: tuple[ByHand, ...] = ()
+    by_hand: tuple[ManualChange, ...] = ()
     """What is known already to be made by no patch."""
     turn: str = ""
-    outer: Sequence[Outside] = ()
+    outer: Sequence[OutsideChange] = ()
     """What changes in the files beside the facts."""
     exact: bool = False
     """Whether the new files are to come out, and not only what the model has of them."""
-    least: Risk = "none"
-    """The worst effect of the changes in `by_hand`. A patch of whole files may have it too, if there is no patch of
-    facts."""
+    least: ChangeRisk = "none"
+    """The worst effect of the changes in `manual_steps_by_switch`.
+
+    A patch of whole files may have it too, if there is no patch of facts.
+    """
 
 
 def make_patches(
@@ -80,9 +97,9 @@ def make_patches(
     For a switch that is changed in several passes, yield a patch per pass, computed in the result of the previous pass.
     """
     tasks: list[list[_Task]] = []
-    lines = by_hand(plan)
+    lines = manual_steps_by_switch(plan)
     least = _worst_risk_by_switch(plan, lines)
-    outer: dict[str, list[Outside]] = {}
+    outer: dict[str, list[OutsideChange]] = {}
     for outside_part in plan.outside_model:
         for name in outside_part.devices:
             outer.setdefault(name, []).append(outside_part)
@@ -112,7 +129,7 @@ def make_patches(
             exact=plan.exact,
             least=least.get(device.name, "none"),
         )
-    for new_map_chunks in map_chunks(_build_patch_sequence, tasks, executor=executor, chunk=_CHUNK):
+    for new_map_chunks in map_chunks(_build_patch_sequence, tasks, executor=executor, chunk=_SWITCHES_PER_CHUNK):
         yield from new_map_chunks
 
 
@@ -126,7 +143,7 @@ def _build_task(device_change: DeviceChange, turn: str, old: Reading, manual_lin
         new=None,
         changes=tuple(change for change in every if change.subject not in manual_lines),
         by_hand=tuple(
-            ByHand(change=change, line=manual_lines[change.subject])
+            ManualChange(change=change, line=manual_lines[change.subject])
             for change in every
             if change.subject in manual_lines
         ),
@@ -145,7 +162,7 @@ def _build_patch_sequence(tasks: Sequence[_Task]) -> list[Patch]:
     return found_patches
 
 
-def by_hand(plan: Plan) -> Mapping[str, Mapping[Subject, str]]:
+def manual_steps_by_switch(plan: Plan) -> Mapping[str, Mapping[Subject, str]]:
     """Return what to do by hand, by switch and part, of facts that no patch makes."""
     lines_by_switch: dict[str, dict[Subject, str]] = {
         name: dict(switch_lines) for name, switch_lines in plan.left.items()
@@ -160,14 +177,14 @@ def by_hand(plan: Plan) -> Mapping[str, Mapping[Subject, str]]:
                 for change in DeviceChange(
                     name=name, kind="changed", old=None, new=None, parts=(changed_part,)
                 ).changes():
-                    line = f"{text(change.subject)}: {'; '.join(effect.by_hand)}"
+                    line = f"{subject_text(change.subject)}: {'; '.join(effect.by_hand)}"
                     lines_by_switch.setdefault(name, {})[change.subject] = line
     return lines_by_switch
 
 
-def _worst_risk_by_switch(plan: Plan, remaining_lines: Mapping[str, Mapping[Subject, str]]) -> Mapping[str, Risk]:
+def _worst_risk_by_switch(plan: Plan, remaining_lines: Mapping[str, Mapping[Subject, str]]) -> Mapping[str, ChangeRisk]:
     """Return the worst effect of the facts that are `remaining_lines`, by switch."""
-    risks: dict[str, Risk] = {}
+    risks: dict[str, ChangeRisk] = {}
     for block in plan.changes:
         for name in (name for name in block.devices if name in remaining_lines):
             for fact in block.facts:
@@ -190,13 +207,13 @@ def _build_whole_patch(device_change: DeviceChange, new: SwitchFiles | None) -> 
     remaining_lines = () if device_change.kind == "added" and new is not None else lines
     return Patch(
         device=device_change.name,
-        files=files | _make_by_hand_files(remaining_lines),
+        files=files | _make_manual_steps_file(remaining_lines),
         result=files,
         by_hand=remaining_lines,
     )
 
 
-def _make_by_hand_files(lines: Sequence[str]) -> dict[str, bytes]:
+def _make_manual_steps_file(lines: Sequence[str]) -> dict[str, bytes]:
     return {MANUAL_STEPS_FILE: "".join(f"{line}\n" for line in lines).encode()} if lines else {}
 
 
@@ -205,13 +222,13 @@ def _build_patch(task: _Task) -> Patch:
     old, edit = task.old, _edit_files(task, task.changes)
     if edit is None or old is None:
         lines = [manual_step.line for manual_step in task.by_hand]
-        lines += [f"{text(change.subject)}: nodrop does not change these files" for change in task.changes]
-        return Patch(device=task.name, files=_make_by_hand_files(lines), by_hand=tuple(lines))
+        lines += [f"{subject_text(change.subject)}: nodrop does not change these files" for change in task.changes]
+        return Patch(device=task.name, files=_make_manual_steps_file(lines), by_hand=tuple(lines))
     edit, astray = _undo_side_effects(task, old, edit)
     whole_files = _edit_to_new_files(task, old, edit)
     if whole_files is not None:
         edit, astray = whole_files, []
-    patched = platforms.file_of(task.platform, old)
+    patched = platforms.main_config_file(task.platform, old)
     result = {**old, **edit.files}
     files = {name: form.encode() for name, form in edit.forms.items()}
     complete_files = {name: raw for name, raw in edit.files.items() if name != patched}
@@ -226,7 +243,7 @@ def _build_patch(task: _Task) -> Patch:
     lines = [*(manual_step.line for manual_step in remaining_steps), *astray]
     if edit.disruption == "refused" and patched in edit.files:
         complete_files[patched] = edit.files[patched]
-        why = once([step.reason for step in edit.steps if step.disruption == "refused"])
+        why = unique_lines([step.reason for step in edit.steps if step.disruption == "refused"])
         lines.insert(0, f"refused as a whole, load {patched} instead: {'; '.join(why)}")
     lines += _unpatched_differences(task, result)
     lines = list(dict.fromkeys(lines))
@@ -234,7 +251,10 @@ def _build_patch(task: _Task) -> Patch:
         complete_files[patched] = task.new[patched]
         lines.append(f"or load {patched}, which is that of the new tree, whole, and nothing else of this")
     return Patch(
-        device=task.name, files=files | complete_files | _make_by_hand_files(lines), result=result, by_hand=tuple(lines)
+        device=task.name,
+        files=files | complete_files | _make_manual_steps_file(lines),
+        result=result,
+        by_hand=tuple(lines),
     )
 
 
@@ -264,7 +284,7 @@ def _unpatched_differences(task: _Task, result: SwitchFiles) -> Iterator[str]:
 
 
 def _edit_files(task: _Task, changes: Sequence[Change]) -> Edit | None:
-    editor = platforms.editor(task.platform)
+    editor = platforms.find_editor(task.platform)
     if editor is None or task.old is None:
         return None
     try:
@@ -290,7 +310,7 @@ def _undo_side_effects(task: _Task, old: SwitchFiles, edit: Edit) -> tuple[Edit,
 
 def _describe_stray_change(change: Change) -> str:
     new = describe_value(change.new)
-    return f"{text(change.subject)}: the patch changes it along with others, and it is to stay {new}"
+    return f"{subject_text(change.subject)}: the patch changes it along with others, and it is to stay {new}"
 
 
 def _unintended_changes(task: _Task, old: SwitchFiles, edit: Edit) -> Iterator[Change]:
@@ -299,7 +319,7 @@ def _unintended_changes(task: _Task, old: SwitchFiles, edit: Edit) -> Iterator[C
         return
     wanted_device, was = (parse_device(task.platform, task.name, files) for files in (task.new, old))
     device = parse_device(task.platform, task.name, {**old, **edit.files})
-    meant = Touched(change.subject for change in (*task.changes, *(step.change for step in task.by_hand)))
+    meant = WantedSubjects(change.subject for change in (*task.changes, *(step.change for step in task.by_hand)))
     before = {found_difference.path for found_difference in differences(was, wanted_device, whole_lists=True)}
     for difference in differences(device, wanted_device, whole_lists=True):
         at = subject_of(task.name, difference.path)

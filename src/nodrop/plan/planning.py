@@ -4,23 +4,23 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from nodrop.model.reading import Reading
-from nodrop.model.subject import natural
+from nodrop.model.subject import natural_sort_key
 from nodrop.plan.effects import ChangeEffects
 from nodrop.plan.fact_groups import group_facts, merge_entries
-from nodrop.plan.facts import DeviceComparison, of_fabric
+from nodrop.plan.facts import DeviceComparison, compare_fabric_facts
 from nodrop.plan.model import (
     CHANGE_RISKS,
+    ChangedAndUnstatedEntries,
+    ChangeRisk,
     CombinedImpact,
     DeviceChange,
     Effect,
     FactGroup,
-    FoundEntries,
-    Outside,
+    OutsideChange,
     Plan,
-    Risk,
     worst_risk,
 )
-from nodrop.plan.order import stages
+from nodrop.plan.order import order_into_stages
 from nodrop.plan.outside import find_unmodeled_changes, remaining_devices
 
 
@@ -32,7 +32,9 @@ def plan(old_reading: Reading, new_reading: Reading) -> Plan:
     """
     device_changes = compare_devices(old_reading, new_reading)
     beside = find_unmodeled_changes(old_reading, new_reading, device_changes)
-    return build_plan(old_reading, new_reading, device_changes, of_fabric(old_reading, new_reading), beside, exact=True)
+    return build_plan(
+        old_reading, new_reading, device_changes, compare_fabric_facts(old_reading, new_reading), beside, exact=True
+    )
 
 
 def compare_devices(old_reading: Reading, new_reading: Reading) -> list[DeviceChange]:
@@ -41,7 +43,7 @@ def compare_devices(old_reading: Reading, new_reading: Reading) -> list[DeviceCh
     before, after = (
         {device.name: device for device in reading.fabric.devices} for reading in (old_reading, new_reading)
     )
-    names = sorted({*before, *after}, key=natural)
+    names = sorted({*before, *after}, key=natural_sort_key)
     device_changes = (comparing.device(before.get(name), after.get(name)) for name in names)
     return [device_change for device_change in device_changes if device_change is not None]
 
@@ -50,8 +52,8 @@ def build_plan(
     old_reading: Reading,
     new_reading: Reading,
     device_changes: Sequence[DeviceChange],
-    of_fabric: FoundEntries,
-    unmodeled_changes: Sequence[Outside] = (),
+    of_fabric: ChangedAndUnstatedEntries,
+    unmodeled_changes: Sequence[OutsideChange] = (),
     *,
     exact: bool = False,
 ) -> Plan:
@@ -59,7 +61,7 @@ def build_plan(
 
     The argument `unmodeled_changes` has the changes in files that are no facts.
     """
-    outer: dict[str, Risk] = {}
+    outer: dict[str, ChangeRisk] = {}
     for outside_part in unmodeled_changes:
         outer |= {
             name: worst_risk((outer.get(name, "none"), outside_part.effect.risk)) for name in outside_part.devices
@@ -71,7 +73,7 @@ def build_plan(
     ]
     changes = sorted(
         [*changes, *_changes_outside_model(old_reading, new_reading, changes, outer)],
-        key=lambda device_change: natural(device_change.name),
+        key=lambda device_change: natural_sort_key(device_change.name),
     )
     stated, unsaid = of_fabric
     effects = ChangeEffects(old_reading, changes, new_reading if exact else None, outer)
@@ -83,7 +85,7 @@ def build_plan(
         *([FactGroup(devices=(), ports=(), facts=tuple(merge_entries(unsaid)))] if unsaid else []),
         *group_facts(device_changes, "not_compared"),
     ]
-    worsts: dict[str, Risk] = {
+    worsts: dict[str, ChangeRisk] = {
         device_change.name: worst_risk(
             (effects.of_kind(device_change.kind).risk, outer.get(device_change.name, "none"))
         )
@@ -117,7 +119,7 @@ def build_plan(
         left=effects.left,
         exact=exact,
     )
-    return replace(new_plan, order=stages(changes, new_reading.fabric))
+    return replace(new_plan, order=order_into_stages(changes, new_reading.fabric))
 
 
 def _changes_outside_model(

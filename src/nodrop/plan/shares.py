@@ -13,8 +13,8 @@ from nodrop.model.states import Unknown, known_rows
 from nodrop.model.subject import Subject
 from nodrop.plan.model import ChangeScope, DeviceChange, DifferingEntry, PortGroupChange
 
-_GUARDS = frozenset(field_names(Device, QosProfile, aspect="watchdog"))
-_PAUSING = frozenset({"pfc_rx_priorities", "pfc_tx_priorities"})
+_WATCHDOG_FIELDS = frozenset(field_names(Device, QosProfile, aspect="watchdog"))
+_PFC_PRIORITY_FIELDS = frozenset({"pfc_rx_priorities", "pfc_tx_priorities"})
 
 
 class ChangeShares:
@@ -124,11 +124,11 @@ def _addresses_of_device(device: Device) -> Iterable[str]:
 
 
 def _is_watchdog_path(path: Subject) -> bool:
-    return not _GUARDS.isdisjoint(path)
+    return not _WATCHDOG_FIELDS.isdisjoint(path)
 
 
 def _increases_pause_risk(path: Subject, old: Any, new: Any) -> bool:
     """Whether a port is to pause more than it did, or to be watched less."""
-    if not _PAUSING.isdisjoint(path) and not isinstance(new, Unknown):
+    if not _PFC_PRIORITY_FIELDS.isdisjoint(path) and not isinstance(new, Unknown):
         return not set(new or ()) <= set(() if isinstance(old, Unknown) else old or ())
     return _is_watchdog_path(path) and new is None

@@ -9,12 +9,12 @@ from nodrop.model.fabric import Device, End, Link
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
 from nodrop.model.states import known_rows, surely_off
-from nodrop.model.subject import FABRIC, Subject, cable_ends, natural
+from nodrop.model.subject import FABRIC_HEAD, Subject, cable_ends, natural_sort_key
 from nodrop.plan.model import ChangeScope, DeviceChange, HazardTime, Stage
-from nodrop.plan.order import runs
+from nodrop.plan.order import group_stages
 from nodrop.plan.shares import ChangeShares
 
-DoneShares = Mapping[str, frozenset[ChangeScope]]
+DoneScopesBySwitch = Mapping[str, frozenset[ChangeScope]]
 """What has been changed so far of each switch that has been begun with."""
 StatedSide = Literal["old", "new"]
 
@@ -24,10 +24,10 @@ class RolloutMoment(NamedTuple):
 
     when: HazardTime
     stage: int
-    done: DoneShares
+    done: DoneScopesBySwitch
 
 
-def done_after(rollout_stages: Sequence[Stage]) -> DoneShares:
+def scopes_done_after(rollout_stages: Sequence[Stage]) -> DoneScopesBySwitch:
     """Return the changes made once stages are through."""
     shares: dict[str, frozenset[ChangeScope]] = {}
     for stage in rollout_stages:
@@ -45,11 +45,11 @@ def rollout_moments(rollout_stages: Sequence[Stage], added: Collection[str] = ()
     """
     chosen: list[int] = []
     begun = 0
-    for run in runs(rollout_stages):
+    for run in group_stages(rollout_stages):
         chosen += sorted({begun, begun + len(run) // 2, begun + len(run) - 1})
         begun += len(run)
     found_moments = [
-        RolloutMoment("between stages", at + 1, done_after(rollout_stages[: at + 1]))
+        RolloutMoment("between stages", at + 1, scopes_done_after(rollout_stages[: at + 1]))
         for at in chosen
         if at + 1 < len(rollout_stages)
     ]
@@ -60,7 +60,9 @@ def rollout_moments(rollout_stages: Sequence[Stage], added: Collection[str] = ()
             alike += 1
         elif half:
             half_stage = replace(stage, devices=stage.devices[:half], scopes=stage.scopes[:half])
-            found_moments.append(RolloutMoment("within stage", at + 1, done_after([*rollout_stages[:at], half_stage])))
+            found_moments.append(
+                RolloutMoment("within stage", at + 1, scopes_done_after([*rollout_stages[:at], half_stage]))
+            )
     return found_moments, alike
 
 
@@ -78,7 +80,7 @@ class RolloutStates:
         self._shares = shares
         self._near = near
 
-    def at(self, done: DoneShares, stated: StatedSide) -> Reading:
+    def at(self, done: DoneScopesBySwitch, stated: StatedSide) -> Reading:
         """Return the fabric with the changes of `done` made.
 
         `stated` is the side that mode, classes, hosts and policy are taken from. A cable that is removed stays until
@@ -101,7 +103,7 @@ class RolloutStates:
             hosts = tuple(host for host in hosts if host.name in ends)
         fabric = replace(
             side.fabric,
-            devices=tuple(devices[name] for name in sorted(devices, key=natural)),
+            devices=tuple(devices[name] for name in sorted(devices, key=natural_sort_key)),
             links=tuple(links),
             hosts=hosts,
             nics=nics,
@@ -117,7 +119,7 @@ class RolloutStates:
         )
 
     @cached_property
-    def every(self) -> DoneShares:
+    def every(self) -> DoneScopesBySwitch:
         """Return all changes of the plan as done."""
         return {name: frozenset({ChangeScope()}) for name in self._changes}
 
@@ -142,7 +144,7 @@ class RolloutStates:
         beside = {far for side in both_neighbor_names for near in self._changes for far in side.get(near, ())}
         return frozenset(beside & self._unchanged_devices.keys() | self._changes.keys())
 
-    def _links(self, done: DoneShares, stated: StatedSide) -> Iterator[Link]:
+    def _links(self, done: DoneScopesBySwitch, stated: StatedSide) -> Iterator[Link]:
         before, after = self._cables_by_side["old"], self._cables_by_side["new"]
         for ends in sorted({*before, *after}):
             touched = [end.node in done for end in ends]
@@ -170,7 +172,7 @@ class RolloutStates:
         A port that is shut at either end of the plan comes or goes too.
         """
         match subject:
-            case (root, "links", cable) if root == FABRIC:
+            case (root, "links", cable) if root == FABRIC_HEAD:
                 nodes = {end.node for end in cable_ends(cable)}
                 return not self._added_or_removed_switches.isdisjoint(nodes) or cable in self._changed_cables
             case (name, *path) if name in self._changes:
@@ -182,7 +184,7 @@ class RolloutStates:
                     or self._shares.end(name, below) in self._added_or_removed_switches
                 ):
                     return True
-                return any(_row(device, below) is False for device in (change.old, change.new))
+                return any(_is_in_service(device, below) is False for device in (change.old, change.new))
         return False
 
     @cached_property
@@ -198,7 +200,7 @@ class RolloutStates:
     def joins_switches(self, subject: Subject, device_names: Collection[str]) -> bool:
         """Whether a part is a cable or session between switches that are all in `device_names`."""
         match subject:
-            case (root, "links", cable) if root == FABRIC:
+            case (root, "links", cable) if root == FABRIC_HEAD:
                 return {end.node for end in cable_ends(cable)} <= set(device_names)
             case (name, "@neighbors" | "@vrf_bgp", *_) if name in device_names:
                 return self._shares.end(name, _storage_path(subject[1:])) in device_names
@@ -217,7 +219,7 @@ def _storage_path(below: Sequence[str]) -> Subject:
     return ()
 
 
-def _row(device: Device, path: Subject) -> bool | None:
+def _is_in_service(device: Device, path: Subject) -> bool | None:
     """Return whether a switch has a port in service, or a session, where a path leads to one; None elsewhere."""
     match path:
         case ("interfaces", port, *_):

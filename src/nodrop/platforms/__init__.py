@@ -10,30 +10,30 @@ from nodrop.errors import Problem
 from nodrop.model.change import Change, Edit
 from nodrop.model.fabric import Device, Extra, Port
 from nodrop.model.index import Index
-from nodrop.model.reading import DeviceReading, Place, Source
+from nodrop.model.reading import DeviceReading, FilePlace, Source
 from nodrop.model.subject import Subject
-from nodrop.platforms.kit.artifact import Artifact, BatfishTables, FirstApply
-from nodrop.platforms.kit.editing import Budget
-from nodrop.platforms.kit.settings import Settings
-from nodrop.syntax.comments import Comment, Syntax
-from nodrop.syntax.comments import comments as found_comments
-from nodrop.syntax.yaml import parse
+from nodrop.platforms.kit.artifact import Artifact, BatfishTables, FirstApplyDisruption
+from nodrop.platforms.kit.editing import RetryBudget
+from nodrop.platforms.kit.settings import SettingsModule
+from nodrop.syntax.comments import Comment, CommentSyntax
+from nodrop.syntax.comments import find_nodrop_comments as found_comments
+from nodrop.syntax.yaml import parse_yaml
 
-_HERE = Path(__file__).parent
-HOSTS = "hosts"
+_PLATFORMS_FOLDER = Path(__file__).parent
+HOSTS_PLATFORM = "hosts"
 """The folder of what is no switch: files that say how NICs are set, which have places like any other."""
 
 
 class Reader(Protocol):
     """A platform's `reader.py`."""
 
-    FILES: tuple[str, ...]
+    CANONICAL_FILES: tuple[str, ...]
     """Canonical file names: in one folder they are one device; any other file is read as the first of its suffix."""
-    BESIDE: tuple[str, ...]
+    COMPANION_FILES: tuple[str, ...]
     """Names of files that belong to a device whose canonical files they lie beside, and make none by themselves."""
-    BELOW: tuple[tuple[str, str], ...]
+    SUBFOLDER_ENDINGS: tuple[tuple[str, str], ...]
     """Folders below that of a device, and how names of files end there that belong to it; the first with any counts."""
-    SUFFIXES: tuple[str, ...]
+    USUAL_SUFFIXES: tuple[str, ...]
     """How the names of other files usually end: a link of such a name that leads out of the root is a problem."""
 
     def detect(self, name: str, head: bytes) -> bool:
@@ -59,7 +59,7 @@ class Editor(Protocol):
         changes: Iterable[Change],
         *,
         name: str = "",
-        budget: Budget | None = None,
+        budget: RetryBudget | None = None,
     ) -> Edit:
         """Change a device's files, given by canonical name, only as the changes require.
 
@@ -67,7 +67,7 @@ class Editor(Protocol):
         """
 
 
-class Between(Protocol):
+class FileDiffEditor(Protocol):
     """Of a platform's `edit.py`, where there is one."""
 
     def __call__(self, old: Mapping[str, bytes], new: Mapping[str, bytes], *, name: str = "") -> Edit | None:
@@ -75,49 +75,49 @@ class Between(Protocol):
 
 
 @cache
-def names() -> tuple[str, ...]:
+def platform_names() -> tuple[str, ...]:
     """Return the platforms there are, sorted."""
-    return tuple(sorted(path.parent.name for path in _HERE.glob("*/reader.py")))
+    return tuple(sorted(path.parent.name for path in _PLATFORMS_FOLDER.glob("*/reader.py")))
 
 
 @cache
-def writable_names() -> tuple[str, ...]:
+def writable_platforms() -> tuple[str, ...]:
     """Return the platforms that nodrop writes, sorted."""
-    return tuple(sorted(path.parent.name for path in _HERE.glob("*/writer.py")))
+    return tuple(sorted(path.parent.name for path in _PLATFORMS_FOLDER.glob("*/writer.py")))
 
 
 @cache
-def default() -> str:
+def default_platform() -> str:
     """Return the platform that is used where none is named: the one whose `__init__.py` has `DEFAULT`."""
-    return next(name for name in writable_names() if getattr(_import_package(name), "DEFAULT", False))
+    return next(name for name in writable_platforms() if getattr(_import_package(name), "DEFAULT", False))
 
 
 @cache
-def default_first() -> tuple[str, ...]:
+def platforms_default_first() -> tuple[str, ...]:
     """Return the platforms that nodrop writes: the default one, then the others, sorted."""
-    return default(), *(name for name in writable_names() if name != default())
+    return default_platform(), *(name for name in writable_platforms() if name != default_platform())
 
 
 @cache
-def writes() -> tuple[str, ...]:
+def written_file_patterns() -> tuple[str, ...]:
     """Return the names that writers give to files of a device, as patterns."""
     return tuple(
-        dict.fromkeys(name for writable_name in writable_names() for name in _import_package(writable_name).WRITES)
+        dict.fromkeys(name for writable_name in writable_platforms() for name in _import_package(writable_name).WRITES)
     )
 
 
 @cache
-def written_as(platform: str) -> str:
+def writable_platform_for(platform: str) -> str:
     """Return the platform to write for switches that run one: itself, or another that its switches can run.
 
     A reader of a platform that is not written states this as `WRITTEN_AS`. Raises KeyError for an unknown platform.
     """
-    return platform if platform in writable_names() else cast("str", reader(platform).WRITTEN_AS)  # type: ignore[attr-defined]
+    return platform if platform in writable_platforms() else cast("str", reader(platform).WRITTEN_AS)  # type: ignore[attr-defined]
 
 
 @cache
 def _import_module(platform: str, module_name: str) -> Any:
-    if platform not in (*names(), HOSTS):
+    if platform not in (*platform_names(), HOSTS_PLATFORM):
         raise KeyError(platform)
     return importlib.import_module(f"nodrop.platforms.{platform}.{module_name}")
 
@@ -131,16 +131,16 @@ def reader(platform: str) -> Reader:
     return cast("Reader", _import_module(platform, "reader"))
 
 
-def file_of(platform: str, config_files: Mapping[str, bytes]) -> str:
+def main_config_file(platform: str, config_files: Mapping[str, bytes]) -> str:
     """Return the file of a device that its platform's own tool changes: the first canonical one, else the first there.
 
     KeyError where there is no such platform.
     """
-    usual = reader(platform).FILES[0]
+    usual = reader(platform).CANONICAL_FILES[0]
     return usual if usual in config_files else next(iter(config_files), usual)
 
 
-def writer(platform: str) -> Writer:
+def writer_of_platform(platform: str) -> Writer:
     """Return a platform's writer; KeyError where there is no such platform."""
     return cast("Writer", _import_module(platform, "writer"))
 
@@ -152,7 +152,7 @@ def port_name(platform: str, model: str, port: Port, splits: int = 1) -> str:
     KeyError where nodrop does not write the platform or, where names follow the lanes, for an unknown model or a port
     that the model does not have.
     """
-    if platform not in writable_names():
+    if platform not in writable_platforms():
         raise KeyError(platform)
     return cast("str", _import_module(platform, "naming").port_name(model, port, splits))
 
@@ -162,13 +162,13 @@ def model_port(platform: str) -> Callable[[str, str, int], Port | None] | None:
 
     It is `model_port` of the platform's `naming.py`. KeyError where nodrop does not write the platform.
     """
-    if platform not in writable_names():
+    if platform not in writable_platforms():
         raise KeyError(platform)
     port_finder = getattr(_import_module(platform, "naming"), "model_port", None)
     return cast("Callable[[str, str, int], Port | None] | None", port_finder)
 
 
-class Added(Protocol):
+class AdditionsModule(Protocol):
     """A platform's `additions.py`: settings that an owner can add, as they are written in files."""
 
     def leaves(self, bundle: Mapping[str, bytes]) -> Iterator[Extra]:
@@ -178,30 +178,34 @@ class Added(Protocol):
         """Return the lines of the routing daemon's own file; none where the platform has no such additions."""
 
 
-def additions(platform: str) -> Added:
+def additions_of_platform(platform: str) -> AdditionsModule:
     """Return how a platform's files hold what owners add; KeyError where nodrop does not write it."""
-    if platform not in writable_names():
+    if platform not in writable_platforms():
         raise KeyError(platform)
-    return cast("Added", _import_module(platform, "additions"))
+    return cast("AdditionsModule", _import_module(platform, "additions"))
 
 
 @cache
-def editor(platform: str) -> Editor | None:
+def find_editor(platform: str) -> Editor | None:
     """Return what changes a platform's given files; None where all is done by hand. KeyError: no such platform."""
-    if platform not in names():
+    if platform not in platform_names():
         raise KeyError(platform)
-    return cast("Editor", _import_module(platform, "edit")) if (_HERE / platform / "edit.py").exists() else None
+    return (
+        cast("Editor", _import_module(platform, "edit"))
+        if (_PLATFORMS_FOLDER / platform / "edit.py").exists()
+        else None
+    )
 
 
 class CommandLines(Protocol):
     """A platform's `command_lines.py`: how changes are typed on a running switch, many ports at once."""
 
-    TITLE: str
+    LANGUAGE_TITLE: str
     """What takes the commands, as reports name it."""
-    BEFORE: tuple[str, ...]
-    AFTER: tuple[str, ...]
+    LINES_BEFORE: tuple[str, ...]
+    LINES_AFTER: tuple[str, ...]
     """What is typed before and after all commands."""
-    KEPT: str
+    PERSISTENCE_NOTE: str
     """Where the commands do not survive a restart, behind them; nothing where they always do."""
     DISTURBS_AS_PATCH: bool
     """Whether the commands of an edit disturb a switch as the steps of its patch do, because one tool makes both."""
@@ -214,9 +218,9 @@ class CommandLines(Protocol):
 
 
 @cache
-def languages() -> tuple[str, ...]:
+def command_languages() -> tuple[str, ...]:
     """Return what takes commands: platforms, `frr` and `hosts`, sorted."""
-    return tuple(sorted(path.parent.name for path in _HERE.glob("*/command_lines.py")))
+    return tuple(sorted(path.parent.name for path in _PLATFORMS_FOLDER.glob("*/command_lines.py")))
 
 
 def languages_of(device: Device) -> tuple[str, ...]:
@@ -226,7 +230,7 @@ def languages_of(device: Device) -> tuple[str, ...]:
 
 
 def command_lines(language: str) -> CommandLines:
-    """Return how commands are typed in a language of `languages`."""
+    """Return how commands are typed in a language of `command_languages`."""
     return cast("CommandLines", importlib.import_module(f"nodrop.platforms.{language}.command_lines"))
 
 
@@ -244,46 +248,48 @@ def fit_commands(language: str, lines: Sequence[str], read_files: Callable[[], M
     return fit(lines, read_files) if fit is not None else tuple(lines)
 
 
-def states_of(
+def states_during_edit(
     platform: str, config_files: Mapping[str, bytes], edit: Edit
 ) -> Iterator[tuple[str, Mapping[str, bytes]]]:
     """Yield the states of a running switch while its own tool makes an edit: the last step done, and its files.
 
     Yield nothing where all is made at once.
     """
-    if (_HERE / platform / "applying.py").exists():
+    if (_PLATFORMS_FOLDER / platform / "applying.py").exists():
         yield from _import_module(platform, "applying").states(config_files, edit)
 
 
-def between(platform: str) -> Between | None:
+def find_between(platform: str) -> FileDiffEditor | None:
     """Return what takes old files of a platform to new ones; None where it has nothing of the kind."""
-    return cast("Between | None", getattr(editor(platform), "between", None))
+    return cast("FileDiffEditor | None", getattr(find_editor(platform), "between", None))
 
 
-def regrouped(platform: str, old: Mapping[str, bytes], new: Mapping[str, bytes]) -> Iterator[str]:
+def peer_group_change_effects(platform: str, old: Mapping[str, bytes], new: Mapping[str, bytes]) -> Iterator[str]:
     """Yield the effects of BGP sessions joining or leaving peer groups, as reasons; nothing where that is not known."""
-    regroup_function = getattr(editor(platform), "regrouped", None)
+    regroup_function = getattr(find_editor(platform), "regrouped", None)
     if regroup_function is not None:
         yield from regroup_function(old, new)
 
 
-def settings_of(platform: str) -> Settings | None:
+def find_settings_reader(platform: str) -> SettingsModule | None:
     """Return how a platform's files are read as settings by path; None where they are lines."""
     return (
-        cast("Settings", _import_module(platform, "settings")) if (_HERE / platform / "settings.py").exists() else None
+        cast("SettingsModule", _import_module(platform, "settings"))
+        if (_PLATFORMS_FOLDER / platform / "settings.py").exists()
+        else None
     )
 
 
-def first_apply(device: Device) -> Sequence[FirstApply]:
+def first_apply(device: Device) -> Sequence[FirstApplyDisruption]:
     """Return what restarts services or brings all ports of a switch down when its build is applied first."""
-    if not (_HERE / device.platform / "delivery.py").exists():
+    if not (_PLATFORMS_FOLDER / device.platform / "delivery.py").exists():
         return ()
     return tuple(_import_module(device.platform, "delivery").first_apply(device))
 
 
-def where(platform: str, config_files: Mapping[str, bytes]) -> Callable[[Subject], Place | None]:
+def make_place_finder(platform: str, config_files: Mapping[str, bytes]) -> Callable[[Subject], FilePlace | None]:
     """Return a function that finds a subject's place in a device's files, given by canonical name."""
-    return cast("Callable[[Subject], Place | None]", _import_module(platform, "places").where(config_files))
+    return cast("Callable[[Subject], FilePlace | None]", _import_module(platform, "places").where(config_files))
 
 
 def access_paths(platform: str, subject: Subject) -> Iterator[tuple[str, ...]]:
@@ -294,18 +300,20 @@ def access_paths(platform: str, subject: Subject) -> Iterator[tuple[str, ...]]:
     return cast("Iterator[tuple[str, ...]]", _import_module(platform, "read_access").access_paths(subject))
 
 
-def frr_text(platform: str, config_files: Mapping[str, bytes]) -> tuple[str, Callable[[int], Place | None]] | None:
+def find_frr_text(
+    platform: str, config_files: Mapping[str, bytes]
+) -> tuple[str, Callable[[int], FilePlace | None]] | None:
     """Return the FRR configuration of a device as its files have it, and the place of each of its lines in them.
 
     The files are given by canonical name. None where none of them has it in FRR's words.
     """
-    if not (_HERE / platform / "frr_text.py").exists():
+    if not (_PLATFORMS_FOLDER / platform / "frr_text.py").exists():
         return None
     module = _import_module(platform, "frr_text")
-    return cast("tuple[str, Callable[[int], Place | None]] | None", module.find_frr_source(config_files))
+    return cast("tuple[str, Callable[[int], FilePlace | None]] | None", module.find_frr_source(config_files))
 
 
-class Staged(Protocol):
+class StagedModule(Protocol):
     """A platform's `staged.py`: files next to a device's state that lead to it, one after the other."""
 
     FORMS: tuple[str, ...]
@@ -316,12 +324,16 @@ class Staged(Protocol):
 
 
 @cache
-def staged(platform: str) -> Staged | None:
+def find_staged(platform: str) -> StagedModule | None:
     """Return how a platform's stages are compared with its state; None where it has none."""
-    return cast("Staged", _import_module(platform, "staged")) if (_HERE / platform / "staged.py").exists() else None
+    return (
+        cast("StagedModule", _import_module(platform, "staged"))
+        if (_PLATFORMS_FOLDER / platform / "staged.py").exists()
+        else None
+    )
 
 
-def supplied(platform: str, config_files: Mapping[str, bytes]) -> Mapping[tuple[str, str], str]:
+def supplied_parts(platform: str, config_files: Mapping[str, bytes]) -> Mapping[tuple[str, str], str]:
     """Return the parts missing from the file that a switch starts with: (file, part), with how a switch gets them.
 
     The files are given by canonical name. Empty where all files of a platform count alike.
@@ -338,17 +350,17 @@ def batfish_tables(
     None where it reads none of that platform, or something in the device's files, given by canonical name, or in its
     frr.conf is more than its reader takes.
     """
-    if not (_HERE / device.platform / "batfish.py").exists():
+    if not (_PLATFORMS_FOLDER / device.platform / "batfish.py").exists():
         return None
     device_tables = _import_module(device.platform, "batfish").tables(device, config_files, hostname, frr_conf)
     return cast("BatfishTables | None", device_tables)
 
 
-def comments(platform: str, name: str, file_content: bytes) -> list[Comment]:
+def nodrop_comments(platform: str, name: str, file_content: bytes) -> list[Comment]:
     """Return the comments of a device's file that speak to nodrop; `name` is its canonical name."""
     if b"nodrop:" not in file_content:
         return []
-    table: Mapping[str, Syntax] = _import_package(platform).COMMENTS
+    table: Mapping[str, CommentSyntax] = _import_package(platform).COMMENTS
     return found_comments(file_content, next(syntax for ending, syntax in table.items() if name.endswith(ending)))
 
 
@@ -358,14 +370,14 @@ def applicable_rules(platform: str) -> frozenset[str]:
 
     `tests/rules/test_read_platforms.py` computes them from their examples and what the reader supplies.
     """
-    path = _HERE / platform / "rules.txt"
-    return frozenset(path.read_text("utf-8").split()) if platform in names() and path.exists() else frozenset()
+    path = _PLATFORMS_FOLDER / platform / "rules.txt"
+    return frozenset(path.read_text("utf-8").split()) if platform in platform_names() and path.exists() else frozenset()
 
 
 @cache
 def unsupported_paths(platform: str) -> Mapping[str, str]:
     """Return the model paths that a platform's files cannot express, with the reasons; none where it has none."""
-    path = _HERE / platform / "not_carried.yaml"
-    if platform not in names() or not path.exists():
+    path = _PLATFORMS_FOLDER / platform / "not_carried.yaml"
+    if platform not in platform_names() or not path.exists():
         return {}
-    return cast("Mapping[str, str]", parse(path.read_bytes(), path.name).data)
+    return cast("Mapping[str, str]", parse_yaml(path.read_bytes(), path.name).data)

@@ -8,9 +8,9 @@ from nodrop.model.object_cache import ObjectCache
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import Unknown, UnknownFact, require_fact
 
-DSCPS = 64
-TRAFFIC_CLASSES = 16
-GROUPS = 8
+DSCP_COUNT = 64
+TRAFFIC_CLASS_COUNT = 16
+PRIORITY_GROUP_COUNT = 8
 """Priority groups and PFC priorities of a port (IEEE 802.1Q)."""
 
 
@@ -42,7 +42,9 @@ class Behavior(NamedTuple):
         return dscp if written is None else written
 
 
-LOSSY = Behavior((0,) * DSCPS, (0,) * TRAFFIC_CLASSES, (0,) * TRAFFIC_CLASSES, (None,) * TRAFFIC_CLASSES, {}, {})
+LOSSY_BEHAVIOR = Behavior(
+    (0,) * DSCP_COUNT, (0,) * TRAFFIC_CLASS_COUNT, (0,) * TRAFFIC_CLASS_COUNT, (None,) * TRAFFIC_CLASS_COUNT, {}, {}
+)
 """A port without QoS: no priority group pauses anybody."""
 
 
@@ -50,16 +52,20 @@ def behavior_of(qos: QosProfile | None | Unknown) -> Behavior:
     """Return the behavior of a QoS profile; UnknownFact names a fact that is missing."""
     profile = require_fact(qos, "interface.qos")
     if profile is None:
-        return LOSSY
+        return LOSSY_BEHAVIOR
     if require_fact(profile.trust, "interface.qos.trust") == "pcp":
         raise UnknownFact("the PCP of packets")
     written = require_fact(profile.tc_to_dscp, "interface.qos.tc_to_dscp")
     return Behavior(
-        tuple(effects.tc_of_dscp(profile, dscp) for dscp in range(DSCPS)),
-        tuple(effects.group_of_tc(profile, tc) for tc in range(TRAFFIC_CLASSES)),
-        tuple(effects.queue_of_tc(profile, tc) for tc in range(TRAFFIC_CLASSES)),
-        tuple(None if written is None else effects.target(written, tc) for tc in range(TRAFFIC_CLASSES)),
-        {group: paused for group in range(GROUPS) if (paused := effects.pausing_priorities(profile, group))},
+        tuple(effects.tc_of_dscp(profile, dscp) for dscp in range(DSCP_COUNT)),
+        tuple(effects.group_of_tc(profile, tc) for tc in range(TRAFFIC_CLASS_COUNT)),
+        tuple(effects.queue_of_tc(profile, tc) for tc in range(TRAFFIC_CLASS_COUNT)),
+        tuple(None if written is None else effects.map_entry(written, tc) for tc in range(TRAFFIC_CLASS_COUNT)),
+        {
+            group: paused
+            for group in range(PRIORITY_GROUP_COUNT)
+            if (paused := effects.pausing_priorities_of_group(profile, group))
+        },
         dict(_stopped_queues(profile)),
     )
 
@@ -68,7 +74,7 @@ def _stopped_queues(profile: QosProfile) -> Iterator[tuple[int, int]]:
     """Yield the priorities whose pause the port obeys, each with the queue that it stops."""
     table = require_fact(profile.pfc_to_queue, "interface.qos.pfc_to_queue")
     for priority in require_fact(profile.pfc_rx_priorities, "interface.qos.pfc_rx_priorities"):
-        queue = priority if table is None else effects.target(table, priority)
+        queue = priority if table is None else effects.map_entry(table, priority)
         if queue is not None:
             yield priority, queue
 
@@ -104,7 +110,7 @@ class Behaviors:
         """
         written = {dscp for behavior in self.all for dscp in behavior.dscp if dscp is not None}
         kinds: dict[tuple[object, ...], int] = {}
-        for dscp in range(DSCPS):
+        for dscp in range(DSCP_COUNT):
             key = (*(behavior.tc[dscp] for behavior in self.all), dscp if dscp in written else None)
             kinds.setdefault(key, dscp)
         if written:

@@ -9,19 +9,19 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from nodrop.model.fabric import End
-from nodrop.model.subject import text as subject_text
+from nodrop.model.subject import subject_text as subject_text
 from nodrop.proofs.behaviors import Behavior
-from nodrop.proofs.deadlock import DeadlockCheck, Turn
-from nodrop.proofs.forwarding import Forwarding, bits_of
+from nodrop.proofs.deadlock import BufferTurn, DeadlockCheck
+from nodrop.proofs.forwarding import Forwarding, bit_positions
 from nodrop.proofs.invariants import Invariants
 
-VERSION = 1
-ASSUMPTIONS = (
+FORMAT_VERSION = 1
+PROOF_ASSUMPTIONS = (
     "Hosts send and receive; they do not forward packets between ports.",
     "Switches route packets of lossless classes; they do not flood them.",
     "Routing has converged.",
 )
-ASSUMED_HOSTS = "No port to hosts is known: packets enter at every switch that announces a destination."
+ASSUMED_HOSTS_TEXT = "No port to hosts is known: packets enter at every switch that announces a destination."
 
 
 def build_certificate(
@@ -42,23 +42,23 @@ def build_certificate(
     if any_failures and invariants is not None:
         witness["levels"] = {writer.table(number): level for number, level in sorted(invariants.levels.items())}
     forwarding = check.traffic.forwarding
-    assumed = (ASSUMED_HOSTS,) if forwarding.assumes_hosts else ()
+    assumed = (ASSUMED_HOSTS_TEXT,) if forwarding.assumes_hosts else ()
     document = {
-        "version": VERSION,
+        "version": FORMAT_VERSION,
         "claim": "deadlock-free" if check.is_free else "deadlock-possible",
         "failures": "any" if any_failures else "none" if check.is_free else "listed",
         "failed": sorted([end.node, end.port] for end in failed),
         "fabric": forwarding.index.fabric.name,
         "files": [{"path": path, "blake2b": digest} for path, digest in sorted(files)],
         "rests_on": [{"part": subject_text(fact.subject), "missing": fact.what} for fact in check.missing],
-        "assumptions": [*ASSUMPTIONS, *assumed],
+        "assumptions": [*PROOF_ASSUMPTIONS, *assumed],
         "premises": premises,
         "witness": witness,
     }
-    return {**document, "seal": seal(document)}
+    return {**document, "seal": seal_digest(document)}
 
 
-def seal(document: Mapping[str, object]) -> str:
+def seal_digest(document: Mapping[str, object]) -> str:
     """Return the SHA-256 of a certificate without its seal, of the text that docs/certificates.md defines, in hex."""
     unsealed = {key: value for key, value in document.items() if key != "seal"}
     text = json.dumps(unsealed, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
@@ -82,7 +82,7 @@ class _Writer:
     def premises(self, check: DeadlockCheck, invariants: Invariants | None) -> dict[str, object]:
         forwarding, traffic = self._forwarding, check.traffic
         outer = 0 if invariants is None else invariants.outer & ~forwarding.every
-        numbers = list(bits_of(forwarding.every | outer))
+        numbers = list(bit_positions(forwarding.every | outer))
         self._destinations = {number: place for place, number in enumerate(numbers)}
         self._known = forwarding.every | outer
         channels = [
@@ -103,7 +103,7 @@ class _Writer:
             else [forwarding.own[number] | invariants.ends.get(number, 0) for number in tables]
         )
         found = {
-            "maps": [_map(behavior) for behavior in traffic.behaviors.all],
+            "maps": [_behavior_record(behavior) for behavior in traffic.behaviors.all],
             "channels": channels,
             "destinations": [
                 list(map(str, forwarding.destinations[number].prefixes)) if number in forwarding.destinations else []
@@ -146,7 +146,7 @@ class _Writer:
         if bits not in self._sets:
             self._sets[bits] = len(self._ranges)
             ranges: list[list[int]] = []
-            for place in map(self._destinations.__getitem__, bits_of(bits)):
+            for place in map(self._destinations.__getitem__, bit_positions(bits)):
                 if ranges and ranges[-1][1] == place - 1:
                     ranges[-1][1] = place
                 else:
@@ -154,7 +154,7 @@ class _Writer:
             self._ranges.append(ranges)
         return self._sets[bits]
 
-    def turn(self, turn: Turn) -> dict[str, object]:
+    def turn(self, turn: BufferTurn) -> dict[str, object]:
         return {
             "channel": turn.buffer.channel,
             "group": turn.buffer.group,
@@ -165,7 +165,7 @@ class _Writer:
         }
 
 
-def _map(behavior: Behavior) -> dict[str, object]:
+def _behavior_record(behavior: Behavior) -> dict[str, object]:
     return {
         "tc": list(behavior.tc),
         "group": list(behavior.group),

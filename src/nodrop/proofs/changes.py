@@ -14,7 +14,7 @@ from nodrop.proofs.deadlock import DeadlockCheck, check_deadlock
 from nodrop.proofs.dependencies import Buffer, DependencyGraph
 from nodrop.proofs.forwarding import Forwarding
 from nodrop.proofs.invariants import Invariants
-from nodrop.routing import compute
+from nodrop.routing import compute_control_plane
 
 MOST_TURNS = 100
 """How many turns a change may take away; a circle that needs more has no change that is worth a name."""
@@ -46,15 +46,15 @@ class LeastChange:
 
 def find_least_change(check: DeadlockCheck, invariants: Invariants) -> LeastChange:
     """Return the least change that takes the circles of a check away."""
-    dropped, turns = _drop_turns(check)
+    dropped, turns = _choose_dropped_turns(check)
     return LeastChange(
-        shared_asn=_shared_asn(check, invariants),
+        shared_asn=_switches_to_share_asn(check, invariants),
         turns=turns,
-        classes=_classes_with(check, dropped) if turns else None,
+        classes=_count_needed_classes(check, dropped) if turns else None,
     )
 
 
-def _drop_turns(check: DeadlockCheck) -> tuple[set[tuple[int, int]], tuple[DroppedTurn, ...]]:
+def _choose_dropped_turns(check: DeadlockCheck) -> tuple[set[tuple[int, int]], tuple[DroppedTurn, ...]]:
     """Return pairs of channels, and the turns that they are, without which no circle is left.
 
     One after another, the turn is taken that most of the edges on circles go through.
@@ -100,7 +100,7 @@ def _turn_of(forwarding: Forwarding, held: Buffer, awaited: Buffer) -> DroppedTu
     return DroppedTurn(names[first.far], names[first.near], names[second.far])
 
 
-def _classes_with(check: DeadlockCheck, dropped: set[tuple[int, int]]) -> int | None:
+def _count_needed_classes(check: DeadlockCheck, dropped: set[tuple[int, int]]) -> int | None:
     """Return how many classes do if packets change to the next one at each dropped turn; None for packets in a loop."""
     forwarding, traffic = check.traffic.forwarding, check.traffic
     rounds = 1
@@ -110,20 +110,20 @@ def _classes_with(check: DeadlockCheck, dropped: set[tuple[int, int]]) -> int | 
         present = 0
         for bits in traffic.present[number].values():
             present |= bits
-        carried = {**carried, held: _bits_over(forwarding, number, held) & present & ~forwarding.own[number]}
+        carried = {**carried, held: _bits_over_channel(forwarding, number, held) & present & ~forwarding.own[number]}
     while carried:
-        passed = dict(_passing(forwarding, carried, dropped))
+        passed = dict(_channels_past_turns(forwarding, carried, dropped))
         if not passed:
             return rounds
         rounds += 1
         if rounds > len(forwarding.rows):
             return None
-        reached = _spread_from(forwarding, passed)
+        reached = _spread_over_channels(forwarding, passed)
         carried = {held: bits for held, _ in dropped if (bits := reached.get(held, 0))}
     return rounds
 
 
-def _bits_over(forwarding: Forwarding, number: int, channel: int) -> int:
+def _bits_over_channel(forwarding: Forwarding, number: int, channel: int) -> int:
     bits = 0
     for row in forwarding.rows[number]:
         if channel in row.channels:
@@ -131,20 +131,20 @@ def _bits_over(forwarding: Forwarding, number: int, channel: int) -> int:
     return bits
 
 
-def _passing(
+def _channels_past_turns(
     forwarding: Forwarding, carried: Mapping[int, int], dropped: set[tuple[int, int]]
 ) -> Iterator[tuple[int, int]]:
     """Yield the channels behind dropped turns, with the destinations that take these turns."""
     found: dict[int, int] = {}
     for held, awaited in dropped:
         number = forwarding.channels[held].far
-        bits = carried.get(held, 0) & _bits_over(forwarding, number, awaited) & ~forwarding.own[number]
+        bits = carried.get(held, 0) & _bits_over_channel(forwarding, number, awaited) & ~forwarding.own[number]
         if bits:
             found[awaited] = found.get(awaited, 0) | bits
     yield from found.items()
 
 
-def _spread_from(forwarding: Forwarding, over: Mapping[int, int]) -> dict[int, int]:
+def _spread_over_channels(forwarding: Forwarding, over: Mapping[int, int]) -> dict[int, int]:
     """Return the destinations over every channel, of packets that are on some channels already."""
     reached = dict(over)
     waiting = dict(over)
@@ -160,7 +160,7 @@ def _spread_from(forwarding: Forwarding, over: Mapping[int, int]) -> dict[int, i
     return reached
 
 
-def _shared_asn(check: DeadlockCheck, invariants: Invariants) -> tuple[str, ...]:
+def _switches_to_share_asn(check: DeadlockCheck, invariants: Invariants) -> tuple[str, ...]:
     """Return the switches to give one AS number, if that takes all circles away: the neighbors above a valley."""
     forwarding = check.traffic.forwarding
     levels, routers = invariants.levels, forwarding.plane.routers
@@ -177,7 +177,7 @@ def _shared_asn(check: DeadlockCheck, invariants: Invariants) -> tuple[str, ...]
         return ()
     plane = forwarding.plane
     changed = _with_shared_asn(plane.index.fabric, names)
-    if changed is None or not check_deadlock(compute(Index(changed), plane.failed)).is_free:
+    if changed is None or not check_deadlock(compute_control_plane(Index(changed), plane.failed)).is_free:
         return ()
     return names
 

@@ -4,10 +4,10 @@ from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 
-Graph = Mapping[int, Sequence[int]]
+SuccessorGraph = Mapping[int, Sequence[int]]
 
 
-def order_nodes(after: Graph) -> dict[int, int] | None:
+def depth_by_node(after: SuccessorGraph) -> dict[int, int] | None:
     """Return the depth of every node, which is less than that of each node that it leads to; None with a circle.
 
     The depth is the length of the longest way that leads to the node (Kahn, Communications of the ACM 1962).
@@ -29,7 +29,7 @@ def order_nodes(after: Graph) -> dict[int, int] | None:
     return None if any(waits.values()) else depth
 
 
-def find_strongly_connected_components(after: Graph) -> list[list[int]]:
+def find_strongly_connected_components(after: SuccessorGraph) -> list[list[int]]:
     """Return the sets of nodes that lie on a common circle, each sorted (Tarjan, SIAM Journal on Computing 1972)."""
     index: dict[int, int] = {}
     low: dict[int, int] = {}
@@ -71,7 +71,7 @@ def find_strongly_connected_components(after: Graph) -> list[list[int]]:
     return components
 
 
-def find_shortest_circle(after: Graph, starts: Iterable[int], inside: frozenset[int]) -> list[int]:
+def find_shortest_circle(after: SuccessorGraph, starts: Iterable[int], inside: frozenset[int]) -> list[int]:
     """Return the shortest circle through any of `starts` within a set of nodes; empty without one.
 
     Of several equally short ones it is that of the first start. It begins with that start.
@@ -84,7 +84,7 @@ def find_shortest_circle(after: Graph, starts: Iterable[int], inside: frozenset[
     return best
 
 
-def _find_circle_through(after: Graph, start: int, inside: frozenset[int], most: int | None) -> list[int]:
+def _find_circle_through(after: SuccessorGraph, start: int, inside: frozenset[int], most: int | None) -> list[int]:
     came: dict[int, int] = {}
     waiting = deque([(start, 1)])
     while waiting:

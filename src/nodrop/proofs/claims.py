@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from nodrop.model.index import Index
-from nodrop.proofs.proving import Verdict, prove_deadlock
+from nodrop.proofs.proving import DeadlockVerdict, prove_deadlock
 from nodrop.proofs.storm import StormModel, count_ports
 
 
@@ -11,7 +11,7 @@ from nodrop.proofs.storm import StormModel, count_ports
 class Claims:
     """The claims about a fabric: whether a deadlock can form, and the farthest reach of one NIC that pauses."""
 
-    deadlock: Verdict
+    deadlock: DeadlockVerdict
     any_failures: bool
     """Whether no deadlock can form after any number of failures."""
     frozen_host_ports: int

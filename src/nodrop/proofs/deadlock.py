@@ -9,10 +9,10 @@ from typing import NamedTuple
 from nodrop.model.fabric import End
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown, known_rows
-from nodrop.model.subject import FABRIC
-from nodrop.proofs.circles import find_shortest_circle, find_strongly_connected_components, order_nodes
+from nodrop.model.subject import FABRIC_HEAD
+from nodrop.proofs.circles import depth_by_node, find_shortest_circle, find_strongly_connected_components
 from nodrop.proofs.dependencies import Buffer, DependencyGraph, MissingFact, Traffic
-from nodrop.proofs.forwarding import Forwarding, bits_of
+from nodrop.proofs.forwarding import Forwarding, bit_positions
 from nodrop.proofs.side_paths import find_side_paths
 from nodrop.routing import ControlPlane
 
@@ -20,7 +20,7 @@ MOST_STARTS = 100
 """From how many buffers of a set the shortest circle is searched; in a larger set it may not be the shortest."""
 
 
-class Turn(NamedTuple):
+class BufferTurn(NamedTuple):
     """A buffer of a circle, and the packets in it that wait for the next buffer.
 
     `destination` is the number of a destination, `dscp` what the packets have as they enter the buffer. `source` is the
@@ -41,7 +41,7 @@ class DeadlockCheck:
     traffic: Traffic
     positions: Mapping[Buffer, int] | None
     """A position for each buffer, greater than those of all that wait for it; None with a circle."""
-    circles: tuple[tuple[Turn, ...], ...] = ()
+    circles: tuple[tuple[BufferTurn, ...], ...] = ()
     """The shortest circle of each set of buffers that wait for one another."""
     buffers_on_circles: int = 0
     missing: tuple[MissingFact, ...] = field(default=())
@@ -67,7 +67,7 @@ def check_deadlock(plane: ControlPlane) -> DeadlockCheck:
 def check_traffic(traffic: Traffic, missing: tuple[MissingFact, ...]) -> DeadlockCheck:
     """Return whether packets let buffers wait for one another in a circle; `missing` are the facts that it rests on."""
     graph = DependencyGraph(traffic, exact=False)
-    depths = order_nodes(graph.after)
+    depths = depth_by_node(graph.after)
     if depths is None:
         suspects = find_strongly_connected_components(graph.after)
         routers = frozenset(graph.hub(node).router for nodes in suspects for node in nodes if not graph.is_buffer(node))
@@ -81,7 +81,7 @@ def check_traffic(traffic: Traffic, missing: tuple[MissingFact, ...]) -> Deadloc
                 traffic=traffic, positions=None, circles=tuple(circles), buffers_on_circles=count, missing=missing
             )
         graph = DependencyGraph(traffic, exact=True)
-        depths = order_nodes(graph.after)
+        depths = depth_by_node(graph.after)
     levels = {} if depths is None else {buffer: depths.get(graph.node(buffer), 0) for buffer in graph.buffers()}
     ranks = {depth: place for place, depth in enumerate(sorted(set(levels.values())))}
     positions = {buffer: ranks[depth] for buffer, depth in levels.items()}
@@ -99,10 +99,10 @@ def _missing_routes(forwarding: Forwarding) -> Iterator[MissingFact]:
         for number in sorted(plane.of(family).state.unstable):
             yield MissingFact(plane.routers[number].subject, "routes that settle")
     if not forwarding.every and index.fabric.links:
-        yield MissingFact((FABRIC,), "destinations: no switch announces one of hosts")
+        yield MissingFact((FABRIC_HEAD,), "destinations: no switch announces one of hosts")
 
 
-def _find_circle(graph: DependencyGraph, component: Sequence[int]) -> tuple[Turn, ...]:
+def _find_circle(graph: DependencyGraph, component: Sequence[int]) -> tuple[BufferTurn, ...]:
     """Return the shortest circle of a set of nodes, from its least buffer on."""
     starts = [node for node in component if graph.is_buffer(node)][:MOST_STARTS]
     circle = find_shortest_circle(graph.after, starts, frozenset(component))
@@ -118,15 +118,15 @@ def _find_circle(graph: DependencyGraph, component: Sequence[int]) -> tuple[Turn
     return tuple(turns)
 
 
-def _describe_turn(traffic: Traffic, buffer: Buffer, dscp: int, bits: int, following: int) -> Turn:
+def _describe_turn(traffic: Traffic, buffer: Buffer, dscp: int, bits: int, following: int) -> BufferTurn:
     """Return a destination of the packets in a buffer that leave by a channel, and where such packets come from."""
     forwarding = traffic.forwarding
     router = forwarding.channels[buffer.channel].far
     bits &= ~forwarding.own[router]
     going = next(bits & row.bits for row in forwarding.rows[router] if following in row.channels and bits & row.bits)
-    destination = next(bits_of(going))
+    destination = next(bit_positions(going))
     source, source_dscp = find_source(traffic, destination, buffer.channel, dscp)
-    return Turn(buffer, destination, dscp, source, source_dscp)
+    return BufferTurn(buffer, destination, dscp, source, source_dscp)
 
 
 def find_source(traffic: Traffic, destination: int, channel: int, dscp: int) -> tuple[int, int]:
@@ -195,12 +195,12 @@ class Names:
         name = self.device(router)
         return self._hosts.get(name, f"a host at {name}")
 
-    def hosts(self, turn: Turn) -> tuple[str, str]:
+    def hosts(self, turn: BufferTurn) -> tuple[str, str]:
         """Return a host that sends the packets of a turn, and one that gets them."""
         homes = self._forwarding.destinations[turn.destination].homes
         return self.host_at(turn.source), self.host_at(homes[0])
 
-    def switches(self, turns: Sequence[Turn]) -> Iterator[str]:
+    def switches(self, turns: Sequence[BufferTurn]) -> Iterator[str]:
         """Yield the switches of a circle in the order of the packets, the first again at the end."""
         names = [self.port(turn.buffer).node for turn in turns]
         yield from (*names, names[0])

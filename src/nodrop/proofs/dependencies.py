@@ -16,8 +16,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from nodrop.model.subject import Subject
-from nodrop.proofs.behaviors import LOSSY, Behaviors
-from nodrop.proofs.forwarding import Forwarding, Row
+from nodrop.proofs.behaviors import LOSSY_BEHAVIOR, Behaviors
+from nodrop.proofs.forwarding import Forwarding, ForwardingRow
 
 
 class Buffer(NamedTuple):
@@ -82,7 +82,7 @@ class Traffic:
         if isinstance(found, int):
             return found
         self.missing[MissingFact((device, port, "qos"), found)] = None
-        return self.behaviors.add(LOSSY)
+        return self.behaviors.add(LOSSY_BEHAVIOR)
 
     def _entry_behaviors(self, number: int, ports: Sequence[str]) -> Iterator[int]:
         """Yield the behaviors of the ports where hosts' packets enter a router; those of all, where none is known."""
@@ -112,7 +112,7 @@ class Traffic:
                         for far, next_stream in self._next_streams(row, stream):
                             waiting[far, next_stream] |= going
 
-    def _next_streams(self, row: Row, stream: Stream) -> Iterable[tuple[int, Stream]]:
+    def _next_streams(self, row: ForwardingRow, stream: Stream) -> Iterable[tuple[int, Stream]]:
         channels = self.forwarding.channels
         if stream.dscp is None:
             return {(channels[channel].far, stream): None for channel in row.channels}
@@ -131,7 +131,7 @@ class Traffic:
         return Stream(entered, self.behaviors.all[left].dscp_after(tc, stream.dscp))
 
     def hubs(
-        self, number: int, rows: Sequence[Row], *, exact: bool
+        self, number: int, rows: Sequence[ForwardingRow], *, exact: bool
     ) -> Iterator[tuple[int, int, int, int, tuple[int, ...]]]:
         """Yield what a router sends: the row's bits or, if `exact`, only those present; the present ones; and channels.
 
@@ -145,7 +145,7 @@ class Traffic:
                     for (entered, dscp), channels in self._split_row(row, stream).items():
                         yield key, bits, entered, dscp, channels
 
-    def _split_row(self, row: Row, stream: Stream) -> Mapping[tuple[int, int], tuple[int, ...]]:
+    def _split_row(self, row: ForwardingRow, stream: Stream) -> Mapping[tuple[int, int], tuple[int, ...]]:
         """Return the channels of a row by what packets are behind them: behavior of the port, DSCP."""
         if stream.dscp is None and len(self._all_entered) == 1:
             (entered,) = self._all_entered
@@ -177,7 +177,7 @@ class DependencyGraph:
         self.after: dict[int, tuple[int, ...]] = {}
         """The nodes that each node leads to."""
         self.hubs: list[Hub] = []
-        self._rows: dict[int, Sequence[Row]] = {}
+        self._rows: dict[int, Sequence[ForwardingRow]] = {}
         self._row_nodes: dict[tuple[int, int, int, int], tuple[int, ...]] = {}
         if self._groups:
             self._build()
@@ -198,14 +198,16 @@ class DependencyGraph:
         """Return the buffer of a node."""
         return Buffer(node // len(self._groups), self._groups[node % len(self._groups)])
 
-    def _rows_of(self, number: int) -> Sequence[Row]:
+    def _rows_of(self, number: int) -> Sequence[ForwardingRow]:
         """Return the rows of a router, with the channels that count."""
         every, routers = self.traffic.forwarding, self._routers
         if routers is None:
             return every.rows[number]
         if number not in self._rows:
             rows = [
-                Row(row.bits, tuple(channel for channel in row.channels if every.channels[channel].far in routers))
+                ForwardingRow(
+                    row.bits, tuple(channel for channel in row.channels if every.channels[channel].far in routers)
+                )
                 for row in every.rows[number]
             ]
             self._rows[number] = [row for row in rows if row.channels]
@@ -262,7 +264,7 @@ class DependencyGraph:
         self.after[number] = tuple(rows)
         return number
 
-    def _add_row(self, hub: Hub, row: Row) -> tuple[int, ...]:
+    def _add_row(self, hub: Hub, row: ForwardingRow) -> tuple[int, ...]:
         """Add a node that leads to the buffers behind a row that a hub's packets wait for; none without any."""
         traffic = self.traffic
         nodes: list[int] = []

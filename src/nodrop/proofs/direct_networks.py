@@ -18,18 +18,18 @@ from nodrop.model.index import Index
 from nodrop.model.qos import QosProfile
 from nodrop.proofs.deadlock import DeadlockCheck, check_traffic
 from nodrop.proofs.dependencies import Traffic
-from nodrop.proofs.forwarding import Forwarding, Row
-from nodrop.routing import compute
+from nodrop.proofs.forwarding import Forwarding, ForwardingRow
+from nodrop.routing import compute_control_plane
 
 MOST_PRIORITIES = 8
 """PFC priorities of a port (IEEE 802.1Q)."""
-_HOSTS = "hosts"
+_HOST_PORT_NAME = "hosts"
 """The name of a switch's port to hosts."""
 
-Coordinates = tuple[int, ...]
-Cable = tuple[int, int]
+SwitchCoordinates = tuple[int, ...]
+SwitchPair = tuple[int, int]
 """The numbers of two switches, the lower first."""
-_Bits = Mapping[tuple[int, ...], int]
+_DestinationBitsByNextHops = Mapping[tuple[int, ...], int]
 """The destinations, as bits, that a switch sends to each set of neighbors."""
 
 
@@ -48,8 +48,8 @@ class _Marking(NamedTuple):
 class DirectNetwork:
     """The switches of a network, and its cables; several between two switches stand several times."""
 
-    switches: tuple[Coordinates, ...]
-    cables: tuple[Cable, ...]
+    switches: tuple[SwitchCoordinates, ...]
+    cables: tuple[SwitchPair, ...]
 
     def neighbors(self) -> list[list[int]]:
         """Return the neighbors of each switch."""
@@ -135,7 +135,7 @@ class DragonflyRoutes:
         """Return the destinations that end at a switch, as bits."""
         return self._copies << switch
 
-    def rows(self, switch: int) -> _Bits:
+    def rows(self, switch: int) -> _DestinationBitsByNextHops:
         """Return the packets that a switch sends to each neighbor."""
         group = self._group[switch]
         rows: defaultdict[tuple[int, ...], int] = defaultdict(int)
@@ -186,7 +186,7 @@ class TorusRoutes:
                     return f"switches {' and '.join(names)}"
         return None
 
-    def _step(self, switch: Coordinates, axis: int, step: int) -> Coordinates:
+    def _step(self, switch: SwitchCoordinates, axis: int, step: int) -> SwitchCoordinates:
         first = self._first[axis]
         return (*switch[:axis], first + (switch[axis] - first + step) % self._sizes[axis], *switch[axis + 1 :])
 
@@ -194,7 +194,7 @@ class TorusRoutes:
         """Return the destinations that end at a switch, as bits."""
         return 1 << switch
 
-    def rows(self, switch: int) -> _Bits:
+    def rows(self, switch: int) -> _DestinationBitsByNextHops:
         """Return the packets that a switch sends to each neighbor."""
         rows: defaultdict[tuple[int, ...], int] = defaultdict(int)
         at = self._network.switches[switch]
@@ -222,10 +222,10 @@ class TorusRoutes:
         return _Marking(tuple(after), tuple(behind for _, behind in states))
 
 
-Routes = DragonflyRoutes | TorusRoutes
+NetworkRoutes = DragonflyRoutes | TorusRoutes
 
 
-def find_priority_need(network: DirectNetwork, routes: Routes) -> PriorityNeed:
+def find_priority_need(network: DirectNetwork, routes: NetworkRoutes) -> PriorityNeed:
     """Return how many priorities end all circles of buffers in a network, by its graph with 1, 2 and more of them."""
     single = check_network(network, routes, 1)
     if single.is_free:
@@ -234,28 +234,28 @@ def find_priority_need(network: DirectNetwork, routes: Routes) -> PriorityNeed:
     return PriorityNeed(priorities=next(enough, None), single=single)
 
 
-def check_network(network: DirectNetwork, routes: Routes, priorities: int) -> DeadlockCheck:
+def check_network(network: DirectNetwork, routes: NetworkRoutes, priorities: int) -> DeadlockCheck:
     """Return whether buffers can wait for one another in a circle if packets use some lossless priorities in turn."""
     fabric, ports = _make_fabric(network, routes, priorities)
-    forwarding = Forwarding(compute(Index(fabric)))
-    forwarding.entries = dict.fromkeys(range(len(network.switches)), (_HOSTS,))
+    forwarding = Forwarding(compute_control_plane(Index(fabric)))
+    forwarding.entries = dict.fromkeys(range(len(network.switches)), (_HOST_PORT_NAME,))
     for place in range(len(network.switches)):
         forwarding.own[place] = routes.own(place)
         forwarding.every |= forwarding.own[place]
         for neighbors, bits in routes.rows(place).items():
             ways = ((near, cable) for near in neighbors for cable in ports[place, near])
             channels = (forwarding.channel(place, cable, near, cable) for near, cable in ways)
-            forwarding.rows[place].append(Row(bits, tuple(channels)))
+            forwarding.rows[place].append(ForwardingRow(bits, tuple(channels)))
     return check_traffic(Traffic(forwarding), ())
 
 
 def _make_fabric(
-    network: DirectNetwork, routes: Routes, priorities: int
+    network: DirectNetwork, routes: NetworkRoutes, priorities: int
 ) -> tuple[Fabric, Mapping[tuple[int, int], Sequence[str]]]:
     """Return switches with the maps of the markings, and the ports from each to each; a cable's ports have its name."""
     names = ["-".join(map(str, switch)) for switch in network.switches]
     ports: defaultdict[tuple[int, int], list[str]] = defaultdict(list)
-    interfaces = [[Interface(name=_HOSTS, qos=_make_profile(_Marking((0,), (0,)), priorities))] for _ in names]
+    interfaces = [[Interface(name=_HOST_PORT_NAME, qos=_make_profile(_Marking((0,), (0,)), priorities))] for _ in names]
     links = []
     for place, (a, b) in enumerate(network.cables):
         cable = f"cable{place}"

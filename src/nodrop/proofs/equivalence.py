@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from nodrop.model.fabric import End
 from nodrop.proofs.dependencies import Traffic
-from nodrop.proofs.forwarding import Forwarding, Row
+from nodrop.proofs.forwarding import Forwarding, ForwardingRow
 
 MOST_ROUNDS = 20
 """How often classes are split at most; where that is not enough, each router is a class."""
@@ -188,7 +188,7 @@ class _Differences:
             for place, row in enumerate(rows):
                 self._note(number, place, row)
 
-    def _own_rows(self, number: int, rows: Sequence[Row]) -> Hashable:
+    def _own_rows(self, number: int, rows: Sequence[ForwardingRow]) -> Hashable:
         """Return the rows of a member as those of all others must be; itself where they tell others apart."""
         own = self._forwarding.own[number]
         found: Counter[Hashable] = Counter()
@@ -215,7 +215,7 @@ class _Differences:
             self._known_partial[bits] = tuple(partial)
         return self._known_partial[bits]
 
-    def _note(self, number: int, place: int, row: Row) -> None:
+    def _note(self, number: int, place: int, row: ForwardingRow) -> None:
         """Note for whom a row of a router is an exception."""
         own, itself = self._forwarding.own[number], self._kind_of[number]
         bits = row.bits & ~own
@@ -249,7 +249,7 @@ class _Differences:
                 )
                 self.keys[router][number, rest, pattern] += 1
 
-    def _cables(self, row: Row) -> tuple[dict[int, dict[int, tuple[int, ...]]], dict[int, tuple[int, ...]]]:
+    def _cables(self, row: ForwardingRow) -> tuple[dict[int, dict[int, tuple[int, ...]]], dict[int, tuple[int, ...]]]:
         """Return by class the exceptions among a row's channels, each with its own places, and the usual places."""
         found: dict[int, dict[int, list[int]]] = {}
         for channel in row.channels:

@@ -10,7 +10,7 @@ from nodrop.model.index import Index
 from nodrop.proofs.deadlock import DeadlockCheck, check_deadlock
 from nodrop.proofs.harmless import HarmlessFailures
 from nodrop.proofs.invariants import Invariants
-from nodrop.routing import ControlPlane, compute
+from nodrop.routing import ControlPlane, compute_control_plane
 from nodrop.routing.failures import FailureAnalysis
 from nodrop.routing.prefixes import AddressFamily
 
@@ -52,14 +52,14 @@ def search_failures(plane: ControlPlane, check: DeadlockCheck, invariants: Invar
     Single failures after which packets go up and then down need no graph (proofs/harmless.py).
     """
     index = plane.index
-    every = _failures_of(plane)
+    every = _list_failures(plane)
     harmless = HarmlessFailures(check.traffic.forwarding, invariants)
-    kinds = _kinds_of(plane, harmless.analyses, every)
+    kinds = _representative_by_failure(plane, harmless.analyses, every)
     known = {failure for failure in dict.fromkeys(kinds.values()) if _is_harmless(harmless, index, failure)}
-    first = _representatives(plane, check, every, kinds)
+    first = _representative_failures(plane, check, every, kinds)
     seen: set[frozenset[str]] = set()
     for total in range(1, most + 1):
-        for failures in _sets_of(every, first, total):
+        for failures in _failure_sets(every, first, total):
             names = frozenset(failure.name for failure in failures)
             if names in seen:
                 continue
@@ -69,7 +69,7 @@ def search_failures(plane: ControlPlane, check: DeadlockCheck, invariants: Invar
                 return FailureSearch(most=most, states=len(known) + len(seen), complete=False)
             seen.add(names)
             failed = frozenset(end for failure in failures for end in failure.ends)
-            found = check_deadlock(compute(index, plane.failed | failed))
+            found = check_deadlock(compute_control_plane(index, plane.failed | failed))
             if not found.is_free:
                 return FailureSearch(
                     most=most, states=len(known) + len(seen), complete=True, failures=failures, check=found
@@ -85,7 +85,7 @@ def _is_harmless(harmless: HarmlessFailures, index: Index, failure: Failure) -> 
     return harmless.is_harmless_without_links(link for link in links if link is not None)
 
 
-def _failures_of(plane: ControlPlane) -> tuple[Failure, ...]:
+def _list_failures(plane: ControlPlane) -> tuple[Failure, ...]:
     """Return what can fail, in order: cables, and then switches.
 
     Parallel cables fail together where each has a session: without some of them, routers have fewer next hops and no
@@ -127,7 +127,7 @@ def _has_unused_paths(plane: ControlPlane) -> bool:
     )
 
 
-def _kinds_of(
+def _representative_by_failure(
     plane: ControlPlane, analyses: Mapping[AddressFamily, FailureAnalysis], every: Sequence[Failure]
 ) -> dict[Failure, Failure]:
     """Return for each failure the first one with the same effect on routes but for names; itself in several families.
@@ -155,7 +155,7 @@ def _kinds_of(
     return kinds
 
 
-def _representatives(
+def _representative_failures(
     plane: ControlPlane, check: DeadlockCheck, every: Sequence[Failure], kinds: Mapping[Failure, Failure]
 ) -> tuple[Failure, ...]:
     """Return one failure of each kind that are alike but for names; all where ports have several QoS behaviors."""
@@ -163,7 +163,7 @@ def _representatives(
     return tuple(every) if len(behaviors) > 1 else tuple(dict.fromkeys(kinds.values()))
 
 
-def _sets_of(every: Sequence[Failure], first: Sequence[Failure], total: int) -> Iterator[tuple[Failure, ...]]:
+def _failure_sets(every: Sequence[Failure], first: Sequence[Failure], total: int) -> Iterator[tuple[Failure, ...]]:
     """Yield sets of failures of `total` cables or switches, with at least one of the `first`, small sets first."""
     for failure in first:
         if failure.cables == total:

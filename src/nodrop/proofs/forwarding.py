@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from nodrop.analyses._targets import AnnouncedPrefixes, targets
+from nodrop.analyses._targets import AnnouncedPrefixes, routed_targets_of
 from nodrop.routing import ControlPlane
 from nodrop.routing.adverts import union_of_bits
 from nodrop.routing.decision import LearnedTable, TableEntry
@@ -26,21 +26,21 @@ class Channel(NamedTuple):
     far_port: str
 
 
-class Row(NamedTuple):
+class ForwardingRow(NamedTuple):
     """Destinations, as bits, that a router sends over any of some channels, by their numbers."""
 
     bits: int
     channels: tuple[int, ...]
 
 
-class Destination(NamedTuple):
+class DestinationClass(NamedTuple):
     """Destinations that no router distinguishes: their prefixes, and the routers where they are."""
 
     prefixes: tuple[Prefix, ...]
     homes: tuple[int, ...]
 
 
-def bits_of(bits: int) -> Iterator[int]:
+def bit_positions(bits: int) -> Iterator[int]:
     """Yield the positions of the bits of a number, the lowest first."""
     digits = bin(bits)[:1:-1]
     place = digits.find("1")
@@ -57,10 +57,10 @@ class Forwarding:
         self.channels: list[Channel] = []
         self._numbers: dict[Channel, int] = {}
         self._cabling = CablingState(plane.index)
-        self.rows: list[list[Row]] = [[] for _ in plane.routers]
+        self.rows: list[list[ForwardingRow]] = [[] for _ in plane.routers]
         self.own: list[int] = [0] * len(plane.routers)
         """The destinations that end at each router."""
-        self.destinations: dict[int, Destination] = {}
+        self.destinations: dict[int, DestinationClass] = {}
         """The destinations of hosts, by their numbers, which are positions of bits."""
         self.every = 0
         """All of them, as bits."""
@@ -71,7 +71,7 @@ class Forwarding:
         self._follow()
 
     def _follow(self) -> None:
-        hosts = [target for target in targets(self.index) if target.kind == "hosts"]
+        hosts = [target for target in routed_targets_of(self.index) if target.kind == "hosts"]
         entries: defaultdict[int, dict[str, None]] = defaultdict(dict)
         for target in hosts:
             entries[target.router].update(dict.fromkeys(target.leg.ports))
@@ -116,7 +116,7 @@ class Forwarding:
         return tuple(channels)
 
 
-class _Way(NamedTuple):
+class _ForwardingWay(NamedTuple):
     """Destinations that a router sends the same way: all of them, and those of hosts as bits of destinations."""
 
     bits: int
@@ -139,7 +139,7 @@ class _FamilyForwarding:
         self.origins: set[int] = set()
         self._covers: set[Prefix] = set()
         self._first = self._wanted = 0
-        self._ways_of: dict[tuple[int, int, int], tuple[_Way, ...]] = {}
+        self._ways_of: dict[tuple[int, int, int], tuple[_ForwardingWay, ...]] = {}
 
     def take(self, hosts: Iterable[tuple[Prefix, int, RoutedInterface, str]]) -> None:
         """Take the subnets of hosts as destinations, by the longest announced prefix that covers each."""
@@ -194,8 +194,8 @@ class _FamilyForwarding:
         for wider in self._wider:
             self._wanted |= 1 << wider
         whole, members = self._whole, self._world.destinations.members
-        for number in bits_of(self.mask):
-            whole.destinations[first + number] = Destination(
+        for number in bit_positions(self.mask):
+            whole.destinations[first + number] = DestinationClass(
                 tuple(prefix for prefix in members[number] if prefix in self._covers), tuple(self._homes[number])
             )
         whole.every |= self.mask << first
@@ -214,7 +214,7 @@ class _FamilyForwarding:
         if speaker.summaries:
             own |= state.summed(number)
         ways = self._ways(speaker, state.table(number))
-        rows += [Row(way.packed, self._channels_of_way(number, way)) for way in ways if way.packed]
+        rows += [ForwardingRow(way.packed, self._channels_of_way(number, way)) for way in ways if way.packed]
         has = own
         for way in ways if self._wider else ():
             has |= way.bits
@@ -226,7 +226,7 @@ class _FamilyForwarding:
                 if over is None:
                     own |= missing
                 else:
-                    rows.append(Row(missing << self._first, self._channels_of_way(number, over)))
+                    rows.append(ForwardingRow(missing << self._first, self._channels_of_way(number, over)))
         self._whole.own[number] |= (own & self.mask) << self._first
 
     def _end_connected(self, router: Router) -> None:
@@ -238,7 +238,7 @@ class _FamilyForwarding:
             if subnets.issuperset(self._whole.destinations[first + number].prefixes):
                 self._whole.own[router.number] |= 1 << number + first
 
-    def _ways(self, speaker: BgpSpeaker, table: LearnedTable) -> tuple["_Way", ...]:
+    def _ways(self, speaker: BgpSpeaker, table: LearnedTable) -> tuple["_ForwardingWay", ...]:
         """Return what a router sends the same way, by its table; routers with one table share the result."""
         key = (id(table), speaker.installs, speaker.installs_internal)
         if key not in self._ways_of:
@@ -250,11 +250,11 @@ class _FamilyForwarding:
             self._ways_of[key] = tuple(itertools.starmap(self._way, merged.values()))
         return self._ways_of[key]
 
-    def _way(self, bits: int, entry: TableEntry) -> "_Way":
+    def _way(self, bits: int, entry: TableEntry) -> "_ForwardingWay":
         hosts = bits & self.mask if self._wider else bits
-        return _Way(bits, hosts << self._first if self._first else hosts, entry)
+        return _ForwardingWay(bits, hosts << self._first if self._first else hosts, entry)
 
-    def _channels_of_way(self, number: int, way: "_Way") -> tuple[int, ...]:
+    def _channels_of_way(self, number: int, way: "_ForwardingWay") -> tuple[int, ...]:
         whole, plane = self._whole, self._whole.plane
         channels: list[int] = []
         if way.entry.vias:
@@ -291,14 +291,14 @@ class _FamilyForwarding:
         A prefix inside a destination takes a part of it: packets of the destination then go both ways.
         """
         whole, members = self._whole, self._world.destinations.members
-        for inner in bits_of(self.mask):
+        for inner in bit_positions(self.mask):
             bit = 1 << inner + self._first
             if to in members[inner]:
                 whole.own[number] &= ~bit
-                whole.rows[number] = [Row(row.bits & ~bit, row.channels) for row in whole.rows[number]]
+                whole.rows[number] = [ForwardingRow(row.bits & ~bit, row.channels) for row in whole.rows[number]]
             elif any(to.covers(prefix) for prefix in members[inner]):
                 if bit & whole.own[number] or any(row.bits & bit for row in whole.rows[number]):
                     continue
             elif not any(prefix.covers(to) for prefix in members[inner]):
                 continue
-            whole.rows[number].append(Row(bit, channels))
+            whole.rows[number].append(ForwardingRow(bit, channels))

@@ -15,7 +15,7 @@ from nodrop.routing.failures import FailureAnalysis, FailureOutcome
 from nodrop.routing.prefixes import ADDRESS_FAMILIES, AddressFamily
 from nodrop.routing.routes import FamilyRoutes
 from nodrop.routing.static_routes import is_discard_route, usable_static_routes
-from nodrop.routing.tiers import TierRanks, rank
+from nodrop.routing.tiers import TierDirections, tier_of_device
 
 
 class HarmlessFailures:
@@ -71,12 +71,12 @@ def _forwards_between_tiers_alone(forwarding: Forwarding, invariants: Invariants
 
 def _is_tiered(forwarding: Forwarding, routes: FamilyRoutes, hosts: int) -> bool:
     """Whether packets enter at the lowest tier, all sessions join two tiers, and no router sends up what came down."""
-    world, tiers = routes.world, TierRanks(routes.world)
+    world, tiers = routes.world, TierDirections(routes.world)
     table, local = routes.state.table, routes.state.local
     for number, speaker in world.speakers.items():
         if len(tiers.up(number)) + len(tiers.down(number)) < len(speaker.links):
             return False
-        if number in forwarding.entries and rank(speaker.router.device) != 0:
+        if number in forwarding.entries and tier_of_device(speaker.router.device) != 0:
             return False
     valleys = {number: bits for number in world.speakers if (bits := tiers.valley(number, table, local) & hosts)}
     over = tiers.trace_destinations(hosts, table, local) if valleys else {}

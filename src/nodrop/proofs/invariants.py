@@ -12,15 +12,15 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from nodrop.analyses._targets import AnnouncedPrefixes
-from nodrop.proofs.forwarding import Forwarding, bits_of
+from nodrop.proofs.forwarding import Forwarding, bit_positions
 from nodrop.routing.adverts import union_of_bits
 from nodrop.routing.prefixes import ADDRESS_FAMILIES
 from nodrop.routing.routes import FamilyRoutes
 from nodrop.routing.speakers import BgpSpeaker, SpeakerLink
 from nodrop.routing.static_routes import is_discard_route, usable_static_routes
-from nodrop.routing.tiers import rank
+from nodrop.routing.tiers import tier_of_device
 
-Reason = Literal["no-level", "level", "passes", "outer", "static", "inside", "default"]
+StepReason = Literal["no-level", "level", "passes", "outer", "static", "inside", "default"]
 
 
 class SessionKind(NamedTuple):
@@ -47,7 +47,7 @@ class SessionWay(NamedTuple):
 class Obstacle(NamedTuple):
     """Why a condition does not hold: a router, a neighbor to which it announces, and one that it hears that from."""
 
-    reason: Reason
+    reason: StepReason
     router: int
     to: int | None = None
     heard_from: int | None = None
@@ -112,7 +112,7 @@ class _SessionFacts:
             if speaker.peers:
                 self.other.append(Obstacle("inside", number))
             for link in speaker.links:
-                kind = _kind_of(speaker, link, world.speakers[link.far], relevant, first)
+                kind = _session_kind_of_link(speaker, link, world.speakers[link.far], relevant, first)
                 way = SessionWay(number, link.far, self._numbers.setdefault(kind, len(self._numbers)))
                 self.sessions[way] = None
                 if link.outbound.default is not None:
@@ -131,7 +131,7 @@ def _outer_classes(forwarding: Forwarding, routes: FamilyRoutes, first: int) -> 
     """Return the classes of announced prefixes that have longer ones of hosts inside them."""
     announced, class_of = AnnouncedPrefixes(routes), routes.world.destinations.class_of
     outer = 0
-    for number in bits_of(forwarding.every >> first & routes.world.every):
+    for number in bit_positions(forwarding.every >> first & routes.world.every):
         for prefix in forwarding.destinations[first + number].prefixes:
             for wider in announced.find_covering_prefixes(prefix):
                 if wider != prefix:
@@ -139,7 +139,9 @@ def _outer_classes(forwarding: Forwarding, routes: FamilyRoutes, first: int) -> 
     return outer
 
 
-def _kind_of(speaker: BgpSpeaker, link: SpeakerLink, far: BgpSpeaker, relevant: int, first: int) -> SessionKind:
+def _session_kind_of_link(
+    speaker: BgpSpeaker, link: SpeakerLink, far: BgpSpeaker, relevant: int, first: int
+) -> SessionKind:
     """Return the kind of a session from a speaker to the far end of one of its links, for `relevant` destinations."""
     heard = far.links[link.far_position]
     reach = link.outbound.reach & heard.inbound.reach
@@ -150,7 +152,7 @@ def _kind_of(speaker: BgpSpeaker, link: SpeakerLink, far: BgpSpeaker, relevant: 
 def _levels_by_role(forwarding: Forwarding, facts: _SessionFacts) -> Mapping[int, int]:
     """Return the tiers of routers whose roles have one."""
     routers = forwarding.plane.routers
-    ranks = {number: rank(routers[number].device) for number in facts.ends}
+    ranks = {number: tier_of_device(routers[number].device) for number in facts.ends}
     return {number: tier for number, tier in ranks.items() if tier is not None}
 
 

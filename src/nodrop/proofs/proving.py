@@ -10,7 +10,7 @@ from nodrop.proofs.deadlock import DeadlockCheck
 from nodrop.proofs.failures import FailureSearch, search_failures
 from nodrop.proofs.invariants import Invariants, check_invariants
 
-Verdict = Literal["free", "unknown", "possible", "possible-after-failures"]
+DeadlockVerdict = Literal["free", "unknown", "possible", "possible-after-failures"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +27,7 @@ class DeadlockProof:
     change: LeastChange | None = None
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> DeadlockVerdict:
         """Whether a deadlock is possible; unknown without a circle where facts are missing."""
         if not self.check.is_free:
             return "possible"

@@ -15,7 +15,7 @@ from functools import partial
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
-from nodrop.analyses._targets import targets
+from nodrop.analyses._targets import routed_targets_of
 from nodrop.model.fabric import End
 from nodrop.proofs.deadlock import Names
 from nodrop.proofs.dependencies import Buffer, DependencyGraph, Traffic
@@ -25,7 +25,7 @@ from nodrop.proofs.storm_hosts import FillTime, HostCounts, HostKind
 KEPT = 3
 """Of how many switches of a class the graph has the buffers: the one of the NIC, one before and one behind a third."""
 
-Fill = Callable[[End, int], FillTime | None]
+FindFillTime = Callable[[End, int], FillTime | None]
 """Returns how long the buffer of a port's priority group takes to fill; None where that is not known."""
 
 
@@ -84,11 +84,11 @@ class _Times(NamedTuple):
 
 _NEVER = float("inf")
 _AT_ONCE = _Times(0.0, 0, 0.0)
-_NIC = -1
+_NIC_BUFFER = -1
 """Stands for the NIC where a buffer waits for it."""
 
 
-class _Reached(NamedTuple):
+class _ReachedBuffer(NamedTuple):
     """When a pause reaches a buffer, and the node of the buffer that it waits for."""
 
     times: _Times
@@ -113,13 +113,15 @@ class _HostWay(NamedTuple):
 class StormModel:
     """The graph of a fabric against its direction, with the ports of hosts."""
 
-    def __init__(self, traffic: Traffic, fill: Fill, port_key: Callable[[End], Hashable] = lambda end: None) -> None:
+    def __init__(
+        self, traffic: Traffic, fill: FindFillTime, port_key: Callable[[End], Hashable] = lambda end: None
+    ) -> None:
         """Take the traffic of a fabric; ports with different keys, or times to fill, are never alike."""
         self._traffic, self._fill, self._names = traffic, fill, Names(traffic)
         self._groups = sorted({group for behavior in traffic.behaviors.all for group in behavior.pauses})
         self._hosts: dict[int, dict[HostKind, dict[End, None]]] = {}
         """By router and kind, the ports to hosts."""
-        for target in targets(traffic.forwarding.index):
+        for target in routed_targets_of(traffic.forwarding.index):
             if target.kind == "hosts":
                 self._take_host_ports(target.router, target.leg.ports)
         self._same = EquivalentRouters(
@@ -180,7 +182,7 @@ class StormModel:
         members: Sequence[int],
         kind: HostKind,
         queues: tuple[int, ...],
-        reached: Mapping[int, _Reached],
+        reached: Mapping[int, _ReachedBuffer],
         hosts: Mapping[tuple[int, HostKind], _HostWay],
     ) -> Iterator[Storm]:
         """Yield the storms of the ports of a kind, once for those that stop as many hosts and GPUs."""
@@ -219,13 +221,13 @@ class StormModel:
             self._known_fills[node] = self._fill(self._names.port(buffer), buffer.group)
         return self._known_fills[node]
 
-    def _spread(self, first: Iterable[int]) -> Mapping[int, _Reached]:
+    def _spread(self, first: Iterable[int]) -> Mapping[int, _ReachedBuffer]:
         """Return the buffers that fill up, with the number of steps, the times, and the buffer that each waits for.
 
         A row of a router is followed once: what waits for its buffers waits for the one that stops first.
         """
-        begin = [(_AT_ONCE.after(self._fill_of(node)), node, _NIC) for node in dict.fromkeys(first)]
-        reached: dict[int, _Reached] = {}
+        begin = [(_AT_ONCE.after(self._fill_of(node)), node, _NIC_BUFFER) for node in dict.fromkeys(first)]
+        reached: dict[int, _ReachedBuffer] = {}
         waiting = [entry for entry in begin if entry[0].least_us != _NEVER]
         heapify(waiting)
         unknown, seen = len(waiting) < len(begin), set[int]()
@@ -233,7 +235,7 @@ class StormModel:
             times, node, over = heappop(waiting)
             if node in reached:
                 continue
-            reached[node] = _Reached(times, over)
+            reached[node] = _ReachedBuffer(times, over)
             for before in self._waiting_for(node, seen):
                 fill = self._fill_of(before)
                 if fill is None:
@@ -244,7 +246,9 @@ class StormModel:
             self._spread_without_times(begin, reached)
         return reached
 
-    def _spread_without_times(self, begin: Iterable[tuple[_Times, int, int]], reached: dict[int, _Reached]) -> None:
+    def _spread_without_times(
+        self, begin: Iterable[tuple[_Times, int, int]], reached: dict[int, _ReachedBuffer]
+    ) -> None:
         """Add the buffers whose times are not known, by steps: each waits for the first one that it can wait for."""
         waiting = [(found.times.steps, node, found.over) for node, found in reached.items()]
         waiting += [(times.steps, node, over) for times, node, over in begin if times.least_us == _NEVER]
@@ -255,7 +259,7 @@ class StormModel:
             if node in done:
                 continue
             done.add(node)
-            reached.setdefault(node, _Reached(_Times(_NEVER, steps, _NEVER), over))
+            reached.setdefault(node, _ReachedBuffer(_Times(_NEVER, steps, _NEVER), over))
             for before in self._waiting_for(node, seen):
                 if before not in reached:
                     heappush(waiting, (steps + 1, before, node))
@@ -270,7 +274,7 @@ class StormModel:
                         seen.add(hub)
                         yield from self._before.get(hub, ())
 
-    def _stopped_ports(self, origin: int, shown: int, reached: Mapping[int, _Reached]) -> Iterator[StoppedPort]:
+    def _stopped_ports(self, origin: int, shown: int, reached: Mapping[int, _ReachedBuffer]) -> Iterator[StoppedPort]:
         """Yield one port of those that stop alike, with the number of these, as after the exchange of two routers."""
         ends: dict[tuple[int, int, int], End] = {}
         done = set[tuple[tuple[int, int, int], int]]()
@@ -287,7 +291,7 @@ class StormModel:
                     len(self._stand_for(origin, channel.near)) * len(self._stand_for(origin, channel.far)),
                     found.times.steps,
                     *_times_or_none(found.times.least_us, found.times.most_us),
-                    None if found.over == _NIC else self._port_of(found.over, origin, shown),
+                    None if found.over == _NIC_BUFFER else self._port_of(found.over, origin, shown),
                 )
 
     def _port_of(self, node: int, origin: int, shown: int) -> End:
@@ -296,7 +300,7 @@ class StormModel:
         return self._names.port(Buffer(self._same.exchanged(buffer.channel, origin, shown), buffer.group))
 
     def _stopped_host_kinds(
-        self, origin: int, behavior: int, queues: tuple[int, ...], reached: Mapping[int, _Reached]
+        self, origin: int, behavior: int, queues: tuple[int, ...], reached: Mapping[int, _ReachedBuffer]
     ) -> Mapping[tuple[int, HostKind], _HostWay]:
         """Return how ports to hosts fill: at the same switch, and where they feed a stopped port.
 
@@ -318,7 +322,9 @@ class StormModel:
                     found[number, kind] = min(ways)
         return found
 
-    def _host_ways(self, kind: HostKind, nodes: Iterable[int], reached: Mapping[int, _Reached]) -> Iterator[_HostWay]:
+    def _host_ways(
+        self, kind: HostKind, nodes: Iterable[int], reached: Mapping[int, _ReachedBuffer]
+    ) -> Iterator[_HostWay]:
         """Yield how a port to a host fills over the buffers of its switch's neighbors that fill."""
         traffic, behaviors = self._traffic, self._traffic.behaviors
         for dscp in self._lossless_dscps(kind):
@@ -334,7 +340,7 @@ class StormModel:
         behaviors = self._traffic.behaviors.all
         for dscp in self._lossless_dscps(kind):
             if behaviors[behavior].queue[behaviors[kind.behavior].tc[dscp]] in queues:
-                yield self._host_way(kind, behaviors[kind.behavior].group_of(dscp), _AT_ONCE, _NIC)
+                yield self._host_way(kind, behaviors[kind.behavior].group_of(dscp), _AT_ONCE, _NIC_BUFFER)
 
     def _lossless_dscps(self, kind: HostKind) -> Iterator[int]:
         behavior = self._traffic.behaviors.all[kind.behavior]
@@ -358,7 +364,7 @@ class StormModel:
             ends = [end for end in self._hosts[exchange.get(number, number)][kind] if end != port]
             if ends:
                 count = len(ends) * len(self._stand_for(origin, number))
-                over = None if way.over == _NIC else self._port_of(way.over, origin, shown)
+                over = None if way.over == _NIC_BUFFER else self._port_of(way.over, origin, shown)
                 yield StoppedPort(
                     ends[0], way.group, count, way.steps, *_times_or_none(way.least_us, way.most_us), over
                 )

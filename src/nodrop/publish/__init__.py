@@ -3,34 +3,41 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from nodrop.publish.compare import Compared, Comparison, Drift, check, comparison, interrupted
-from nodrop.publish.disk import DISK, Disk
-from nodrop.publish.draft import Draft, Part, Published, Put, drafting, require_relative
-from nodrop.publish.inplace import Built, Replacement, built_from, replace_files
-from nodrop.publish.names import Names, matching
-from nodrop.publish.tree import MANIFEST, digest, require_safe_paths
+from nodrop.publish.compare import (
+    ComparedFiles,
+    FolderComparison,
+    TreeDrift,
+    begin_comparison,
+    compare_with_build,
+    interrupted_build_hint,
+)
+from nodrop.publish.disk import DEFAULT_DISK, Disk
+from nodrop.publish.draft import Draft, Part, PublishedFiles, PutFiles, open_draft, require_relative
+from nodrop.publish.inplace import BuildFolder, Replacement, built_from, replace_files
+from nodrop.publish.names import IsCommandFile, match_file_names
+from nodrop.publish.tree import MANIFEST_FILE, content_digest, require_safe_paths
 
 __all__ = [
-    "DISK",
-    "MANIFEST",
-    "Built",
-    "Compared",
-    "Comparison",
+    "DEFAULT_DISK",
+    "MANIFEST_FILE",
+    "BuildFolder",
+    "ComparedFiles",
     "Disk",
     "Draft",
-    "Drift",
-    "Names",
+    "FolderComparison",
+    "IsCommandFile",
     "Part",
-    "Published",
-    "Put",
+    "PublishedFiles",
+    "PutFiles",
     "Replacement",
+    "TreeDrift",
+    "begin_comparison",
     "built_from",
-    "check",
-    "comparison",
-    "digest",
-    "drafting",
-    "interrupted",
-    "matching",
+    "compare_with_build",
+    "content_digest",
+    "interrupted_build_hint",
+    "match_file_names",
+    "open_draft",
     "publish",
     "replace_files",
 ]
@@ -39,15 +46,15 @@ __all__ = [
 def publish(
     directory: Path,
     files: Mapping[str, bytes],
-    file_names: Names,
+    file_names: IsCommandFile,
     *,
     inputs: Mapping[str, str],
     display: str,
-    disk: Disk = DISK,
+    disk: Disk = DEFAULT_DISK,
     overwrite_edited: bool = False,
     mark: str | None = None,
     private: bool = False,
-) -> Published:
+) -> PublishedFiles:
     """Replace the content of `directory` with exactly these files and the manifest: a draft of one part.
 
     With a `mark`, replace only content that has a file of that name: files that another command wrote stay.
@@ -60,7 +67,7 @@ def publish(
     """
     require_safe_paths(files)
     require_relative(inputs)
-    with drafting(
+    with open_draft(
         directory, file_names, display=display, disk=disk, overwrite_edited=overwrite_edited, mark=mark, private=private
     ) as draft:
         return draft.publish([draft.part().put(files)], inputs)

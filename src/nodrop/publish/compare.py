@@ -6,25 +6,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from nodrop.publish.held import Held, NotPlain
-from nodrop.publish.refusal import in_words, make_refusal, require_folder
-from nodrop.publish.swap import placing
+from nodrop.publish.held import HeldFolder, NotPlain
+from nodrop.publish.refusal import errors_as_problems, make_refusal, require_folder
+from nodrop.publish.swap import open_place
 from nodrop.publish.tree import (
-    MANIFEST,
+    MANIFEST_FILE,
     Manifest,
-    digest,
-    first_difference,
-    folders_of,
-    is_file,
-    manifest_bytes,
+    content_digest,
+    first_differing_line,
+    is_plain_file,
+    parent_folders_of,
     printable_path,
+    read_manifest_bytes,
     require_safe_paths,
-    walk,
+    walk_folder,
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Drift:
+class TreeDrift:
     """One difference between a folder and the result of a build."""
 
     path: str
@@ -34,7 +34,7 @@ class Drift:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Compared:
+class ComparedFiles:
     """The digests of some files, and for those whose place holds something else the first line (from 1) to differ."""
 
     digests: Mapping[str, str]
@@ -42,26 +42,26 @@ class Compared:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class FolderComparison:
     """A folder to compare files with. It is small, and can be sent to the process that makes the files."""
 
     directory: Path
     display: str
 
-    def put(self, files: Mapping[str, bytes]) -> Compared:
+    def put(self, files: Mapping[str, bytes]) -> ComparedFiles:
         """Compare these files with what stands in their places."""
         require_safe_paths(files)
-        digests = {path: digest(files[path]) for path in files}
+        digests = {path: content_digest(files[path]) for path in files}
         lines = {}
-        with in_words(self.display):
+        with errors_as_problems(self.display):
             folder = self._open_output_folder()
             for path in files:
                 with suppress(FileNotFoundError, NotADirectoryError, NotPlain):
                     if folder is not None and (current_data := folder.read_file(path)[1]) != files[path]:
-                        lines[path] = first_difference(current_data, files[path])
-        return Compared(digests=digests, lines=lines)
+                        lines[path] = first_differing_line(current_data, files[path])
+        return ComparedFiles(digests=digests, lines=lines)
 
-    def drifts(self, comparisons: Sequence[Compared]) -> tuple[Drift, ...]:
+    def drifts(self, comparisons: Sequence[ComparedFiles]) -> tuple[TreeDrift, ...]:
         """Return how the folder differs from the result of a build of all the parts.
 
         The manifest's digests of the inputs are taken as they are: other inputs that give the same files are no drift.
@@ -69,76 +69,76 @@ class Comparison:
         digests = {path: data for part in comparisons for path, data in part.digests.items()}
         lines = {path: line for part in comparisons for path, line in part.lines.items()}
         require_safe_paths(digests)
-        with in_words(self.display):
+        with errors_as_problems(self.display):
             folder = self._open_output_folder()
             if folder is None:
-                return tuple(Drift(path=path, kind="missing") for path in sorted([*digests, MANIFEST]))
+                return tuple(TreeDrift(path=path, kind="missing") for path in sorted([*digests, MANIFEST_FILE]))
             old_manifest = _manifest_or_empty(folder)
-            status = dict(walk(folder, folders_of([*digests, *old_manifest.files])))
-            if MANIFEST in status and is_file(status[MANIFEST]):
+            status = dict(walk_folder(folder, parent_folders_of([*digests, *old_manifest.files])))
+            if MANIFEST_FILE in status and is_plain_file(status[MANIFEST_FILE]):
                 manifest = Manifest(inputs=old_manifest.inputs, files=digests).to_bytes()
                 if (bytes_there := _read_manifest_bytes(folder)) != manifest:
-                    lines[MANIFEST] = first_difference(bytes_there, manifest)
+                    lines[MANIFEST_FILE] = first_differing_line(bytes_there, manifest)
         drifts = []
-        for path in sorted({*digests, *status, MANIFEST}):
+        for path in sorted({*digests, *status, MANIFEST_FILE}):
             if path not in status:
-                drifts.append(Drift(path=path, kind="missing"))
-            elif path not in digests and path != MANIFEST:
-                drifts.append(Drift(path=printable_path(path), kind="unexpected"))
-            elif not is_file(status[path]):
-                drifts.append(Drift(path=path, kind="differs"))
+                drifts.append(TreeDrift(path=path, kind="missing"))
+            elif path not in digests and path != MANIFEST_FILE:
+                drifts.append(TreeDrift(path=printable_path(path), kind="unexpected"))
+            elif not is_plain_file(status[path]):
+                drifts.append(TreeDrift(path=path, kind="differs"))
             elif path in lines:
-                drifts.append(Drift(path=path, kind="differs", line=lines[path]))
+                drifts.append(TreeDrift(path=path, kind="differs", line=lines[path]))
         return tuple(drifts)
 
-    def _open_output_folder(self) -> Held | None:
+    def _open_output_folder(self) -> HeldFolder | None:
         """Open the folder; None where there is none."""
-        with suppress(FileNotFoundError), placing(self.directory) as place:
+        with suppress(FileNotFoundError), open_place(self.directory) as place:
             require_folder(place, self.display)
-            return Held.of(place.tree)
+            return HeldFolder.of(place.tree)
         return None
 
 
-def comparison(directory: Path, *, display: str) -> Comparison:
+def begin_comparison(directory: Path, *, display: str) -> FolderComparison:
     """Begin a comparison; InputProblems where a build that was interrupted has left no folder."""
     display = display.rstrip("/")
-    with in_words(display), suppress(FileNotFoundError), placing(directory):
+    with errors_as_problems(display), suppress(FileNotFoundError), open_place(directory):
         pass
-    if hint := interrupted(directory):
+    if hint := interrupted_build_hint(directory):
         raise make_refusal(display, "no such folder", hint)
-    return Comparison(directory=directory, display=display)
+    return FolderComparison(directory=directory, display=display)
 
 
-def check(directory: Path, files: Mapping[str, bytes], *, display: str) -> tuple[Drift, ...]:
+def compare_with_build(directory: Path, files: Mapping[str, bytes], *, display: str) -> tuple[TreeDrift, ...]:
     """Compare the folder, byte by byte, with the result of a build of these files."""
     require_safe_paths(files)
-    compared = comparison(directory, display=display)
+    compared = begin_comparison(directory, display=display)
     return compared.drifts([compared.put(files)])
 
 
-def interrupted(directory: Path) -> str | None:
+def interrupted_build_hint(directory: Path) -> str | None:
     """Return the next step if an interrupted build left a folder missing; None if no build was interrupted.
 
     Nothing is moved: only a build does that.
     """
-    with suppress(OSError, ValueError), placing(directory) as place:
+    with suppress(OSError, ValueError), open_place(directory) as place:
         if place.tree.status() is None and place.old.status() is not None:
             name, old = place.tree.name, place.old.name
             return f"a build of {name} was interrupted; run `nodrop build` again, or rename {old} beside it to {name}"
     return None
 
 
-def _read_manifest_bytes(folder: Held) -> bytes:
+def _read_manifest_bytes(folder: HeldFolder) -> bytes:
     """Return the text of a folder's manifest; nothing, where it is too large for one."""
     try:
-        return manifest_bytes(MANIFEST, folder.handle)
+        return read_manifest_bytes(MANIFEST_FILE, folder.handle)
     except ValueError:
         return b""
 
 
-def _manifest_or_empty(folder: Held) -> Manifest:
+def _manifest_or_empty(folder: HeldFolder) -> Manifest:
     """Return the content of a folder's manifest; none where it cannot be read as one."""
     try:
-        return Manifest.from_bytes(manifest_bytes(MANIFEST, folder.handle))
+        return Manifest.from_bytes(read_manifest_bytes(MANIFEST_FILE, folder.handle))
     except (ValueError, OSError):
         return Manifest(inputs={}, files={})

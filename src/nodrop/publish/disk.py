@@ -9,24 +9,24 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import BinaryIO
 
-from nodrop.publish.held import Held, stale_handle_error
-from nodrop.publish.landing import Landing
+from nodrop.publish.held import HeldFolder, stale_handle_error
+from nodrop.publish.landing import OutputPlace
 
-NOT_OFFERED = frozenset({errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP})
+UNSUPPORTED_OPERATION_ERRNOS = frozenset({errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP})
 """What is answered where the system, or one file system of it, does not have an operation."""
 
-MARKER = ".nodrop-draft"
-MARK = b"Made by `nodrop build` on the way to a new tree, and removed by the next one.\n"
+MARKER_FILE = ".nodrop-draft"
+MARKER_FILE_CONTENT = b"Made by `nodrop build` on the way to a new tree, and removed by the next one.\n"
 """What stands first in a tree on its way in, and in one on its way out: nodrop made it and may remove it."""
 
-LOCK = b"Held by `nodrop build` while it runs, and removed by it.\n"
+LOCK_FILE_CONTENT = b"Held by `nodrop build` while it runs, and removed by it.\n"
 """What a lock's file holds that nodrop made; any other stays."""
 
-_NEW = os.O_CREAT | os.O_EXCL
+_CREATE_NEW_FLAGS = os.O_CREAT | os.O_EXCL
 _RENAME_EXCHANGE = 2  # linux/fs.h
 
 
-class NotOurs(Exception):
+class ForeignEntry(Exception):
     """An entry next to a tree has one of nodrop's names, but nodrop did not make it, or another user did."""
 
     def __init__(self, name: str, owner: int | None = None) -> None:
@@ -40,19 +40,19 @@ class Disk:
     All are relative to open folders and follow no link, so nobody who swaps names meanwhile can redirect them.
     """
 
-    def mkdir(self, place: Landing, mode: int = 0o777) -> None:
+    def mkdir(self, place: OutputPlace, mode: int = 0o777) -> None:
         """Make one folder, less the umask."""
         os.mkdir(place.name, mode, dir_fd=place.folder)
 
-    def write_file(self, place: Landing, data: bytes, mode: int, *, sync: bool) -> None:
+    def write_file(self, place: OutputPlace, data: bytes, mode: int, *, sync: bool) -> None:
         """Write a file that was not there, less the umask; with `sync`, return once it would outlive a power cut."""
-        with os.fdopen(place.open(os.O_WRONLY | _NEW, mode), "wb") as file:
+        with os.fdopen(place.open(os.O_WRONLY | _CREATE_NEW_FLAGS, mode), "wb") as file:
             file.write(data)
             if sync:
                 file.flush()
                 os.fsync(file.fileno())
 
-    def mark(self, folder: Held, mode: int | None = None) -> None:
+    def mark(self, folder: HeldFolder, mode: int | None = None) -> None:
         """Mark a folder as made by nodrop; its owner may then remove it; it may be marked already.
 
         With `mode`, it has that mode, regardless of the umask.
@@ -61,14 +61,14 @@ class Disk:
         wanted_mode = current_mode | 0o700 if mode is None else mode
         if wanted_mode != current_mode:
             os.fchmod(folder.handle, wanted_mode)
-        marker = folder.at(MARKER)
+        marker = folder.at(MARKER_FILE)
         if marker.status() is None:  # a full disk has no room for a second one, not even for a moment
             with suppress(FileExistsError):
-                os.close(marker.write_whole(MARK))
+                os.close(marker.write_whole(MARKER_FILE_CONTENT))
 
-    def unmark(self, folder: Held) -> None:
+    def unmark(self, folder: HeldFolder) -> None:
         """Take out of a folder that it may be removed."""
-        os.unlink(MARKER, dir_fd=folder.handle)
+        os.unlink(MARKER_FILE, dir_fd=folder.handle)
 
     def write_draft(self, file: BinaryIO, data: bytes) -> None:
         """Write a draft of a file, and return once it would outlive a power cut."""
@@ -76,7 +76,7 @@ class Disk:
         file.flush()
         os.fsync(file.fileno())
 
-    def take_after(self, draft: int, place: Landing) -> None:
+    def take_after(self, draft: int, place: OutputPlace) -> None:
         """Give an open file the owner, mode and attributes of another; PermissionError where only root could."""
         source = place.open(os.O_RDONLY | os.O_NONBLOCK)
         try:
@@ -88,11 +88,11 @@ class Disk:
         finally:
             os.close(source)
 
-    def put(self, draft: Landing, place: Landing) -> None:
+    def put(self, draft: OutputPlace, place: OutputPlace) -> None:
         """Let a draft take the place of a file in its folder, in one step."""
         os.replace(draft.name, place.name, src_dir_fd=draft.folder, dst_dir_fd=place.folder)
 
-    def link(self, source: Landing, place: Landing) -> None:
+    def link(self, source: OutputPlace, place: OutputPlace) -> None:
         """Let a file have a second name."""
         os.link(source.name, place.name, src_dir_fd=source.folder, dst_dir_fd=place.folder, follow_symlinks=False)
 
@@ -102,7 +102,9 @@ class Disk:
             try:
                 os.fsync(handle)
             except OSError as error:
-                if error.errno not in NOT_OFFERED:  # CIFS and some FUSE systems have no fsync of a folder
+                if (
+                    error.errno not in UNSUPPORTED_OPERATION_ERRNOS
+                ):  # CIFS and some FUSE systems have no fsync of a folder
                     raise
 
     def sync_filesystem(self, folder: int) -> None:
@@ -110,43 +112,45 @@ class Disk:
         try:
             _call_libc("syncfs", folder)
         except OSError as error:
-            if error.errno not in NOT_OFFERED:
+            if error.errno not in UNSUPPORTED_OPERATION_ERRNOS:
                 raise
             os.sync()
 
-    def rename(self, source: Landing, place: Landing) -> None:
+    def rename(self, source: OutputPlace, place: OutputPlace) -> None:
         """Move within a folder, in one step; a folder replaces nothing but an empty folder."""
         os.rename(source.name, place.name, src_dir_fd=source.folder, dst_dir_fd=place.folder)
 
-    def exchange(self, landing: Landing, other_landing: Landing) -> None:
+    def exchange(self, landing: OutputPlace, other_landing: OutputPlace) -> None:
         """Let two names change places, in one step; an OSError of NOT_OFFERED where that does not exist."""
         names = os.fsencode(landing.name), os.fsencode(other_landing.name)
         _call_libc("renameat2", landing.folder, names[0], other_landing.folder, names[1], _RENAME_EXCHANGE)
 
-    def remove_tree(self, place: Landing, folder: Held) -> None:
+    def remove_tree(self, place: OutputPlace, folder: HeldFolder) -> None:
         """Remove a folder that has this name, and all below it, its marker last; links are never followed.
 
         The content removed is that of the folder that was opened, even if another folder has its name by now.
         """
         with os.scandir(folder.handle) as scandir_iterator:
             entries = [
-                (entry.name, entry.is_dir(follow_symlinks=False)) for entry in scandir_iterator if entry.name != MARKER
+                (entry.name, entry.is_dir(follow_symlinks=False))
+                for entry in scandir_iterator
+                if entry.name != MARKER_FILE
             ]
         for name, is_folder in entries:
             if is_folder:
                 shutil.rmtree(name, dir_fd=folder.handle)
             else:
                 os.unlink(name, dir_fd=folder.handle)
-        folder.at(MARKER).remove()
+        folder.at(MARKER_FILE).remove()
         if not folder.is_at(place):
             raise stale_handle_error()
         os.rmdir(place.name, dir_fd=place.folder)
 
-    def remove_empty(self, place: Landing) -> None:
+    def remove_empty(self, place: OutputPlace) -> None:
         """Remove a folder that holds nothing; an OSError where it does."""
         os.rmdir(place.name, dir_fd=place.folder)
 
-    def lock(self, place: Landing) -> int | None:
+    def lock(self, place: OutputPlace) -> int | None:
         """Take the lock of this name, and return the handle that `unlock` wants; None when another run holds it.
 
         The kernel lets go when a run dies, so a file left behind locks nobody out. NotOurs where the name is no file,
@@ -166,20 +170,20 @@ class Disk:
             if is_locked:
                 return handle
 
-    def unlock(self, place: Landing, handle: int) -> None:
+    def unlock(self, place: OutputPlace, handle: int) -> None:
         """Remove the lock's file, and only then let go: the next process that gets it sees that it is gone.
 
         A file without the content that nodrop writes into a lock belongs to another program, and stays.
         """
         try:
-            if os.pread(handle, len(LOCK) + 1, 0) == LOCK and _is_same_file(handle, place):
+            if os.pread(handle, len(LOCK_FILE_CONTENT) + 1, 0) == LOCK_FILE_CONTENT and _is_same_file(handle, place):
                 place.remove()
         finally:
             fcntl.flock(handle, fcntl.LOCK_UN)  # closing is not enough while a forked child shares the handle
             os.close(handle)
 
 
-DISK = Disk()
+DEFAULT_DISK = Disk()
 
 
 @contextmanager
@@ -192,18 +196,18 @@ def _reopen_folder(folder: int) -> Iterator[int]:
         os.close(handle)
 
 
-def _open_lock_file(place: Landing) -> int:
+def _open_lock_file(place: OutputPlace) -> int:
     """Open the file of a lock, and make it where there is none."""
     while True:
         with suppress(FileExistsError):
-            return place.write_whole(LOCK)
+            return place.write_whole(LOCK_FILE_CONTENT)
         status = place.status()
         if status is None:
             continue
         if not stat.S_ISREG(status.st_mode):
-            raise NotOurs(place.name)
+            raise ForeignEntry(place.name)
         if status.st_uid != os.geteuid():
-            raise NotOurs(place.name, status.st_uid)
+            raise ForeignEntry(place.name, status.st_uid)
         with suppress(FileNotFoundError):
             return place.open(os.O_RDWR | os.O_NONBLOCK)
 
@@ -215,11 +219,11 @@ def _copy_attributes(source: int, target: int) -> None:
             with suppress(OSError):
                 os.setxattr(target, name, os.getxattr(source, name))
     except OSError as error:
-        if error.errno not in NOT_OFFERED:
+        if error.errno not in UNSUPPORTED_OPERATION_ERRNOS:
             raise
 
 
-def _is_same_file(handle: int, place: Landing) -> bool:
+def _is_same_file(handle: int, place: OutputPlace) -> bool:
     """Whether the open file is still the one of this name."""
     status = place.status()
     return status is not None and os.path.samestat(os.fstat(handle), status)

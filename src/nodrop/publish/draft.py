@@ -7,39 +7,49 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 
 from nodrop.errors import InputProblems
-from nodrop.publish.disk import DISK, Disk, NotOurs
-from nodrop.publish.held import Held, naming
-from nodrop.publish.names import Names
+from nodrop.publish.disk import DEFAULT_DISK, Disk, ForeignEntry
+from nodrop.publish.held import HeldFolder, name_path_in_errors
+from nodrop.publish.names import IsCommandFile
 from nodrop.publish.refusal import (
-    in_words,
+    describe_os_error,
+    errors_as_problems,
+    make_foreign_file_refusal,
     make_refusal,
-    not_ours,
-    reason,
     require_folder,
     require_replaceable,
-    unsettled,
+    unsettled_build_problems,
 )
-from nodrop.publish.swap import Folders, Place, clear, drafted, leftovers, locked, placing, settle, swap
+from nodrop.publish.swap import (
+    MadeFolders,
+    Place,
+    hold_lock,
+    make_draft_folder,
+    open_leftovers,
+    open_place,
+    remove_leftovers,
+    settle_interrupted_swap,
+    swap_trees,
+)
 from nodrop.publish.tree import (
-    MANIFEST,
+    MANIFEST_FILE,
     Manifest,
-    Standing,
-    digest,
-    edited_problem,
+    StandingTree,
+    content_digest,
+    edited_file_problem,
     file_mode,
-    folders_of,
     has_mode,
+    is_unchanged_since,
+    parent_folders_of,
     require_safe_paths,
-    survey,
-    unchanged_since,
+    survey_folder,
 )
 
-_MANY = 64
+_MIN_FILES_FOR_SYNCFS = 64
 """From so many files and folders on, one sync of the file system is cheaper than one for each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Published:
+class PublishedFiles:
     """The changes of a build to the output tree, by file."""
 
     written: tuple[str, ...]
@@ -48,7 +58,7 @@ class Published:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Put:
+class PutFiles:
     """What became of the files of a part: their digests, and which of them already stood in the old tree."""
 
     digests: Mapping[str, str]
@@ -63,33 +73,33 @@ class Put:
 class Part:
     """Room for some files in the new tree. It is small, and can be sent to the process that makes the files."""
 
-    new: Held
-    old: Held | None
+    new: HeldFolder
+    old: HeldFolder | None
     display: str
-    standing: Standing
+    standing: StandingTree
     """Of the old tree, as far as this part goes."""
     disk: Disk
     private: bool = False
     """Whether what is written may hold secrets, and is for its owner alone."""
 
-    def put(self, files: Mapping[str, bytes]) -> Put:
+    def put(self, files: Mapping[str, bytes]) -> PutFiles:
         """Write the files that the old tree does not have just so; no other part has a file of the same name."""
         require_safe_paths(files)
-        with in_words(self.display):
-            digests = {path: digest(files[path]) for path in files}
+        with errors_as_problems(self.display):
+            digests = {path: content_digest(files[path]) for path in files}
             listed_paths = self.standing.listed.keys() & files.keys()
             same = frozenset(path for path in sorted(listed_paths) if self._old_file_matches(path, files[path]))
             new = sorted(files.keys() - same)
             edited = self.standing.edited(self.old, sorted(listed_paths - same), digests)
-            folders = sorted(folders_of(new))
+            folders = sorted(parent_folders_of(new))
             for folder in folders:
                 make_folder(self.new, folder, self.disk, private=self.private)
-            sync = len(new) + len(folders) <= _MANY
+            sync = len(new) + len(folders) <= _MIN_FILES_FOR_SYNCFS
             for path in new:
                 mode = file_mode(path, private=self.private)
-                with naming(path):
+                with name_path_in_errors(path):
                     self.disk.write_file(self.new.at(path), files[path], mode, sync=sync)
-        return Put(digests=digests, same=same, edited=edited, folders=frozenset(folders))
+        return PutFiles(digests=digests, same=same, edited=edited, folders=frozenset(folders))
 
     def _old_file_matches(self, path: str, data: bytes) -> bool:
         """Whether the old tree has just this file."""
@@ -98,9 +108,9 @@ class Part:
         return old_data == data and has_mode(status, file_mode(path, private=self.private))
 
 
-def make_folder(new_files: Held, folder: str, disk: Disk, *, private: bool) -> None:
+def make_folder(new_files: HeldFolder, folder: str, disk: Disk, *, private: bool) -> None:
     """Make a folder of the new tree."""
-    with naming(folder):
+    with name_path_in_errors(folder):
         disk.mkdir(new_files.at(folder), 0o700 if private else 0o777)
 
 
@@ -111,9 +121,9 @@ class Draft:
         self,
         place: Place,
         display: str,
-        new: Held,
-        old: Held | None,
-        standing: Standing,
+        new: HeldFolder,
+        old: HeldFolder | None,
+        standing: StandingTree,
         disk: Disk,
         *,
         overwrite_edited: bool,
@@ -136,7 +146,7 @@ class Draft:
             private=self._private,
         )
 
-    def publish(self, puts: Sequence[Put], inputs: Mapping[str, str]) -> Published:
+    def publish(self, puts: Sequence[PutFiles], inputs: Mapping[str, str]) -> PublishedFiles:
         """Replace the folder's content with exactly the files that were put, and the manifest.
 
         This is one step, on the disk afterwards. `inputs` maps names that are the same on any machine (`paths.lasting`)
@@ -147,31 +157,31 @@ class Draft:
         digests = {path: data for put in puts for path, data in put.digests.items()}
         require_safe_paths(digests)
         same = frozenset[str]().union(*(put.same for put in puts))
-        with in_words(self._display):
+        with errors_as_problems(self._display):
             self._refuse_edited_files(puts, digests)
             manifest = Manifest(inputs=inputs, files=digests).to_bytes()
             if manifest != old.manifest or same != digests.keys():
                 new_folders = frozenset[str]().union(*(put.folders for put in puts))
                 self._complete_tree(digests, same, new_folders, manifest)
-                if self._old is not None and old.manifest is not None and not unchanged_since(self._old, old):
+                if self._old is not None and old.manifest is not None and not is_unchanged_since(self._old, old):
                     message = "changed while the build ran"
                     raise make_refusal(self._display, message, "build again")
-                swap(self._place, self._new, self._old, old, self._disk)
+                swap_trees(self._place, self._new, self._old, old, self._disk)
                 self.done = True
                 self._remove_replaced_tree()
         self.done = True
-        return Published(
+        return PublishedFiles(
             written=tuple(sorted(digests.keys() - same)),
             unchanged=tuple(sorted(same)),
             removed=tuple(sorted(old.listed.keys() - digests.keys())),
         )
 
-    def _refuse_edited_files(self, puts: Iterable[Put], digests: Mapping[str, str]) -> None:
+    def _refuse_edited_files(self, puts: Iterable[PutFiles], digests: Mapping[str, str]) -> None:
         if self._overwrite_edited:
             return
         edited = self._standing.edited(self._old, sorted(self._standing.listed.keys() - digests.keys()), {})
         if edited := edited.union(*(put.edited for put in puts)):
-            raise InputProblems([edited_problem(path, self._display) for path in edited])
+            raise InputProblems([edited_file_problem(path, self._display) for path in edited])
 
     def _complete_tree(
         self, digests: Mapping[str, str], same: frozenset[str], new_folders: frozenset[str], manifest: bytes
@@ -183,19 +193,19 @@ class Draft:
         """
         new, old, disk = self._new, self._old, self._disk
         mode = partial(file_mode, private=self._private)
-        folders = sorted(folders_of(digests))
-        at_once = len(digests) + len(folders) >= _MANY
+        folders = sorted(parent_folders_of(digests))
+        at_once = len(digests) + len(folders) >= _MIN_FILES_FOR_SYNCFS
         for folder in folders:
             if folder not in new_folders:
                 make_folder(new, folder, disk, private=self._private)
         for path in sorted(same):
             assert old is not None, "it has files"
-            with naming(path):
+            with name_path_in_errors(path):
                 try:
                     disk.link(old.at(path), new.at(path))
                 except OSError:
                     disk.write_file(new.at(path), old.read_file(path)[1], mode(path), sync=not at_once)
-        disk.write_file(new.at(MANIFEST), manifest, mode(MANIFEST), sync=not at_once)
+        disk.write_file(new.at(MANIFEST_FILE), manifest, mode(MANIFEST_FILE), sync=not at_once)
         disk.unmark(new)  # from now on its manifest says whose it is
         if at_once:
             disk.sync_filesystem(new.handle)
@@ -207,9 +217,11 @@ class Draft:
         """Make the swap last, and remove the tree that it replaced."""
         try:
             self._disk.fsync_folder(self._place.tree.folder)
-            clear(self._place, self._own_trees(), self._disk)
+            remove_leftovers(self._place, self._own_trees(), self._disk)
         except OSError as error:
-            message = f"holds the new build, but the tree that it replaced could not be removed: {reason(error)}"
+            message = (
+                f"holds the new build, but the tree that it replaced could not be removed: {describe_os_error(error)}"
+            )
             hint = f"remove {self._place.new.name} beside it by hand"
             raise make_refusal(self._display, message, hint) from error
 
@@ -219,20 +231,20 @@ class Draft:
         with suppress(OSError):
             if tree.status() is not None and not any(folder.is_at(tree) for folder in ours):
                 ours = [self._new]
-            settle(self._place, ours, self._disk)
+            settle_interrupted_swap(self._place, ours, self._disk)
 
-    def _own_trees(self) -> list[Held]:
+    def _own_trees(self) -> list[HeldFolder]:
         """Return the trees that may be next to the folder."""
         return [self._new] if self._old is None else [self._new, self._old]
 
 
 @contextmanager
-def drafting(
+def open_draft(
     directory: Path,
-    names: Names,
+    names: IsCommandFile,
     *,
     display: str,
-    disk: Disk = DISK,
+    disk: Disk = DEFAULT_DISK,
     overwrite_edited: bool = False,
     mark: str | None = None,
     private: bool = False,
@@ -246,26 +258,26 @@ def drafting(
     """
     display = display.rstrip("/")
     with ExitStack() as stack:
-        with in_words(display):
-            folders = stack.enter_context(Folders(disk))
-            place = stack.enter_context(placing(directory, folders.make))
+        with errors_as_problems(display):
+            folders = stack.enter_context(MadeFolders(disk))
+            place = stack.enter_context(open_place(directory, folders.make))
             require_replaceable(place, display)
             try:
-                owner = stack.enter_context(locked(place, disk))
+                owner = stack.enter_context(hold_lock(place, disk))
                 if owner is None:
                     raise make_refusal(display, "another nodrop build is writing it", "wait until that has ended")
-                ours = leftovers(place, names, owner)
-            except NotOurs as error:
-                raise not_ours(place, display, error) from None
+                ours = open_leftovers(place, names, owner)
+            except ForeignEntry as error:
+                raise make_foreign_file_refusal(place, display, error) from None
             try:
-                settle(place, ours, disk)
+                settle_interrupted_swap(place, ours, disk)
             except OSError as error:
-                raise unsettled(place, display, error) from error
+                raise unsettled_build_problems(place, display, error) from error
             require_folder(place, display)
-            old = Held.of(place.tree)
-            standing = survey(old, names, display=display, mark=mark)
+            old = HeldFolder.of(place.tree)
+            standing = survey_folder(old, names, display=display, mark=mark)
             mode = None if standing.mode is None else standing.mode | 0o700
-            new = drafted(place, owner, disk, 0o700 if private else mode)
+            new = make_draft_folder(place, owner, disk, 0o700 if private else mode)
         draft = Draft(place, display, new, old, standing, disk, overwrite_edited=overwrite_edited, private=private)
         try:
             yield draft

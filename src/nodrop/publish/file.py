@@ -7,10 +7,10 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
-from nodrop.publish.landing import Landing, landing, make_folder
+from nodrop.publish.landing import OutputPlace, make_folder, open_landing
 
-_STREAMS = {"/dev/stdout": 1, "/dev/stderr": 2}
-_DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/([0-9]{1,9})")
+_DESCRIPTOR_BY_PATH = {"/dev/stdout": 1, "/dev/stderr": 2}
+_DESCRIPTOR_PATH_PATTERN = re.compile(r"/(?:dev|proc/self)/fd/([0-9]{1,9})")
 
 
 class NotRegular(OSError):
@@ -34,13 +34,13 @@ def replace_file(path: Path, data: bytes) -> None:
         with os.fdopen(stream, "wb") as file:
             file.write(data)
         return
-    with landing(path) as place:
+    with open_landing(path) as place:
         status = place.status()
         if status is not None and not stat.S_ISREG(status.st_mode):
             if stat.S_ISDIR(status.st_mode):
                 raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
             raise NotRegular
-        _replace(place, status, data)
+        _replace_file(place, status, data)
 
 
 def write_new(path: Path, data: bytes, *, overwrite: bool = False) -> None:
@@ -48,10 +48,10 @@ def write_new(path: Path, data: bytes, *, overwrite: bool = False) -> None:
 
     OSError where it cannot be, FileExistsError where a file is there, which stays as it is. No link is followed.
     """
-    with landing(path, make_folder) as place:
+    with open_landing(path, make_folder) as place:
         status = place.status()
         if overwrite and status is not None and stat.S_ISREG(status.st_mode):
-            _replace(place, status, data)
+            _replace_file(place, status, data)
             return
         if status is not None:
             raise FileExistsError
@@ -66,7 +66,7 @@ def write_new(path: Path, data: bytes, *, overwrite: bool = False) -> None:
             draft.remove()
 
 
-def _replace(place: Landing, there: os.stat_result | None, data: bytes) -> None:
+def _replace_file(place: OutputPlace, there: os.stat_result | None, data: bytes) -> None:
     try:
         handle, draft = place.draft(0o666)
     except PermissionError:
@@ -88,7 +88,7 @@ def _replace(place: Landing, there: os.stat_result | None, data: bytes) -> None:
         raise
 
 
-def _overwrite_file(place: Landing, data: bytes) -> None:
+def _overwrite_file(place: OutputPlace, data: bytes) -> None:
     with os.fdopen(place.open(os.O_WRONLY | os.O_NONBLOCK), "wb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise NotRegular
@@ -102,13 +102,13 @@ def _open_named_stream(path: Path) -> int | None:
     A descriptor is the user's, and open already: it is no name that anybody else could put something under.
     """
     name = os.path.abspath(path)  # noqa: PTH100 -- as it is named: what a link leads to is no name
-    match = _DESCRIPTOR.fullmatch(name)
-    number = int(match[1]) if match else _STREAMS.get(name)
+    match = _DESCRIPTOR_PATH_PATTERN.fullmatch(name)
+    number = int(match[1]) if match else _DESCRIPTOR_BY_PATH.get(name)
     if number is not None:
         return os.dup(number)
     if not name.startswith("/dev/"):
         return None
-    with landing(path) as place:
+    with open_landing(path) as place:
         status = place.status()
         if status is None or not stat.S_ISCHR(status.st_mode):
             return None

@@ -8,26 +8,26 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from nodrop.publish.landing import Landing
+from nodrop.publish.landing import OutputPlace
 
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FOLDER_OPEN_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
-Identity = tuple[int, int]
-NO_FILE = "is no longer the plain file that nodrop wrote"
+FileIdentity = tuple[int, int]
+NOT_PLAIN_FILE_REASON = "is no longer the plain file that nodrop wrote"
 
 
 class NotPlain(OSError):
     """What stands under the name of a file is none: a folder, a link, a pipe or a device."""
 
     def __init__(self) -> None:
-        super().__init__(errno.EINVAL, NO_FILE)
+        super().__init__(errno.EINVAL, NOT_PLAIN_FILE_REASON)
 
 
-class Within(OSError):
+class HeldFolderError(OSError):
     """An error of a file in a folder that is held; its `filename` is the path from there."""
 
 
-def identity(status: os.stat_result) -> Identity:
+def file_identity(status: os.stat_result) -> FileIdentity:
     """Return what no two files or folders share while both exist."""
     return status.st_dev, status.st_ino
 
@@ -37,29 +37,29 @@ def stale_handle_error() -> OSError:
     return OSError(errno.ESTALE, os.strerror(errno.ESTALE))
 
 
-class Held:
+class HeldFolder:
     """A folder, open; in another process it is opened by its path, and has to be the same one.
 
     The last folder below it that was asked for stays open, for files are written and read folder by folder.
     """
 
-    def __init__(self, path: str, identity: Identity, handle: int | None = None) -> None:
+    def __init__(self, path: str, identity: FileIdentity, handle: int | None = None) -> None:
         """`path` is the real path that it has; `handle` its descriptor, which is closed with this."""
         self.path, self.identity = path, identity
         self._handle = handle
         self._below: tuple[str, int] | None = None
 
     @classmethod
-    def of(cls, place: Landing) -> "Held | None":
+    def of(cls, place: OutputPlace) -> "HeldFolder | None":
         """Open the folder of a name; None where there is nothing, an OSError where it is no folder or a link."""
         try:
-            handle = place.open(_FOLDER)
+            handle = place.open(_FOLDER_OPEN_FLAGS)
         except FileNotFoundError:
             return None
-        return cls(os.path.join(place.above, place.name), identity(os.fstat(handle)), handle)  # noqa: PTH118
+        return cls(os.path.join(place.above, place.name), file_identity(os.fstat(handle)), handle)  # noqa: PTH118
 
-    def __reduce__(self) -> tuple[type["Held"], tuple[str, Identity]]:
-        return Held, (self.path, self.identity)
+    def __reduce__(self) -> tuple[type["HeldFolder"], tuple[str, FileIdentity]]:
+        return HeldFolder, (self.path, self.identity)
 
     def __del__(self) -> None:
         for handle in (self._handle, self._below and self._below[1]):
@@ -72,10 +72,10 @@ class Held:
         """The descriptor; OSError where the path leads to another folder by now."""
         if self._handle is None:
             try:
-                handle = os.open(self.path, _FOLDER)
+                handle = os.open(self.path, _FOLDER_OPEN_FLAGS)
             except OSError:
                 raise stale_handle_error() from None
-            if identity(os.fstat(handle)) != self.identity:
+            if file_identity(os.fstat(handle)) != self.identity:
                 os.close(handle)
                 raise stale_handle_error()
             self._handle = handle
@@ -89,10 +89,10 @@ class Held:
         """Return the names in the folder."""
         return os.listdir(self.handle)  # noqa: PTH208 -- a descriptor has no path
 
-    def is_at(self, place: Landing) -> bool:
+    def is_at(self, place: OutputPlace) -> bool:
         """Whether this folder has a name."""
         status = place.status()
-        return status is not None and identity(status) == self.identity
+        return status is not None and file_identity(status) == self.identity
 
     def folder(self, path: str) -> int:
         """Return the descriptor of a folder below it, reached without links, until another one is asked for."""
@@ -103,7 +103,7 @@ class Held:
         at = self.handle
         for segment in path.split("/"):
             try:
-                below = os.open(segment, _FOLDER, dir_fd=at)
+                below = os.open(segment, _FOLDER_OPEN_FLAGS, dir_fd=at)
             finally:
                 if at != self.handle:
                     os.close(at)
@@ -113,20 +113,20 @@ class Held:
         self._below = (path, at)
         return at
 
-    def at(self, path: str) -> Landing:
+    def at(self, path: str) -> OutputPlace:
         """Return where a file or folder below it is, until one in another folder is asked for."""
         above, _, name = path.rpartition("/")
-        return Landing(self.folder(above), name)
+        return OutputPlace(self.folder(above), name)
 
     def read_file(self, path: str) -> tuple[os.stat_result, bytes]:
         """Return the status of a file below it, and its bytes; NotPlain if it is not plain. No pipe is waited for."""
         above, _, name = path.rpartition("/")
-        with naming(path), plain_file(name, self.folder(above)) as file:
+        with name_path_in_errors(path), open_plain_file(name, self.folder(above)) as file:
             return os.fstat(file.fileno()), file.read()
 
 
 @contextmanager
-def plain_file(path: Path | str, folder: int | None = None) -> Iterator[BinaryIO]:
+def open_plain_file(path: Path | str, folder: int | None = None) -> Iterator[BinaryIO]:
     """Open a file by its path or its name in an open folder; NotPlain where it is none. No pipe is waited for."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
@@ -141,11 +141,11 @@ def plain_file(path: Path | str, folder: int | None = None) -> Iterator[BinaryIO
 
 
 @contextmanager
-def naming(path: str) -> Iterator[None]:
+def name_path_in_errors(path: str) -> Iterator[None]:
     """Let an error name the file by its path from the folder that is held."""
     try:
         yield
     except (FileNotFoundError, NotADirectoryError, NotPlain):
         raise
     except OSError as error:
-        raise Within(error.errno, error.strerror, path) from error
+        raise HeldFolderError(error.errno, error.strerror, path) from error

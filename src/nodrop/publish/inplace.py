@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nodrop.errors import InputProblems, Problem, describe_failure
-from nodrop.publish.disk import DISK, Disk
-from nodrop.publish.landing import IsLink, Landing, landing
-from nodrop.publish.tree import MANIFEST, Manifest, manifest_bytes
+from nodrop.publish.disk import DEFAULT_DISK, Disk
+from nodrop.publish.landing import OutputIsLink, OutputPlace, open_landing
+from nodrop.publish.tree import MANIFEST_FILE, Manifest, read_manifest_bytes
 from nodrop.syntax.root import LeadsOut
 
 
@@ -23,17 +23,17 @@ class Replacement:
     new: bytes
 
 
-def replace_files(files: Sequence[Replacement], *, disk: Disk = DISK) -> None:
+def replace_files(files: Sequence[Replacement], *, disk: Disk = DEFAULT_DISK) -> None:
     """Replace files, all or none of them unless the run is ended in the middle; each is replaced in one step.
 
     Mode, owner and attributes stay. InputProblems where a file is another than was read, is a link (`landing`) or may
     not be replaced so, and then nothing has changed.
     """
     with ExitStack() as stack:
-        drafts: list[tuple[Landing, Landing]] = []
+        drafts: list[tuple[OutputPlace, OutputPlace]] = []
         for file in files:
             try:
-                place = stack.enter_context(landing(file.path))
+                place = stack.enter_context(open_landing(file.path))
                 drafts.append((_write_draft(file, place, stack, disk), place))
             except OSError as error:
                 refusal = _format_refusal(error)
@@ -46,12 +46,12 @@ def replace_files(files: Sequence[Replacement], *, disk: Disk = DISK) -> None:
 
 
 def _format_refusal(error: OSError) -> str:
-    if isinstance(error, IsLink | LeadsOut):
+    if isinstance(error, OutputIsLink | LeadsOut):
         return str(error.strerror)
     return f"cannot be replaced: {describe_failure(error)}"
 
 
-def _write_draft(file: Replacement, place: Landing, stack: ExitStack, disk: Disk) -> Landing:
+def _write_draft(file: Replacement, place: OutputPlace, stack: ExitStack, disk: Disk) -> OutputPlace:
     """Write the new text next to a file, until the end of the stack, and return its place."""
     handle, draft = place.draft(0o600)
     stack.callback(_remove_draft, draft)
@@ -61,12 +61,12 @@ def _write_draft(file: Replacement, place: Landing, stack: ExitStack, disk: Disk
     return draft
 
 
-def _remove_draft(draft: Landing) -> None:
+def _remove_draft(draft: OutputPlace) -> None:
     with suppress(OSError):
         draft.remove()
 
 
-def _require_unchanged(file: Replacement, landing: Landing) -> None:
+def _require_unchanged(file: Replacement, landing: OutputPlace) -> None:
     try:
         with os.fdopen(landing.open(os.O_RDONLY | os.O_NONBLOCK), "rb") as opened:
             current_data = opened.read()
@@ -78,19 +78,19 @@ def _require_unchanged(file: Replacement, landing: Landing) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Built:
+class BuildFolder:
     """The folder of a build, and the names of the inputs that it was built from."""
 
     folder: Path
     inputs: tuple[str, ...]
 
 
-def built_from(path: Path) -> Built | None:
+def built_from(path: Path) -> BuildFolder | None:
     """Return the build that a file belongs to; None where it is of none."""
     real_path = Path(os.path.realpath(path))
     for folder in real_path.parents:
         with suppress(OSError, ValueError):
-            manifest = Manifest.from_bytes(manifest_bytes(folder / MANIFEST))
+            manifest = Manifest.from_bytes(read_manifest_bytes(folder / MANIFEST_FILE))
             if real_path.relative_to(folder).as_posix() in manifest.files:
-                return Built(folder=folder, inputs=tuple(sorted(manifest.inputs)))
+                return BuildFolder(folder=folder, inputs=tuple(sorted(manifest.inputs)))
     return None

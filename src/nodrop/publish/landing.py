@@ -15,16 +15,16 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from nodrop.syntax.root import FOLDER, Root, repository_of
+from nodrop.syntax.root import FOLDER_OPEN_FLAGS, Root, repository_of
 
-_FOLDER = FOLDER | os.O_NOFOLLOW
-_TRIES = 100
-_UNNAMED = getattr(os, "O_TMPFILE", os.O_DIRECTORY)
-_HAS_NO_UNNAMED = (errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT)
+_FOLDER_OPEN_FLAGS = FOLDER_OPEN_FLAGS | os.O_NOFOLLOW
+_MAX_TRIES = 100
+_UNNAMED_FILE_FLAG = getattr(os, "O_TMPFILE", os.O_DIRECTORY)
+_NO_UNNAMED_FILE_ERRNOS = (errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT)
 """Errors of open(2) where a file system or kernel has no files without a name, and of link(2) without /proc."""
 
 
-class IsLink(OSError):
+class OutputIsLink(OSError):
     """The output is a link below the root."""
 
     def __init__(self) -> None:
@@ -32,7 +32,7 @@ class IsLink(OSError):
 
 
 @dataclass(frozen=True, slots=True)
-class Landing:
+class OutputPlace:
     """A folder, open, and a name in it."""
 
     folder: int
@@ -51,13 +51,13 @@ class Landing:
         """Open the file of the name; never through a link."""
         return os.open(self.name, flags | os.O_NOFOLLOW | os.O_CLOEXEC, mode, dir_fd=self.folder)
 
-    def sibling(self, name: str) -> "Landing":
+    def sibling(self, name: str) -> "OutputPlace":
         """Return another name in the same folder."""
-        return Landing(self.folder, name, self.above)
+        return OutputPlace(self.folder, name, self.above)
 
-    def draft(self, mode: int) -> tuple[int, "Landing"]:
+    def draft(self, mode: int) -> tuple[int, "OutputPlace"]:
         """Make a new hidden file next to this one, and return it open; the umask takes from its mode."""
-        for _ in range(_TRIES):
+        for _ in range(_MAX_TRIES):
             new_landing = self.sibling(f".{self.name[:40]}.{secrets.token_hex(8)}")
             with suppress(FileExistsError):
                 return new_landing.open(os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), new_landing
@@ -70,7 +70,7 @@ class Landing:
         made.
         """
         try:
-            handle = os.open(".", os.O_RDWR | _UNNAMED | os.O_CLOEXEC, 0o666, dir_fd=self.folder)
+            handle = os.open(".", os.O_RDWR | _UNNAMED_FILE_FLAG | os.O_CLOEXEC, 0o666, dir_fd=self.folder)
             try:
                 os.write(handle, data)
                 os.link(f"/proc/self/fd/{handle}", self.name, dst_dir_fd=self.folder)
@@ -78,7 +78,7 @@ class Landing:
                 os.close(handle)
                 raise
         except OSError as error:
-            if error.errno not in _HAS_NO_UNNAMED:
+            if error.errno not in _NO_UNNAMED_FILE_ERRNOS:
                 raise
             handle = self.open(os.O_RDWR | os.O_CREAT | os.O_EXCL)
             try:
@@ -95,42 +95,42 @@ class Landing:
             os.unlink(self.name, dir_fd=self.folder)
 
 
-def make_folder(landing: Landing) -> None:
+def make_folder(landing: OutputPlace) -> None:
     """Make a folder above an output; another run may be making the same one."""
     with suppress(FileExistsError):
         os.mkdir(landing.name, dir_fd=landing.folder)
 
 
 @contextmanager
-def landing(path: Path, make: Callable[[Landing], None] | None = None) -> Iterator[Landing]:
+def open_landing(path: Path, make: Callable[[OutputPlace], None] | None = None) -> Iterator[OutputPlace]:
     """Open the folder that an output goes to; OSError if a link is in the way, ValueError if it can have no name.
 
     `make` makes each folder that is missing above it; without it that is a FileNotFoundError. An output without a
     folder above it, which only `/` is, is called `.`.
     """
-    with _walked(path) as (folder, names_below, above):
-        at = os.open(".", _FOLDER, dir_fd=folder)
+    with _walk_to_output(path) as (folder, names_below, above):
+        at = os.open(".", _FOLDER_OPEN_FLAGS, dir_fd=folder)
         try:
             for name in names_below[:-1]:
                 if make is None:
                     raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
-                make(Landing(at, name))
-                below = os.open(name, _FOLDER, dir_fd=at)
+                make(OutputPlace(at, name))
+                below = os.open(name, _FOLDER_OPEN_FLAGS, dir_fd=at)
                 os.close(at)
                 at = below
-            yield Landing(at, names_below[-1], os.path.join(above, *names_below[:-1]))  # noqa: PTH118
+            yield OutputPlace(at, names_below[-1], os.path.join(above, *names_below[:-1]))  # noqa: PTH118
         finally:
             os.close(at)
 
 
 def resolve_output(path: Path) -> str:
     """Return where an output really goes, without links; LeadsOut or IsLink where one is in the way below the root."""
-    with _walked(path) as (_, names_below, above):
+    with _walk_to_output(path) as (_, names_below, above):
         return os.path.join(above, *names_below)  # noqa: PTH118
 
 
 @contextmanager
-def _walked(path: Path) -> Iterator[tuple[int, list[str], str]]:
+def _walk_to_output(path: Path) -> Iterator[tuple[int, list[str], str]]:
     """Go to an output, and give the last folder above it that is there, open, the names below it, and its real path.
 
     The output is the last of the names.
@@ -148,9 +148,9 @@ def _walked(path: Path) -> Iterator[tuple[int, list[str], str]]:
     with root.walked(above, missing=True) as (folders, names, missing_names):
         if not missing_names and len(folders) == len(names):
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
-        status = None if missing_names else Landing(folders[-1], name).status()
+        status = None if missing_names else OutputPlace(folders[-1], name).status()
         if status is not None and stat.S_ISLNK(status.st_mode):
-            raise IsLink
+            raise OutputIsLink
         yield folders[-1], [*missing_names, name], os.path.join(os.path.realpath(root.top), *names)  # noqa: PTH118
 
 
@@ -164,13 +164,13 @@ def _find_output_root(absolute: str) -> Root | None:
     working_directory = os.getcwd()  # noqa: PTH109
     if working_directory in ("/", absolute) or not absolute.startswith(f"{working_directory}/"):
         return None
-    return Root(working_directory, "the working directory", os.open(".", _FOLDER))
+    return Root(working_directory, "the working directory", os.open(".", _FOLDER_OPEN_FLAGS))
 
 
 def _open_repository_top(top: str) -> int | None:
     """Open the top of a repository; None where one may not enter what lies above the working directory."""
     try:
         with Root("/", "/").walked(top) as (folders, _, _):
-            return os.open(".", _FOLDER, dir_fd=folders[-1])
+            return os.open(".", _FOLDER_OPEN_FLAGS, dir_fd=folders[-1])
     except PermissionError:
         return None

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterable
 from fnmatch import fnmatchcase
 
-Names = Callable[[str], bool]
+IsCommandFile = Callable[[str], bool]
 """Whether a command can have written a file of this name."""
 
 
-def matching(patterns: Iterable[str]) -> Names:
+def match_file_names(patterns: Iterable[str]) -> IsCommandFile:
     """Return which paths match one of the patterns, part by part: `*/apply/*.nv`; no part begins with a dot."""
     split = [pattern.split("/") for pattern in patterns]
 

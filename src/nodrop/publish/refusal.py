@@ -8,14 +8,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.publish.disk import NotOurs
-from nodrop.publish.held import Within
-from nodrop.publish.landing import IsLink
+from nodrop.publish.disk import ForeignEntry
+from nodrop.publish.held import HeldFolderError
+from nodrop.publish.landing import OutputIsLink
 from nodrop.publish.swap import Place
 from nodrop.publish.tree import printable_path
-from nodrop.syntax.root import LeadsOut, user
+from nodrop.syntax.root import LeadsOut, user_name
 
-_REASONS = {
+_REASON_BY_ERRNO = {
     errno.EBUSY: "it is a mount point or in use",
     errno.EXDEV: "the file system cannot rename it; does it come from an image layer of a container?",
     errno.EEXIST: "another process filled it while the build ran, or two names in it differ only in case",
@@ -30,43 +30,45 @@ def make_refusal(path: str, message: str, hint: str) -> InputProblems:
     return InputProblems([Problem(path=path, found=message, hint=hint)])
 
 
-def reason(error: OSError) -> str:
+def describe_os_error(error: OSError) -> str:
     """Return the system's error, in words that help."""
     code = error.errno or errno.EIO
-    return _REASONS.get(code) or os.strerror(code).lower()
+    return _REASON_BY_ERRNO.get(code) or os.strerror(code).lower()
 
 
 @contextmanager
-def in_words(display: str) -> Iterator[None]:
+def errors_as_problems(display: str) -> Iterator[None]:
     """Report errors of the system as a problem of the folder, or of the file in it, by the name that the user gave."""
     try:
         yield
-    except (LeadsOut, IsLink) as error:
+    except (LeadsOut, OutputIsLink) as error:
         raise InputProblems([Problem(path=display, found=str(error.strerror))]) from None
     except (OSError, ValueError) as error:
-        name = f"{display}/{printable_path(error.filename)}" if isinstance(error, Within) else display
-        message = f"cannot be read or written: {reason(error) if isinstance(error, OSError) else error}"
+        name = f"{display}/{printable_path(error.filename)}" if isinstance(error, HeldFolderError) else display
+        message = f"cannot be read or written: {describe_os_error(error) if isinstance(error, OSError) else error}"
         raise make_refusal(name, message, "nothing was touched; mend this or give another folder") from error
 
 
-def not_ours(place: Place, display: str, error: NotOurs) -> InputProblems:
+def make_foreign_file_refusal(place: Place, display: str, error: ForeignEntry) -> InputProblems:
     """Return the advice for a file in the way that nodrop did not make."""
     message = f"{error.name} beside it was not made by nodrop, and a build needs the name"
     if error.owner is not None:
-        message = f"{error.name} beside it belongs to another user, {user(error.owner)}, and a build needs the name"
+        message = (
+            f"{error.name} beside it belongs to another user, {user_name(error.owner)}, and a build needs the name"
+        )
     elif error.name == place.old.name and place.tree.status() is None:
         message = f"{error.name} beside it is not what a build left, or was changed since"
     return make_refusal(display, message, f"move {error.name} away; nothing was touched")
 
 
-def unsettled(place: Place, display: str, error: OSError) -> InputProblems:
+def unsettled_build_problems(place: Place, display: str, error: OSError) -> InputProblems:
     """Return the steps by hand after an earlier build was cut short that this run may not clear up."""
     if place.old.status() is not None and place.tree.status() is None:
         hint = f"the tree as it was is whole: rename {place.old.name} beside it to {place.tree.name}"
     else:
         hint = f"remove {place.new.name} beside it by hand"
     return make_refusal(
-        display, f"an earlier build was cut short, and clearing up after it fails: {reason(error)}", hint
+        display, f"an earlier build was cut short, and clearing up after it fails: {describe_os_error(error)}", hint
     )
 
 

@@ -21,47 +21,47 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nodrop.errors import InputProblems
-from nodrop.publish.disk import MARK, MARKER, NOT_OFFERED, Disk, NotOurs
-from nodrop.publish.held import Held, NotPlain, stale_handle_error
-from nodrop.publish.landing import Landing, landing
-from nodrop.publish.names import Names
-from nodrop.publish.tree import Standing, survey
+from nodrop.publish.disk import MARKER_FILE, MARKER_FILE_CONTENT, UNSUPPORTED_OPERATION_ERRNOS, Disk, ForeignEntry
+from nodrop.publish.held import HeldFolder, NotPlain, stale_handle_error
+from nodrop.publish.landing import OutputPlace, open_landing
+from nodrop.publish.names import IsCommandFile
+from nodrop.publish.tree import StandingTree, survey_folder
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
     """The place of a tree, in an open folder, and the names next to it that only nodrop uses."""
 
-    tree: Landing
+    tree: OutputPlace
 
     @property
-    def new(self) -> Landing:
+    def new(self) -> OutputPlace:
         """The tree that comes or goes."""
         return self._reserved_sibling("new")
 
     @property
-    def old(self) -> Landing:
+    def old(self) -> OutputPlace:
         """The old tree between two renames."""
         return self._reserved_sibling("old")
 
     @property
-    def lock(self) -> Landing:
+    def lock(self) -> OutputPlace:
         """The file that is locked."""
         return self._reserved_sibling("lock")
 
-    def _reserved_sibling(self, suffix: str) -> Landing:
+    def _reserved_sibling(self, suffix: str) -> OutputPlace:
         return self.tree.sibling(f".{self.tree.name}.nodrop-{suffix}")
 
 
 @contextmanager
-def placing(directory: Path, make: Callable[[Landing], None] | None = None) -> Iterator[Place]:
+def open_place(directory: Path, make: Callable[[OutputPlace], None] | None = None) -> Iterator[Place]:
     """Give the place of a folder, as an output has it (`landing`)."""
-    with landing(directory, make) as tree:
+    with open_landing(directory, make) as tree:
         yield Place(tree)
 
 
 @contextmanager
-def locked(place: Place, disk: Disk) -> Iterator[int | None]:
+def hold_lock(place: Place, disk: Disk) -> Iterator[int | None]:
     """Hold the place's lock, and give the owner that files made here have; None when another run holds it."""
     handle = disk.lock(place.lock)
     try:
@@ -71,7 +71,7 @@ def locked(place: Place, disk: Disk) -> Iterator[int | None]:
             disk.unlock(place.lock, handle)
 
 
-def leftovers(place: Place, file_names: Names, owner: int) -> list[Held]:
+def open_leftovers(place: Place, file_names: IsCommandFile, owner: int) -> list[HeldFolder]:
     """Open the leftovers of an earlier run next to a tree.
 
     NotOurs if an entry there belongs to another user, or was made by no command that gives files these
@@ -83,19 +83,19 @@ def leftovers(place: Place, file_names: Names, owner: int) -> list[Held]:
         if status is None:
             continue
         if status.st_uid != owner:
-            raise NotOurs(name.name, status.st_uid)
-        remaining_folder = Held.of(name) if stat.S_ISDIR(status.st_mode) else None
+            raise ForeignEntry(name.name, status.st_uid)
+        remaining_folder = HeldFolder.of(name) if stat.S_ISDIR(status.st_mode) else None
         if (
             remaining_folder is None
             or remaining_folder.status().st_uid != owner
-            or not _is_own_leftover(remaining_folder, file_names)
+            or not _is_nodrop_leftover(remaining_folder, file_names)
         ):
-            raise NotOurs(name.name)
+            raise ForeignEntry(name.name)
         found_leftovers.append(remaining_folder)
     return found_leftovers
 
 
-def settle(place: Place, ours: Sequence[Held], disk: Disk) -> None:
+def settle_interrupted_swap(place: Place, ours: Sequence[HeldFolder], disk: Disk) -> None:
     """Leave one whole tree and nothing next to it, after a swap that stopped at any point.
 
     The caller holds the lock, and `ours` is all that nodrop made. An OSError if anything else is next to it.
@@ -103,10 +103,10 @@ def settle(place: Place, ours: Sequence[Held], disk: Disk) -> None:
     if place.tree.status() is None and (old := _find_folder_at_name(ours, place.old)) is not None:
         _rename_folder(old, place.old, place.tree, disk)
         disk.fsync_folder(place.tree.folder)
-    clear(place, ours, disk)
+    remove_leftovers(place, ours, disk)
 
 
-def clear(place: Place, ours: Sequence[Held], disk: Disk) -> None:
+def remove_leftovers(place: Place, ours: Sequence[HeldFolder], disk: Disk) -> None:
     """Remove the entries that nodrop made next to the tree.
 
     A tree is removed under the name `.nodrop-new` only; one called `.nodrop-old` is therefore whole at any time.
@@ -118,7 +118,7 @@ def clear(place: Place, ours: Sequence[Held], disk: Disk) -> None:
         _remove_folder(old, place.new, disk)
 
 
-def _find_folder_at_name(ours: Sequence[Held], name: Landing) -> Held | None:
+def _find_folder_at_name(ours: Sequence[HeldFolder], name: OutputPlace) -> HeldFolder | None:
     """Return which of these folders has a name; None where nothing has it, an OSError where anything else has."""
     if name.status() is None:
         return None
@@ -128,7 +128,7 @@ def _find_folder_at_name(ours: Sequence[Held], name: Landing) -> Held | None:
     raise stale_handle_error()
 
 
-def _rename_folder(folder: Held, name: Landing, to: Landing, disk: Disk) -> None:
+def _rename_folder(folder: HeldFolder, name: OutputPlace, to: OutputPlace, disk: Disk) -> None:
     """Rename a folder; an OSError, and nothing is renamed, where the name was another's."""
     disk.rename(name, to)
     if not folder.is_at(to):
@@ -136,60 +136,60 @@ def _rename_folder(folder: Held, name: Landing, to: Landing, disk: Disk) -> None
         raise stale_handle_error()
 
 
-def _remove_folder(folder: Held, name: Landing, disk: Disk) -> None:
+def _remove_folder(folder: HeldFolder, name: OutputPlace, disk: Disk) -> None:
     disk.mark(folder)
     disk.remove_tree(name, folder)
 
 
-def _is_own_leftover(folder: Held, names: Names) -> bool:
+def _is_nodrop_leftover(folder: HeldFolder, names: IsCommandFile) -> bool:
     """Whether nodrop made an entry next to a tree: it is marked, empty, or holds only what its manifest lists."""
     try:
         far_names = folder.names()
-        if MARKER in far_names:
-            return _has_draft_mark(folder, alone=far_names == [MARKER])
-        standing = survey(folder, names, display=folder.path)
+        if MARKER_FILE in far_names:
+            return _has_draft_mark(folder, alone=far_names == [MARKER_FILE])
+        standing = survey_folder(folder, names, display=folder.path)
         return not standing.edited(folder, standing.listed, {})
     except (OSError, InputProblems):
         return False
 
 
-def _has_draft_mark(folder: Held, *, alone: bool) -> bool:
+def _has_draft_mark(folder: HeldFolder, *, alone: bool) -> bool:
     """Whether a folder has the mark of a draft; where it is `alone`, its writing may have been cut short."""
     with suppress(NotPlain):
-        status = folder.at(MARKER).status()
-        if status is None or status.st_size > len(MARK):
+        status = folder.at(MARKER_FILE).status()
+        if status is None or status.st_size > len(MARKER_FILE_CONTENT):
             return False
-        _, mark_bytes = folder.read_file(MARKER)
-        return mark_bytes == MARK or (alone and MARK.startswith(mark_bytes))
+        _, mark_bytes = folder.read_file(MARKER_FILE)
+        return mark_bytes == MARKER_FILE_CONTENT or (alone and MARKER_FILE_CONTENT.startswith(mark_bytes))
     return False
 
 
-def drafted(place: Place, owner: int, disk: Disk, mode: int | None) -> Held:
+def make_draft_folder(place: Place, owner: int, disk: Disk, mode: int | None) -> HeldFolder:
     """Make the folder of a new tree, marked as nodrop's before anything is in it; with `mode`, exactly of that."""
     disk.mkdir(place.new)
-    draft = Held.of(place.new)
+    draft = HeldFolder.of(place.new)
     if draft is None or draft.status().st_uid != owner or draft.names():
         raise stale_handle_error()
     disk.mark(draft, mode)
     return draft
 
 
-class Folders:
+class MadeFolders:
     """The folders that are made above a tree, which go with the block unless they are `kept`."""
 
     def __init__(self, disk: Disk) -> None:
         self._disk = disk
-        self._made: list[Landing] = []
+        self._made: list[OutputPlace] = []
         self.kept = False
 
-    def make(self, place: Landing) -> None:
+    def make(self, place: OutputPlace) -> None:
         """Make a folder; another build may be making the same one."""
         with suppress(FileExistsError):
             self._disk.mkdir(place)
-            self._made.append(Landing(os.dup(place.folder), place.name))
+            self._made.append(OutputPlace(os.dup(place.folder), place.name))
         self._disk.fsync_folder(place.folder)
 
-    def __enter__(self) -> "Folders":
+    def __enter__(self) -> "MadeFolders":
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -200,7 +200,9 @@ class Folders:
             os.close(place.folder)
 
 
-def swap(place: Place, new_files: Held, old_files: Held | None, standing: Standing, disk: Disk) -> None:
+def swap_trees(
+    place: Place, new_files: HeldFolder, old_files: HeldFolder | None, standing: StandingTree, disk: Disk
+) -> None:
     """Put the new tree in place. An absent or empty folder is renamed over, which fails if it was filled meanwhile.
 
     An OSError if either of them was replaced by another; that is not moved, or is moved back.
@@ -213,7 +215,7 @@ def swap(place: Place, new_files: Held, old_files: Held | None, standing: Standi
     try:
         disk.exchange(place.new, place.tree)
     except OSError as error:
-        if error.errno not in NOT_OFFERED:
+        if error.errno not in UNSUPPORTED_OPERATION_ERRNOS:
             raise
         _rename_folder(old_files, place.tree, place.old, disk)
         _rename_folder(new_files, place.new, place.tree, disk)

@@ -12,19 +12,19 @@ from itertools import zip_longest
 from pathlib import Path
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.publish.held import NO_FILE, Held, NotPlain, plain_file
-from nodrop.publish.names import Names
+from nodrop.publish.held import NOT_PLAIN_FILE_REASON, HeldFolder, NotPlain, open_plain_file
+from nodrop.publish.names import IsCommandFile
 
-MANIFEST = ".nodrop.json"
-_VERSION = 1
-_MOST = 64_000_000
+MANIFEST_FILE = ".nodrop.json"
+_MANIFEST_VERSION = 1
+_MAX_MANIFEST_BYTES = 64_000_000
 """Bytes of a manifest: of more than 300,000 files."""
-_PART = re.compile(r"[A-Za-z0-9._@+=-]+")
+_PATH_SEGMENT_PATTERN = re.compile(r"[A-Za-z0-9._@+=-]+")
 
-Signature = tuple[int, int, int, int]
+FileSignature = tuple[int, int, int, int]
 
 
-def digest(data: bytes) -> str:
+def content_digest(data: bytes) -> str:
     """Return the digest that manifests hold, of inputs and of files alike."""
     return blake2b(data, digest_size=32).hexdigest()
 
@@ -39,7 +39,7 @@ class Manifest:
     def to_bytes(self) -> bytes:
         """Return the manifest as it is written, sorted."""
         inputs, files = dict(sorted(self.inputs.items())), dict(sorted(self.files.items()))
-        return json.dumps({"version": _VERSION, "inputs": inputs, "files": files}, indent=2).encode() + b"\n"
+        return json.dumps({"version": _MANIFEST_VERSION, "inputs": inputs, "files": files}, indent=2).encode() + b"\n"
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "Manifest":
@@ -50,18 +50,18 @@ class Manifest:
             raise ValueError("is damaged: not JSON") from None
         if (
             not isinstance(document, dict)
-            or document.get("version") != _VERSION
+            or document.get("version") != _MANIFEST_VERSION
             or type(document["version"]) is not int
         ):
-            raise ValueError(f"is not of version {_VERSION}, the one that this nodrop knows")
+            raise ValueError(f"is not of version {_MANIFEST_VERSION}, the one that this nodrop knows")
         inputs, files = _require_digests(document.get("inputs")), _require_digests(document.get("files"))
-        if MANIFEST in files:
+        if MANIFEST_FILE in files:
             raise ValueError("is damaged: it lists itself")
         return cls(inputs=inputs, files=files)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class StandingTree:
     """A folder that may be replaced, as it stands: nothing in it would be lost."""
 
     mode: int | None = None
@@ -70,23 +70,25 @@ class Standing:
     """None when the folder is absent or empty."""
     listed: Mapping[str, str]
     """The files that are there and that the manifest lists, with the digests that it gives."""
-    signatures: Mapping[str, Signature]
+    signatures: Mapping[str, FileSignature]
     folders: frozenset[str] = frozenset()
 
-    def only(self, prefix: str) -> "Standing":
+    def only(self, prefix: str) -> "StandingTree":
         """Return what part of a build has to know: the folder's mode, and the listed files whose names begin so."""
         listed = {path: file_digest for path, file_digest in self.listed.items() if path.startswith(prefix)}
-        return Standing(mode=self.mode, listed=listed, signatures={})
+        return StandingTree(mode=self.mode, listed=listed, signatures={})
 
-    def edited(self, root: Held | None, paths: Iterable[str], new: Mapping[str, str]) -> frozenset[str]:
+    def edited(self, root: HeldFolder | None, paths: Iterable[str], new: Mapping[str, str]) -> frozenset[str]:
         """Those of the listed files `paths` that were changed since nodrop wrote them, and not into the `new` ones."""
         if root is None:
             return frozenset()
-        pairs = ((path, digest(root.read_file(path)[1])) for path in paths)
+        pairs = ((path, content_digest(root.read_file(path)[1])) for path in paths)
         return frozenset(path for path, file_digest in pairs if file_digest not in (self.listed[path], new.get(path)))
 
 
-def survey(root: Held | None, file_names: Names, *, display: str, mark: str | None = None) -> Standing:
+def survey_folder(
+    root: HeldFolder | None, file_names: IsCommandFile, *, display: str, mark: str | None = None
+) -> StandingTree:
     """Check the folder that the build replaces, and refuse if that would lose files that nodrop has not written.
 
     With a `mark`, a file of that name has to be listed, if any is. Files that the manifest lists under a name that the
@@ -96,12 +98,12 @@ def survey(root: Held | None, file_names: Names, *, display: str, mark: str | No
     refused anyway, they are reported as well.
     """
     if root is None:
-        return Standing(listed={}, signatures={})
+        return StandingTree(listed={}, signatures={})
     mode = stat.S_IMODE(root.status().st_mode)
     entries = sorted(root.names())
     if not entries:
-        return Standing(mode=mode, listed={}, signatures={})
-    if MANIFEST not in entries:
+        return StandingTree(mode=mode, listed={}, signatures={})
+    if MANIFEST_FILE not in entries:
         raise InputProblems([_foreign_entries_problem(entries, display)])
     data, claimed = _read_manifest(root, display)
     if mark is not None and claimed and mark not in claimed:
@@ -109,29 +111,33 @@ def survey(root: Held | None, file_names: Names, *, display: str, mark: str | No
         hint = "give a new or an empty folder; nothing was touched"
         raise InputProblems([Problem(path=display, found=message, hint=hint)])
     listed = {path: file_digest for path, file_digest in claimed.items() if file_names(path)}
-    stats = dict(walk(root, folders_of(listed)))
-    ours = {path: listed[path] for path, status in stats.items() if path in listed and is_file(status)}
-    standing = Standing(
+    stats = dict(walk_folder(root, parent_folders_of(listed)))
+    ours = {path: listed[path] for path, status in stats.items() if path in listed and is_plain_file(status)}
+    standing = StandingTree(
         mode=mode,
         manifest=data,
         listed=ours,
         signatures={path: _file_signature(status) for path, status in stats.items()},
-        folders=folders_of(listed),
+        folders=parent_folders_of(listed),
     )
-    if foreign := stats.keys() - ours - {MANIFEST}:
+    if foreign := stats.keys() - ours - {MANIFEST_FILE}:
         problems = [
             _foreign_file_problem(path, display, listed=path in listed, claimed=path in claimed) for path in foreign
         ]
-        raise InputProblems([*problems, *(edited_problem(path, display) for path in standing.edited(root, ours, {}))])
+        raise InputProblems(
+            [*problems, *(edited_file_problem(path, display) for path in standing.edited(root, ours, {}))]
+        )
     return standing
 
 
-def unchanged_since(root: Held, standing: Standing) -> bool:
-    """Whether the folder still is what `survey` saw: the same entries, none of them written to."""
-    return {path: _file_signature(status) for path, status in walk(root, standing.folders)} == standing.signatures
+def is_unchanged_since(root: HeldFolder, standing: StandingTree) -> bool:
+    """Whether the folder still is what `survey_folder` saw: the same entries, none of them written to."""
+    return {
+        path: _file_signature(status) for path, status in walk_folder(root, standing.folders)
+    } == standing.signatures
 
 
-def walk(root: Held, folders: frozenset[str]) -> Iterator[tuple[str, os.stat_result]]:
+def walk_folder(root: HeldFolder, folders: frozenset[str]) -> Iterator[tuple[str, os.stat_result]]:
     """Everything below `root` but the folders named, which are entered. Nothing else is, so a link leads nowhere."""
     pending = [""]
     while pending:
@@ -145,7 +151,7 @@ def walk(root: Held, folders: frozenset[str]) -> Iterator[tuple[str, os.stat_res
                 yield path, status
 
 
-def folders_of(paths: Iterable[str]) -> frozenset[str]:
+def parent_folders_of(paths: Iterable[str]) -> frozenset[str]:
     """Every folder that these files need, without the root."""
     folders: set[str] = set()
     for path in paths:
@@ -161,11 +167,11 @@ def require_safe_paths(paths: Iterable[str]) -> None:
     names = frozenset(paths)
     for path in sorted(names):
         segments = path.split("/")
-        if not all(_PART.fullmatch(segment) and segment not in (".", "..") for segment in segments):
+        if not all(_PATH_SEGMENT_PATTERN.fullmatch(segment) and segment not in (".", "..") for segment in segments):
             raise ValueError(f"not a plain relative path: {path!r}")
-        if segments[-1].casefold() == MANIFEST:
+        if segments[-1].casefold() == MANIFEST_FILE:
             raise ValueError(f"the name of the manifest is taken: {path!r}")
-    if clash := sorted(names & folders_of(names)):
+    if clash := sorted(names & parent_folders_of(names)):
         raise ValueError(f"both a file and a folder: {clash[0]!r}")
 
 
@@ -184,12 +190,12 @@ def has_mode(status: os.stat_result, mode: int) -> bool:
     return bits & 0o600 == 0o600 and bool(bits & 0o100) == bool(mode & 0o100) and not bits & ~mode
 
 
-def is_file(status: os.stat_result) -> bool:
+def is_plain_file(status: os.stat_result) -> bool:
     """Whether this is a plain file: no folder, link or device."""
     return stat.S_ISREG(status.st_mode)
 
 
-def first_difference(old_data: bytes, new_data: bytes) -> int:
+def first_differing_line(old_data: bytes, new_data: bytes) -> int:
     """Return the first line, from 1, where two different texts differ."""
     pairs = enumerate(zip_longest(io.BytesIO(old_data), io.BytesIO(new_data)), 1)
     return next(number for number, (left_line, right) in pairs if left_line != right)
@@ -200,55 +206,55 @@ def printable_path(path: str) -> str:
     return path if path.isprintable() else ascii(path)
 
 
-def manifest_bytes(path: Path | str, folder: int | None = None) -> bytes:
+def read_manifest_bytes(path: Path | str, folder: int | None = None) -> bytes:
     """Return the text of a manifest, by its path or its name in an open folder.
 
     ValueError, in words for the user, where it is no plain file or too large for a manifest.
     """
     try:
-        with plain_file(path, folder) as file:
-            data, size = file.read(_MOST + 1), os.fstat(file.fileno()).st_size
+        with open_plain_file(path, folder) as file:
+            data, size = file.read(_MAX_MANIFEST_BYTES + 1), os.fstat(file.fileno()).st_size
     except NotPlain:
-        raise ValueError(NO_FILE) from None
-    if len(data) > _MOST:
-        raise ValueError(f"has {size:,} bytes, and no build has a manifest of more than {_MOST:,}")
+        raise ValueError(NOT_PLAIN_FILE_REASON) from None
+    if len(data) > _MAX_MANIFEST_BYTES:
+        raise ValueError(f"has {size:,} bytes, and no build has a manifest of more than {_MAX_MANIFEST_BYTES:,}")
     return data
 
 
-def _read_manifest(root: Held, display: str) -> tuple[bytes, Mapping[str, str]]:
+def _read_manifest(root: HeldFolder, display: str) -> tuple[bytes, Mapping[str, str]]:
     """Return the manifest's bytes and the files that it lists; InputProblems if it cannot be read."""
     try:
-        data = manifest_bytes(MANIFEST, root.handle)
+        data = read_manifest_bytes(MANIFEST_FILE, root.handle)
         return data, Manifest.from_bytes(data).files
     except ValueError as error:
         hint = "restore it, or delete the folder if nothing in it is yours; nothing was touched"
-        raise InputProblems([Problem(path=f"{display}/{MANIFEST}", found=str(error), hint=hint)]) from None
+        raise InputProblems([Problem(path=f"{display}/{MANIFEST_FILE}", found=str(error), hint=hint)]) from None
 
 
 def _foreign_entries_problem(entries: list[str], display: str) -> Problem:
     names = ", ".join(printable_path(entry) for entry in entries[:3])
     suffix = f" and {len(entries) - 3} more" if len(entries) > 3 else ""
-    message = f"is not empty and has no {MANIFEST}, so nodrop did not write it: {names}{suffix}"
+    message = f"is not empty and has no {MANIFEST_FILE}, so nodrop did not write it: {names}{suffix}"
     return Problem(path=display, found=message, hint="give a new or an empty folder; nothing was touched")
 
 
 def _foreign_file_problem(path: str, display: str, *, listed: bool, claimed: bool) -> Problem:
     message = "was not written by nodrop"
     if listed:
-        message = NO_FILE
+        message = NOT_PLAIN_FILE_REASON
     elif claimed:
-        message = f"is listed in {MANIFEST}, but this command gives no file that name"
+        message = f"is listed in {MANIFEST_FILE}, but this command gives no file that name"
     hint = "move it out of the folder, which a build replaces as a whole; nothing was touched"
     return Problem(path=f"{display}/{printable_path(path)}", found=message, hint=hint)
 
 
-def edited_problem(path: str, display: str) -> Problem:
+def edited_file_problem(path: str, display: str) -> Problem:
     """Return what to do about a file that a person changed."""
     hint = "carry the change into the intent, then delete this file and build again; nothing was touched"
     return Problem(path=f"{display}/{path}", found="was changed since nodrop wrote it", hint=hint)
 
 
-def _file_signature(status: os.stat_result) -> Signature:
+def _file_signature(status: os.stat_result) -> FileSignature:
     return (status.st_ino, status.st_size, status.st_mtime_ns, stat.S_IFMT(status.st_mode))
 
 

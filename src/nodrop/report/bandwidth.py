@@ -14,9 +14,9 @@ from typing import Any
 from nodrop.model.fabric import End, Fabric, Host, Link
 from nodrop.model.index import Index
 from nodrop.model.modes import find_connected_components
-from nodrop.model.subject import natural
+from nodrop.model.subject import natural_sort_key
 from nodrop.model.values import replace_fields
-from nodrop.routing.tiers import rank
+from nodrop.routing.tiers import tier_of_device
 
 Facts = dict[str, Any]
 _LEAST_LEVELS_OF_PODS = 3
@@ -41,7 +41,8 @@ class FabricBandwidth:
         for host in self._fabric.hosts:
             by_group[host.group].append(host)
         return [
-            _group(name, hosts, leaves) for name, hosts in sorted(by_group.items(), key=lambda pair: natural(pair[0]))
+            _group_facts(name, hosts, leaves)
+            for name, hosts in sorted(by_group.items(), key=lambda pair: natural_sort_key(pair[0]))
         ]
 
     def tiers(self, group_of_switch: Mapping[str, str] | None = None) -> list[Facts]:
@@ -101,10 +102,10 @@ class FabricBandwidth:
             elif far.node in self.index.hosts:
                 hosts[part][far.node] = self.index.hosts[far.node]
         switches: dict[str, list[str]] = defaultdict(list)
-        for name in sorted(part_of, key=natural):
+        for name in sorted(part_of, key=natural_sort_key):
             switches[part_of[name]].append(name)
         return [
-            {**_pod(names, own, up[part]), "bisection_mbps": self._only(names, own).bisection_mbps()}
+            {**_pod_facts(names, own, up[part]), "bisection_mbps": self._only(names, own).bisection_mbps()}
             for part, names in switches.items()
             for own in (list(hosts[part].values()),)
         ]
@@ -191,7 +192,7 @@ class FabricBandwidth:
             device = self.index.devices.get(near.node)
             if device is None:
                 continue
-            tier = rank(device)
+            tier = tier_of_device(device)
             if far.node in self.index.devices:
                 peers[near.node].add(far.node)
             if tier is not None or far.node not in self.index.devices:
@@ -232,7 +233,7 @@ def _host_mbps(host: Host) -> int:
     return sum(port.speed_mbps for port in host.ports if isinstance(port.speed_mbps, int))
 
 
-def _pod(switches: list[str], hosts: list[Host], up_mbps: int) -> Facts:
+def _pod_facts(switches: list[str], hosts: list[Host], up_mbps: int) -> Facts:
     injection = sum(map(_host_mbps, hosts))
     return {
         "switches": switches,
@@ -244,7 +245,7 @@ def _pod(switches: list[str], hosts: list[Host], up_mbps: int) -> Facts:
     }
 
 
-def _group(name: str, hosts: list[Host], leaves: Mapping[str, set[str]]) -> Facts:
+def _group_facts(name: str, hosts: list[Host], leaves: Mapping[str, set[str]]) -> Facts:
     gpus, injection = sum(host.gpus for host in hosts), sum(map(_host_mbps, hosts))
     return {
         "group": name,

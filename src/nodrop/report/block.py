@@ -5,43 +5,57 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from nodrop.engine.finding import Commands, Finding, Fix, Located, Related
+from nodrop.engine.finding import FileLocation, Finding, Fix, FixCommands, RelatedPart
 from nodrop.errors import Problem
 from nodrop.model import subject
 from nodrop.model.subject import Subject
-from nodrop.platforms.kit.secrets import suspicious
+from nodrop.platforms.kit.secrets import looks_like_secret
 from nodrop.report.commands import introduce_commands
-from nodrop.report.escape import terminal
+from nodrop.report.escape import escape_terminal
 from nodrop.report.links import TerminalLinks, format_link
-from nodrop.report.names import count, counts, format_name_list, headline, name, subject_label
-from nodrop.report.paint import paint
+from nodrop.report.names import (
+    finding_headline,
+    format_count,
+    format_counts_by_kind,
+    format_name,
+    format_name_list,
+    subject_label,
+)
+from nodrop.report.paint import style_text
 from nodrop.report.quote import quote_source_line
-from nodrop.results.outcome import COMMANDED_DEVICES, LineOf, fix_location, related_places
+from nodrop.results.outcome import COMMANDED_DEVICES, ReadLine, fix_location, related_places
 from nodrop.syntax.places import Span
 
-_STYLES = {"error": "1;31", "warning": "1;33", "note": "1;36", "unknown": "1;35", "frame": "1;34", "strong": "1"}
-_RELATED = 4
-_TYPED = 16
+_ANSI_STYLE_BY_NAME = {
+    "error": "1;31",
+    "warning": "1;33",
+    "note": "1;36",
+    "unknown": "1;35",
+    "frame": "1;34",
+    "strong": "1",
+}
+_MAX_RELATED_PLACES = 4
+_MAX_COMMAND_LINES = 16
 """How many lines of commands it shows for each."""
-_WORD = re.compile(r"\"[^\"]*+\"|'[^']*+'|[^\s,\]}]+")
+_MARKED_WORD_PATTERN = re.compile(r"\"[^\"]*+\"|'[^']*+'|[^\s,\]}]+")
 """The text that is marked at the place of a problem."""
-_BY_RULE = "the files do not show all that decides it"
+_UNCERTAIN_BY_RULE_REASON = "the files do not show all that decides it"
 """Why a finding is not certain whose rule says so itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+class ReportStyle:
     """How a report looks, and where the lines that it quotes come from."""
 
     color: bool
     verbose: bool
     width: int
-    line: LineOf
+    line: ReadLine
     links: TerminalLinks | None = None
 
     def paint(self, style: str, text: str) -> str:
         """Return text in a style, escaped: text from users and configurations reaches the page through here alone."""
-        return paint(terminal(text), _STYLES.get(style, ""), self.color)
+        return style_text(escape_terminal(text), _ANSI_STYLE_BY_NAME.get(style, ""), self.color)
 
     def format_line(self, style: str, heading: str, shown_text: str) -> str:
         """Return one line of a report: a head in a style, and its text."""
@@ -54,7 +68,7 @@ class Page:
         shown = (format_link(self.links.rule(name), self.paint(style, name)) for name in names)
         return f"{self.paint(style, f'{word}[')}{self.paint(style, ', ').join(shown)}{self.paint(style, ']')}"
 
-    def place(self, located: Located) -> str:
+    def place(self, located: FileLocation) -> str:
         """Return a place, linked to its file."""
         span = located.span
         text = self.paint("", f"{located.file}:{span.line}:{span.column}" if span else located.file)
@@ -66,9 +80,9 @@ class Page:
 
     def _quoted_problem(self, problem: Problem) -> list[str]:
         line, number, column = problem.quoted_line, problem.line, problem.column
-        if line is None or number is None or column is None or suspicious(line):
+        if line is None or number is None or column is None or looks_like_secret(line):
             return []
-        word = _WORD.match(line, column - 1)
+        word = _MARKED_WORD_PATTERN.match(line, column - 1)
         end = word.end() if word else column
         quoted = quote_source_line(line, Span(number, column, number, end + 1), room=self.width - len(str(number)) - 3)
         bar, space = self.paint("frame", "|"), " " * len(str(number))
@@ -86,13 +100,13 @@ class Page:
         shown = format_link(address, self.paint("", place))
         return f"{self.paint('error', 'error')}: {shown}{self.paint('', str(problem).removeprefix(place))}"
 
-    def quotable(self, located: Located | None) -> str | None:
+    def quotable(self, located: FileLocation | None) -> str | None:
         """Return the first line of a place, if it is available."""
         return self.line(located.file, located.span.line) if located and located.span else None
 
 
 def format_finding_block(
-    group: Sequence[Finding], report_style: Page, explained: Sequence[Sequence[Finding]] = ()
+    group: Sequence[Finding], report_style: ReportStyle, explained: Sequence[Sequence[Finding]] = ()
 ) -> list[str]:
     """Return the first of a group in full; the others counted and listed, or one by one where the page is verbose.
 
@@ -100,31 +114,36 @@ def format_finding_block(
     """
     first_finding, *other_findings = group
     place, besides = fix_location(first_finding), related_places(first_finding)
-    related = besides if report_style.verbose else besides[:_RELATED]
+    related = besides if report_style.verbose else besides[:_MAX_RELATED_PLACES]
     body = _BlockBody(
         page=report_style, gutter=_gutter_width([place, *(mention.located for mention in related)], report_style)
     )
     lines = [
         f"{report_style.rules(first_finding.severity, first_finding.severity, first_finding.rule)}: "
-        f"{report_style.paint('strong', headline(first_finding))}"
+        f"{report_style.paint('strong', finding_headline(first_finding))}"
     ]
-    captions = [subject.text(first_finding.subject), *(_format_caption(mention, first_finding) for mention in related)]
+    captions = [
+        subject.subject_text(first_finding.subject),
+        *(_format_caption(mention, first_finding) for mention in related),
+    ]
     if place is not first_finding.located:
         captions[:2] = [first_finding.related[0].message, f"{related[0].message}: {captions[0]}"]
     lines += body.spot("-->", place, ("^", first_finding.severity), captions[0])
     for related_place, caption in zip(related, captions[1:], strict=True):
         lines += body.spot(":::", related_place.located, ("-", "frame"), caption)
     if remaining_number := len(besides) - len(related):
-        lines.append(body.footer(f"{count(remaining_number, 'more related part')}; -v shows them"))
+        lines.append(body.footer(f"{format_count(remaining_number, 'more related part')}; -v shows them"))
     if first_finding.left_out:
         lines += body.wrapped(f"also: {', '.join(first_finding.left_out)}")
     if first_finding.confidence != "certain":
-        lines += body.wrapped(f"{first_finding.confidence}, not certain: {first_finding.doubt or _BY_RULE}")
+        lines += body.wrapped(
+            f"{first_finding.confidence}, not certain: {first_finding.doubt or _UNCERTAIN_BY_RULE_REASON}"
+        )
     lines += body.fix(_add_commands_of_others(first_finding.fix, other_findings)) if first_finding.fix else []
     lines += body.each(other_findings) if report_style.verbose else body.summed_up(first_finding, other_findings)
     for other_group in explained:
         more = f" ({len(other_group) - 1} more of the same)" if len(other_group) > 1 else ""
-        lines += body.wrapped(f"also ends {other_group[0].rule}: {headline(other_group[0])}{more}")
+        lines += body.wrapped(f"also ends {other_group[0].rule}: {finding_headline(other_group[0])}{more}")
     return lines
 
 
@@ -133,17 +152,17 @@ def _add_commands_of_others(fix: Fix, other_findings: Iterable[Finding]) -> Fix:
     if not fix.commands:
         return fix
     others = (each for finding in other_findings if finding.fix for each in finding.fix.commands)
-    alike: dict[tuple[str, tuple[str, ...]], list[Commands]] = {}
+    alike: dict[tuple[str, tuple[str, ...]], list[FixCommands]] = {}
     for each in (*fix.commands, *others):
         alike.setdefault((each.condition, each.lines), []).append(each)
     merged = (
-        replace(first, device=format_name_list(name(each.device) for each in (first, *rest) if each.device))
+        replace(first, device=format_name_list(format_name(each.device) for each in (first, *rest) if each.device))
         for first, *rest in alike.values()
     )
     return replace(fix, commands=tuple(merged))
 
 
-def _gutter_width(places: Iterable[Located | None], page: Page) -> int:
+def _gutter_width(places: Iterable[FileLocation | None], page: ReportStyle) -> int:
     """How many columns the numbers of the quoted lines need."""
     numbers = [place.span.line for place in places if place and place.span and page.quotable(place) is not None]
     return len(str(max(numbers, default=1)))
@@ -153,10 +172,10 @@ def _gutter_width(places: Iterable[Located | None], page: Page) -> int:
 class _BlockBody:
     """What stands under the head of a block; `gutter` columns hold the numbers of lines."""
 
-    page: Page
+    page: ReportStyle
     gutter: int
 
-    def spot(self, arrow: str, located: Located | None, mark: tuple[str, str], caption: str) -> list[str]:
+    def spot(self, arrow: str, located: FileLocation | None, mark: tuple[str, str], caption: str) -> list[str]:
         """Return a place and its line, with the span underlined and a caption; without a line, the caption alone."""
         page, gutter = self.page, self.gutter
         lines = [f"{'':{gutter}}{page.paint('frame', arrow)} {page.place(located)}"] if located else []
@@ -192,20 +211,20 @@ class _BlockBody:
         shown = fix.commands if self.page.verbose else fix.commands[:COMMANDED_DEVICES]
         for commands in shown:
             lines += self.under(self.page.paint("", line) for line in introduce_commands(commands))
-            typed = commands.lines if self.page.verbose else commands.lines[:_TYPED]
+            typed = commands.lines if self.page.verbose else commands.lines[:_MAX_COMMAND_LINES]
             lines += self.under(f"  {self.page.paint('strong', line)}" for line in typed)
             if left := len(commands.lines) - len(typed):
-                lines += self.under([self.page.paint("", f"  {count(left, 'more line')}; -v shows them")])
+                lines += self.under([self.page.paint("", f"  {format_count(left, 'more line')}; -v shows them")])
         if left := len(fix.commands) - len(shown):
             lines += self.under(
-                [self.page.paint("", f"and on {count(left, 'more switch')}, needed with these; -v shows them")]
+                [self.page.paint("", f"and on {format_count(left, 'more switch')}, needed with these; -v shows them")]
             )
         return lines
 
     def wrapped(self, text: str) -> list[str]:
         """Return a footer in lines that fit; the line breaks of its author stay."""
         room = max(self.page.width - self.gutter - 3, 40)
-        written = terminal(text, lines=True).split("\n")
+        written = escape_terminal(text, lines=True).split("\n")
         first_row, *other_rows = (row for line in written for row in textwrap.wrap(line, room, break_long_words=False))
         return self.footers(first_row, other_rows)
 
@@ -214,9 +233,13 @@ class _BlockBody:
         page = self.page
 
         def place(finding: Finding) -> str:
-            return page.place(finding.located) if finding.located else page.paint("", subject.text(finding.subject))
+            return (
+                page.place(finding.located)
+                if finding.located
+                else page.paint("", subject.subject_text(finding.subject))
+            )
 
-        rows = (f"{place(finding)}: {page.paint('', headline(finding))}" for finding in other_findings)
+        rows = (f"{place(finding)}: {page.paint('', finding_headline(finding))}" for finding in other_findings)
         return [self.footer(f"{len(other_findings)} more of the same:"), *self.under(rows)] if other_findings else []
 
     def summed_up(self, first_finding: Finding, other_findings: Sequence[Finding]) -> list[str]:
@@ -233,34 +256,43 @@ class _BlockBody:
         return [self.footer(line) for line in lines]
 
 
-def _format_caption(related: Related, finding: Finding) -> str:
+def _format_caption(related: RelatedPart, finding: Finding) -> str:
     """Return the message of a related part, after its name unless it is the very part that the finding points at."""
-    return related.message if related.subject == finding.at else f"{subject.text(related.subject)}: {related.message}"
+    return (
+        related.message
+        if related.subject == finding.at
+        else f"{subject.subject_text(related.subject)}: {related.message}"
+    )
 
 
 def _format_other_subjects(device: str | None, subjects: Sequence[Subject]) -> str:
-    where = "" if device is None else f" on {name(device)}"
+    where = "" if device is None else f" on {format_name(device)}"
     labels = [subject_label(other_subject, device) for other_subject in subjects if other_subject != (device,)]
     return f"{len(subjects)} more of the same{where}" + (f": {format_name_list(labels)}" if labels else "")
 
 
 def _format_other_devices(other_findings: Sequence[Finding]) -> str:
-    devices = {name(finding.device) if finding.device else "the fabric" for finding in other_findings}
+    devices = {format_name(finding.device) if finding.device else "the fabric" for finding in other_findings}
     if len(devices) == len(other_findings) == 1:
         label = subject_label(other_findings[0].subject, other_findings[0].device)
         part = f": {label}" if other_findings[0].subject[1:] else ""
         return f"the same on {format_name_list(devices)}{part}"
-    numbers = [count(len(devices), "device"), *counts(finding.subject for finding in other_findings)]
+    numbers = [
+        format_count(len(devices), "device"),
+        *format_counts_by_kind(finding.subject for finding in other_findings),
+    ]
     return f"the same on {format_name_list(devices)} ({', '.join(numbers)})"
 
 
 def _format_other_fabrics(away: Sequence[Finding], outside: Sequence[Finding]) -> str:
     """Of findings on other devices, those of the first one's fabric by name, and those of other fabrics by folder."""
     other_findings = (*away, *outside)
-    near = {name(finding.device) for finding in away if finding.device}
-    fabrics = {name(finding.within) for finding in outside}
+    near = {format_name(finding.device) for finding in away if finding.device}
+    fabrics = {format_name(finding.within) for finding in outside}
     devices = {(finding.within, finding.device) for finding in other_findings if finding.device}
-    numbers = [count(len(fabrics), "other fabric"), *([count(len(devices), "device")] if devices else [])]
-    totals = counts((finding.subject for finding in other_findings), (finding.within for finding in other_findings))
+    numbers = [format_count(len(fabrics), "other fabric"), *([format_count(len(devices), "device")] if devices else [])]
+    totals = format_counts_by_kind(
+        (finding.subject for finding in other_findings), (finding.within for finding in other_findings)
+    )
     location = f"on {format_name_list(near)}, and " if near else ""
     return f"the same {location}in {format_name_list(fabrics)} ({', '.join([*numbers, *totals])})"

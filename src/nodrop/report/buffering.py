@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from nodrop.engine.vocabulary.admission import pause_threshold_bytes
-from nodrop.hardware.bounds import Bounds, bounds
-from nodrop.hardware.dynamic import budget
+from nodrop.hardware.bounds import XoffBounds, find_xoff_bounds
+from nodrop.hardware.dynamic import compute_headroom_budget
 from nodrop.model import effects
 from nodrop.model.buffers import BufferProfile, Headroom
 from nodrop.model.fabric import Device, Fabric, Interface
@@ -22,7 +22,7 @@ def known_or_none(value: object) -> object:
     return None if isinstance(value, Unknown) else value
 
 
-def profiles(fabric: Fabric) -> Iterator[tuple[Device, Interface, QosProfile]]:
+def distinct_profiles(fabric: Fabric) -> Iterator[tuple[Device, Interface, QosProfile]]:
     """Yield one port for every distinct role, platform, model and profile."""
     seen: set[tuple[object, ...]] = set()
     for device in fabric.devices:
@@ -34,7 +34,7 @@ def profiles(fabric: Fabric) -> Iterator[tuple[Device, Interface, QosProfile]]:
                 yield device, interface, interface.qos
 
 
-def ecn(queue: Queue | None) -> Facts | None:
+def ecn_facts(queue: Queue | None) -> Facts | None:
     """Return when a queue marks; None where it does not, or that is not known."""
     wred = queue.wred if queue else None
     if wred is None or isinstance(wred, Unknown):
@@ -43,10 +43,11 @@ def ecn(queue: Queue | None) -> Facts | None:
     return {"min": green.min_bytes, "max": green.max_bytes, "probability_percent": green.probability_percent}
 
 
-def headroom(fabric: Fabric) -> list[Facts]:
+def headroom_facts(fabric: Fabric) -> list[Facts]:
     """Return the headroom of every kind of cabled lossless port: where, far end, and the parts of xoff.
 
-    `parts` is None if the switch does not compute it from the cable; `bounds` holds the values to compare xoff with.
+    `xoff_parts` is None if the switch does not compute it from the cable; `bounds` holds the values to compare xoff
+    with.
     """
     index = Index(fabric)
     kinds: dict[tuple[Any, ...], tuple[Device, Interface]] = {}
@@ -58,7 +59,7 @@ def headroom(fabric: Fabric) -> list[Facts]:
                 continue
             key = (
                 str(device.role),
-                _kind_of_peer(index, far.node),
+                _describe_peer(index, far.node),
                 device.platform,
                 device.version,
                 device.model,
@@ -77,7 +78,7 @@ def headroom(fabric: Fabric) -> list[Facts]:
     return list(rows.values())
 
 
-def _kind_of_peer(index: Index, node: str) -> str:
+def _describe_peer(index: Index, node: str) -> str:
     """Return the far end of a port's cable: a role of switches, or a group of hosts."""
     if node in index.devices:
         return str(index.devices[node].role)
@@ -104,7 +105,7 @@ def _port_headroom_facts(far: str, device: Device, interface: Interface) -> Iter
             "xoff": known_or_none(buffer.headroom.xoff_bytes),
             "xon": known_or_none(buffer.headroom.xon_bytes),
             "size": known_or_none(buffer.size_bytes),
-            "parts": parts(device, interface) if buffer.headroom.computed else None,
+            "parts": xoff_parts(device, interface) if buffer.headroom.computed else None,
             "bounds": reference_xoffs(device, interface),
         }
 
@@ -114,18 +115,20 @@ def reference_xoffs(device: Device, interface: Interface) -> Facts:
     length = interface.cable_length_m
     try:
         found_bounds = (
-            bounds(device, interface, length_m=length) if isinstance(length, int) else Bounds(None, None, None)
+            find_xoff_bounds(device, interface, length_m=length)
+            if isinstance(length, int)
+            else XoffBounds(None, None, None)
         )
     except UnknownFact:
-        found_bounds = Bounds(None, None, None)
+        found_bounds = XoffBounds(None, None, None)
     return {"sku_row": found_bounds.row, "formula": found_bounds.formula, "ieee": found_bounds.ieee}
 
 
-def parts(device: Device, interface: Interface) -> Facts | None:
+def xoff_parts(device: Device, interface: Interface) -> Facts | None:
     """Return the terms of `hardware.headroom.computed`, in bytes but for `cell_occupancy`, a factor."""
     length = interface.cable_length_m
     try:
-        new_budget = budget(device, interface, length_m=length) if isinstance(length, int) else None
+        new_budget = compute_headroom_budget(device, interface, length_m=length) if isinstance(length, int) else None
     except UnknownFact:
         return None
     if new_budget is None:
@@ -142,16 +145,16 @@ def parts(device: Device, interface: Interface) -> Facts | None:
     }
 
 
-def marking(fabric: Fabric) -> Iterator[Facts]:
+def marking_facts(fabric: Fabric) -> Iterator[Facts]:
     """Yield where queues of RDMA and of other lossless classes mark, and where their senders are paused.
 
     `pause_threshold` is None where senders are never paused, "unknown" where that is not known.
     """
     seen: set[tuple[Any, ...]] = set()
-    for device, _, qos in profiles(fabric):
+    for device, _, qos in distinct_profiles(fabric):
         lossless = (tc for tc in effects.used_tcs(qos) if effects.is_lossless(qos, tc))
         for index in sorted({*effects.rdma_queues(fabric, qos), *(effects.queue_of_tc(qos, tc) for tc in lossless)}):
-            marks = ecn(effects.queue(qos, index))
+            marks = ecn_facts(effects.find_queue(qos, index))
             paused: float | str | None
             try:
                 paused = pause_threshold_bytes(device.model, device.buffer_model, device.buffer_pools, qos, index)
@@ -170,7 +173,7 @@ def marking(fabric: Fabric) -> Iterator[Facts]:
                 }
 
 
-def pools(fabric: Fabric) -> Iterator[Facts]:
+def pool_facts(fabric: Fabric) -> Iterator[Facts]:
     """Yield the buffer pools of every kind of switch."""
     seen: set[tuple[Any, ...]] = set()
     for device in fabric.devices:

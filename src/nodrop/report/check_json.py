@@ -4,13 +4,13 @@ from dataclasses import asdict
 from typing import Any
 
 from nodrop.model import subject
-from nodrop.model.compare import Difference
+from nodrop.model.compare import ModelDifference
 from nodrop.report import plan_json
 from nodrop.report.json import encode_json_document, finding_record, json_value, note_record, problem_record
-from nodrop.results.checked import Changed, Checked, OutdatedBuild, Rerouted
-from nodrop.routing.observation import Flow
+from nodrop.results.checked import ChangedFabric, Checked, OutdatedBuild, RoutingDifference
+from nodrop.routing.observation import DifferingFlow
 
-VERSION = 2
+FORMAT_VERSION = 2
 
 
 def render(checked: Checked) -> bytes:
@@ -18,7 +18,7 @@ def render(checked: Checked) -> bytes:
     unchanged = [fabric.findings.unchanged for fabric in checked.fabrics]
     return encode_json_document(
         {
-            "version": VERSION,
+            "version": FORMAT_VERSION,
             "kind": "check",
             "base": checked.base,
             "fabrics": [_fabric_document(fabric) for fabric in checked.fabrics],
@@ -40,7 +40,7 @@ def render(checked: Checked) -> bytes:
     )
 
 
-def _fabric_document(fabric_change: Changed) -> dict[str, object]:
+def _fabric_document(fabric_change: ChangedFabric) -> dict[str, object]:
     return {
         "name": fabric_change.name,
         "former_name": fabric_change.former_name,
@@ -74,23 +74,28 @@ def _outdated_build_document(outdated_build: OutdatedBuild) -> dict[str, object]
     }
 
 
-def _difference_document(difference: Difference) -> dict[str, object]:
+def _difference_document(difference: ModelDifference) -> dict[str, object]:
     return {
-        "subject": subject.text(difference.path),
+        "subject": subject.subject_text(difference.path),
         "intent": json_value(difference.a),
         "build": json_value(difference.b),
     }
 
 
-def _rerouted_document(delta: Rerouted) -> dict[str, object]:
-    return {"check": delta.check, "item": subject.text(delta.item), "old": _value(delta.old), "new": _value(delta.new)}
+def _rerouted_document(delta: RoutingDifference) -> dict[str, object]:
+    return {
+        "check": delta.check,
+        "item": subject.subject_text(delta.item),
+        "old": _json_value(delta.old),
+        "new": _json_value(delta.new),
+    }
 
 
-def _value(value: object) -> Any:
-    return sorted(_value(member) for member in value) if isinstance(value, frozenset) else json_value(value)
+def _json_value(value: object) -> Any:
+    return sorted(_json_value(member) for member in value) if isinstance(value, frozenset) else json_value(value)
 
 
-def _flow_document(flow: Flow) -> dict[str, object]:
+def _flow_document(flow: DifferingFlow) -> dict[str, object]:
     return {
         "source": flow.source,
         "port": flow.port,

@@ -19,14 +19,14 @@ from nodrop.report.check_page import (
 from nodrop.report.claims import describe_claim_changes
 from nodrop.report.escape import escape_markdown
 from nodrop.report.links import RulePages
-from nodrop.report.names import count, format_name_list, headline, name
-from nodrop.results.checked import Changed, Checked
+from nodrop.report.names import finding_headline, format_count, format_name, format_name_list
+from nodrop.results.checked import ChangedFabric, Checked
 from nodrop.results.outcome import Outcome, fix_location, fold_groups, group_findings, select_shown_groups
 
 COMMENT_LIMIT_BYTES = 60_000
 """Characters; GitHub takes 65,536 of a comment."""
-_LEGEND = "🔴 error, loss or removed · 🟡 warning or changed · 🔵 note · 🟢 added"
-_MARKS = {"error": "🔴", "warning": "🟡", "note": "🔵"}
+_MARKS_LEGEND = "🔴 error, loss or removed · 🟡 warning or changed · 🔵 note · 🟢 added"
+_MARK_BY_SEVERITY = {"error": "🔴", "warning": "🟡", "note": "🔵"}
 
 
 def render(checked: Checked, pages: RulePages | None = None) -> str:
@@ -52,7 +52,11 @@ def render(checked: Checked, pages: RulePages | None = None) -> str:
     )
     text = "; ".join((f"compared with {checked.base}", *format_unchanged_fabrics(checked)))
     sections = list(drop_excess_parts([section for section in sections if section]))
-    legend = f"<br>{_LEGEND}" if any(mark in section for section in sections for mark in _MARKS.values()) else ""
+    legend = (
+        f"<br>{_MARKS_LEGEND}"
+        if any(mark in section for section in sections for mark in _MARK_BY_SEVERITY.values())
+        else ""
+    )
     return "\n\n".join((*sections, f"<sub>{escape_markdown(text)}{legend}</sub>")) + "\n"
 
 
@@ -65,7 +69,10 @@ def _format_decision(checked: Checked) -> str:
 
 def _format_verdict(finding: Finding, pages: RulePages) -> str:
     rule = _format_rule_name(finding.rule, pages)
-    return f"- {_MARKS[finding.severity]} **{finding.severity}** {rule}: {escape_markdown(headline(finding))}"
+    return (
+        f"- {_MARK_BY_SEVERITY[finding.severity]} **{finding.severity}** {rule}: "
+        f"{escape_markdown(finding_headline(finding))}"
+    )
 
 
 def _format_rule_name(name: str, pages: RulePages) -> str:
@@ -84,13 +91,15 @@ def format_findings(outcome: Outcome, pages: RulePages, which: str = "new ") -> 
         place = fix_location(first_finding)
         where = "" if place is None else f" ({place.file}{f':{place.span.line}' if place.span else ''})"
         other_devices = list(dict.fromkeys(finding.device for finding in group[1:] if finding.device))
-        more_places = f"; {count(len(group) - 1, 'more place')}" if len(group) > 1 else ""
+        more_places = f"; {format_count(len(group) - 1, 'more place')}" if len(group) > 1 else ""
         on = (
-            f" on {format_name_list(name(device) for device in other_devices)}" if more_places and other_devices else ""
+            f" on {format_name_list(format_name(device) for device in other_devices)}"
+            if more_places and other_devices
+            else ""
         )
-        text = escape_markdown(f"{headline(first_finding)}{where}{more_places}{on}")
+        text = escape_markdown(f"{finding_headline(first_finding)}{where}{more_places}{on}")
         rule = _format_rule_name(first_finding.rule, pages)
-        yield f"- {_MARKS[first_finding.severity]} **{which}{first_finding.severity}** {rule}: {text}"
+        yield f"- {_MARK_BY_SEVERITY[first_finding.severity]} **{which}{first_finding.severity}** {rule}: {text}"
         if first_finding.fix and first_finding.fix.text not in remedies:
             remedies.add(first_finding.fix.text)
             yield f"  - what to do: {escape_markdown(first_finding.fix.text)}"
@@ -98,10 +107,10 @@ def format_findings(outcome: Outcome, pages: RulePages, which: str = "new ") -> 
             ended = ", ".join(f"{_format_rule_name(each[0].rule, pages)} ({len(each)})" for each in explained)
             yield f"  - also ends: {ended}"
     if len(shown) < len(every):
-        yield f"- {count(len(every) - len(shown), f'more {which}finding')}: `--format text` tells all"
+        yield f"- {format_count(len(every) - len(shown), f'more {which}finding')}: `--format text` tells all"
 
 
-def _fabric_sections(fabric_change: Changed, *, summed: bool) -> Iterator[str]:
+def _fabric_sections(fabric_change: ChangedFabric, *, summed: bool) -> Iterator[str]:
     yield escape_markdown(format_reach(fabric_change.reach))
     yield "\n".join(f"- 🔴 {escape_markdown(line)}" for line in format_routing_losses(fabric_change.routing))
     if not fabric_change.plan.empty:
@@ -127,6 +136,9 @@ def drop_excess_parts(texts: Sequence[str]) -> Iterator[str]:
     for number, text in enumerate(texts):
         remaining_limit -= len(text.encode()) + 2
         if remaining_limit < 0:
-            yield f"{count(len(texts) - number, 'part')} left out here, which would not fit: `--format text` tells all."
+            yield (
+                f"{format_count(len(texts) - number, 'part')} left out here, which "
+                "would not fit: `--format text` tells all."
+            )
             return
         yield text

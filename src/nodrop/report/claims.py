@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from nodrop.proofs.claims import Claims
-from nodrop.report.names import count
+from nodrop.report.names import format_count
 
-_DEADLOCK = {
+_TEXT_BY_DEADLOCK_VERDICT = {
     "free": "not possible as cabled",
     "unknown": "not proved, facts are missing",
     "possible": "possible",
@@ -15,15 +15,15 @@ _DEADLOCK = {
 
 def describe_deadlock(claims: Claims) -> str:
     """Return whether a deadlock can form, in words."""
-    return "not possible, whatever fails" if claims.any_failures else _DEADLOCK[claims.deadlock]
+    return "not possible, whatever fails" if claims.any_failures else _TEXT_BY_DEADLOCK_VERDICT[claims.deadlock]
 
 
 def describe_reach(claims: Claims) -> str:
     """Return how far the pause of one NIC spreads, in words."""
     if not claims.frozen_host_ports:
         return "one NIC freezes no other host port"
-    gpus = f", on hosts with {count(claims.frozen_gpus, 'GPU')}" if claims.frozen_gpus else ""
-    return f"one NIC freezes at most {count(claims.frozen_host_ports, 'other host port')}{gpus}"
+    gpus = f", on hosts with {format_count(claims.frozen_gpus, 'GPU')}" if claims.frozen_gpus else ""
+    return f"one NIC freezes at most {format_count(claims.frozen_host_ports, 'other host port')}{gpus}"
 
 
 def describe_claim_changes(old: Claims, new: Claims) -> Iterator[str]:

@@ -3,23 +3,29 @@
 from collections.abc import Iterator
 
 from nodrop import platforms
-from nodrop.engine.finding import Commands, Fix
-from nodrop.report.names import count, format_name_list, name
+from nodrop.engine.finding import Fix, FixCommands
+from nodrop.report.names import format_count, format_name, format_name_list
 
 
-def where_typed(commands: Commands) -> str:
+def format_command_target(commands: FixCommands) -> str:
     """Return the device of commands and what takes them: `leaf1 (NVUE)`."""
-    title = platforms.command_lines(commands.language).TITLE
+    title = platforms.command_lines(commands.language).LANGUAGE_TITLE
     return f"{commands.device} ({title})" if commands.device else f"the {title}"
 
 
-def introduce_commands(commands: Commands) -> Iterator[str]:
+def introduce_commands(commands: FixCommands) -> Iterator[str]:
     """Yield the lines above commands: what they disturb, the ports that they change unnamed, and where to type them."""
     if commands.impact:
         yield f"impact: {commands.impact}"
     if commands.ports:
-        yield f"changes {count(len(commands.ports), 'port')}: {format_name_list(map(name, commands.ports))}"
-    yield f"{commands.condition}, on {where_typed(commands)}:" if commands.condition else f"on {where_typed(commands)}:"
+        yield (
+            f"changes {format_count(len(commands.ports), 'port')}: {format_name_list(map(format_name, commands.ports))}"
+        )
+    yield (
+        f"{commands.condition}, on {format_command_target(commands)}:"
+        if commands.condition
+        else f"on {format_command_target(commands)}:"
+    )
 
 
 def command_lines(fix: Fix) -> Iterator[str]:

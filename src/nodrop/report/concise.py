@@ -2,7 +2,7 @@
 
 from nodrop.engine.finding import Finding, UnknownVerdict
 from nodrop.model import subject
-from nodrop.report.escape import escape_lone_surrogates, terminal
+from nodrop.report.escape import escape_lone_surrogates, escape_terminal
 from nodrop.results.outcome import Outcome, fix_location, format_problem
 
 
@@ -23,13 +23,13 @@ def render(outcome: Outcome) -> bytes:
         f"not computed: {uncomputed_note.message} ({uncomputed_note.device})"
         for uncomputed_note in outcome.uncomputed_notes
     )
-    return escape_lone_surrogates("".join(f"{terminal(line)}\n" for line in lines)).encode()
+    return escape_lone_surrogates("".join(f"{escape_terminal(line)}\n" for line in lines)).encode()
 
 
 def _format_finding(finding: Finding) -> str:
     located = fix_location(finding)
     span = located.span if located else None
-    text = f"{finding.severity}[{finding.rule}] {finding.message} ({subject.text(finding.subject)})"
+    text = f"{finding.severity}[{finding.rule}] {finding.message} ({subject.subject_text(finding.subject)})"
     return _format_line(
         located.file if located else None, span.line if span else None, span.column if span else None, text
     )

@@ -3,40 +3,44 @@
 import difflib
 from collections.abc import Iterable, Iterator, Sequence
 
-from nodrop.platforms.kit.secrets import suspicious
-from nodrop.report.escape import terminal
-from nodrop.report.paint import paint
-from nodrop.results.fixed import Rewritten
+from nodrop.platforms.kit.secrets import looks_like_secret
+from nodrop.report.escape import escape_terminal
+from nodrop.report.paint import style_text
+from nodrop.results.fixed import RewrittenFile
 
 CONTEXT_LINES = 3
 """Lines around a change."""
-_STYLES = {"-": "31", "+": "32", "@": "36"}
+_ANSI_STYLE_BY_SIGN = {"-": "31", "+": "32", "@": "36"}
 _NO_NEWLINE = "\\ No newline at end of file\n"
 
-_Opcode = tuple[str, int, int, int, int]
+_DiffOpcode = tuple[str, int, int, int, int]
 
 
-def diff(file: Rewritten) -> str:
+def format_diff(file: RewrittenFile) -> str:
     """Write how a file changes; nothing if it does not. Bytes that are not UTF-8 are kept as lone surrogates.
 
     Changes of lines with a secret are left out, and a comment before the diff states that.
     """
     old, new = (text.decode("utf-8", "surrogateescape") for text in (file.old, file.new))
     before, after = _split_lines(old), _split_lines(new)
-    hidden = file.hidden | {number for number, line in enumerate(before, 1) if suspicious(line)}
-    added = frozenset(number for number, line in enumerate(after, 1) if suspicious(line))
+    hidden = file.hidden | {number for number, line in enumerate(before, 1) if looks_like_secret(line)}
+    added = frozenset(number for number, line in enumerate(after, 1) if looks_like_secret(line))
     groups = list(_hunk_opcode_groups(before, after))
     opcode_groups = [
         opcode_group for group in groups for opcode_group in _split_around_hidden_lines(group, hidden, added)
     ]
     hunks = [line for opcode_group in opcode_groups for line in _hunk_lines(opcode_group, before, after)]
     has_hidden = _count_changes(groups) > _count_changes(opcode_groups)
-    comments = [f"# {_name(file.display)}: changes of lines that hold a secret are not shown\n"] if has_hidden else []
-    head = [f"--- {_name(file.display)}\n", f"+++ {_name(file.display)}\n"] if hunks else []
+    comments = (
+        [f"# {_diff_file_name(file.display)}: changes of lines that hold a secret are not shown\n"]
+        if has_hidden
+        else []
+    )
+    head = [f"--- {_diff_file_name(file.display)}\n", f"+++ {_diff_file_name(file.display)}\n"] if hunks else []
     return "".join([*comments, *head, *hunks])
 
 
-def _count_changes(groups: Iterable[Sequence[_Opcode]]) -> int:
+def _count_changes(groups: Iterable[Sequence[_DiffOpcode]]) -> int:
     return sum(opcode[0] != "equal" for group in groups for opcode in group)
 
 
@@ -46,14 +50,14 @@ def color_diff(shown_text: str) -> str:
 
 
 def _paint_line(line: str) -> str:
-    seen = terminal(line.removesuffix("\r"))
+    seen = escape_terminal(line.removesuffix("\r"))
     of_file = line.startswith(("--- ", "+++ "))
-    return paint(seen, "1" if of_file else _STYLES.get(line[:1], ""), color=True)
+    return style_text(seen, "1" if of_file else _ANSI_STYLE_BY_SIGN.get(line[:1], ""), color=True)
 
 
-def _name(display: str) -> str:
+def _diff_file_name(display: str) -> str:
     """Return the name of a file as a diff may hold it; one with a tab or line break has it written out."""
-    return terminal(display)
+    return escape_terminal(display)
 
 
 def _split_lines(text: str) -> list[str]:
@@ -62,7 +66,7 @@ def _split_lines(text: str) -> list[str]:
     return [f"{line}\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
 
 
-def _hunk_opcode_groups(before: Sequence[str], after: Sequence[str]) -> Iterator[list[_Opcode]]:
+def _hunk_opcode_groups(before: Sequence[str], after: Sequence[str]) -> Iterator[list[_DiffOpcode]]:
     """Yield what belongs into one hunk; what both texts begin and end with is not looked at twice."""
     least = min(len(before), len(after))
     head = next((at for at in range(least) if before[at] != after[at]), least)
@@ -74,13 +78,13 @@ def _hunk_opcode_groups(before: Sequence[str], after: Sequence[str]) -> Iterator
 
 
 def _split_around_hidden_lines(
-    group: list[_Opcode], hidden: frozenset[int], added: frozenset[int]
-) -> Iterator[list[_Opcode]]:
+    group: list[_DiffOpcode], hidden: frozenset[int], added: frozenset[int]
+) -> Iterator[list[_DiffOpcode]]:
     """Yield a hunk in parts that have no hidden line (1-based, of the old and of the new text).
 
     A change of such a line is left out.
     """
-    opcode_group: list[_Opcode] = []
+    opcode_group: list[_DiffOpcode] = []
     for tag, a, b, c, d in group:
         if tag != "equal" and not (hidden.isdisjoint(range(a + 1, b + 1)) and added.isdisjoint(range(c + 1, d + 1))):
             if any(opcode[0] != "equal" for opcode in opcode_group):
@@ -101,7 +105,7 @@ def _split_around_hidden_lines(
         yield opcode_group
 
 
-def _hunk_lines(group: Sequence[_Opcode], before: Sequence[str], after: Sequence[str]) -> Iterator[str]:
+def _hunk_lines(group: Sequence[_DiffOpcode], before: Sequence[str], after: Sequence[str]) -> Iterator[str]:
     (_, a, _, c, _), (_, _, b, _, d) = group[0], group[-1]
     yield f"@@ -{_format_line_range(a, b)} +{_format_line_range(c, d)} @@\n"
     for tag, old_start, last, new_start, end in group:

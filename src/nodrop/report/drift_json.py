@@ -1,8 +1,8 @@
 """Drift as JSON: a plan from the running to the intended state; `report.schema` has the schema."""
 
-from nodrop.plan.model import Outside
+from nodrop.plan.model import OutsideChange
 from nodrop.report.json import encode_json_document, finding_record, note_record, problem_record
-from nodrop.report.plan_json import VERSION, plan_record, render_fact_group
+from nodrop.report.plan_json import FORMAT_VERSION, plan_record, render_fact_group
 from nodrop.report.plan_words import DRIFT_WORDING
 from nodrop.results.drifted import Drifted
 
@@ -12,7 +12,7 @@ def render(drifted: Drifted) -> bytes:
     drift, outcome = drifted.drift, drifted.outcome
     return encode_json_document(
         {
-            "version": VERSION,
+            "version": FORMAT_VERSION,
             "kind": "drift",
             "intended": drifted.intended,
             "plans": [plan_record(drift.plan, DRIFT_WORDING)],
@@ -37,5 +37,5 @@ def render(drifted: Drifted) -> bytes:
     )
 
 
-def _outside_table_document(outside_table: Outside) -> dict[str, object]:
+def _outside_table_document(outside_table: OutsideChange) -> dict[str, object]:
     return {"devices": list(outside_table.devices), "file": outside_table.at[0], "at": list(outside_table.at[1:])}

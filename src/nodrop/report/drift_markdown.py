@@ -22,7 +22,7 @@ from nodrop.report.plan_markdown import (
     render_other_files,
     render_rollout_order,
 )
-from nodrop.report.plan_page import devices, format_not_compared, group_fact_blocks
+from nodrop.report.plan_page import device_change_lines, format_not_compared, group_fact_blocks
 from nodrop.report.plan_words import DRIFT_WORDING
 from nodrop.report.rollout_page import explain_unusual_order, format_rollout_hazards
 from nodrop.results.drifted import Drifted
@@ -37,7 +37,7 @@ def render(drifted: Drifted, pages: RulePages | None = None) -> str:
     sections = [
         [f"### nodrop: {escape_markdown(summarize_drift(drifted))}"],
         [f"- {CHANGE_MARKS['-']} {escape_markdown(line)}" for line in format_unmatched_switches(drifted)],
-        [f"- {CHANGE_MARKS[mark]} {escape_markdown(line)}" for mark, line in devices(plan, DRIFT_VERBS)],
+        [f"- {CHANGE_MARKS[mark]} {escape_markdown(line)}" for mark, line in device_change_lines(plan, DRIFT_VERBS)],
         list(format_findings(drifted.outcome, pages or RulePages(), "")),
         [f"- {CHANGE_MARKS['-']} {escape_markdown(str(problem))}" for problem in drifted.outcome.problems],
         *render_change_tables(plan, group_fact_blocks(plan.changes), "what differs", DRIFT_WORDING),

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping
 
 from nodrop.engine.finding import SEVERITIES
 from nodrop.plan.model import DeviceChangeKind
-from nodrop.report.names import count, format_name_list, name
+from nodrop.report.names import format_count, format_name, format_name_list
 from nodrop.report.plan_page import summarize_plan_impact
-from nodrop.report.plan_words import DRIFT_WORDING, lines
+from nodrop.report.plan_words import DRIFT_WORDING, format_fact_lines
 from nodrop.results.drifted import Drifted
 
 DRIFT_VERBS: Mapping[DeviceChangeKind, str] = {
@@ -29,9 +29,9 @@ def format_unmatched_switches(drifted: Drifted) -> Iterator[str]:
     """Yield which switches are on one side alone."""
     drift = drifted.drift
     if drift.uncollected:
-        yield f"no running configuration for: {format_name_list(map(name, drift.uncollected))}"
+        yield f"no running configuration for: {format_name_list(map(format_name, drift.uncollected))}"
     if drift.foreign:
-        yield f"not in {drifted.intended}: {format_name_list(map(name, drift.foreign))}"
+        yield f"not in {drifted.intended}: {format_name_list(map(format_name, drift.foreign))}"
 
 
 def format_switch_written_settings(drifted: Drifted) -> Iterator[str]:
@@ -39,11 +39,11 @@ def format_switch_written_settings(drifted: Drifted) -> Iterator[str]:
     where: dict[str, set[str]] = {}
     for block in drifted.drift.automatic:
         for fact in block.facts:
-            for line in lines(fact, DRIFT_WORDING):
+            for line in format_fact_lines(fact, DRIFT_WORDING):
                 label = line.rpartition(": ")[0]
                 where.setdefault(label, set()).update(block.devices)
     for label, devices in sorted(where.items()):
-        yield f"{label}: {format_name_list(map(name, sorted(devices)))}"
+        yield f"{label}: {format_name_list(map(format_name, sorted(devices)))}"
     devices_by_table: dict[str, set[str]] = {}
     for outside_table in drifted.drift.automatic_outside_model:
         devices_by_table.setdefault(" ".join(outside_table.at[1:]), set()).update(outside_table.devices)
@@ -51,7 +51,7 @@ def format_switch_written_settings(drifted: Drifted) -> Iterator[str]:
     for label, devices in sorted(devices_by_table.items()):
         alike.setdefault(tuple(sorted(devices)), []).append(label)
     for names, labels in alike.items():
-        yield f"{', '.join(labels)}: {format_name_list(map(name, names))}"
+        yield f"{', '.join(labels)}: {format_name_list(map(format_name, names))}"
 
 
 def summarize_drift(drifted: Drifted) -> str:
@@ -59,7 +59,7 @@ def summarize_drift(drifted: Drifted) -> str:
     drift = drifted.drift
     differing = len(drift.plan.devices)
     phrases = [
-        f"{count(number, noun)} {verb}"
+        f"{format_count(number, noun)} {verb}"
         for number, noun, verb in (
             (differing, "switch", "differs" if differing == 1 else "differ"),
             (len(drift.uncollected), "switch", "not collected"),
@@ -70,12 +70,14 @@ def summarize_drift(drifted: Drifted) -> str:
     if not differing and drift.plan.changes:
         phrases.append("cables or NICs differ")
     severity_counts = Counter(finding.severity for finding in drifted.outcome.findings)
-    findings = [count(severity_counts[severity], severity) for severity in SEVERITIES if severity_counts[severity]]
+    findings = [
+        format_count(severity_counts[severity], severity) for severity in SEVERITIES if severity_counts[severity]
+    ]
     phrases += [f"{' and '.join(findings)} that {drifted.intended} does not have"] if findings else []
     if drift.empty:
-        alike = f"{count(drifted.switches, 'switch')} as {drifted.intended} has it"
+        alike = f"{format_count(drifted.switches, 'switch')} as {drifted.intended} has it"
         return "; ".join([f"no drift: {alike}", *phrases])
     back = f"; remediation: {summarize_plan_impact(drift.plan)}" if drift.plan.risk != "none" else ""
     if drift.plan.rollout and drift.plan.rollout.hazards:
-        back += f"; {count(len(drift.plan.rollout.hazards), 'rollout hazard')}"
+        back += f"; {format_count(len(drift.plan.rollout.hazards), 'rollout hazard')}"
     return f"{', '.join(phrases)}{back}"

@@ -12,10 +12,10 @@ from nodrop.report.drift_page import (
     format_unmatched_switches,
     summarize_drift,
 )
-from nodrop.report.escape import terminal
+from nodrop.report.escape import escape_terminal
 from nodrop.report.links import TerminalLinks
-from nodrop.report.paint import paint
-from nodrop.report.plan_page import devices, format_not_compared
+from nodrop.report.paint import style_text
+from nodrop.report.plan_page import device_change_lines, format_not_compared
 from nodrop.report.plan_text import (
     MARK_STYLES,
     render_order,
@@ -47,11 +47,14 @@ def render(
     findings = findings_text(drifted.outcome, color=color, verbose=verbose, quiet=True, links=links).rstrip("\n")
     sheets = [
         [
-            paint(text, MARK_STYLES["-"], color)
+            style_text(text, MARK_STYLES["-"], color)
             for line in format_unmatched_switches(drifted)
-            for text in wrap_text(terminal(line), "", "  ")
+            for text in wrap_text(escape_terminal(line), "", "  ")
         ],
-        [paint(f"{mark} {terminal(line)}", MARK_STYLES[mark], color) for mark, line in devices(plan, DRIFT_VERBS)],
+        [
+            style_text(f"{mark} {escape_terminal(line)}", MARK_STYLES[mark], color)
+            for mark, line in device_change_lines(plan, DRIFT_VERBS)
+        ],
         *render_place_sheets(plan, DRIFT_WORDING, color=color, verbose=verbose),
         render_other_files_section(plan, KEY_VERBS, color=color),
         [findings] if findings else [],
@@ -62,7 +65,7 @@ def render(
             render_section(NOT_COMPARED_HEADING, format_not_compared(plan, MISSING_SIDE_TEXTS), color),
             render_section(REMEDIATION_ORDER_HEADING, render_order(plan), color),
             render_section(REMEDIATION_HEADING, format_rollout_hazards(plan), color),
-            [paint(terminal(summarize_drift(drifted)), "1", color)],
+            [style_text(escape_terminal(summarize_drift(drifted)), "1", color)],
         ]
     page_text = "\n\n".join("\n".join(lines) for lines in sheets if lines)
     return page_text + "\n" if page_text else ""

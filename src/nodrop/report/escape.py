@@ -5,22 +5,25 @@ import re
 from collections.abc import Iterable
 from unicodedata import category
 
-_COMMAND = re.compile(r"^([^\S\n]*+):(?=:[a-z][a-z-]*(?:\s[^\n]*)?::)|#(?=#(?:vso)?\[)", re.MULTILINE | re.IGNORECASE)
+_CI_COMMAND_PATTERN = re.compile(
+    r"^([^\S\n]*+):(?=:[a-z][a-z-]*(?:\s[^\n]*)?::)|#(?=#(?:vso)?\[)", re.MULTILINE | re.IGNORECASE
+)
 """Where a line becomes a command of GitHub's runner, `::error …::`, also behind spaces, or one of Azure's or GitHub's,
 `##vso[…` or `##[…`, wherever it is (actions/runner, src/Runner.Common/ActionCommand.cs).
 """
-_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
-_JOINERS = "\u200c\u200d"
-_FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
+_INVISIBLE_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+_JOINER_CHARACTERS = "\u200c\u200d"
+_FORMULA_PREFIXES = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 """With what a spreadsheet begins a formula; some take the wide forms too."""
 
 
-def terminal(raw_text: str, *, lines: bool = False) -> str:
+def escape_terminal(raw_text: str, *, lines: bool = False) -> str:
     r"""Return text that can neither steer a terminal nor hide: unseen characters are written as `\x1b` or `\u202e`.
 
     Unseen are control characters, formatting characters (bidi overrides, zero-width spaces), separators of lines and
     lone surrogates. The two joiners stay, since words and emoji are written with them. Line feeds stay with `lines`.
-    The result contains nothing that would be written out again. Nor is any line a command to a CI: `_COMMAND`.
+    The result contains nothing that would be written out again. Nor is any line a command to a CI:
+    `_CI_COMMAND_PATTERN`.
     """
     if not raw_text.isprintable():
         allowed_chars = "\n" if lines else ""
@@ -28,40 +31,40 @@ def terminal(raw_text: str, *, lines: bool = False) -> str:
             char if char in allowed_chars or _is_visible(char) else _escape_char(char) for char in raw_text
         )
     if "::" in raw_text or "##" in raw_text:
-        raw_text = _COMMAND.sub(lambda match: f"{match[1] or ''}\\x{ord(match[0][-1]):x}", raw_text)
+        raw_text = _CI_COMMAND_PATTERN.sub(lambda match: f"{match[1] or ''}\\x{ord(match[0][-1]):x}", raw_text)
     return raw_text
 
 
 def escape_json_text(raw_text: str) -> str:
-    r"""Return JSON with unseen characters (see `terminal`) written as `\u202e`, which means the same."""
+    r"""Return JSON with unseen characters (see `escape_terminal`) written as `\u202e`, which means the same."""
     if raw_text.isascii() and "\x7f" not in raw_text:
         return raw_text
     lines = (line if line.isprintable() else "".join(map(_escape_for_json, line)) for line in raw_text.split("\n"))
     return "\n".join(lines)
 
 
-def cell(raw_text: str) -> str:
+def escape_csv_cell(raw_text: str) -> str:
     """Return text as a cell of a CSV file that no spreadsheet takes for a formula: those begin with one of `= + - @`.
 
     Unseen characters are written out, tabs and line breaks too; a quote in front makes the rest a text.
     """
     if raw_text[:1].isalnum() and raw_text.isprintable():  # as nearly all of some hundred thousand cells of a pod are
         return raw_text
-    seen = terminal(raw_text)
-    return f"'{seen}" if seen.lstrip().startswith(_FORMULA) else seen
+    seen = escape_terminal(raw_text)
+    return f"'{seen}" if seen.lstrip().startswith(_FORMULA_PREFIXES) else seen
 
 
-_MEANT = re.compile(r"(?<!`)(`[^`]+`)(?!`)|(https?://[^\s<>`|]+)")
+_CODE_OR_ADDRESS_PATTERN = re.compile(r"(?<!`)(`[^`]+`)(?!`)|(https?://[^\s<>`|]+)")
 """What keeps its meaning in prose: a span of code, and an address."""
-_MARKS = re.compile(r"[\\`*\[\]<>~$|]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w)")
-_OPENING = re.compile(r"([0-9]{1,9})([.)])(?=\s|$)|([#+=>-])")
+_MARKDOWN_MARKS_PATTERN = re.compile(r"[\\`*\[\]<>~$|]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w)")
+_MARKDOWN_BLOCK_START_PATTERN = re.compile(r"([0-9]{1,9})([.)])(?=\s|$)|([#+=>-])")
 """What makes a line a heading, a list, a quotation or an underline where it begins with it."""
-_WORD = re.compile(r"(?:(?<!`)`[^`]+`(?!`)|\S)+")
+_MARKDOWN_WORD_PATTERN = re.compile(r"(?:(?<!`)`[^`]+`(?!`)|\S)+")
 """What stands between spaces, with the spans of code in it."""
-_CODE = re.compile(r"(?<!`)`[^`]+`(?!`)")
+_CODE_SPAN_PATTERN = re.compile(r"(?<!`)`[^`]+`(?!`)")
 _BEFORE, _AFTER = "('\"", ".,;:!?)'\""
 """What stands around a word, which is no part of it."""
-_LIVE = re.compile(
+_FORGE_MARKUP_PATTERN = re.compile(
     r"""
     [@＠\#^$~`\\]                      # mentions, numbers, labels, snippets, math, alerts
     |\[(\[|[\^+-]|\w+[:\]])            # [[page]], [^1], [+ added +], [issue:1], [TOC]
@@ -85,23 +88,25 @@ def escape_markdown(raw_text: str, *, cell: bool = False) -> str:
     """Return text, from any author, as one line of Markdown where nothing is live on GitHub or GitLab.
 
     It is neither markup nor HTML, nor a second column. A word that would be a mention, a reference, an address, an
-    emoji or a command becomes code, as a whole. Spans of code between single backticks stay. With `cell`, it is part
-    of a row of a table.
+    emoji or a command becomes code, as a whole. Spans of code between single backticks stay. With `escape_csv_cell`,
+    it is part of a row of a table.
     """
-    line = terminal(" ".join(raw_text.split()))
-    new_line = "".join(_escape_word(piece, cell=cell) for piece in re.split(rf"({_WORD.pattern})", line))
+    line = escape_terminal(" ".join(raw_text.split()))
+    new_line = "".join(
+        _escape_word(piece, cell=cell) for piece in re.split(rf"({_MARKDOWN_WORD_PATTERN.pattern})", line)
+    )
     return _escape_opening(new_line)
 
 
 def format_trusted_markdown(raw_text: str, *, cell: bool = False) -> str:
     """Text that is nodrop's own as one line of Markdown, as it was written; addresses in it are links."""
-    pieces = _MEANT.split(terminal(" ".join(raw_text.split())))
+    pieces = _CODE_OR_ADDRESS_PATTERN.split(escape_terminal(" ".join(raw_text.split())))
     return _escape_opening("".join(_escape_piece(piece, at % 3, cell=cell) for at, piece in enumerate(pieces) if piece))
 
 
 def _escape_opening(line: str) -> str:
     """Return a line of Markdown that is no heading, list, quotation or underline."""
-    opening = _OPENING.match(line)
+    opening = _MARKDOWN_BLOCK_START_PATTERN.match(line)
     if opening is None:
         return line
     number = opening[1] or ""
@@ -110,8 +115,8 @@ def _escape_opening(line: str) -> str:
 
 def _escape_word(word: str, *, cell: bool) -> str:
     """Return a word, or the space between two, with nothing live in it."""
-    pieces = re.split(rf"({_CODE.pattern})", word)
-    if not _LIVE.search(" ".join(pieces[::2])):
+    pieces = re.split(rf"({_CODE_SPAN_PATTERN.pattern})", word)
+    if not _FORGE_MARKUP_PATTERN.search(" ".join(pieces[::2])):
         return "".join(_escape_piece(piece, at % 2, cell=cell) for at, piece in enumerate(pieces))
     inside = word.lstrip(_BEFORE)
     body = inside.rstrip(_AFTER)
@@ -132,7 +137,7 @@ def _format_code_span(text: str) -> str:
 def _escape_piece(text: str, kind: int, *, cell: bool) -> str:
     """Plain text (0), code (1) or an address (2): in a row of a table a bar parts columns also within code."""
     if kind == 0:
-        return _MARKS.sub(lambda match: f"\\{match[0]}", text)
+        return _MARKDOWN_MARKS_PATTERN.sub(lambda match: f"\\{match[0]}", text)
     if kind == 1:
         return text.replace("|", "\\|") if cell else text
     address = text.rstrip(".,;:!?')\"")
@@ -141,13 +146,13 @@ def _escape_piece(text: str, kind: int, *, cell: bool) -> str:
 
 def escape_html(raw_text: str) -> str:
     """Return text as HTML shows it, also inside Markdown: any character that could be markup in either is an entity."""
-    seen = terminal(" ".join(raw_text.split()))
+    seen = escape_terminal(" ".join(raw_text.split()))
     return "".join(char if char.isalnum() or char in " .,:-/()" else f"&#{ord(char)};" for char in seen)
 
 
 def fence_code_block(lines: Iterable[str], language: str = "") -> list[str]:
     """Lines as a block of code in Markdown, which no line of it can end."""
-    shown = [terminal(line) for line in lines]
+    shown = [escape_terminal(line) for line in lines]
     longest = max((len(run) for line in shown for run in re.findall("`+", line)), default=0)
     fence = "`" * max(3, longest + 1)
     return [f"{fence}{language}", *shown, fence]
@@ -155,7 +160,7 @@ def fence_code_block(lines: Iterable[str], language: str = "") -> list[str]:
 
 def escape_command_message(raw_text: str) -> str:
     """Text as the message of a workflow command of GitHub, which a line feed would end and begin another one."""
-    safe_text = terminal(raw_text, lines=True)
+    safe_text = escape_terminal(raw_text, lines=True)
     return safe_text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
@@ -170,7 +175,7 @@ def escape_lone_surrogates(raw_text: str) -> str:
 
 
 def _is_visible(char: str) -> bool:
-    return char in _JOINERS or not (category(char) in _UNSEEN or _is_noncharacter(ord(char)))
+    return char in _JOINER_CHARACTERS or not (category(char) in _INVISIBLE_CATEGORIES or _is_noncharacter(ord(char)))
 
 
 def _is_noncharacter(point: int) -> bool:

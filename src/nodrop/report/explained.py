@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from nodrop.locate import Stands
+from nodrop.locate import LocatedPart
 from nodrop.model import subject
 from nodrop.model.buffers import BufferPool, BufferProfile, Headroom
 from nodrop.model.edit import get_value
@@ -15,25 +15,27 @@ from nodrop.model.fields import label_of, unit_of
 from nodrop.model.qos import PriorityGroup
 from nodrop.model.reading import Reading
 from nodrop.model.states import Unknown
-from nodrop.model.subject import FABRIC, Subject
+from nodrop.model.subject import FABRIC_HEAD, Subject
 from nodrop.model.types import key_of
-from nodrop.report.buffering import parts, reference_xoffs
-from nodrop.report.escape import terminal
-from nodrop.report.names import count, subject_kind
+from nodrop.report.buffering import reference_xoffs, xoff_parts
+from nodrop.report.escape import escape_terminal
+from nodrop.report.names import format_count, subject_kind
 from nodrop.report.table import TABLE_COLUMNS, wrap_text
 from nodrop.results.outcome import Outcome, fix_location, fold_groups, group_findings
 from nodrop.units import show_speed
 
-_INLINE = 68
+_MAX_INLINE_CHARACTERS = 68
 _SUMMARY_INDENT = 7
 _SUMMARY_LINES = 3
 """How many lines of the summary each of its entries takes at most."""
 _CAPITAL = re.compile(r"(?<=[a-z])([A-Z])")
-_ASSUMED = {"mode": ("mode",), "RDMA": ("classes",)}
+_KEYS_BY_ASSUMED_FACT = {"mode": ("mode",), "RDMA": ("classes",)}
 """The part of the fabric that an assumption is about."""
 
 
-def render_explanation(reading: Reading, at: Subject, stands: Stands | None, outcome: Outcome | None = None) -> str:
+def render_explanation(
+    reading: Reading, at: Subject, stands: LocatedPart | None, outcome: Outcome | None = None
+) -> str:
     """Return the values and findings at a subject, as lines; ValueError if the fabric has no such part.
 
     The first lines, at most ten, are a summary. Without an outcome, it leaves out the findings.
@@ -47,9 +49,9 @@ def render_explanation(reading: Reading, at: Subject, stands: Stands | None, out
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
-def _summary(reading: Reading, at: Subject, value: object, stands: Stands | None) -> Iterator[str]:
+def _summary(reading: Reading, at: Subject, value: object, stands: LocatedPart | None) -> Iterator[str]:
     """Yield what a part is, and what states it."""
-    yield _cut_line(f"{terminal(subject.text(at))}: {terminal(_describe_part(at, value))}")
+    yield _cut_line(f"{escape_terminal(subject.subject_text(at))}: {escape_terminal(_describe_part(at, value))}")
     origins = list(_describe_origin(reading, at, value, stands))
     if stands is not None and stands.line is not None and origins:
         origins[-1] += f": {stands.line.strip()}"
@@ -61,7 +63,7 @@ def _summarize_findings(at: Subject, reading: Reading, outcome: Outcome) -> Iter
     findings = [finding for finding in outcome.findings if finding.concerns(at, shortest=len(at))]
     groups, under = fold_groups(group_findings(findings))
     if not groups:
-        yield from _summary_entry("found", [f"nothing, by {count(outcome.rules, 'rule')}"])
+        yield from _summary_entry("found", [f"nothing, by {format_count(outcome.rules, 'rule')}"])
         return
     first = groups[0][0]
     others = len(groups) + sum(map(len, under.values())) - 1
@@ -82,7 +84,7 @@ def _describe_part(at: Subject, value: object) -> str:
             facts = (value.model, value.platform, value.version, value.role)
         case Interface():
             speed = show_speed(value.speed_mbps) if isinstance(value.speed_mbps, int) else None
-            lanes = f"on {count(value.lanes, 'lane')}" if isinstance(value.lanes, int) else None
+            lanes = f"on {format_count(value.lanes, 'lane')}" if isinstance(value.lanes, int) else None
             side = {"host": "to a host", "fabric": "to a switch"}.get(str(value.side))
             facts = (" ".join(filter(None, (speed, lanes))), side)
         case _ if not dataclasses.is_dataclass(value):
@@ -97,12 +99,12 @@ def _describe_part(at: Subject, value: object) -> str:
 def _summary_entry(head: str, sentences: Iterable[str], commands: Sequence[str] = ()) -> Iterator[str]:
     """Yield sentences behind their head, and commands below, in three lines at most."""
     indent, most = " " * _SUMMARY_INDENT, _SUMMARY_LINES - len(commands)
-    lines = [line for sentence in sentences for line in wrap_text(terminal(sentence), indent, f"{indent}  ")]
+    lines = [line for sentence in sentences for line in wrap_text(escape_terminal(sentence), indent, f"{indent}  ")]
     if len(lines) > most:
         lines[most - 1 :] = [_cut_line(f"{lines[most - 1]} ...")]
     lines[:1] = [f"{head:<{_SUMMARY_INDENT}}{line.strip()}" for line in lines[:1]]
     yield from lines
-    yield from (_cut_line(f"{indent}{terminal(command)}") for command in commands)
+    yield from (_cut_line(f"{indent}{escape_terminal(command)}") for command in commands)
 
 
 def _cut_line(line: str) -> str:
@@ -110,21 +112,21 @@ def _cut_line(line: str) -> str:
     return line if len(line) <= TABLE_COLUMNS else f"{line[: TABLE_COLUMNS - 4]} ..."
 
 
-def _explanation_lines(reading: Reading, at: Subject, value: object, stands: Stands | None) -> Iterator[str]:
+def _explanation_lines(reading: Reading, at: Subject, value: object, stands: LocatedPart | None) -> Iterator[str]:
     yield ""
     yield "Where it comes from"
     for sentence in _describe_origin(reading, at, value, stands):
-        yield from wrap_text(terminal(sentence), "  ", "    ")
+        yield from wrap_text(escape_terminal(sentence), "  ", "    ")
     if stands is not None and stands.line is not None:
-        yield f"    {terminal(stands.line.strip())[: TABLE_COLUMNS - 4]}"
+        yield f"    {escape_terminal(stands.line.strip())[: TABLE_COLUMNS - 4]}"
     yield ""
     yield "Value"
-    for line in _value(value):
-        yield from wrap_text(terminal(line), "  ", "    ")
-    yield from _headroom(reading, at)
+    for line in _field_lines(value):
+        yield from wrap_text(escape_terminal(line), "  ", "    ")
+    yield from _headroom_lines(reading, at)
 
 
-def _value(value: object) -> Iterator[str]:
+def _field_lines(value: object) -> Iterator[str]:
     """Yield the fields of a part, those without a value together at the end."""
     if not dataclasses.is_dataclass(value):
         yield format_model_value(value)
@@ -142,11 +144,15 @@ def _value(value: object) -> Iterator[str]:
 def format_model_value(value: Any) -> str:
     """Spell a value of the model in one line; of a long list of rows, their names."""
     own_spelling = _format_whole_value(value)
-    if len(own_spelling) <= _INLINE or not isinstance(value, tuple) or hasattr(value, "_fields"):
-        return own_spelling if len(own_spelling) <= 4 * _INLINE else f"{len(dataclasses.fields(value))} parts"
+    if len(own_spelling) <= _MAX_INLINE_CHARACTERS or not isinstance(value, tuple) or hasattr(value, "_fields"):
+        return (
+            own_spelling
+            if len(own_spelling) <= 4 * _MAX_INLINE_CHARACTERS
+            else f"{len(dataclasses.fields(value))} parts"
+        )
     if any(map(dataclasses.is_dataclass, value)):
         names = ", ".join(key_of(row, place) for place, row in enumerate(value))
-        return f"{len(value)} rows: {textwrap.shorten(names, _INLINE, placeholder=' ...')}"
+        return f"{len(value)} rows: {textwrap.shorten(names, _MAX_INLINE_CHARACTERS, placeholder=' ...')}"
     return own_spelling
 
 
@@ -171,7 +177,7 @@ def _format_whole_value(value: object) -> str:
     return str(value)
 
 
-def _describe_origin(reading: Reading, at: Subject, value: object, stands: Stands | None) -> Iterator[str]:
+def _describe_origin(reading: Reading, at: Subject, value: object, stands: LocatedPart | None) -> Iterator[str]:
     """Yield in words where a value comes from: computed, taken from a default, assumed, read."""
     if is_computed_by_switch(reading, at, value):
         yield "sizes: computed by the switch and by nodrop; no file states them"
@@ -179,8 +185,8 @@ def _describe_origin(reading: Reading, at: Subject, value: object, stands: Stand
         if reason := reading.derived.get(at[:length]):
             yield f"derived: {reason}"
             break
-    if at[0] == FABRIC:
-        assumed = [candidate for candidate in reading.assumed if _ASSUMED.get(candidate.fact) == at[1:2]]
+    if at[0] == FABRIC_HEAD:
+        assumed = [candidate for candidate in reading.assumed if _KEYS_BY_ASSUMED_FACT.get(candidate.fact) == at[1:2]]
         for assumption in assumed:
             yield f"assumed: {assumption.fact} is {assumption.value}, because: {assumption.reason}"
         if not assumed and at[1:2] == ("links",):
@@ -196,7 +202,7 @@ def _describe_origin(reading: Reading, at: Subject, value: object, stands: Stand
         return
     span = stands.located.span
     place = stands.located.file + (f":{span.line}:{span.column}" if span else "")
-    yield place if stands.part == at else f"{place}, which states {subject.text(stands.part)}"
+    yield place if stands.part == at else f"{place}, which states {subject.subject_text(stands.part)}"
 
 
 def is_computed_by_switch(reading: Reading, subject_path: Subject, value: object) -> bool:
@@ -210,7 +216,7 @@ def is_computed_by_switch(reading: Reading, subject_path: Subject, value: object
     return any(isinstance(candidate, Headroom | BufferPool) and candidate.computed for candidate in candidates)
 
 
-def _headroom(reading: Reading, subject_path: Subject) -> Iterator[str]:
+def _headroom_lines(reading: Reading, subject_path: Subject) -> Iterator[str]:
     """Yield the parts of a headroom and its reference values, at a port's priority group or a part of its buffer."""
     if len(subject_path) < 5 or subject_path[1].startswith("@") or subject_path[2:4] != ("qos", "priority_groups"):
         return
@@ -222,7 +228,7 @@ def _headroom(reading: Reading, subject_path: Subject) -> Iterator[str]:
     if not isinstance(group.buffer, BufferProfile) or not isinstance(group.buffer.headroom, Headroom):
         return
     computed = group.buffer.headroom.computed
-    terms = parts(device, port) if computed else None
+    terms = xoff_parts(device, port) if computed else None
     if terms is not None:
         yield ""
         yield "What xoff is made of, bytes (xoff = the sum of the first five × cell_occupancy + the rest)"

@@ -13,12 +13,19 @@ from nodrop.model.index import Index
 from nodrop.model.qos import PfcWatchdog, QosProfile, Queue
 from nodrop.model.routing import Bgp
 from nodrop.model.states import Unknown
-from nodrop.platforms.kit.artifact import FirstApply
+from nodrop.platforms.kit.artifact import FirstApplyDisruption
 from nodrop.proofs.claims import prove_claims
 from nodrop.report.bandwidth import FabricBandwidth
-from nodrop.report.buffering import ecn, headroom, known_or_none, marking, pools, profiles
+from nodrop.report.buffering import (
+    distinct_profiles,
+    ecn_facts,
+    headroom_facts,
+    known_or_none,
+    marking_facts,
+    pool_facts,
+)
 from nodrop.report.lossless_memory import lossless_memory_costs
-from nodrop.report.streams import streams
+from nodrop.report.streams import stream_facts
 from nodrop.units import show_speed
 
 Facts = dict[str, Any]
@@ -26,7 +33,7 @@ _MOST_PROVED = 500
 """Up to how many switches claims are proved for a page; `nodrop prove` has no limit."""
 
 
-def facts(
+def fabric_facts(
     fabric: Fabric,
     defaults: Sequence[tuple[str, str, str]],
     adapted: Iterable[tuple[str, str, str, str]] = (),
@@ -44,26 +51,26 @@ def facts(
         "version": 2,
         "fabric": fabric.name,
         "mode": fabric.mode,
-        "devices": [_device(device) for device in fabric.devices],
+        "devices": [_device_facts(device) for device in fabric.devices],
         "endpoints": capacity.groups(),
         "bandwidth": _bandwidth_facts(fabric, capacity, groups or {}),
-        "pods": _pods(fabric, capacity),
+        "pods": _pod_facts(fabric, capacity),
         "claims": asdict(prove_claims(Index(fabric))) if len(fabric.devices) <= _MOST_PROVED else None,
-        "links": _links(fabric, capacity, groups or {}),
-        "classes": _classes(fabric),
+        "links": _link_facts(fabric, capacity, groups or {}),
+        "classes": _class_facts(fabric),
         "watchdogs": list(_distinct_watchdogs(fabric)),
-        "headroom": headroom(fabric),
-        "marking": list(marking(fabric)),
-        "pools": list(pools(fabric)),
+        "headroom": headroom_facts(fabric),
+        "marking": list(marking_facts(fabric)),
+        "pools": list(pool_facts(fabric)),
         "further_lossless": list(lossless_memory_costs(fabric, alone)) if alone else [],
-        "streams": list(streams(fabric)),
+        "streams": list(stream_facts(fabric)),
         "first_apply": list(_first_apply_effects(fabric)),
         "deviations": [dict(zip(("path", "intended", "actual", "reason"), row, strict=True)) for row in adapted],
         "defaults": [{"key": key, "value": value, "source": source} for key, value, source in defaults],
     }
 
 
-def _device(device: Device) -> Facts:
+def _device_facts(device: Device) -> Facts:
     model = device.model if isinstance(device.model, str) else None
     up = [interface for interface in device.interfaces if interface.enabled is True]
     panels = {interface.port.panel if isinstance(interface.port, Port) else interface.name for interface in up}
@@ -88,7 +95,7 @@ def _device(device: Device) -> Facts:
 
 def _first_apply_effects(fabric: Fabric) -> Iterator[Facts]:
     """Yield what restarts services or brings all ports down at the first apply, with its switches by release."""
-    names_of: dict[tuple[str, str, FirstApply], list[str]] = {}
+    names_of: dict[tuple[str, str, FirstApplyDisruption], list[str]] = {}
     for device in fabric.devices:
         for effect in platforms.first_apply(device):
             names_of.setdefault((device.platform, str(known_or_none(device.version)), effect), []).append(device.name)
@@ -106,18 +113,18 @@ def _bandwidth_facts(fabric: Fabric, capacity: FabricBandwidth, switch_groups: M
     }
 
 
-def _pods(fabric: Fabric, capacity: FabricBandwidth) -> list[Facts]:
+def _pod_facts(fabric: Fabric, capacity: FabricBandwidth) -> list[Facts]:
     """Return the pods, each with the panel ports in use of its fullest switch."""
     devices = {device.name: device for device in fabric.devices}
     rows = []
     for pod in capacity.pods():
-        uses = [_device(devices[name]) for name in pod["switches"]]
+        uses = [_device_facts(devices[name]) for name in pod["switches"]]
         fullest = max(uses, key=lambda use: use["ports_used"] / max(use["ports"], 1))
         rows.append({**pod, "fullest": {key: fullest[key] for key in ("name", "ports_used", "ports")}})
     return rows
 
 
-def _links(fabric: Fabric, capacity: FabricBandwidth, switch_groups: Mapping[str, str]) -> list[Facts]:
+def _link_facts(fabric: Fabric, capacity: FabricBandwidth, switch_groups: Mapping[str, str]) -> list[Facts]:
     roles: dict[str, str] = {device.name: str(device.role) for device in fabric.devices} | dict(switch_groups)
     roles |= {host.name: host.group for host in fabric.hosts}
     groups: Counter[tuple[Any, ...]] = Counter()
@@ -134,14 +141,14 @@ def _links(fabric: Fabric, capacity: FabricBandwidth, switch_groups: Mapping[str
     ]
 
 
-def _classes(fabric: Fabric) -> list[Facts]:
-    _, interface, qos = next(profiles(fabric), (None, None, None))
+def _class_facts(fabric: Fabric) -> list[Facts]:
+    _, interface, qos = next(distinct_profiles(fabric), (None, None, None))
     result = []
     for traffic_class in sorted(
         fabric.classes, key=lambda row: (not isinstance(row.tc, int), row.tc if isinstance(row.tc, int) else 0)
     ):
         tc = traffic_class.tc if isinstance(traffic_class.tc, int) else None
-        queue = effects.queue(qos, effects.queue_of_tc(qos, tc)) if qos is not None and tc is not None else None
+        queue = effects.find_queue(qos, effects.queue_of_tc(qos, tc)) if qos is not None and tc is not None else None
         result.append(
             {
                 "name": traffic_class.name,
@@ -150,7 +157,7 @@ def _classes(fabric: Fabric) -> list[Facts]:
                 "tc": tc,
                 "lossless": known_or_none(traffic_class.lossless),
                 "scheduling": _format_scheduling(queue, interface),
-                "ecn": ecn(queue),
+                "ecn": ecn_facts(queue),
             }
         )
     return result

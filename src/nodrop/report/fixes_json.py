@@ -2,24 +2,24 @@
 
 from collections import Counter
 
-from nodrop.report.difference import diff
+from nodrop.report.difference import format_diff
 from nodrop.report.json import change_record, encode_json_document, finding_record, problem_record
-from nodrop.results.fixed import UNFIXED_REASONS, Made, Patch, RemainingFinding, Rewritten
+from nodrop.results.fixed import UNFIXED_REASONS, FixRunResult, Patch, RemainingFinding, RewrittenFile
 
-VERSION = 2
+FORMAT_VERSION = 2
 
 
-def render(fixes: Made) -> bytes:
+def render(fixes: FixRunResult) -> bytes:
     """Write the fixes made, or those that would be made if only that was asked, and the rest, as JSON in UTF-8."""
     fixed, output = fixes.fixed, fixes.what
     leftover_counts = Counter(leftover.reason for fabric in fixed for leftover in fabric.remaining)
     document = {
-        "version": VERSION,
+        "version": FORMAT_VERSION,
         "written": None if output == "diff" else output,
         "fixed": [finding_record(finding) for fabric in fixed for finding in fabric.made],
         "remaining": [_remaining_finding(leftover) for fabric in fixed for leftover in fabric.remaining],
         "files": [_file_document(file) for fabric in fixed for file in fabric.rewritten],
-        "patches": [_patch(patch) for fabric in fixed for patch in fabric.patches],
+        "patches": [_patch_record(patch) for fabric in fixed for patch in fabric.patches],
         "problems": [problem_record(problem) for fabric in fixed for problem in fabric.outcome.problems],
         "summary": {
             "fixed": sum(len(fabric.made) for fabric in fixed),
@@ -34,11 +34,11 @@ def _remaining_finding(leftover: RemainingFinding) -> dict[str, object]:
     return {**finding_record(leftover.finding), "obstacle": {"reason": leftover.reason, "text": leftover.text or None}}
 
 
-def _file_document(file: Rewritten) -> dict[str, object]:
-    return {"file": file.display, "device": file.device or None, "diff": diff(file)}
+def _file_document(file: RewrittenFile) -> dict[str, object]:
+    return {"file": file.display, "device": file.device or None, "diff": format_diff(file)}
 
 
-def _patch(patch: Patch) -> dict[str, object]:
+def _patch_record(patch: Patch) -> dict[str, object]:
     steps = [
         {**step.operation, "disruption": step.disruption, "reason": step.reason, "affected": list(step.affected)}
         | ({"command": step.command} if step.command else {})

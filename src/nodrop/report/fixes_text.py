@@ -3,22 +3,22 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from nodrop.engine.finding import SEVERITIES, Finding, Located
+from nodrop.engine.finding import SEVERITIES, FileLocation, Finding
 from nodrop.model import subject
 from nodrop.model.change import DISRUPTIONS, Step
-from nodrop.report.block import Page
+from nodrop.report.block import ReportStyle
 from nodrop.report.links import TerminalLinks
-from nodrop.report.names import count, format_name_list, headline, name, subject_label
-from nodrop.results.fixed import UNFIXED_REASONS, Fixed, FixOutput, Made, Patch, RemainingFinding, UnfixedReason
+from nodrop.report.names import finding_headline, format_count, format_name, format_name_list, subject_label
+from nodrop.results.fixed import UNFIXED_REASONS, Fixed, FixOutput, FixRunResult, Patch, RemainingFinding, UnfixedReason
 
-_WHAT: dict[UnfixedReason, str] = {
+_STATUS_TEXT_BY_REASON: dict[UnfixedReason, str] = {
     "unsafe": "can be fixed with --unsafe",
     "refused": "refused",
     "by hand": "by hand",
     "generated": "not changed",
     "no fix": "no automatic fix",
 }
-_TOTALS: dict[UnfixedReason, str] = {
+_TOTAL_TEXT_BY_REASON: dict[UnfixedReason, str] = {
     "unsafe": "need --unsafe",
     "refused": "refused",
     "by hand": "by hand",
@@ -27,7 +27,7 @@ _TOTALS: dict[UnfixedReason, str] = {
 }
 
 
-_VERBS: dict[FixOutput, tuple[str, str]] = {
+_VERBS_BY_OUTPUT: dict[FixOutput, tuple[str, str]] = {
     "files": ("fixed", "fixed"),
     "diff": ("would fix", "would be fixed"),
     "patches": ("patched", "fixed"),
@@ -35,7 +35,12 @@ _VERBS: dict[FixOutput, tuple[str, str]] = {
 
 
 def render(
-    fixes: Made, *, color: bool = False, verbose: bool = False, quiet: bool = False, links: TerminalLinks | None = None
+    fixes: FixRunResult,
+    *,
+    color: bool = False,
+    verbose: bool = False,
+    quiet: bool = False,
+    links: TerminalLinks | None = None,
 ) -> str:
     """Write the fixes made, or those that would be made if only that was asked, and the rest.
 
@@ -43,12 +48,12 @@ def render(
     `quiet` leaves only the remaining findings and problems.
     """
     fixed, output = fixes.fixed, fixes.what
-    page = Page(color=color, verbose=verbose, width=100, line=lambda _file, _line: None, links=links)
+    page = ReportStyle(color=color, verbose=verbose, width=100, line=lambda _file, _line: None, links=links)
     leftovers = [leftover for fabric in fixed for leftover in fabric.remaining]
     sections = [
         [line for fabric in fixed for line in _format_fixed_fabric(fabric, page, output)],
         [page.format_line("strong", "by hand", line) for line in _manual_step_lines(leftovers)],
-        [line for group in _group_leftovers(leftovers) for line in _group(group, page)],
+        [line for group in _group_leftovers(leftovers) for line in _format_remaining_group(group, page)],
         [line for fabric in fixed for problem in fabric.outcome.problems for line in page.problem(problem)],
         [page.paint("strong", format_fix_totals(fixed, output))],
     ]
@@ -60,9 +65,13 @@ def format_fix_totals(fixed: Sequence[Fixed], output: FixOutput) -> str:
     """Return the last line: how many findings are gone, in how many files, and how many are left for which reasons."""
     new_number, files = sum(len(fabric.made) for fabric in fixed), sum(len(fabric.rewritten) for fabric in fixed)
     leftover_counts = Counter(leftover.reason for fabric in fixed for leftover in fabric.remaining)
-    verb = _VERBS[output][1]
-    where = f"patches of {count(_count_patches(fixed), 'switch')}" if output == "patches" else count(files, "file")
-    head = f"{count(new_number, 'finding')} {verb} in {where}" if new_number or files else "fixed 0"
+    verb = _VERBS_BY_OUTPUT[output][1]
+    where = (
+        f"patches of {format_count(_count_patches(fixed), 'switch')}"
+        if output == "patches"
+        else format_count(files, "file")
+    )
+    head = f"{format_count(new_number, 'finding')} {verb} in {where}" if new_number or files else "fixed 0"
     besides = (
         (sum(fabric.outcome.suppressed for fabric in fixed), "suppressed"),
         (sum(fabric.outcome.baseline for fabric in fixed), "in the baseline"),
@@ -70,7 +79,9 @@ def format_fix_totals(fixed: Sequence[Fixed], output: FixOutput) -> str:
     alone = "".join(f", {number} {words}" for number, words in besides if number)
     if not leftover_counts:
         return head + alone
-    reasons = ", ".join(f"{leftover_counts[why]} {_TOTALS[why]}" for why in UNFIXED_REASONS if leftover_counts[why])
+    reasons = ", ".join(
+        f"{leftover_counts[why]} {_TOTAL_TEXT_BY_REASON[why]}" for why in UNFIXED_REASONS if leftover_counts[why]
+    )
     return f"{head}; {sum(leftover_counts.values())} remain: {reasons}{alone}"
 
 
@@ -78,7 +89,7 @@ def _count_patches(fixed: Iterable[Fixed]) -> int:
     return sum(len(fabric.patches) for fabric in fixed)
 
 
-def _format_fixed_fabric(fabric: Fixed, page: Page, output: FixOutput) -> Iterator[str]:
+def _format_fixed_fabric(fabric: Fixed, page: ReportStyle, output: FixOutput) -> Iterator[str]:
     """Render each switch or intent: its files, the findings that are gone, and the traffic impact."""
     patches = {patch.device: patch for patch in fabric.patches}
     devices: dict[str, list[str]] = {}
@@ -87,7 +98,9 @@ def _format_fixed_fabric(fabric: Fixed, page: Page, output: FixOutput) -> Iterat
     for device, files in devices.items():
         findings = [finding for finding in fabric.made if not device or finding.device == device]
         yield page.format_line(
-            "strong", _VERBS[output][0], f"{', '.join(files)}: {_count_findings_by_rule(findings) or 'with others'}"
+            "strong",
+            _VERBS_BY_OUTPUT[output][0],
+            f"{', '.join(files)}: {_count_findings_by_rule(findings) or 'with others'}",
         )
         if device in patches and (output == "patches" or patches[device].disruption != "none"):
             yield from (f"  = {page.paint('', line)}" for line in _describe_patch_effects(patches[device]))
@@ -110,7 +123,7 @@ def _describe_patch_effects(patch: Patch) -> Iterator[str]:
     if typed:
         yield f"by command: {'; '.join(typed)}"
     if patch.disruption == "none":
-        yield from ([f"{count(len(patch.steps), 'step')}, no traffic impact"] if patch.steps else [])
+        yield from ([f"{format_count(len(patch.steps), 'step')}, no traffic impact"] if patch.steps else [])
         return
     alike: dict[tuple[int, str], list[Step]] = {}
     for step in patch.steps:
@@ -119,7 +132,7 @@ def _describe_patch_effects(patch: Patch) -> Iterator[str]:
     for (_, reason), steps in sorted(alike.items()):
         on = format_name_list(dict.fromkeys(affected_name for step in steps for affected_name in step.affected))
         where = f" of {on}" if on else ""
-        yield f"{count(len(steps), 'step')}: {steps[0].disruption}{where}: {reason}"
+        yield f"{format_count(len(steps), 'step')}: {steps[0].disruption}{where}: {reason}"
 
 
 def _manual_step_lines(leftovers: Iterable[RemainingFinding]) -> Iterable[str]:
@@ -140,21 +153,21 @@ def _group_leftovers(leftovers: Iterable[RemainingFinding]) -> list[list[Remaini
     return [together[key] for key in sorted(together)]
 
 
-def _group(group: Sequence[RemainingFinding], report_style: Page) -> list[str]:
+def _format_remaining_group(group: Sequence[RemainingFinding], report_style: ReportStyle) -> list[str]:
     """Render findings of one cause that are left for one reason."""
     first_finding = group[0].finding
     lines = [
         f"{report_style.rules(first_finding.severity, first_finding.severity, first_finding.rule)}: "
-        f"{report_style.paint('strong', headline(first_finding))}"
+        f"{report_style.paint('strong', finding_headline(first_finding))}"
     ]
     where = (
         report_style.place(first_finding.located)
         if first_finding.located
-        else report_style.paint("", subject.text(first_finding.subject))
+        else report_style.paint("", subject.subject_text(first_finding.subject))
     )
     lines.append(f"  --> {where}")
     why, text = group[0].reason, " ".join(group[0].text.split())
-    reason = _WHAT[why] if why in ("unsafe", "by hand") else f"{_WHAT[why]}: {text}"
+    reason = _STATUS_TEXT_BY_REASON[why] if why in ("unsafe", "by hand") else f"{_STATUS_TEXT_BY_REASON[why]}: {text}"
     lines.append(f"  = {report_style.paint('', reason)}")
     if len(group) > 1 and not report_style.verbose:
         lines.append(
@@ -166,7 +179,7 @@ def _group(group: Sequence[RemainingFinding], report_style: Page) -> list[str]:
 
 
 def _format_other_findings(findings: Sequence[Finding]) -> str:
-    devices = {name(finding.device) for finding in findings if finding.device}
+    devices = {format_name(finding.device) for finding in findings if finding.device}
     if len(devices) == 1:
         labels = format_name_list(subject_label(finding.subject) for finding in findings)
         return f"{len(findings)} more on {format_name_list(devices)}: {labels}"
@@ -174,10 +187,10 @@ def _format_other_findings(findings: Sequence[Finding]) -> str:
 
 
 def _format_finding(finding: Finding) -> str:
-    return f"{_format_place(finding.located) or subject.text(finding.subject)}: {headline(finding)}"
+    return f"{_format_place(finding.located) or subject.subject_text(finding.subject)}: {finding_headline(finding)}"
 
 
-def _format_place(located: Located | None) -> str:
+def _format_place(located: FileLocation | None) -> str:
     if located is None:
         return ""
     return f"{located.file}:{located.span.line}:{located.span.column}" if located.span else located.file

@@ -6,18 +6,18 @@ their escapes are those of the runner's toolkit (github.com/actions/toolkit, pac
 
 from collections.abc import Mapping
 
-from nodrop.engine.finding import Finding, Located
+from nodrop.engine.finding import FileLocation, Finding
 from nodrop.errors import Problem
 from nodrop.model import subject
-from nodrop.model.reading import NOT_COMPUTED
+from nodrop.model.reading import NOT_COMPUTED_NOTE_KIND
 from nodrop.model.subject import Subject
 from nodrop.report.commands import command_lines
 from nodrop.report.escape import escape_command_message, escape_command_property, escape_lone_surrogates
-from nodrop.report.names import format_name_list, headline
+from nodrop.report.names import finding_headline, format_name_list
 from nodrop.results.outcome import Outcome, fix_location, fold_groups, format_problem, group_findings
 
-_COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
-ANNOTATIONS_PER_LEVEL = 3
+_COMMAND_BY_SEVERITY = {"error": "error", "warning": "warning", "note": "notice"}
+MAX_ANNOTATION_PLACES = 3
 """How many other places of a cause, and of what is related to its first, an annotation names."""
 
 
@@ -26,7 +26,7 @@ def render(outcome: Outcome) -> bytes:
     lines = [_format_problem(problem) for problem in outcome.problems]
     groups, _ = fold_groups(group_findings(outcome.findings))
     causes = [(group[0], [finding.subject for finding in group[1:]]) for group in groups]
-    for severity, command in _COMMANDS.items():
+    for severity, command in _COMMAND_BY_SEVERITY.items():
         lines += (
             _format_finding(command, first_finding, other_subjects)
             for first_finding, other_subjects in causes
@@ -51,30 +51,30 @@ def render(outcome: Outcome) -> bytes:
     for note in outcome.uncomputed_notes:
         uncomputed.setdefault(note.message, []).append(note.device or "")
     lines.extend(
-        _format_command("notice", {"title": NOT_COMPUTED}, f"{message}: {format_name_list(devices)}")
+        _format_command("notice", {"title": NOT_COMPUTED_NOTE_KIND}, f"{message}: {format_name_list(devices)}")
         for message, devices in uncomputed.items()
     )
     return escape_lone_surrogates("".join(f"{line}\n" for line in lines)).encode()
 
 
 def _format_finding(command: str, finding: Finding, other_subjects: list[Subject]) -> str:
-    subject_list = ", ".join(map(subject.text, other_subjects[:ANNOTATIONS_PER_LEVEL])) + (
-        f" and {len(other_subjects) - ANNOTATIONS_PER_LEVEL} more"
-        if len(other_subjects) > ANNOTATIONS_PER_LEVEL
+    subject_list = ", ".join(map(subject.subject_text, other_subjects[:MAX_ANNOTATION_PLACES])) + (
+        f" and {len(other_subjects) - MAX_ANNOTATION_PLACES} more"
+        if len(other_subjects) > MAX_ANNOTATION_PLACES
         else ""
     )
-    lines = [headline(finding), *([f"The same on {subject_list}."] if other_subjects else [])]
+    lines = [finding_headline(finding), *([f"The same on {subject_list}."] if other_subjects else [])]
     place = fix_location(finding)
     lines += [
         f"{_format_place(ref.located)}: {ref.message}"
-        for ref in finding.related[:ANNOTATIONS_PER_LEVEL]
+        for ref in finding.related[:MAX_ANNOTATION_PLACES]
         if ref.located and ref.located != place
     ]
     lines += [f"Fix: {finding.fix.text}", *command_lines(finding.fix)] if finding.fix else []
     return _format_command(command, {"title": finding.rule} | _place_properties(place), "\n".join(lines))
 
 
-def _format_place(located: Located) -> str:
+def _format_place(located: FileLocation) -> str:
     return f"{located.file}:{located.span.line}" if located.span else located.file
 
 
@@ -85,7 +85,7 @@ def _format_problem(problem: Problem) -> str:
     )
 
 
-def _place_properties(located: Located | None) -> dict[str, str]:
+def _place_properties(located: FileLocation | None) -> dict[str, str]:
     if located is None:
         return {}
     span = located.span
@@ -96,7 +96,7 @@ def _place_properties(located: Located | None) -> dict[str, str]:
     return _text_properties(place | same_line)
 
 
-def _location_properties(located: Located) -> dict[str, str]:
+def _location_properties(located: FileLocation) -> dict[str, str]:
     return _text_properties({"file": located.file, "line": located.span.line if located.span else None})
 
 

@@ -11,12 +11,12 @@ from nodrop.engine.finding import Finding
 from nodrop.errors import Problem
 from nodrop.model import subject
 from nodrop.model.reading import Note
-from nodrop.report.escape import escape_lone_surrogates, terminal
+from nodrop.report.escape import escape_lone_surrogates, escape_terminal
 from nodrop.report.json import encode_json_document
 from nodrop.results.outcome import Outcome, fix_location, format_problem
 
-_SEVERITIES = {"error": "critical", "warning": "major", "note": "info"}
-_NO_FILE = "."
+_GITLAB_SEVERITY_BY_SEVERITY = {"error": "critical", "warning": "major", "note": "info"}
+_NO_FILE_PATH = "."
 """GitLab wants a path of every entry; what stands in no file is about the whole."""
 
 
@@ -38,11 +38,11 @@ def render(outcome: Outcome) -> bytes:
 
 def _finding_row(finding: Finding) -> dict[str, Any]:
     located = fix_location(finding)
-    return _row(
-        f"{finding.message} ({subject.text(finding.subject)})",
+    return _issue_record(
+        f"{finding.message} ({subject.subject_text(finding.subject)})",
         finding.rule,
         _hash_texts(finding.within, finding.fingerprint),
-        _SEVERITIES[finding.severity],
+        _GITLAB_SEVERITY_BY_SEVERITY[finding.severity],
         located.file if located else None,
         located.span.line if located and located.span else None,
     )
@@ -50,26 +50,31 @@ def _finding_row(finding: Finding) -> dict[str, Any]:
 
 def _problem_row(problem: Problem) -> dict[str, Any]:
     fingerprint = _hash_texts("problem", problem.path, problem.where, problem.found)
-    return _row(format_problem(problem), "unreadable", fingerprint, "blocker", problem.path, problem.line)
+    return _issue_record(format_problem(problem), "unreadable", fingerprint, "blocker", problem.path, problem.line)
 
 
 def _unread_note_row(note: Note) -> dict[str, Any]:
     fingerprint = _hash_texts(note.kind, note.file or "", note.message)
-    return _row(f"not read: {note.message}", note.kind, fingerprint, "info", note.file, None)
+    return _issue_record(f"not read: {note.message}", note.kind, fingerprint, "info", note.file, None)
 
 
 def _uncomputed_note(note: Note) -> dict[str, Any]:
     fingerprint = _hash_texts(note.kind, note.device or "", note.message)
-    return _row(f"{note.message} ({note.device})", note.kind, fingerprint, "info", None, None)
+    return _issue_record(f"{note.message} ({note.device})", note.kind, fingerprint, "info", None, None)
 
 
-def _row(text: str, name: str, fingerprint: str, severity: str, file: str | None, line: int | None) -> dict[str, Any]:
+def _issue_record(
+    text: str, name: str, fingerprint: str, severity: str, file: str | None, line: int | None
+) -> dict[str, Any]:
     return {
-        "description": escape_lone_surrogates(terminal(text)),
+        "description": escape_lone_surrogates(escape_terminal(text)),
         "check_name": name,
         "fingerprint": fingerprint,
         "severity": severity,
-        "location": {"path": escape_lone_surrogates(terminal(file or _NO_FILE)), "lines": {"begin": line or 1}},
+        "location": {
+            "path": escape_lone_surrogates(escape_terminal(file or _NO_FILE_PATH)),
+            "lines": {"begin": line or 1},
+        },
     }
 
 

@@ -5,21 +5,27 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from nodrop.hardware import asic, media, nic, nics, obstacle, switch, switches
-from nodrop.hardware.ports import Facts, PortGroup, Split, show_ways
+from nodrop.hardware import asic, find_design_obstacle, media, nic, nics, switch, switches
+from nodrop.hardware.ports import PortGroup, SourcedFacts, Split, format_breakouts
 from nodrop.hardware.schema import Asic, HeadroomTable, Medium, Nic, SonicSku, Switch
-from nodrop.platforms import default_first
-from nodrop.platforms.kit.traits import traits
-from nodrop.report.hardware_uses import fabric_uses, has_release, has_speed, nic_links, platforms_of_fabrics
+from nodrop.platforms import platforms_default_first
+from nodrop.platforms.kit.traits import traits_of_platform
+from nodrop.report.hardware_uses import (
+    fabric_sizes_by_speed,
+    has_release,
+    has_speed,
+    nic_link_options,
+    platforms_of_fabrics,
+)
 from nodrop.units import show_bytes, show_ids, show_speed
 
-_PURPOSE = {False: "", True: ", for service", "extra": ", extra, not for the fabric"}
+_PORT_PURPOSE_TEXT = {False: "", True: ", for service", "extra": ", extra, not for the fabric"}
 """What a kind of ports is for, in the line about it."""
 
 PAGE_COLUMNS = 110
 
 
-def names() -> tuple[str, ...]:
+def names_with_pages() -> tuple[str, ...]:
     """Return the names of everything that has a page: switches, then NICs, then media."""
     return (*switches(), *nics(), *media())
 
@@ -43,13 +49,13 @@ class Filters(NamedTuple):
         )
 
 
-_ALL = Filters()
+_NO_FILTERS = Filters()
 
 
-def render_catalogue_list(output_format: str, filters: Filters = _ALL) -> str:
+def render_catalogue_list(output_format: str, filters: Filters = _NO_FILTERS) -> str:
     """Return a line for each switch, as text or JSON, and without filters for each NIC and medium."""
     boxes = [box for box in map(switch, switches()) if filters.match(box)]
-    if filters != _ALL:
+    if filters != _NO_FILTERS:
         if output_format == "json":
             return json.dumps({"switches": [_switch_summary(box) for box in boxes]}, indent=2)
         return "\n".join(_switch_table(boxes))
@@ -68,9 +74,9 @@ def render_catalogue_list(output_format: str, filters: Filters = _ALL) -> str:
         (
             *_switch_table(boxes),
             "",
-            *_table(("NIC", "vendor", "lanes by speed"), adapters),
+            *_table_lines(("NIC", "vendor", "lanes by speed"), adapters),
             "",
-            *_table(("medium", "reach", "speeds"), cables),
+            *_table_lines(("medium", "reach", "speeds"), cables),
         )
     )
 
@@ -80,14 +86,14 @@ def _switch_table(boxes: Iterable[Switch]) -> Iterator[str]:
         (
             box.name,
             box.vendor,
-            _ports(box),
+            _format_ports(box),
             box.asic,
             ", ".join(platforms_of_fabrics(box)) or "-",
-            ", ".join(unknown(box)) or "-",
+            ", ".join(unstated_facts(box)) or "-",
         )
         for box in boxes
     ]
-    return _table(("switch", "vendor", "ports", "ASIC", "written for", "not known"), rows)
+    return _table_lines(("switch", "vendor", "ports", "ASIC", "written for", "not known"), rows)
 
 
 def render_model_page(name: str, output_format: str) -> str:
@@ -100,8 +106,8 @@ def render_model_page(name: str, output_format: str) -> str:
                     **_facts_document(box),
                     **_switch_summary(box),
                     "asic_facts": _facts_document(asic(box.asic)),
-                    "uses": fabric_uses(box),
-                    "nic_links": nic_links(box),
+                    "uses": fabric_sizes_by_speed(box),
+                    "nic_links": nic_link_options(box),
                 },
                 indent=2,
             )
@@ -110,10 +116,10 @@ def render_model_page(name: str, output_format: str) -> str:
     if output_format == "json":
         return json.dumps(_facts_document(facts), indent=2)
     about = _nic_properties(facts) if isinstance(facts, Nic) else _medium_properties(facts)
-    return "\n".join((facts.name, *_wrap_pairs(about), *_sources(facts.sources)))
+    return "\n".join((facts.name, *_wrap_pairs(about), *_source_lines(facts.sources)))
 
 
-def unknown(switch_model: Switch) -> tuple[str, ...]:
+def unstated_facts(switch_model: Switch) -> tuple[str, ...]:
     """Return the facts of a model that no source states."""
     chip = asic(switch_model.asic)
     lacks = {
@@ -131,26 +137,26 @@ def _switch_summary(box: Switch) -> dict[str, object]:
         "name": box.name,
         "vendor": box.vendor,
         "asic": box.asic,
-        "panels": {show_speed(speed): count for count, speed in _counts(box)},
+        "panels": {show_speed(speed): count for count, speed in _port_counts_by_speed(box)},
         "written_for": platforms_of_fabrics(box),
-        "unknown": unknown(box),
+        "unknown": unstated_facts(box),
     }
 
 
-def _facts_document(facts: Facts) -> dict[str, object]:
+def _facts_document(facts: SourcedFacts) -> dict[str, object]:
     dumped: dict[str, object] = facts.model_dump(mode="json")
     return dumped
 
 
-def _counts(switch_model: Switch) -> list[tuple[int, int]]:
+def _port_counts_by_speed(switch_model: Switch) -> list[tuple[int, int]]:
     counts: dict[int, int] = {}
     for group in switch_model.ports:
         counts[group.speeds[0]] = counts.get(group.speeds[0], 0) + len(group.panels)
     return [(count, speed) for speed, count in counts.items()]
 
 
-def _ports(switch_model: Switch) -> str:
-    return " + ".join(f"{count} x {show_speed(speed)}" for count, speed in _counts(switch_model))
+def _format_ports(switch_model: Switch) -> str:
+    return " + ".join(f"{count} x {show_speed(speed)}" for count, speed in _port_counts_by_speed(switch_model))
 
 
 def _format_lanes(one: Nic) -> str:
@@ -162,7 +168,7 @@ def _format_reach(medium: Medium) -> str:
     return f"{medium.max_length_m}m" if least == medium.max_length_m else f"{least}m to {medium.max_length_m}m"
 
 
-def _table(column_heads: Sequence[str], table_rows: Iterable[Sequence[str]]) -> Iterator[str]:
+def _table_lines(column_heads: Sequence[str], table_rows: Iterable[Sequence[str]]) -> Iterator[str]:
     table = [tuple(column_heads), *map(tuple, table_rows)]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     for row in table:
@@ -177,7 +183,7 @@ def _wrap_pairs(pairs: Iterable[tuple[str, str]]) -> Iterator[str]:
             yield f"  {word if not number else '':14}  {line}".rstrip()
 
 
-def _sources(sources: Iterable[str]) -> Iterator[str]:
+def _source_lines(sources: Iterable[str]) -> Iterator[str]:
     yield ""
     yield "sources"
     for source in dict.fromkeys(sources):
@@ -188,25 +194,25 @@ def _sources(sources: Iterable[str]) -> Iterator[str]:
 
 def _page_lines(box: Switch) -> Iterator[str]:
     chip = asic(box.asic)
-    yield f"{box.name}: {_ports(box)} ({box.vendor}, {box.asic})"
+    yield f"{box.name}: {_format_ports(box)} ({box.vendor}, {box.asic})"
     if box.also:
         yield from _wrap_pairs([("also", ", ".join(box.also))])
-    for platform in default_first():
-        reason, since = obstacle(box, platform), box.since.get(platform)
+    for platform in platforms_default_first():
+        reason, since = find_design_obstacle(box, platform), box.since.get(platform)
         support = "fabrics are designed and written" + (f", from {since} on" if since else "")
         yield from _wrap_pairs([(platform, support if reason is None else f"no: {reason}")])
-    if any(traits(platform).counts_ports for platform in box.platforms):
+    if any(traits_of_platform(platform).counts_ports for platform in box.platforms):
         yield from _wrap_pairs([("ports", f"{box.most_ports} at most, those for service among them")])
     yield from _wrap_pairs(("known trouble", trouble) for trouble in box.troubles)
     yield from _wrap_pairs([("paths", _describe_balancing(chip))])
     for group in box.ports:
         yield ""
-        yield f"ports {show_ids(group.panels)}" + _PURPOSE[group.service]
-        yield from _wrap_pairs(_group(group))
-    yield from _uses(box)
+        yield f"ports {show_ids(group.panels)}" + _PORT_PURPOSE_TEXT[group.service]
+        yield from _wrap_pairs(_port_group_rows(group))
+    yield from _use_lines(box)
     sku = box.sonic
     if sku.hwsku is not None:
-        yield from ("", "SONiC", *_wrap_pairs(_names(sku, sku.hwsku)))
+        yield from ("", "SONiC", *_wrap_pairs(_sku_name_rows(sku, sku.hwsku)))
     yield ""
     yield "buffers"
     yield from _wrap_pairs(
@@ -229,18 +235,18 @@ def _page_lines(box: Switch) -> Iterator[str]:
         )
     shown = [table for table in sku.headroom if not table.hwskus or sku.hwsku in table.hwskus] or sku.headroom[:1]
     for table in shown:
-        yield from _headroom(table)
+        yield from _headroom_table_lines(table)
     others = [hwsku for table in sku.headroom if table not in shown for hwsku in table.hwskus]
     if others:
         yield ""
         text = f"headroom of {', '.join(others)}: see `nodrop hardware {box.name} --format json`"
         yield from textwrap.wrap(text, PAGE_COLUMNS, subsequent_indent="  ", break_on_hyphens=False)
-    yield from _sources((*box.sources, *chip.sources))
+    yield from _source_lines((*box.sources, *chip.sources))
 
 
-def _uses(box: Switch) -> Iterator[str]:
+def _use_lines(box: Switch) -> Iterator[str]:
     """Yield what a model can be in a fabric: a leaf or a spine by the speed of its links, and media to NICs."""
-    if not (uses := fabric_uses(box)):
+    if not (uses := fabric_sizes_by_speed(box)):
         return
     yield from ("", "leaf or spine, by the speed of its links; host ports that two and three tiers carry at 1:1")
     rows = [
@@ -255,15 +261,15 @@ def _uses(box: Switch) -> Iterator[str]:
         for row in uses
     ]
     head = ("speed", "split", "ports", "two tiers", "three tiers", "on")
-    yield from (f"  {line}" for line in _table(head, rows))
+    yield from (f"  {line}" for line in _table_lines(head, rows))
     yield from ("", "leaf of NICs, at the fastest speed of both; media with their reach")
-    for link in nic_links(box):
+    for link in nic_link_options(box):
         reaches = ", ".join(f"{medium['name']} {medium['reach_m']}m" for medium in link["media"])
         split = f", split {link['split']}" if link["split"] > 1 else ""
         yield from _wrap_pairs([(link["nic"], f"{show_speed(link['speed_mbps'])}{split}: {reaches or 'no medium'}")])
 
 
-def _names(sku: SonicSku, hwsku: str) -> Iterator[tuple[str, str]]:
+def _sku_name_rows(sku: SonicSku, hwsku: str) -> Iterator[tuple[str, str]]:
     yield "platforms", ", ".join(filter(None, (sku.platform, *sku.platforms))) or "not known"
     other_hwskus = [name for name in sku.hwskus if name != hwsku]
     yield "HWSKU", hwsku + (f" is written; also {', '.join(other_hwskus)}" if other_hwskus else " is written")
@@ -271,7 +277,7 @@ def _names(sku: SonicSku, hwsku: str) -> Iterator[tuple[str, str]]:
         yield "HWSKU by ports", "where the base one does not have the declared ports, one that has them is written"
     for layout in sku.layouts:
         since = f", from {layout.since} on" if layout.since else ""
-        yield "ports", f"{', '.join(layout.hwskus)}{since}: {show_ways(layout.ports) or 'none with all lanes'}"
+        yield "ports", f"{', '.join(layout.hwskus)}{since}: {format_breakouts(layout.ports) or 'none with all lanes'}"
     taken = "; ".join(f"{name}: {', '.join(skus)}" for name, skus in sku.gcu.items())
     yield "GCU", taken or "no HWSKU is in the updater's lists"
 
@@ -289,7 +295,7 @@ def _format_watchdog_actions(actions: tuple[str, ...] | None) -> str:
     return f"yes: {', '.join(actions)}" if actions else "none"
 
 
-def _way(split: Split) -> str:
+def _format_split(split: Split) -> str:
     speeds = " ".join(map(show_speed, split.speeds))
     conditions = [f"on {', '.join(split.platforms)}"] if split.platforms else []
     conditions += ["odd ports, blocks the next one"] if split.blocks_next else []
@@ -297,13 +303,13 @@ def _way(split: Split) -> str:
     return f"{split.into} x {speeds} ({'; '.join((lanes, *conditions))})"
 
 
-def _group(group: PortGroup) -> Iterator[tuple[str, str]]:
+def _port_group_rows(group: PortGroup) -> Iterator[tuple[str, str]]:
     unsplit_port, *splits = group.ways
-    yield "whole", _way(unsplit_port)
+    yield "whole", _format_split(unsplit_port)
     for split in splits:
-        yield "broken out", _way(split)
+        yield "broken out", _format_split(split)
     for split in group.narrow:
-        yield "fewer lanes", f"{_way(split)}: {', '.join(split.modes)}"
+        yield "fewer lanes", f"{_format_split(split)}: {', '.join(split.modes)}"
     if group.connector:
         yield "cage", f"{group.connector}: also takes QSFP modules, on four of its lanes"
     if group.other_modes:
@@ -331,7 +337,7 @@ def _format_lane_span(lanes: tuple[int, ...]) -> str:
     return "+".join(map(str, lanes))
 
 
-def _headroom(headroom_table: HeadroomTable) -> Iterator[str]:
+def _headroom_table_lines(headroom_table: HeadroomTable) -> Iterator[str]:
     yield ""
     yield "headroom of " + textwrap.fill(
         ", ".join(headroom_table.hwskus) or "the other HWSKUs",
@@ -349,7 +355,7 @@ def _headroom(headroom_table: HeadroomTable) -> Iterator[str]:
         for row in headroom_table.rows
     ]
     head = ("speed", "cable", "size B", "xon B", "xoff B", f"{headroom_table.kind} threshold", "xon offset B")
-    yield from (f"  {line}" for line in _table(head, rows))
+    yield from (f"  {line}" for line in _table_lines(head, rows))
 
 
 def _nic_properties(one: Nic) -> Iterator[tuple[str, str]]:

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from typing import Any
 
-from nodrop.design.cabling import LinkEnd, can_medium_link
-from nodrop.hardware import asic, media, nic, nics, obstacle
+from nodrop.design.cabling import LinkEndKind, can_medium_link
+from nodrop.hardware import asic, find_design_obstacle, media, nic, nics
 from nodrop.hardware.schema import Switch
 from nodrop.intent.topology import GroupUplinks
-from nodrop.platforms import default_first
-from nodrop.platforms.kit.traits import traits
+from nodrop.platforms import platforms_default_first
+from nodrop.platforms.kit.traits import traits_of_platform
 from nodrop.sizing.counting import PortUse, port_use
 
 Facts = dict[str, Any]
@@ -16,7 +16,7 @@ Facts = dict[str, Any]
 
 def platforms_of_fabrics(model: Switch) -> tuple[str, ...]:
     """Return the network OSes for which fabrics of a model can be designed and written."""
-    return tuple(platform for platform in default_first() if obstacle(model, platform) is None)
+    return tuple(platform for platform in platforms_default_first() if find_design_obstacle(model, platform) is None)
 
 
 def has_speed(model: Switch, speed_mbps: int) -> bool:
@@ -27,12 +27,12 @@ def has_speed(model: Switch, speed_mbps: int) -> bool:
 
 def has_release(model: Switch, platform: str, release: str) -> bool:
     """Return whether fabrics of a model can be written for a release of a network OS, which has this release."""
-    releases, since = traits(platform).releases, model.since.get(platform)
-    supported = obstacle(model, platform) is None
+    releases, since = traits_of_platform(platform).releases, model.since.get(platform)
+    supported = find_design_obstacle(model, platform) is None
     return supported and (since is None or releases.index(since) <= releases.index(release))
 
 
-def fabric_uses(model: Switch) -> list[Facts]:
+def fabric_sizes_by_speed(model: Switch) -> list[Facts]:
     """Return, for each speed of a fabric port, how many ports a switch has, and what two and three tiers carry at 1:1.
 
     Speeds without a known headroom are left out; `platforms` are those that have the split. Empty for a model for which
@@ -64,7 +64,7 @@ def _port_uses(model: Switch, platform: str) -> Iterator[PortUse]:
             yield use
 
 
-def nic_links(model: Switch) -> list[Facts]:
+def nic_link_options(model: Switch) -> list[Facts]:
     """Return, for each NIC at its fastest speed that a model has, the split and the media with their reach."""
     rows = []
     uses = {use.speed_mbps: use for platform in platforms_of_fabrics(model) for use in _port_uses(model, platform)}
@@ -72,7 +72,7 @@ def nic_links(model: Switch) -> list[Facts]:
         common = sorted(uses.keys() & nic(name).lanes.keys())
         if common:
             use = uses[common[-1]]
-            ends = (LinkEnd.of(model, use.split, use.panels), LinkEnd.of_nic(nic(name)))
+            ends = (LinkEndKind.of(model, use.split, use.panels), LinkEndKind.of_nic(nic(name)))
             reaches = {medium: _reach_m(medium, use.speed_mbps, ends) for medium in media()}
             rows.append(
                 {
@@ -87,7 +87,7 @@ def nic_links(model: Switch) -> list[Facts]:
     return rows
 
 
-def _reach_m(name: str, speed_mbps: int, ends: tuple[LinkEnd, LinkEnd]) -> int | None:
+def _reach_m(name: str, speed_mbps: int, ends: tuple[LinkEndKind, LinkEndKind]) -> int | None:
     """Return how long a medium between two ends can be at a speed; None where it cannot join them."""
     lengths = sorted({link.reach_m for link in media()[name].links if link.speed == speed_mbps}, reverse=True)
     for length_m in lengths:

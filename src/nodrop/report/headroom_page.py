@@ -5,18 +5,22 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from nodrop.hardware.bounds import STOCK_PATTERN_MTU_BYTES, STOCK_SMALL_PACKET_PERCENT
-from nodrop.report.escape import terminal
+from nodrop.report.escape import escape_terminal
 from nodrop.report.table import TABLE_COLUMNS, format_table_section
 from nodrop.units import show_speed
 
 Facts = dict[str, Any]
 
 
-def text(fabric: str, rows: Sequence[Facts]) -> str:
+def format_headroom_page(fabric: str, rows: Sequence[Facts]) -> str:
     """Return the page of `nodrop show --headroom`, every line ended; `fact_rows` are those of `buffering.headroom`."""
     if not rows:
-        return f"{terminal(fabric)}: no port is lossless, so none has headroom\n"
-    lines = (f"{terminal(fabric)}: headroom of lossless ports", *render_headroom_tables(rows), *_comparison_lines(rows))
+        return f"{escape_terminal(fabric)}: no port is lossless, so none has headroom\n"
+    lines = (
+        f"{escape_terminal(fabric)}: headroom of lossless ports",
+        *render_headroom_tables(rows),
+        *_comparison_lines(rows),
+    )
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
@@ -27,7 +31,7 @@ def format_cable_length(length: int | None) -> str:
 
 def render_headroom_tables(fact_rows: Sequence[Facts]) -> Iterator[str]:
     """Yield the headroom of every kind of port, and the terms of headroom that switches compute."""
-    yield from format_table_section("Headroom of a port, bytes", _HEADROOM, _headroom_rows(fact_rows))
+    yield from format_table_section("Headroom of a port, bytes", _HEADROOM_TABLE_HEADS, _headroom_rows(fact_rows))
     yield from _headroom_parts(fact_rows)
 
 
@@ -35,7 +39,7 @@ def _format_count(value: int | None) -> str:
     return "unknown" if value is None else str(value)
 
 
-_HEADROOM = ("at", "from", "ports", "model", "speed", "length", "priority group", "xoff", "xon", "size")
+_HEADROOM_TABLE_HEADS = ("at", "from", "ports", "model", "speed", "length", "priority group", "xoff", "xon", "size")
 
 
 def _headroom_rows(fact_rows: Sequence[Facts]) -> Iterator[Sequence[str]]:
@@ -52,7 +56,7 @@ def _headroom_rows(fact_rows: Sequence[Facts]) -> Iterator[Sequence[str]]:
         )
 
 
-_PARTS = {
+_HEAD_BY_XOFF_TERM = {
     "port_mtu": "port MTU",
     "cable": "cable",
     "mac_phy": "MAC/PHY",
@@ -67,7 +71,7 @@ _PARTS = {
 
 def _headroom_parts(fact_rows: Sequence[Facts]) -> Iterator[str]:
     new_rows = [row for row in fact_rows if row["parts"]]
-    shown = [key for key in _PARTS if key != "tile" or any(row["parts"][key] for row in new_rows)]
+    shown = [key for key in _HEAD_BY_XOFF_TERM if key != "tile" or any(row["parts"][key] for row in new_rows)]
     cells = (
         (
             row["role"],
@@ -78,12 +82,12 @@ def _headroom_parts(fact_rows: Sequence[Facts]) -> Iterator[str]:
         )
         for row in new_rows
     )
-    heads = [_PARTS[key] for key in shown]
+    heads = [_HEAD_BY_XOFF_TERM[key] for key in shown]
     yield from format_table_section(
         "Terms of xoff, as the switch computes it", ("at", "from", "length", *heads, "xoff"), cells
     )
     if new_rows:
-        sum_of = " + ".join(_PARTS[key] for key in shown[: shown.index("cell_occupancy")])
+        sum_of = " + ".join(_HEAD_BY_XOFF_TERM[key] for key in shown[: shown.index("cell_occupancy")])
         explanation = (
             f"xoff = ({sum_of}) × in cells + pattern + rounding. The bytes in brackets arrive after the pause is sent. "
             "They are a packet that the port was sending, the cable both ways, MAC and PHY, and pause quanta. "
@@ -97,7 +101,7 @@ def _format_part(key: str, value: float) -> str:
     return f"× {value:g}" if key == "cell_occupancy" else str(value)
 
 
-_AGAINST = ("at", "from", "model", "speed", "length", "xoff", "", "SKU's row", "formula", "IEEE 802.1Q")
+_COMPARISON_TABLE_HEADS = ("at", "from", "model", "speed", "length", "xoff", "", "SKU's row", "formula", "IEEE 802.1Q")
 
 
 def _comparison_lines(rows: Sequence[Facts]) -> Iterator[str]:
@@ -115,7 +119,7 @@ def _comparison_lines(rows: Sequence[Facts]) -> Iterator[str]:
         )
         for row in rows
     )
-    yield from format_table_section("What xoff is held against, bytes", _AGAINST, cells)
+    yield from format_table_section("What xoff is held against, bytes", _COMPARISON_TABLE_HEADS, cells)
     explanation = (
         "A computed xoff follows from the configured traffic pattern. A stated one is compared with two bounds: the "
         "row of the SKU's table for the next longer cable, and the ASIC's published formula. It is an error below "

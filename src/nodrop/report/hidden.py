@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 
 from nodrop.engine.finding import Finding
-from nodrop.report.block import Page
-from nodrop.report.names import format_name_list, name
+from nodrop.report.block import ReportStyle
+from nodrop.report.names import format_name, format_name_list
 
 
-def format_hidden_findings(findings: Iterable[Finding], report_style: Page) -> list[str]:
+def format_hidden_findings(findings: Iterable[Finding], report_style: ReportStyle) -> list[str]:
     """Return lines that name the rules and subjects of hidden findings, and why and how they are hidden."""
     causes: dict[tuple[str, str, str], list[Finding]] = {}
     for finding in findings:
@@ -27,4 +27,4 @@ def _reason_finding_is_hidden(finding: Finding) -> tuple[str, str]:
 
 
 def _list_subjects(findings: Iterable[Finding]) -> str:
-    return format_name_list(dict.fromkeys("/".join(map(name, finding.subject)) for finding in findings))
+    return format_name_list(dict.fromkeys("/".join(map(format_name, finding.subject)) for finding in findings))

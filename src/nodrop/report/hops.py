@@ -5,23 +5,23 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from nodrop.model.effects import (
+    find_queue,
     group_buffer,
     group_of_tc,
     is_lossless,
-    pausing_priorities,
-    queue,
+    map_entry,
+    pausing_priorities_of_group,
     queue_of_tc,
-    target,
     tc_of_dscp,
 )
 from nodrop.model.fabric import Interface
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import Unknown, UnknownFact, require_fact
-from nodrop.report.escape import terminal
+from nodrop.report.escape import escape_terminal
 from nodrop.report.names import format_name_list
 from nodrop.routing import ControlPlane
 from nodrop.routing.filtering import Packets
-from nodrop.routing.hop_filters import FilterResult, filters
+from nodrop.routing.hop_filters import FilterResult, filter_results
 from nodrop.routing.legs import RoutedInterface
 from nodrop.routing.paths import PathWalk, Stage
 from nodrop.routing.prefixes import Address
@@ -30,8 +30,8 @@ from nodrop.routing.roce_packets import roce_packet
 from nodrop.units import show_bytes, show_speed
 
 Facts = dict[str, Any]
-UNKNOWN = "unknown"
-_LOST = 20
+UNKNOWN_TEXT = "unknown"
+_MAX_LISTED_PAIRS = 20
 """How many pairs of ports that do not reach each other are listed."""
 _T = TypeVar("_T")
 
@@ -41,10 +41,10 @@ def _read_fact(read: Callable[[], _T]) -> _T | str:
     try:
         return read()
     except UnknownFact:
-        return UNKNOWN
+        return UNKNOWN_TEXT
 
 
-def facts(plane: ControlPlane, walk: PathWalk, dscp: int, source: Address | None = None) -> Facts:
+def path_facts(plane: ControlPlane, walk: PathWalk, dscp: int, source: Address | None = None) -> Facts:
     """Return the ways, and every switch on them, in values for JSON; access lists see a RoCE packet of the source."""
     name = [router.name for router in plane.routers]
     carried = {walk.stages[0].router: dscp} if walk.stages else {}
@@ -75,7 +75,7 @@ def _stage_facts(plane: ControlPlane, stage: Stage, dscp: int, packet: Packets) 
     arriving = [interface for leg in stage.arrive for interface in ports.of(router.by_name.get(leg), leg)]
     leaving = [interface for leg in stage.leave for interface in ports.of(router.by_name.get(leg), leg)]
     ingress = _group_ports_by_facts(arriving, lambda port: _ingress_facts(port, dscp))
-    tc = ingress[0]["tc"] if ingress else UNKNOWN  # what a switch sends itself it queues as it likes
+    tc = ingress[0]["tc"] if ingress else UNKNOWN_TEXT  # what a switch sends itself it queues as it likes
     egress = _group_ports_by_facts(leaving, lambda port: _egress_facts(port, tc))
     sent = [row["dscp"] for row in egress if isinstance(row["dscp"], int)]
     route = stage.route
@@ -91,7 +91,9 @@ def _stage_facts(plane: ControlPlane, stage: Stage, dscp: int, packet: Packets) 
         "ingress": ingress,
         "egress": egress,
         "filters": [
-            _filter_facts(acl, packet) for acl in filters(plane, stage, packet) if acl.entry or acl.action != "permit"
+            _filter_facts(acl, packet)
+            for acl in filter_results(plane, stage, packet)
+            if acl.entry or acl.action != "permit"
         ],
     }
 
@@ -141,16 +143,22 @@ def _require_qos(port: Interface) -> QosProfile | None:
 
 def _ingress_facts(port: Interface, dscp: int) -> Facts:
     """Return the effect of a port on a packet that comes in: its class and group, and what keeps it from being lost."""
-    tc = _read_fact(lambda: tc_of_dscp(_require_qos(port), dscp) if _trusts_dscp(port) else UNKNOWN)
+    tc = _read_fact(lambda: tc_of_dscp(_require_qos(port), dscp) if _trusts_dscp(port) else UNKNOWN_TEXT)
     if not isinstance(tc, int):
-        return {"tc": UNKNOWN, "priority_group": UNKNOWN, "lossless": UNKNOWN, "pauses": UNKNOWN, "xoff_bytes": UNKNOWN}
+        return {
+            "tc": UNKNOWN_TEXT,
+            "priority_group": UNKNOWN_TEXT,
+            "lossless": UNKNOWN_TEXT,
+            "pauses": UNKNOWN_TEXT,
+            "xoff_bytes": UNKNOWN_TEXT,
+        }
     group = _read_fact(lambda: group_of_tc(_require_qos(port), tc))
     return {
         "tc": tc,
         "priority_group": group,
         "lossless": _read_fact(lambda: is_lossless(_require_qos(port), tc)),
         "pauses": _read_fact(lambda: _pausing_priorities(_require_qos(port), group)),
-        "xoff_bytes": _read_fact(lambda: _xoff_of_group(_require_qos(port), group)),
+        "xoff_bytes": _read_fact(lambda: _xoff_bytes_of_group(_require_qos(port), group)),
     }
 
 
@@ -161,10 +169,10 @@ def _trusts_dscp(port: Interface) -> bool:
 
 
 def _pausing_priorities(qos: QosProfile | None, group: int | str) -> list[int]:
-    return [] if qos is None or isinstance(group, str) else list(pausing_priorities(qos, group))
+    return [] if qos is None or isinstance(group, str) else list(pausing_priorities_of_group(qos, group))
 
 
-def _xoff_of_group(qos: QosProfile | None, group: int | str) -> int | None:
+def _xoff_bytes_of_group(qos: QosProfile | None, group: int | str) -> int | None:
     buffer = None if qos is None or isinstance(group, str) else group_buffer(qos, group)
     headroom = None if buffer is None else require_fact(buffer.headroom, "priority_group.buffer.headroom")
     return None if headroom is None else require_fact(headroom.xoff_bytes, "priority_group.buffer.headroom.xoff_bytes")
@@ -176,7 +184,7 @@ def _egress_facts(port: Interface, tc: int | str) -> Facts:
     wire = {"speed_mbps": _value_or_unknown(port.speed_mbps), "mtu_bytes": _value_or_unknown(port.mtu_bytes)}
     if isinstance(number, str):
         fields = ("queue", "scheduler", "ecn", "obeys_pause", "watchdog_ms", "dscp")
-        return {**dict.fromkeys(fields, UNKNOWN), **wire}
+        return {**dict.fromkeys(fields, UNKNOWN_TEXT), **wire}
     return {
         "queue": number,
         "scheduler": _read_fact(lambda: _format_scheduler(_require_qos(port), number)),
@@ -189,11 +197,11 @@ def _egress_facts(port: Interface, tc: int | str) -> Facts:
 
 
 def _value_or_unknown(value: int | None | Unknown) -> int | None | str:
-    return UNKNOWN if isinstance(value, Unknown) else value
+    return UNKNOWN_TEXT if isinstance(value, Unknown) else value
 
 
 def _format_scheduler(qos: QosProfile | None, number: int) -> str | None:
-    found_queue = None if qos is None else queue(qos, number)
+    found_queue = None if qos is None else find_queue(qos, number)
     scheduler = None if found_queue is None else require_fact(found_queue.scheduler, "queue.scheduler")
     if scheduler is None:
         return None
@@ -201,7 +209,7 @@ def _format_scheduler(qos: QosProfile | None, number: int) -> str | None:
 
 
 def _ecn_facts(qos: QosProfile | None, number: int) -> Facts | None:
-    found_queue = None if qos is None else queue(qos, number)
+    found_queue = None if qos is None else find_queue(qos, number)
     wred = None if found_queue is None else require_fact(found_queue.wred, "queue.wred")
     if wred is None or "green" not in wred.ecn_colors:
         return None
@@ -221,7 +229,7 @@ def _obeyed_priorities_of_queue(qos: QosProfile | None, number: int) -> list[int
     return [
         pfc_rx_priority
         for pfc_rx_priority in own_pfc_rx_priorities
-        if (pfc_rx_priority if table is None else target(table, pfc_rx_priority)) == number
+        if (pfc_rx_priority if table is None else map_entry(table, pfc_rx_priority)) == number
     ]
 
 
@@ -232,16 +240,16 @@ def _watchdog_detection_ms(qos: QosProfile | None) -> int | None:
 
 def _dscp_after_rewrite(qos: QosProfile | None, tc: int | str) -> int | None:
     table = None if qos is None or isinstance(tc, str) else require_fact(qos.tc_to_dscp, "interface.qos.tc_to_dscp")
-    return None if table is None or isinstance(tc, str) else target(table, tc)
+    return None if table is None or isinstance(tc, str) else map_entry(table, tc)
 
 
-def text(shown: Facts) -> str:
+def format_path_page(shown: Facts) -> str:
     """Return the page of `nodrop path`, every line ended."""
-    lines = [terminal(shown["title"]), ""]
+    lines = [escape_terminal(shown["title"]), ""]
     for path in shown["traces"]:
         end = "" if path["outcome"] == "delivered" else f": {path['outcome']}"
         count = f"{path['paths']} path{'s' if path['paths'] != 1 else ''}"
-        lines.append(f"  {' > '.join(map(terminal, path['switches']))}  ({count}){end}")
+        lines.append(f"  {' > '.join(map(escape_terminal, path['switches']))}  ({count}){end}")
     lines += _format_port_pairs(shown["pairs"])
     for depth, alike in _group_stages(shown["hops"]):
         lines += ["", f"{depth + 1}  {format_name_list([stage['device'] for stage in alike])}", *_stage_lines(alike[0])]
@@ -257,10 +265,13 @@ def _format_port_pairs(pairs: Sequence[Facts]) -> Iterator[str]:
     yield ""
     yield f"  {counts.total()} of {len(pairs)} pairs of ports reach each other{f': {over}' if over else ''}"
     lost = [pair for pair in pairs if not pair["delivered"]]
-    for pair in lost[:_LOST]:
-        yield f"  {terminal(pair['source'])} to {terminal(pair['destination'])} ({pair['address']}): {pair['outcome']}"
-    if len(lost) > _LOST:
-        yield f"  and {len(lost) - _LOST} more"
+    for pair in lost[:_MAX_LISTED_PAIRS]:
+        yield (
+            f"  {escape_terminal(pair['source'])} to {escape_terminal(pair['destination'])} "
+            f"({pair['address']}): {pair['outcome']}"
+        )
+    if len(lost) > _MAX_LISTED_PAIRS:
+        yield f"  and {len(lost) - _MAX_LISTED_PAIRS} more"
 
 
 def _group_stages(stages: Sequence[Facts]) -> Iterator[tuple[int, list[Facts]]]:
@@ -277,7 +288,9 @@ def _stage_lines(stage: Facts) -> list[str]:
     for row in stage["ingress"]:
         lossless = {True: "lossless", False: "lossy"}.get(row["lossless"], "lossless or not is unknown")
         xoff = f", xoff {show_bytes(row['xoff_bytes'])}" if isinstance(row["xoff_bytes"], int) else ""
-        pauses = f", pauses priority {', '.join(map(str, row['pauses']))}" if row["pauses"] not in ([], UNKNOWN) else ""
+        pauses = (
+            f", pauses priority {', '.join(map(str, row['pauses']))}" if row["pauses"] not in ([], UNKNOWN_TEXT) else ""
+        )
         lines.append(
             f"   in   {format_name_list(row['ports'])}: DSCP {stage['dscp_in']}, traffic class {row['tc']}, "
             f"priority group {row['priority_group']}, {lossless}{pauses}{xoff}"
@@ -299,15 +312,15 @@ def _stage_lines(stage: Facts) -> list[str]:
 
 def _format_filter_decision(acl: Facts) -> str:
     """Return the entry of an access list that decides, and its action."""
-    entry = "no entry matches" if acl["entry"] is None else f"entry {terminal(acl['entry'])}"
-    does = {"permit": "permits", "deny": "drops", UNKNOWN: "may drop"}[acl["action"]]
+    entry = "no entry matches" if acl["entry"] is None else f"entry {escape_terminal(acl['entry'])}"
+    does = {"permit": "permits", "deny": "drops", UNKNOWN_TEXT: "may drop"}[acl["action"]]
     part = "" if acl["opcodes"] is None else f" opcode {acl['opcodes']}"
-    return f"{terminal(acl['interface'])}, {acl['stage']}: {terminal(acl['list'])}, {entry}, {does}{part}"
+    return f"{escape_terminal(acl['interface'])}, {acl['stage']}: {escape_terminal(acl['list'])}, {entry}, {does}{part}"
 
 
 def _format_egress(row: Facts) -> str:
     words = [f"queue {row['queue']}"]
-    if row["scheduler"] not in (None, UNKNOWN):
+    if row["scheduler"] not in (None, UNKNOWN_TEXT):
         words.append(str(row["scheduler"]))
     ecn = row["ecn"]
     if isinstance(ecn, dict):
@@ -317,7 +330,7 @@ def _format_egress(row: Facts) -> str:
         )
     elif ecn is None:
         words.append("no ECN")
-    if row["obeys_pause"] not in ([], UNKNOWN):
+    if row["obeys_pause"] not in ([], UNKNOWN_TEXT):
         words.append(f"obeys pause of priority {', '.join(map(str, row['obeys_pause']))}")
         words += _format_watchdog(row["watchdog_ms"])
     if isinstance(row["dscp"], int):
@@ -330,7 +343,7 @@ def _format_egress(row: Facts) -> str:
 
 
 def _format_watchdog(watchdog_ms: int | str | None) -> list[str]:
-    if watchdog_ms == UNKNOWN:
+    if watchdog_ms == UNKNOWN_TEXT:
         return []
     return ["no watchdog" if watchdog_ms is None else f"watchdog {watchdog_ms} ms"]
 

@@ -6,41 +6,49 @@ from typing import Any
 
 import orjson
 
-from nodrop.engine.finding import Commands, Finding, Fix, Located, Related, Suppressed, UnknownVerdict
+from nodrop.engine.finding import (
+    FileLocation,
+    Finding,
+    Fix,
+    FixCommands,
+    RelatedPart,
+    SuppressionReason,
+    UnknownVerdict,
+)
 from nodrop.errors import Problem
 from nodrop.model import subject
 from nodrop.model.change import Change
 from nodrop.model.reading import Assumption, Note
 from nodrop.model.states import Unknown
 from nodrop.report.escape import escape_json_text, escape_lone_surrogates
-from nodrop.results.outcome import Outcome, statistics, summary
+from nodrop.results.outcome import Outcome, count_outcome, rule_statistics
 
-VERSION = 2
-_OPTIONS = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
-_LARGEST = 2**63 - 1
+FORMAT_VERSION = 2
+_ORJSON_OPTIONS = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+_MAX_JSON_INTEGER = 2**63 - 1
 
 
 def render(outcome: Outcome) -> bytes:
     """Write an outcome as JSON in UTF-8, every finding on its own, two columns a level, with a line feed at the end."""
     document = {
-        "version": VERSION,
+        "version": FORMAT_VERSION,
         "findings": [finding_record(finding) for finding in outcome.every],
         "unknown": [_unknown_verdict_document(verdict) for verdict in outcome.unknown],
         "notes": [note_record(note) for note in outcome.notes],
         "problems": [problem_record(problem) for problem in outcome.problems],
-        "files": _files(outcome),
+        "files": _file_records(outcome),
         "assumed": [_assumption_document(assumption) for assumption in outcome.assumed],
         "statistics": None
         if outcome.work is None
-        else [dataclasses.asdict(statistic) for statistic in statistics(outcome)],
+        else [dataclasses.asdict(statistic) for statistic in rule_statistics(outcome)],
         "validations": [dataclasses.asdict(validation) for validation in outcome.validations] or None,
         "skipped": [dataclasses.asdict(skip) for skip in outcome.skipped],
-        "summary": dataclasses.asdict(summary(outcome)),
+        "summary": dataclasses.asdict(count_outcome(outcome)),
     }
     return encode_json_document(document)
 
 
-def _files(outcome: Outcome) -> dict[str, Any] | None:
+def _file_records(outcome: Outcome) -> dict[str, Any] | None:
     """Return which files were read, ignored and not read, the latter two with the reason; None where none are listed.
 
     A file with a problem was not read.
@@ -59,9 +67,9 @@ def _files(outcome: Outcome) -> dict[str, Any] | None:
 def encode_json_document(document: Mapping[str, object] | Sequence[object]) -> bytes:
     """Return a document in UTF-8, two columns a level, with a line feed at the end."""
     try:
-        raw = orjson.dumps(document, option=_OPTIONS)
+        raw = orjson.dumps(document, option=_ORJSON_OPTIONS)
     except orjson.JSONEncodeError:
-        raw = orjson.dumps(_make_encodable(document), option=_OPTIONS)
+        raw = orjson.dumps(_make_encodable(document), option=_ORJSON_OPTIONS)
     return raw if raw.isascii() and b"\x7f" not in raw else escape_json_text(raw.decode()).encode()
 
 
@@ -96,8 +104,8 @@ def finding_record(finding: Finding) -> dict[str, object]:
         "severity": finding.severity,
         "confidence": finding.confidence,
         "message": finding.message,
-        "subject": subject.text(finding.subject),
-        "at": subject.text(finding.at),
+        "subject": subject.subject_text(finding.subject),
+        "at": subject.subject_text(finding.at),
         "device": finding.device,
         **_place_document(finding.located),
         "facts": dict(sorted(finding.facts.items())),
@@ -111,11 +119,11 @@ def finding_record(finding: Finding) -> dict[str, object]:
     }
 
 
-def _suppression_document(suppressed: Suppressed) -> dict[str, object]:
+def _suppression_document(suppressed: SuppressionReason) -> dict[str, object]:
     return {"reason": suppressed.reason, "until": suppressed.until, "location": suppressed.location}
 
 
-def _place_document(located: Located | None) -> dict[str, object]:
+def _place_document(located: FileLocation | None) -> dict[str, object]:
     span = located.span if located else None
     return {
         "file": located.file if located else None,
@@ -126,10 +134,10 @@ def _place_document(located: Located | None) -> dict[str, object]:
     }
 
 
-def _related_document(related: Related) -> dict[str, object]:
+def _related_document(related: RelatedPart) -> dict[str, object]:
     place = _place_document(related.located)
     beginning = {key: place[key] for key in ("file", "line", "column")}
-    return {"subject": subject.text(related.subject), "message": related.message, **beginning}
+    return {"subject": subject.subject_text(related.subject), "message": related.message, **beginning}
 
 
 def _fix_document(fix: Fix) -> dict[str, object]:
@@ -141,7 +149,7 @@ def _fix_document(fix: Fix) -> dict[str, object]:
     }
 
 
-def _commands_document(commands: Commands) -> dict[str, object]:
+def _commands_document(commands: FixCommands) -> dict[str, object]:
     """Return what to type, without a condition where the lines always end the finding."""
     document = dataclasses.asdict(commands)
     return document if commands.condition else {key: document[key] for key in document if key != "condition"}
@@ -149,20 +157,24 @@ def _commands_document(commands: Commands) -> dict[str, object]:
 
 def change_record(change: Change) -> dict[str, object]:
     """Return a change of the model."""
-    return {"subject": subject.text(change.subject), "old": json_value(change.old), "new": json_value(change.new)}
+    return {
+        "subject": subject.subject_text(change.subject),
+        "old": json_value(change.old),
+        "new": json_value(change.new),
+    }
 
 
 def _unknown_verdict_document(verdict: UnknownVerdict) -> dict[str, object]:
     """Return a verdict; each unknown line has its place in a note."""
-    return _fields(verdict, without=("places",))
+    return _record_fields(verdict, without=("places",))
 
 
 def note_record(note: Note) -> dict[str, object]:
     """Return a note."""
-    return _fields(note, without=("about", "text"))
+    return _record_fields(note, without=("about", "text"))
 
 
-def _fields(record: UnknownVerdict | Note, *, without: Sequence[str]) -> dict[str, object]:
+def _record_fields(record: UnknownVerdict | Note, *, without: Sequence[str]) -> dict[str, object]:
     return {name: value for name, value in dataclasses.asdict(record).items() if name not in without}
 
 
@@ -187,7 +199,7 @@ def _make_encodable(value: object) -> object:
     match value:
         case str():
             return escape_lone_surrogates(value)
-        case int() if abs(value) > _LARGEST:
+        case int() if abs(value) > _MAX_JSON_INTEGER:
             return orjson.Fragment(str(value))
         case dict():
             return {escape_lone_surrogates(key): _make_encodable(child) for key, child in value.items()}

@@ -12,22 +12,22 @@ from xml.sax.saxutils import escape, quoteattr
 from nodrop.engine.finding import Finding
 from nodrop.errors import Problem
 from nodrop.model import subject
-from nodrop.model.subject import natural
-from nodrop.report.escape import escape_lone_surrogates, terminal
+from nodrop.model.subject import natural_sort_key
+from nodrop.report.escape import escape_lone_surrogates, escape_terminal
 from nodrop.results.outcome import Outcome, fix_location, format_problem
 
-_FABRIC = "the fabric"
+_FABRIC_SUITE_NAME = "the fabric"
 
 
 def render(outcome: Outcome) -> bytes:
     """Write an outcome as XML in UTF-8."""
     suites: defaultdict[tuple[str, str], list[Finding]] = defaultdict(list)
     for finding in outcome.every:
-        suites[finding.within, finding.device or _FABRIC].append(finding)
+        suites[finding.within, finding.device or _FABRIC_SUITE_NAME].append(finding)
     lines = ['<?xml version="1.0" encoding="UTF-8"?>']
     new_suites = [
         _findings_suite(" ".join(filter(None, key)), suites[key])
-        for key in sorted(suites, key=lambda key: tuple(map(natural, key)))
+        for key in sorted(suites, key=lambda key: tuple(map(natural_sort_key, key)))
     ]
     new_suites += [_problems_suite(outcome.problems)] if outcome.problems else []
     new_suites += [] if new_suites else [_clean_suite(outcome)]
@@ -39,10 +39,10 @@ def render(outcome: Outcome) -> bytes:
     return escape_lone_surrogates("".join(f"{line}\n" for line in lines)).encode()
 
 
-_Suite = tuple[dict[str, int], list[str]]
+_CountsAndLines = tuple[dict[str, int], list[str]]
 
 
-def _sum_counts(suites: Iterable[_Suite]) -> dict[str, int]:
+def _sum_counts(suites: Iterable[_CountsAndLines]) -> dict[str, int]:
     counts = {"tests": 0, "failures": 0, "errors": 0, "skipped": 0}
     for suite_counts, _ in suites:
         for key in counts:
@@ -50,7 +50,7 @@ def _sum_counts(suites: Iterable[_Suite]) -> dict[str, int]:
     return counts
 
 
-def _findings_suite(name: str, findings: list[Finding]) -> _Suite:
+def _findings_suite(name: str, findings: list[Finding]) -> _CountsAndLines:
     by_rule: defaultdict[str, list[Finding]] = defaultdict(list)
     hidden: defaultdict[str, list[Finding]] = defaultdict(list)
     for finding in findings:
@@ -80,7 +80,7 @@ def _hidden_findings_case(suite: str, name: str, findings: list[Finding]) -> lis
 def _rule_case(suite: str, rule: str, findings: list[Finding]) -> list[str]:
     failing = [finding for finding in findings if finding.severity != "note"]
     worst = min(findings, key=lambda finding: ("error", "warning", "note").index(finding.severity))
-    body = _text("\n".join(map(_format_finding, failing or findings)))
+    body = _escape_xml_text("\n".join(map(_format_finding, failing or findings)))
     message = worst.message if len(findings) == 1 else f"{worst.message} (and {len(findings) - 1} more)"
     inside = (
         f"<failure {format_xml_attributes(type=worst.severity, message=message)}>{body}</failure>"
@@ -96,7 +96,7 @@ def _rule_case(suite: str, rule: str, findings: list[Finding]) -> list[str]:
     ]
 
 
-def _problems_suite(problems: Iterable[Problem]) -> _Suite:
+def _problems_suite(problems: Iterable[Problem]) -> _CountsAndLines:
     rows = [
         line
         for problem in problems
@@ -110,13 +110,13 @@ def _problems_suite(problems: Iterable[Problem]) -> _Suite:
     return _build_suite("input", {"tests": count, "failures": 0, "errors": count, "skipped": 0}, rows)
 
 
-def _clean_suite(outcome: Outcome) -> _Suite:
+def _clean_suite(outcome: Outcome) -> _CountsAndLines:
     name = f"{outcome.devices} devices, {outcome.interfaces} interfaces, {outcome.rules} rules"
     case = f"    <testcase {format_xml_attributes(classname='nodrop', name=name)}/>"
     return _build_suite("nodrop", {"tests": 1, "failures": 0, "errors": 0, "skipped": 0}, [case])
 
 
-def _build_suite(name: str, counts: dict[str, int], cases: list[str]) -> _Suite:
+def _build_suite(name: str, counts: dict[str, int], cases: list[str]) -> _CountsAndLines:
     return counts, [f"  <testsuite {format_xml_attributes(name=name, **counts)}>", *cases, "  </testsuite>"]
 
 
@@ -124,13 +124,13 @@ def _format_finding(finding: Finding) -> str:
     located = fix_location(finding)
     span = located.span if located else None
     place = f"{located.file}:{span.line}: " if located and span else f"{located.file}: " if located else ""
-    return f"{place}{finding.severity}: {finding.message} ({subject.text(finding.subject)})"
+    return f"{place}{finding.severity}: {finding.message} ({subject.subject_text(finding.subject)})"
 
 
 def format_xml_attributes(**values: object) -> str:
     """Return attributes of an element, in the order given, with their values escaped."""
-    return " ".join(f"{key}={quoteattr(terminal(str(value)))}" for key, value in values.items())
+    return " ".join(f"{key}={quoteattr(escape_terminal(str(value)))}" for key, value in values.items())
 
 
-def _text(text: str) -> str:
-    return escape(terminal(text, lines=True))
+def _escape_xml_text(text: str) -> str:
+    return escape(escape_terminal(text, lines=True))

@@ -7,9 +7,9 @@ from urllib.parse import quote
 
 from nodrop.engine.rule import Rule
 from nodrop.engine.rules import shipped
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 
-_LONGEST = 2000
+_MAX_ADDRESS_CHARACTERS = 2000
 """Terminals cut links short, from 2083 bytes on (VTE, iTerm2); what is longer is not linked."""
 
 
@@ -40,9 +40,9 @@ class TerminalLinks:
         """Return the address of a rule's published page, else of its page here, else of the rule's file."""
         if (address := self._pages.find_address(name)) is not None:
             return address
-        page = home("rules").parent / "docs" / "rules" / f"{name}.md"
+        page = resource_folder("rules").parent / "docs" / "rules" / f"{name}.md"
         path = self._paths.get(name)
-        if path is not None and Path(path).is_relative_to(home("rules")) and self._is_file(str(page)):
+        if path is not None and Path(path).is_relative_to(resource_folder("rules")) and self._is_file(str(page)):
             return _file_uri(str(page))
         return _file_uri(path) if path is not None and self._is_file(path) else None
 
@@ -71,4 +71,4 @@ def _file_uri(file: str) -> str | None:
     """Return a file as an address: all but letters, digits and `/._-~` percent-encoded, so it can end no sequence."""
     path = quote(str(Path(file).absolute()).encode("utf-8", "surrogateescape"), safe="/")
     address = f"file://{quote(gethostname(), safe='')}{path}"
-    return address if len(address) <= _LONGEST else None
+    return address if len(address) <= _MAX_ADDRESS_CHARACTERS else None

@@ -121,7 +121,7 @@ def _first_pause_depth_bytes(device: Device, tc: int) -> int | None:
     return min((round(depth) for depth in depths if depth is not None), default=None)
 
 
-_HEADS = ("at", "model", "of a port", "of a switch", "pool for headroom", "left to share")
+_TABLE_HEADS = ("at", "model", "of a port", "of a switch", "pool for headroom", "left to share")
 
 
 def format_memory_table(fact_rows: Sequence[Facts]) -> Iterator[str]:
@@ -135,14 +135,14 @@ def format_memory_table(fact_rows: Sequence[Facts]) -> Iterator[str]:
             str(row["model"]),
             _format_size_range(row["port"]),
             f"{show_bytes(row['switch'])} for {row['ports']} ports",
-            _pool(row),
+            _format_headroom_pool(row),
             _format_change(row["shareable"]),
             _format_change(row["pause_threshold"]),
         )
         for row in fact_rows
     )
     yield from format_table_section(
-        f"Memory that {further} takes as lossless class", (*_HEADS, f"{first} paused from"), cells
+        f"Memory that {further} takes as lossless class", (*_TABLE_HEADS, f"{first} paused from"), cells
     )
     text = (
         f"What {further} takes beside {first}; in brackets the size with {first} as the only lossless class. Each port "
@@ -157,7 +157,7 @@ def _format_size_range(sizes: Facts) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def _pool(fact_row: Facts) -> str:
+def _format_headroom_pool(fact_row: Facts) -> str:
     if not fact_row["headroom_pool"]["all_classes"]:
         return "none"
     return f"{_format_change(fact_row['headroom_pool'])}, demand {show_bytes(fact_row['xoff'])}"

@@ -19,31 +19,31 @@ from itertools import repeat
 from typing import NamedTuple
 
 from nodrop.engine.finding import Finding
-from nodrop.model.subject import FABRIC, Subject, cable_ends, natural
-from nodrop.report.escape import terminal
+from nodrop.model.subject import FABRIC_HEAD, Subject, cable_ends, natural_sort_key
+from nodrop.report.escape import escape_terminal
 
-_PLAIN = re.compile(r"[\w./@%+~:-]+")
-_NAMED = re.compile(r"[\w-]+(?:\.[\w-]+)*")
-_NUMBER = re.compile(r"([0-9]{1,9})")
-_QUEUES = {"queues": "queue", "priority_groups": "priority group"}
-_PARTS_OF_FABRIC = {"links": "link", "classes": "class"}
-_LISTED = 8
+_UNQUOTED_NAME_PATTERN = re.compile(r"[\w./@%+~:-]+")
+_NAME_IN_TEXT_PATTERN = re.compile(r"[\w-]+(?:\.[\w-]+)*")
+_NUMBER_PATTERN = re.compile(r"([0-9]{1,9})")
+_SINGULAR_BY_QUEUE_FIELD = {"queues": "queue", "priority_groups": "priority group"}
+_LABEL_BY_FABRIC_FIELD = {"links": "link", "classes": "class"}
+_MAX_LISTED_NAMES = 8
 
 
-def name(text: str) -> str:
+def format_name(text: str) -> str:
     """One part of a subject as a list may hold it."""
-    return text if _PLAIN.fullmatch(text) else '"' + terminal(text).replace('"', '\\"') + '"'
+    return text if _UNQUOTED_NAME_PATTERN.fullmatch(text) else '"' + escape_terminal(text).replace('"', '\\"') + '"'
 
 
-def headline(finding: Finding) -> str:
+def finding_headline(finding: Finding) -> str:
     """Return the message of a finding, after its device (`leaf1: …`) unless the message names that.
 
     For reports that show a message without its subject.
     """
     device = finding.device
-    if not device or device in _NAMED.findall(finding.message):
+    if not device or device in _NAME_IN_TEXT_PATTERN.findall(finding.message):
         return finding.message
-    return f"{name(device)}: {finding.message}"
+    return f"{format_name(device)}: {finding.message}"
 
 
 def subject_label(subject: Subject, device_name: str | None = None) -> str:
@@ -53,17 +53,17 @@ def subject_label(subject: Subject, device_name: str | None = None) -> str:
     """
     match subject:
         case (root, "links", ends) if (
-            root == FABRIC and device_name and (port := _link_port_on_device(ends, device_name))
+            root == FABRIC_HEAD and device_name and (port := _link_port_on_device(ends, device_name))
         ):
-            return name(port)
+            return format_name(port)
         case (only,):
-            return "the fabric" if only == FABRIC else name(only)
+            return "the fabric" if only == FABRIC_HEAD else format_name(only)
         case (_, port, "qos", ("queues" | "priority_groups") as queues, index):
-            return f"{name(port)} {_QUEUES[queues]} {name(index)}"
-        case (_, area, _, *_) if area.startswith("@") or subject[0] == FABRIC:
-            return "/".join(map(name, subject[2:]))
+            return f"{format_name(port)} {_SINGULAR_BY_QUEUE_FIELD[queues]} {format_name(index)}"
+        case (_, area, _, *_) if area.startswith("@") or subject[0] == FABRIC_HEAD:
+            return "/".join(map(format_name, subject[2:]))
         case _:
-            return "/".join(map(name, subject[1:]))
+            return "/".join(map(format_name, subject[1:]))
 
 
 def _link_port_on_device(ends: str, device: str) -> str:
@@ -76,36 +76,38 @@ def subject_kind(subject: Subject) -> str:
     """Return the kind of a part, in the singular: device, port, queue, neighbor, link, class …"""
     match subject:
         case (only,):
-            return "fabric" if only == FABRIC else "device"
-        case (root, area, *_) if root == FABRIC:
-            return _PARTS_OF_FABRIC.get(area, "part")
+            return "fabric" if only == FABRIC_HEAD else "device"
+        case (root, area, *_) if root == FABRIC_HEAD:
+            return _LABEL_BY_FABRIC_FIELD.get(area, "part")
         case (_, area, *_) if area.startswith("@"):
             return area[1:].replace("_", " ").removesuffix("s") or "part"
         case (_, _):
             return "port"
         case (_, _, "qos", ("queues" | "priority_groups") as queues, _):
-            return _QUEUES[queues]
+            return _SINGULAR_BY_QUEUE_FIELD[queues]
         case _:
             return "part"
 
 
-def count(number: int, noun: str) -> str:
+def format_count(number: int, noun: str) -> str:
     """`1 port`, `2 ports`, `2 classes`, `2 prefixes`, `2 switches`."""
     ending = "" if number == 1 else "es" if noun.endswith(("s", "x", "ch")) else "s"
     return f"{number} {noun}{ending}"
 
 
-def counts(subjects: Iterable[Subject], within: Iterable[str] = repeat("")) -> list[str]:
+def format_counts_by_kind(subjects: Iterable[Subject], within: Iterable[str] = repeat("")) -> list[str]:
     """Return the number of each kind but devices, the commonest kind first; `within` gives each subject's fabric."""
     kinds = Counter(subject_kind(subject) for _, subject in set(zip(within, subjects, strict=False)))
-    return [count(number, noun) for noun, number in sorted(kinds.items(), key=_count_sort_key) if noun != "device"]
+    return [
+        format_count(number, noun) for noun, number in sorted(kinds.items(), key=_count_sort_key) if noun != "device"
+    ]
 
 
 def format_name_list(part_names: Iterable[str]) -> str:
     """Names, numbers that run drawn together; of a long list the beginning, and how many names it leaves out."""
     entries = collapse_names(part_names)
-    text = ", ".join(entry.text for entry in entries[:_LISTED])
-    more_count = sum(entry.names for entry in entries[_LISTED:])
+    text = ", ".join(entry.text for entry in entries[:_MAX_LISTED_NAMES])
+    more_count = sum(entry.names for entry in entries[_MAX_LISTED_NAMES:])
     return f"{text} and {more_count} more" if more_count else text
 
 
@@ -121,11 +123,11 @@ def collapse_names(part_names: Iterable[str]) -> list[NameRun]:
     """Collapse names into entries by the rules at the top of this module; each name counts once."""
     shapes: dict[tuple[str, ...], list[tuple[_Run, ...]]] = {}
     for each in dict.fromkeys(part_names):
-        pieces = _NUMBER.split(each) if ":" not in each and not each.startswith('"') else [each]
+        pieces = _NUMBER_PATTERN.split(each) if ":" not in each and not each.startswith('"') else [each]
         numbers = tuple(_Run(text, text, 1) for text in pieces[1::2])
         shapes.setdefault(tuple(pieces[::2]), []).append(numbers)
     entries = [_build_entry(shape, row) for shape, rows in shapes.items() for row in _merge_rows_into_runs(rows)]
-    return sorted(entries, key=lambda entry: (natural(entry.first), entry.text))
+    return sorted(entries, key=lambda entry: (natural_sort_key(entry.first), entry.text))
 
 
 class _Run(NamedTuple):

@@ -5,27 +5,27 @@ from collections.abc import Callable, Iterator
 from nodrop import platforms
 from nodrop.engine.unknowns import advise_on_missing_fact
 from nodrop.errors import InputProblems
-from nodrop.locate import Stands, place_of
+from nodrop.locate import LocatedPart, place_of
 from nodrop.model import subject
 from nodrop.model.edit import get_value
 from nodrop.model.reading import Decision, Reading
 from nodrop.model.states import Unknown
-from nodrop.model.subject import FABRIC, Subject
+from nodrop.model.subject import FABRIC_HEAD, Subject
 from nodrop.report.explained import is_computed_by_switch
 
-_PARTS = {"cables": "links"}
+_FIELD_BY_OWNER_KEY = {"cables": "links"}
 """What a key that an owner states is called in the fabric."""
 
-StatedBy = Callable[[str], str]
+DescribeKeySource = Callable[[str], str]
 """Says who stated a key of the fabric (`mode`, `classes`, …) and where; nothing where nobody did."""
 
-_TOPICS = {"mode": "mode", "RDMA": "classes"}
+_KEY_BY_ASSUMED_FACT = {"mode": "mode", "RDMA": "classes"}
 """The key under which one would state what was assumed."""
-_KEYS = {"links": "cables", "devices": "roles"}
+_OWNER_KEY_BY_FIELD = {"links": "cables", "devices": "roles"}
 
 
 def explain_value_origins(
-    reading: Reading, subject_path: Subject, path: str, value: object, stated_by: StatedBy
+    reading: Reading, subject_path: Subject, path: str, value: object, stated_by: DescribeKeySource
 ) -> Iterator[str]:
     """Yield in words where the value of a part comes from; `path` is the part's name in rules."""
     if isinstance(value, Unknown):
@@ -39,13 +39,13 @@ def explain_value_origins(
         if reason := reading.derived.get(subject_path[:length]):
             yield f"derived: {reason}"
             break
-    if is_computed_by_switch(reading, subject_path, _value(reading, subject_path)):
+    if is_computed_by_switch(reading, subject_path, _find_value(reading, subject_path)):
         yield "derived: computed by the switch and by nodrop; no file states it"
     if reading.decided is not None:
         yield "a default of the design: no key of the intent states it"
-    elif subject_path[0] == FABRIC:
+    elif subject_path[0] == FABRIC_HEAD:
         key = subject_path[1] if len(subject_path) > 1 else ""
-        yield from explain_fabric_key_origins(reading, _KEYS.get(key, key), stated_by)
+        yield from explain_fabric_key_origins(reading, _OWNER_KEY_BY_FIELD.get(key, key), stated_by)
     else:
         yield from _describe_file_origin(reading, subject_path, value)
 
@@ -54,22 +54,26 @@ def _format_decision(decision: Decision) -> str:
     return f"{decision.message} ({decision.file}:{decision.span.line}:{decision.span.column})"
 
 
-def _value(reading: Reading, subject_path: Subject) -> object:
+def _find_value(reading: Reading, subject_path: Subject) -> object:
     try:
         return get_value(reading.fabric, subject_path)
     except ValueError:
         return None
 
 
-def explain_fabric_key_origins(reading: Reading, key: str, stated_by: StatedBy) -> Iterator[str]:
+def explain_fabric_key_origins(reading: Reading, key: str, stated_by: DescribeKeySource) -> Iterator[str]:
     """Yield the origin of a key of the fabric (`mode`, `classes`, …): the assumption, who stated it, or nobody."""
-    assumed = [candidate for candidate in reading.assumed if _TOPICS.get(candidate.fact) == key]
+    assumed = [candidate for candidate in reading.assumed if _KEY_BY_ASSUMED_FACT.get(candidate.fact) == key]
     for assumption in assumed:
         yield f"assumed: {assumption.fact} is {assumption.value}, because: {assumption.reason}"
     if assumed:
         return
     if reading.decided is not None:
-        decision = reading.decided((FABRIC, _PARTS.get(key, key))) if key not in ("roles", "models") else None
+        decision = (
+            reading.decided((FABRIC_HEAD, _FIELD_BY_OWNER_KEY.get(key, key)))
+            if key not in ("roles", "models")
+            else None
+        )
         yield _format_decision(decision) if decision else "stated by the intent, or what it leaves to its default"
     elif by := stated_by(key):
         yield f"stated: {by}"
@@ -83,14 +87,14 @@ def _describe_file_origin(reading: Reading, at: Subject, value: object) -> Itera
     if len(at) == 3 and at[2] == "side":
         yield "follows from what the port's cable leads to"
     try:
-        stands = place_of(at, reading, platforms.where)
+        stands = place_of(at, reading, platforms.make_place_finder)
     except InputProblems as error:
         yield str(error.problems[0])
         return
     yield from _describe_source_line(stands, at, value)
 
 
-def _describe_source_line(stands: Stands | None, at: Subject, value: object) -> Iterator[str]:
+def _describe_source_line(stands: LocatedPart | None, at: Subject, value: object) -> Iterator[str]:
     if stands is None:
         yield "no file that was read states it"
         return
@@ -98,9 +102,9 @@ def _describe_source_line(stands: Stands | None, at: Subject, value: object) -> 
     place = stands.located.file + (f":{span.line}:{span.column}" if span else "")
     line = f"  {stands.line.strip()}" if stands.line is not None else ""
     if value is None:
-        around = f"; {subject.text(stands.part)} is" if stands.part != at else "; it would stand"
+        around = f"; {subject.subject_text(stands.part)} is" if stands.part != at else "; it would stand"
         yield f"absent: nothing states it{around} at {place}{line}"
     elif stands.part == at:
         yield f"stated: {place}{line}"
     else:
-        yield f"stated: {place}, with {subject.text(stands.part)}{line}"
+        yield f"stated: {place}, with {subject.subject_text(stands.part)}{line}"

@@ -6,28 +6,28 @@ from collections.abc import Iterator, Sequence
 from nodrop.proofs.claims import Claims
 from nodrop.report import headroom_page, lossless_memory
 from nodrop.report.claims import describe_deadlock, describe_reach
-from nodrop.report.escape import terminal
+from nodrop.report.escape import escape_terminal
 from nodrop.report.fabric import Facts
 from nodrop.report.headroom_page import format_cable_length
-from nodrop.report.names import count, format_name_list
+from nodrop.report.names import format_count, format_name_list
 from nodrop.report.table import TABLE_COLUMNS, format_table_section
 from nodrop.units import show_bytes, show_ids, show_speed, show_us
 
 TableRows = Iterator[Sequence[str]]
 
 
-def text(facts: Facts) -> str:
+def format_fabric_page(facts: Facts) -> str:
     """Return the facts as a page for a terminal, without color, every line ended."""
     return "\n".join(line.rstrip() for line in _page_lines(facts)) + "\n"
 
 
 def _page_lines(facts: Facts) -> Iterator[str]:
     wide = facts["bandwidth"]
-    size = f"{count(len(facts['devices']), 'switch')} and {count(wide['hosts'], 'host')}"
+    size = f"{format_count(len(facts['devices']), 'switch')} and {format_count(wide['hosts'], 'host')}"
     yield f"{facts['fabric']}: {facts['mode']} fabric of {size}"
     drained = [row["name"] for row in facts["devices"] if row["drained"]]
     if drained:
-        yield f"drained, routed around by all others: {terminal(', '.join(drained))}"
+        yield f"drained, routed around by all others: {escape_terminal(', '.join(drained))}"
     yield ""
     yield from _bandwidth_lines(facts)
     yield from _claim_lines(facts)
@@ -79,10 +79,10 @@ def _format_deviations(facts: Facts) -> Iterator[str]:
         yield ""
         yield "Platform deviations"
     for row in facts["deviations"]:
-        line = terminal(f"{row['path']}: {row['actual']} instead of {row['intended']}")
+        line = escape_terminal(f"{row['path']}: {row['actual']} instead of {row['intended']}")
         yield from textwrap.wrap(line, TABLE_COLUMNS, initial_indent="  ", subsequent_indent="      ")
         yield from textwrap.wrap(
-            terminal(row["reason"]), TABLE_COLUMNS, initial_indent="    ", subsequent_indent="    "
+            escape_terminal(row["reason"]), TABLE_COLUMNS, initial_indent="    ", subsequent_indent="    "
         )
 
 
@@ -94,13 +94,13 @@ def _format_first_apply(facts: Facts) -> Iterator[str]:
     for row in facts["first_apply"]:
         where = f"{format_name_list(row['devices'])} ({row['platform']} {row['version']})"
         yield from textwrap.wrap(
-            terminal(f"{where}: {row['setting']}: {row['reason']}"),
+            escape_terminal(f"{where}: {row['setting']}: {row['reason']}"),
             TABLE_COLUMNS,
             initial_indent="  ",
             subsequent_indent="      ",
         )
         yield from textwrap.wrap(
-            terminal(row["source"]), TABLE_COLUMNS, initial_indent="    ", subsequent_indent="    "
+            escape_terminal(row["source"]), TABLE_COLUMNS, initial_indent="    ", subsequent_indent="    "
         )
 
 
@@ -110,16 +110,16 @@ def _format_rate(mbps: int) -> str:
 
 def _bandwidth_lines(facts: Facts) -> Iterator[str]:
     wide = facts["bandwidth"]
-    yield f"  injection         {_format_rate(wide['injection_mbps'])}, the sum of {_ports(facts)}"
+    yield f"  injection         {_format_rate(wide['injection_mbps'])}, the sum of {_format_host_ports(facts)}"
     for row in facts["endpoints"]:
         if row["per_gpu_mbps"] is not None:
-            gpus = f"{row['gpus']} GPUs of {terminal(row['group'])}"
+            gpus = f"{row['gpus']} GPUs of {escape_terminal(row['group'])}"
             yield f"  per GPU           {_format_rate(row['per_gpu_mbps'])} for {gpus}"
     climbing = [row for row in wide["tiers"] if row["bisection_mbps"]]
     for row in wide["tiers"]:
         yield from _oversubscription_lines(row)
         if row in climbing[1:] or row in climbing[:-1]:
-            roles = terminal(", ".join(row["roles"]))
+            roles = escape_terminal(", ".join(row["roles"]))
             yield f"  bisection         {_format_rate(row['bisection_mbps'])} one way over the uplinks of {roles}"
     bisection = _format_rate(wide["bisection_mbps"])
     yield f"  bisection         {bisection} one way, from one half of the fabric to the other"
@@ -136,7 +136,7 @@ def _oversubscription_lines(tier: Facts) -> Iterator[str]:
         parts = [(tier["oversubscription"], tier["roles"], [tier])]
     for ratio, names, rows in parts:
         down, up = (show_speed(sum(row[key] for row in rows)) for key in ("down_mbps", "up_mbps"))
-        where = terminal(", ".join(names))
+        where = escape_terminal(", ".join(names))
         yield f"  oversubscription  {ratio:g}:1 at {where} ({down} down, {up} up; at the worst switch)"
 
 
@@ -147,7 +147,7 @@ def _claim_lines(facts: Facts) -> Iterator[str]:
         yield f"  pause             {describe_reach(claims)}"
 
 
-def _ports(facts: Facts) -> str:
+def _format_host_ports(facts: Facts) -> str:
     ports = sum(row["hosts"] * row["ports_per_host"] for row in facts["endpoints"])
     return f"{ports} host ports"
 
@@ -221,7 +221,7 @@ def _class_rows(facts: Facts) -> TableRows:
         yield (row["name"], str(row["tc"]), show_ids(tuple(row["dscp"])), kind, row["scheduling"], marks)
 
 
-def _ms(time: int | None) -> str:
+def _format_ms(time: int | None) -> str:
     return "" if time is None else f"{time} ms"
 
 
@@ -234,8 +234,8 @@ def _watchdog_rows(facts: Facts) -> TableRows:
             yield (*where, "off", "", "", "", "")
             continue
         priorities = "unknown" if watchdog["priorities"] is None else show_ids(watchdog["priorities"])
-        times = (_ms(watchdog["detection_ms"]), _ms(watchdog["restoration_ms"]) or "none")
-        yield (*where, priorities, *times, watchdog["action"] or "none", _ms(row["polling_ms"]))
+        times = (_format_ms(watchdog["detection_ms"]), _format_ms(watchdog["restoration_ms"]) or "none")
+        yield (*where, priorities, *times, watchdog["action"] or "none", _format_ms(row["polling_ms"]))
 
 
 def _marking_rows(facts: Facts) -> TableRows:

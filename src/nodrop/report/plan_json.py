@@ -6,28 +6,30 @@ from typing import Any
 
 from nodrop.model import subject
 from nodrop.plan.model import (
-    KINDS,
+    DEVICE_CHANGE_KINDS,
     CombinedImpact,
     DeviceChange,
     DifferingEntry,
     Fact,
     FactGroup,
     Hazard,
-    Outside,
+    OutsideChange,
     Plan,
     Rollout,
     Stage,
 )
 from nodrop.plan.order import number_stages
 from nodrop.report.json import encode_json_document, json_value, problem_record
-from nodrop.report.plan_words import PLAN_WORDING, Wording, lines, what
+from nodrop.report.plan_words import PLAN_WORDING, Wording, fact_name, format_fact_lines
 
-VERSION = 2
+FORMAT_VERSION = 2
 
 
 def render(plans: Sequence[Plan]) -> bytes:
     """Write plans as JSON in UTF-8; nothing is folded."""
-    return encode_json_document({"version": VERSION, "kind": "plan", "plans": [plan_record(plan) for plan in plans]})
+    return encode_json_document(
+        {"version": FORMAT_VERSION, "kind": "plan", "plans": [plan_record(plan) for plan in plans]}
+    )
 
 
 def plan_record(plan: Plan, wording: Wording = PLAN_WORDING) -> dict[str, Any]:
@@ -36,7 +38,7 @@ def plan_record(plan: Plan, wording: Wording = PLAN_WORDING) -> dict[str, Any]:
     return {
         "old": plan.old,
         "new": plan.new,
-        "devices": [_device(device, plan) for device in plan.devices],
+        "devices": [_device_record(device, plan) for device in plan.devices],
         "changes": [render_fact_group(fact_group, wording) for fact_group in plan.changes],
         "combined_impact": [_joint_change_document(joint_change) for joint_change in plan.combined_impact],
         "outside_model": [_outside_table_document(outside_table) for outside_table in plan.outside_model],
@@ -44,11 +46,11 @@ def plan_record(plan: Plan, wording: Wording = PLAN_WORDING) -> dict[str, Any]:
         "order": [_stage_document(number, stage) for number, stage in number_stages(plan.order)],
         "rollout": None if plan.rollout is None else _rollout_document(plan.rollout, number_stages(plan.order)),
         "problems": [problem_record(problem) for problem in plan.problems],
-        "summary": {**{kind: kinds[kind] for kind in KINDS}, "risk": plan.risk},
+        "summary": {**{kind: kinds[kind] for kind in DEVICE_CHANGE_KINDS}, "risk": plan.risk},
     }
 
 
-def _device(device_change: DeviceChange, plan: Plan) -> dict[str, object]:
+def _device_record(device_change: DeviceChange, plan: Plan) -> dict[str, object]:
     before, after = (None if device is None else device.platform for device in (device_change.old, device_change.new))
     return {
         "name": device_change.name,
@@ -66,8 +68,8 @@ def render_fact_group(fact_group: FactGroup, wording: Wording) -> dict[str, obje
 
 def _fact_document(fact: Fact, wording: Wording) -> dict[str, object]:
     return {
-        "what": what(fact),
-        "lines": list(lines(fact, wording)),
+        "what": fact_name(fact),
+        "lines": list(format_fact_lines(fact, wording)),
         "computed": fact.is_switch_computed,
         "risk": fact.effect.risk,
         "reasons": list(fact.effect.reasons),
@@ -81,7 +83,7 @@ def _joint_change_document(batch: CombinedImpact) -> dict[str, object]:
     return {"devices": list(batch.devices), "risk": batch.effect.risk, "reasons": list(batch.effect.reasons)}
 
 
-def _outside_table_document(outside_table: Outside) -> dict[str, object]:
+def _outside_table_document(outside_table: OutsideChange) -> dict[str, object]:
     keys = [{"path": list(difference.path[1:]), "kind": difference.kind} for difference in outside_table.keys]
     return {
         "devices": list(outside_table.devices),
@@ -94,7 +96,7 @@ def _outside_table_document(outside_table: Outside) -> dict[str, object]:
 
 
 def _entry_document(entry: DifferingEntry) -> dict[str, object]:
-    return {"path": subject.text(entry.path), "old": json_value(entry.old), "new": json_value(entry.new)}
+    return {"path": subject.subject_text(entry.path), "old": json_value(entry.old), "new": json_value(entry.new)}
 
 
 def _stage_document(number: str, stage: Stage) -> dict[str, object]:
@@ -119,7 +121,7 @@ def _hazard_document(hazard: Hazard, number: str | None) -> dict[str, object]:
         "moment": hazard.moment,
         "rule": hazard.rule,
         "severity": hazard.severity,
-        "subject": subject.text(hazard.subject),
+        "subject": subject.subject_text(hazard.subject),
         "message": hazard.message,
         "subjects_count": hazard.subjects_count,
     }

@@ -4,32 +4,32 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from nodrop.plan.model import CHANGE_RISKS, FactGroup, Plan
 from nodrop.report.escape import escape_html, escape_markdown
-from nodrop.report.names import count, format_name_list, name
+from nodrop.report.names import format_count, format_name, format_name_list
 from nodrop.report.plan_page import (
     KEY_CHANGE_VERBS,
     OTHER_FILES_HEADING,
     RISK_LABELS,
     Block,
-    devices,
+    combined_effects,
+    device_change_lines,
     format_effect_reasons,
     format_not_compared,
     format_other_file_changes,
     group_fact_blocks,
-    number_stages,
+    rollout_order_rows,
     summarize_plan,
-    together,
 )
 from nodrop.report.plan_words import PLAN_WORDING, Wording
 from nodrop.report.rollout_page import explain_unusual_order, format_rollout_hazards
 from nodrop.results.rulings import ROLLOUT_HAZARD
 
-_ROWS = 20
+_MAX_TABLE_ROWS = 20
 """Rows of the table: of a larger plan, the rest is in the fold."""
-_LINES = 3
+_MAX_FACTS_PER_ROW = 3
 """Facts in a row."""
-_PORTS = 32
+_MAX_PORTS_CHARACTERS = 32
 """Characters of ports in a row; where they are more, how many ports they are."""
-_FULL = 60
+_MAX_DETAILED_BLOCKS = 60
 """Places that are told in full; GitHub takes 65,536 characters of a comment."""
 CHANGE_MARKS = {"+": "🟢", "-": "🔴", "!": "🔴", "~": "🟡"}
 
@@ -46,7 +46,7 @@ def render_plan_markdown(plan: Plan, *, summed: bool = True) -> str:
     """Write the plan of one fabric; without its summary if that is already shown."""
     sections = [
         [f"**{escape_markdown(summarize_plan(plan))}**"] if summed else [],
-        [f"- {CHANGE_MARKS[mark]} {escape_markdown(line)}" for mark, line in devices(plan)],
+        [f"- {CHANGE_MARKS[mark]} {escape_markdown(line)}" for mark, line in device_change_lines(plan)],
         list(_hazard_lines(plan)),
         *render_change_tables(plan, group_fact_blocks(plan.changes), "what changes"),
         render_other_files(plan),
@@ -76,10 +76,10 @@ def render_change_tables(
 ) -> Iterator[list[str]]:
     """Yield the table of places where facts differ, the worst first, what all changes together do, and the rest."""
     fact_blocks = sorted(fact_blocks, key=lambda block: -CHANGE_RISKS.index(block.risk))
-    yield list(_table(fact_blocks, heading, wording))
+    yield list(_table_lines(fact_blocks, heading, wording))
     yield [
         f"- {escape_markdown(f'{head}: {line}')}"
-        for head, effect in together(plan)
+        for head, effect in combined_effects(plan)
         for line in format_effect_reasons(effect)
     ]
     yield list(render_fold("In full, with reasons", list(_full_detail_lines(fact_blocks, wording))))
@@ -96,24 +96,27 @@ def render_other_files(plan: Plan, verbs: Mapping[str, str] = KEY_CHANGE_VERBS) 
 
 def render_rollout_order(plan: Plan, heading: str) -> list[str]:
     """Return in a fold the order for changing the switches."""
-    rows = [f"{n}. {escape_markdown(names)}: {escape_markdown(why)}" for n, names, why in number_stages(plan)]
+    rows = [f"{n}. {escape_markdown(names)}: {escape_markdown(why)}" for n, names, why in rollout_order_rows(plan)]
     return list(render_fold(heading, rows))
 
 
-def _table(fact_blocks: Sequence[Block], heading: str, wording: Wording) -> Iterator[str]:
+def _table_lines(fact_blocks: Sequence[Block], heading: str, wording: Wording) -> Iterator[str]:
     if not fact_blocks:
         return
     yield f"| where | {heading} | risk |"
     yield "|---|---|---|"
-    for block in fact_blocks[:_ROWS]:
+    for block in fact_blocks[:_MAX_TABLE_ROWS]:
         lines = [escape_markdown(line, cell=True) for group_lines, _ in block.groups(wording) for line in group_lines]
-        overflow = [f"and {len(lines) - _LINES} more"] if len(lines) > _LINES else []
+        overflow = [f"and {len(lines) - _MAX_FACTS_PER_ROW} more"] if len(lines) > _MAX_FACTS_PER_ROW else []
         where = [escape_markdown(_format_block_place(block), cell=True)] + (
             [escape_markdown(block.others, cell=True)] if block.others else []
         )
-        yield f"| {'<br>'.join(where)} | {'<br>'.join((*lines[:_LINES], *overflow))} | {_format_risk(block)} |"
-    if len(fact_blocks) > _ROWS:
-        yield f"| {len(fact_blocks) - _ROWS} more | in the fold | |"
+        yield (
+            f"| {'<br>'.join(where)} | {'<br>'.join((*lines[:_MAX_FACTS_PER_ROW], *overflow))} "
+            f"| {_format_risk(block)} |"
+        )
+    if len(fact_blocks) > _MAX_TABLE_ROWS:
+        yield f"| {len(fact_blocks) - _MAX_TABLE_ROWS} more | in the fold | |"
 
 
 def _format_risk(block: Block) -> str:
@@ -132,16 +135,16 @@ def _format_block_place(block: Block) -> str:
 def _format_place(fact_group: FactGroup) -> str:
     if not fact_group.devices:
         return "the fabric"
-    devices, ports = (format_name_list(map(name, names)) for names in (fact_group.devices, fact_group.ports))
+    devices, ports = (format_name_list(map(format_name, names)) for names in (fact_group.devices, fact_group.ports))
     suffix = " each" if len(fact_group.devices) > 1 else ""
-    port = ports if len(ports) <= _PORTS else f"{count(len(fact_group.ports), 'port')}{suffix}"
+    port = ports if len(ports) <= _MAX_PORTS_CHARACTERS else f"{format_count(len(fact_group.ports), 'port')}{suffix}"
     return f"{devices}: {port}" if port else devices
 
 
 def _full_detail_lines(fact_blocks: Sequence[Block], wording: Wording) -> Iterator[str]:
     """Yield in full the details that the table shortens: many facts, long lists of ports, effects and their reasons."""
-    untold = [block for at, block in enumerate(fact_blocks) if at >= _ROWS or not _fits_in_table_row(block)]
-    for block in untold[:_FULL]:
+    untold = [block for at, block in enumerate(fact_blocks) if at >= _MAX_TABLE_ROWS or not _fits_in_table_row(block)]
+    for block in untold[:_MAX_DETAILED_BLOCKS]:
         yield f"**{escape_markdown(block.head)}**: {RISK_LABELS[block.risk]}"
         yield ""
         for lines, effect in block.groups(wording):
@@ -150,8 +153,8 @@ def _full_detail_lines(fact_blocks: Sequence[Block], wording: Wording) -> Iterat
         if block.others:
             yield f"- {escape_markdown(block.others)}"
         yield ""
-    if len(untold) > _FULL:
-        yield f"{count(len(untold) - _FULL, 'place')} more: see the whole plan"
+    if len(untold) > _MAX_DETAILED_BLOCKS:
+        yield f"{format_count(len(untold) - _MAX_DETAILED_BLOCKS, 'place')} more: see the whole plan"
 
 
 def _fits_in_table_row(block: Block) -> bool:
@@ -159,7 +162,7 @@ def _fits_in_table_row(block: Block) -> bool:
     groups = list(block.groups())
     facts = sum(len(lines) for lines, _ in groups)
     quiet = all(effect.risk == "none" and effect.method in ("patch", "derived") for _, effect in groups)
-    return facts <= _LINES and _format_block_place(block) == block.head and quiet
+    return facts <= _MAX_FACTS_PER_ROW and _format_block_place(block) == block.head and quiet
 
 
 def render_fold(heading: str, fold_lines: Sequence[str]) -> Iterator[str]:

@@ -6,12 +6,21 @@ from dataclasses import dataclass
 
 from nodrop.model.states import Unknown
 from nodrop.plan.fact_groups import fact_shape_key
-from nodrop.plan.model import KINDS, DeviceChangeKind, Effect, FactGroup, Outside, Plan, Risk, worst_risk
-from nodrop.plan.order import runs
-from nodrop.report.names import count, format_name_list, name
-from nodrop.report.plan_words import PLAN_WORDING, Wording, format_path, lines
+from nodrop.plan.model import (
+    DEVICE_CHANGE_KINDS,
+    ChangeRisk,
+    DeviceChangeKind,
+    Effect,
+    FactGroup,
+    OutsideChange,
+    Plan,
+    worst_risk,
+)
+from nodrop.plan.order import group_stages
+from nodrop.report.names import format_count, format_name, format_name_list
+from nodrop.report.plan_words import PLAN_WORDING, Wording, format_fact_lines, format_path
 
-RISK_LABELS: dict[Risk, str] = {
+RISK_LABELS: dict[ChangeRisk, str] = {
     "none": "no disturbance",
     "unknown": "unknown",
     "traffic-affecting": "traffic-affecting",
@@ -20,7 +29,7 @@ RISK_LABELS: dict[Risk, str] = {
     "reboot": "reboot",
     "refused": "refused by the device",
 }
-_VERBS: Mapping[DeviceChangeKind, str] = {
+_VERB_BY_CHANGE_KIND: Mapping[DeviceChangeKind, str] = {
     "added": "added",
     "removed": "removed",
     "replaced": "replaced",
@@ -28,11 +37,11 @@ _VERBS: Mapping[DeviceChangeKind, str] = {
 }
 OTHER_FILES_HEADING = "not covered by nodrop"
 KEY_CHANGE_VERBS: Mapping[str, str] = {"added": "added", "removed": "removed", "changed": "changed"}
-_SHOWN = 6
+_MAX_SHOWN_KEYS = 6
 """Keys of one part that are named."""
-_TABLE = 2
+_TABLE_NAME_WORDS = 2
 """Words of what a table is called, the file's name among them; what is called by more is one of its kind."""
-_SIDES = ("absent on the old side", "absent on the new side")
+_MISSING_SIDE_TEXTS = ("absent on the old side", "absent on the new side")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +59,7 @@ class Block:
         return "; ".join(map(format_fact_place, (self.first, *self.same)))
 
     @property
-    def risk(self) -> Risk:
+    def risk(self) -> ChangeRisk:
         """The worst that it does."""
         return worst_risk(fact.effect.risk for fact in self.first.facts)
 
@@ -58,7 +67,7 @@ class Block:
         """Yield lines of facts that have the same effect, and the effect."""
         together: dict[Effect, list[str]] = {}
         for fact in self.first.facts:
-            together.setdefault(fact.effect, []).extend(lines(fact, wording))
+            together.setdefault(fact.effect, []).extend(format_fact_lines(fact, wording))
         for effect, fact_lines in together.items():
             yield fact_lines, effect
 
@@ -67,9 +76,9 @@ class Block:
         """Return where else the same facts change, each to different values; nothing if there is no such place."""
         if not self.alike:
             return ""
-        devices = format_name_list(name(device) for fact_group in self.alike for device in fact_group.devices)
+        devices = format_name_list(format_name(device) for fact_group in self.alike for device in fact_group.devices)
         ports = sum(len(fact_group.ports) * len(fact_group.devices) for fact_group in self.alike)
-        where = f"{count(ports, 'port')} of {devices}" if ports else devices
+        where = f"{format_count(ports, 'port')} of {devices}" if ports else devices
         return f"likewise, with other values: {where}"
 
 
@@ -92,8 +101,8 @@ def format_fact_place(fact_group: FactGroup) -> str:
     """Return where facts are: `leaf[1-4]: Ethernet[0-24 by 8]`, or the fabric."""
     if not fact_group.devices:
         return "the fabric"
-    devices = format_name_list(map(name, fact_group.devices))
-    return f"{devices}: {format_name_list(map(name, fact_group.ports))}" if fact_group.ports else devices
+    devices = format_name_list(map(format_name, fact_group.devices))
+    return f"{devices}: {format_name_list(map(format_name, fact_group.ports))}" if fact_group.ports else devices
 
 
 def format_effect_reasons(effect: Effect) -> Iterator[str]:
@@ -115,33 +124,37 @@ def format_other_file_changes(plan: Plan, verbs: Mapping[str, str] = KEY_CHANGE_
     """Yield the changes in files outside the model, and their effects; parts of one kind, such as ports, together."""
     names_by_change: dict[tuple[tuple[str, ...], tuple[str, ...], str, Effect], list[str]] = {}
     for table in plan.outside_model:
-        kind, tail = (table.at[1:-1], table.at[-1:]) if len(table.at) > _TABLE else (table.at[1:] or table.at, ())
+        kind, tail = (
+            (table.at[1:-1], table.at[-1:]) if len(table.at) > _TABLE_NAME_WORDS else (table.at[1:] or table.at, ())
+        )
         key_text = "; ".join(_format_outside_keys(table, verbs))
         names_by_change.setdefault((table.devices, kind, key_text, table.effect), []).extend(tail)
     for (devices, kind, key_text, effect), names in names_by_change.items():
-        where = " ".join((*kind, format_name_list(map(name, names)))).strip()
-        yield f"{format_name_list(map(name, devices))}: {where}: {key_text}", effect
+        where = " ".join((*kind, format_name_list(map(format_name, names)))).strip()
+        yield f"{format_name_list(map(format_name, devices))}: {where}: {key_text}", effect
 
 
-def _format_outside_keys(outside_table: Outside, verbs: Mapping[str, str]) -> Iterator[str]:
+def _format_outside_keys(outside_table: OutsideChange, verbs: Mapping[str, str]) -> Iterator[str]:
     depth = len(outside_table.at)
     for kind, verb in verbs.items():
         keys = [" ".join(difference.path[depth:]) for difference in outside_table.keys if difference.kind == kind]
         if keys:
-            overflow = f" and {len(keys) - _SHOWN} more" if len(keys) > _SHOWN else ""
-            yield f"{', '.join(keys[:_SHOWN])}{overflow} {verb}".strip()
+            overflow = f" and {len(keys) - _MAX_SHOWN_KEYS} more" if len(keys) > _MAX_SHOWN_KEYS else ""
+            yield f"{', '.join(keys[:_MAX_SHOWN_KEYS])}{overflow} {verb}".strip()
 
 
-def together(plan: Plan) -> Iterator[tuple[str, Effect]]:
+def combined_effects(plan: Plan) -> Iterator[tuple[str, Effect]]:
     """Yield the switches where all changes together have a worse effect than each alone, and that effect."""
     for joint_change in plan.combined_impact:
-        yield f"{format_name_list(map(name, joint_change.devices))}: all changes together", joint_change.effect
+        yield f"{format_name_list(map(format_name, joint_change.devices))}: all changes together", joint_change.effect
 
 
-def devices(plan: Plan, verbs: Mapping[DeviceChangeKind, str] = _VERBS) -> Iterator[tuple[str, str]]:
+def device_change_lines(
+    plan: Plan, verbs: Mapping[DeviceChangeKind, str] = _VERB_BY_CHANGE_KIND
+) -> Iterator[tuple[str, str]]:
     """Yield a mark and a line for switches that come, go, are replaced or change."""
     marks = {"added": "+", "removed": "-", "replaced": "!", "changed": "~"}
-    for kind in KINDS:
+    for kind in DEVICE_CHANGE_KINDS:
         device_changes = [change for change in plan.devices if change.kind == kind]
         by_make: dict[str, list[str]] = {}
         for device_change in device_changes:
@@ -153,10 +166,10 @@ def devices(plan: Plan, verbs: Mapping[DeviceChangeKind, str] = _VERBS) -> Itera
             was = f"{device_change.old.platform} before, " if kind == "replaced" and device_change.old else ""
             by_make.setdefault(f"({model}{was}{release_text})", []).append(device_change.name)
         for make, names in by_make.items():
-            yield marks[kind], f"{format_name_list(map(name, names))} {verbs[kind]} {make}"
+            yield marks[kind], f"{format_name_list(map(format_name, names))} {verbs[kind]} {make}"
 
 
-def format_not_compared(plan: Plan, missing_side_texts: tuple[str, str] = _SIDES) -> Iterator[str]:
+def format_not_compared(plan: Plan, missing_side_texts: tuple[str, str] = _MISSING_SIDE_TEXTS) -> Iterator[str]:
     """Yield the parts that one of the two sides does not state, each part once."""
     silent: dict[tuple[str, str], set[str]] = {}
     for fact_group in plan.not_compared:
@@ -165,19 +178,23 @@ def format_not_compared(plan: Plan, missing_side_texts: tuple[str, str] = _SIDES
             side = missing_side_texts[not isinstance(entry.old, Unknown)]
             silent.setdefault((side, format_path(entry.path)), set()).update(fact_group.devices)
     for (side, path_text), names in sorted(silent.items()):
-        where = f" of {format_name_list(map(name, names))}" if names else ""
+        where = f" of {format_name_list(map(format_name, names))}" if names else ""
         yield f"{path_text}{where}: {side}"
 
 
 def summarize_plan(plan: Plan) -> str:
     """Return in one line what becomes of how many switches, and the worst that is done to any."""
     kinds = Counter(device.kind for device in plan.devices)
-    phrases = [f"{count(kinds[kind], 'switch')} {_VERBS[kind]}" for kind in KINDS if kinds[kind]]
+    phrases = [
+        f"{format_count(kinds[kind], 'switch')} {_VERB_BY_CHANGE_KIND[kind]}"
+        for kind in DEVICE_CHANGE_KINDS
+        if kinds[kind]
+    ]
     if not phrases:
         return "facts of the fabric change, and no switch" if plan.changes else "nothing changes"
     text = ", ".join(phrases)
     if plan.rollout and plan.rollout.hazards:
-        text = f"{text}; {count(len(plan.rollout.hazards), 'rollout hazard')}"
+        text = f"{text}; {format_count(len(plan.rollout.hazards), 'rollout hazard')}"
     if plan.risk == "none":
         return f"{text}; no traffic impact expected{_format_manual_devices(plan)}"
     return f"{text}; worst: {summarize_plan_impact(plan)}"
@@ -186,7 +203,7 @@ def summarize_plan(plan: Plan) -> str:
 def summarize_plan_impact(plan: Plan) -> str:
     """Return the worst effect, the switches that it hits, and those that leave something to a person."""
     hit = [device for device, risk in plan.effects.items() if risk == plan.risk]
-    return f"{RISK_LABELS[plan.risk]} ({format_name_list(map(name, hit))}){_format_manual_devices(plan)}"
+    return f"{RISK_LABELS[plan.risk]} ({format_name_list(map(format_name, hit))}){_format_manual_devices(plan)}"
 
 
 def _format_manual_devices(plan: Plan) -> str:
@@ -197,13 +214,13 @@ def _format_manual_devices(plan: Plan) -> str:
         if fact.effect.method == "by hand"
         for device in one.devices
     }
-    return f"; by hand, in part: {format_name_list(map(name, sorted(hands)))}" if hands else ""
+    return f"; by hand, in part: {format_name_list(map(format_name, sorted(hands)))}" if hands else ""
 
 
-def number_stages(plan: Plan) -> list[tuple[int, str, str]]:
+def rollout_order_rows(plan: Plan) -> list[tuple[int, str, str]]:
     """Return the order of the rollout: a number, switches, and why; runs of single switches as one row."""
     rows: list[tuple[int, str, str]] = []
-    for number, stages in enumerate(runs(plan.order), 1):
-        names, why = format_name_list(name(device) for stage in stages for device in stage.own), stages[0].why
+    for number, stages in enumerate(group_stages(plan.order), 1):
+        names, why = format_name_list(format_name(device) for stage in stages for device in stage.own), stages[0].why
         rows.append((number, names, f"one at a time; {why}" if len(stages) > 1 else why))
     return rows

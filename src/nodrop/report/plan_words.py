@@ -7,14 +7,14 @@ from typing import Any
 
 from nodrop.limits import MAX_POWER
 from nodrop.model.fabric import End
-from nodrop.model.fields import entry_label, field_names, label_of, numbers, unit_of
+from nodrop.model.fields import entry_label, field_names, label_of, number_words_by_field, unit_of
 from nodrop.model.qos import COLORS, QosProfile
 from nodrop.model.states import Unknown
 from nodrop.model.subject import Subject, cable_ends
-from nodrop.model.types import KEYS
-from nodrop.plan.fact_groups import ANY_KEY, entry_kind, is_row_change, path_template, rows
+from nodrop.model.types import ROW_KEY_ATTRIBUTES
+from nodrop.plan.fact_groups import ANY_KEY, entry_kind, is_row_change, path_template, row_attributes
 from nodrop.plan.model import DifferingEntry, Fact
-from nodrop.report.names import format_name_list, name
+from nodrop.report.names import format_name, format_name_list
 from nodrop.units import show_ids, show_speed
 
 
@@ -36,24 +36,24 @@ DRIFT_WORDING = Wording(
     change="{}, wanted {}", added="missing", removed="not wanted", without="not wanted {}", having="lacks {}"
 )
 """Of what runs otherwise than is wanted."""
-_NONE = {"advertised_speeds_mbps": "all", "hwsku": "the base one of the model"}
+_TEXT_OF_NONE = {"advertised_speeds_mbps": "all", "hwsku": "the base one of the model"}
 """What None means for a field, if it is not none."""
-_LONGEST = 160
-_SHOWN = 8
+_MAX_VALUE_CHARACTERS = 160
+_MAX_SHOWN_VALUES = 8
 
 
-def lines(fact: Fact, wording: Wording = PLAN_WORDING) -> Iterator[str]:
+def format_fact_lines(fact: Fact, wording: Wording = PLAN_WORDING) -> Iterator[str]:
     """Yield a fact as lines, nearly always one: its name, its old value, and its new value."""
     entry = fact.entries[0]
-    called = what(fact)
+    called = fact_name(fact)
     if is_row_change(entry):
         yield f"{called}: {_format_row_change(fact, wording)}"
-    elif entry.path[-1] in numbers() and isinstance(entry.old, tuple) and isinstance(entry.new, tuple):
+    elif entry.path[-1] in number_words_by_field() and isinstance(entry.old, tuple) and isinstance(entry.new, tuple):
         yield from _format_map_changes(called, entry, wording)
     elif _is_unordered_list(entry):
         yield f"{called}: {_format_list_change(entry.old, entry.new, wording)}"
     else:
-        old, new = (value(entry.path[-1], side) for side in (entry.old, entry.new))
+        old, new = (format_value(entry.path[-1], side) for side in (entry.old, entry.new))
         if old == new == "":
             old, new = "none", "none"
         yield f"{called}: {wording.change.format(old, new)}"
@@ -67,7 +67,7 @@ def _is_unordered_list(entry: DifferingEntry) -> bool:
     return not any(isinstance(value, tuple) for side in sides for value in side)
 
 
-def what(fact: Fact) -> str:
+def fact_name(fact: Fact) -> str:
     """Return the name of a fact: `queue 3: ECN minimum`."""
     paths = [entry.path for entry in fact.entries]
     shape = path_template(paths[0])
@@ -76,16 +76,16 @@ def what(fact: Fact) -> str:
     for at, field in enumerate(shape):
         keys = list(dict.fromkeys(path[at] for path in paths))
         before = shape[at - 1] if at else ""
-        if field == ANY_KEY and before in rows():
+        if field == ANY_KEY and before in row_attributes():
             noun = entry_label(before)
-            which = _format_cables(keys) if before == "links" else format_name_list(map(name, keys))
+            which = _format_cables(keys) if before == "links" else format_name_list(map(format_name, keys))
             labels.append(f"{noun if len(keys) == 1 else _pluralize_noun(noun)} {which}")
         elif field == ANY_KEY:
             colors = keys
-        elif at + 1 < len(shape) and (field in rows() or field in field_names(heading=True)):
+        elif at + 1 < len(shape) and (field in row_attributes() or field in field_names(heading=True)):
             continue
         else:
-            labels.append(_color_flag(field) if colors else label_of(field))
+            labels.append(_format_color_flag(field) if colors else label_of(field))
     text = ": ".join(_join_buffer_parts(labels))
     return text if not colors or set(colors) == set(COLORS) else f"{text} ({', '.join(colors)})"
 
@@ -101,25 +101,25 @@ def _join_buffer_parts(labels: Sequence[str]) -> Iterator[str]:
 def _format_cables(keys: Sequence[str]) -> str:
     """Return cables by their end nodes: `leaf3 -- spine1 (2)`; a single one with its ports."""
     if len(keys) == 1:
-        return name(" -- ".join(map(str, cable_ends(keys[0]))) or keys[0])
+        return format_name(" -- ".join(map(str, cable_ends(keys[0]))) or keys[0])
     nodes = Counter(tuple(end.node for end in cable_ends(key)) for key in keys)
-    shown = [f"{' -- '.join(map(name, pair))} ({number})" for pair, number in nodes.items()]
-    return ", ".join(shown[:_SHOWN]) + (
-        f" and {sum(list(nodes.values())[_SHOWN:])} more" if len(shown) > _SHOWN else ""
+    shown = [f"{' -- '.join(map(format_name, pair))} ({number})" for pair, number in nodes.items()]
+    return ", ".join(shown[:_MAX_SHOWN_VALUES]) + (
+        f" and {sum(list(nodes.values())[_MAX_SHOWN_VALUES:])} more" if len(shown) > _MAX_SHOWN_VALUES else ""
     )
 
 
-def _color_flag(field: str) -> str:
+def _format_color_flag(field: str) -> str:
     return "WRED drops" if field == "enabled" else label_of(field)
 
 
-def value(field: str, count: object) -> str:
+def format_value(field: str, count: object) -> str:
     """Return a value in words, with the unit that its attribute's name has."""
     match count:
         case Unknown():
             return "unknown"
         case None:
-            return _NONE.get(field, "none")
+            return _TEXT_OF_NONE.get(field, "none")
         case bool():
             return "on" if count else "off"
         case int() | float() if field.endswith("_mbps"):
@@ -136,22 +136,22 @@ def value(field: str, count: object) -> str:
             return f"{count}%" if unit_of(field) == "percent" else f"{count} {unit_of(field)}"
         case End():
             return str(count)
-        case tuple() if field in numbers():
+        case tuple() if field in number_words_by_field():
             return "a map"
         case QosProfile():
             return "set"
         case frozenset():
-            return ", ".join(sorted(value(field, member) for member in count)) or "none"
+            return ", ".join(sorted(format_value(field, member) for member in count)) or "none"
         case tuple() if hasattr(count, "_fields"):
-            return "/".join(value("", member) for member in count)
+            return "/".join(format_value("", member) for member in count)
         case tuple() if field.endswith("_mbps"):
-            return ", ".join(value(field, member) for member in count)
+            return ", ".join(format_value(field, member) for member in count)
         case tuple() if count and all(type(number) is int for number in count) and len(set(count)) == len(count):
             return show_ids(count)
         case tuple():
-            return _short(", ".join(value(field, member) for member in count)) or "none"
+            return _shorten_value(", ".join(format_value(field, member) for member in count)) or "none"
         case _ if dataclasses.is_dataclass(count):
-            return _short(_format_record(count))
+            return _shorten_value(_format_record(count))
     return str(count) or "none"
 
 
@@ -170,8 +170,8 @@ def _format_decimal(count: int, digits: int) -> str:
     return f"{integer}.{fraction:0{digits}d}".rstrip("0").rstrip(".")
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 4] + " ..."
+def _shorten_value(text: str) -> str:
+    return text if len(text) <= _MAX_VALUE_CHARACTERS else text[: _MAX_VALUE_CHARACTERS - 4] + " ..."
 
 
 def _format_record(row: Any) -> str:
@@ -180,7 +180,7 @@ def _format_record(row: Any) -> str:
     for field in dataclasses.fields(row):
         cell = getattr(row, field.name)
         if (
-            field.name in (*KEYS, "a", "b")
+            field.name in (*ROW_KEY_ATTRIBUTES, "a", "b")
             or cell is None
             or isinstance(cell, Unknown)
             or cell == ()
@@ -189,7 +189,7 @@ def _format_record(row: Any) -> str:
             continue
         if not isinstance(field.default, Unknown) and cell == field.default and not isinstance(cell, bool | str):
             continue
-        shown.append(f"{label_of(field.name)} {value(field.name, cell)}")
+        shown.append(f"{label_of(field.name)} {format_value(field.name, cell)}")
     return ", ".join(shown) or "there"
 
 
@@ -206,23 +206,25 @@ def _format_row_change(fact: Fact, wording: Wording) -> str:
 
 def _format_map_changes(called: str, entry: DifferingEntry, wording: Wording) -> Iterator[str]:
     """Yield what becomes of the entries of a map, those that go the same way together."""
-    words = numbers()[entry.path[-1]]
+    words = number_words_by_field()[entry.path[-1]]
     prefix = called.removesuffix(label_of(entry.path[-1]))
     alike: dict[tuple[Any, Any], list[int]] = {}
     for at, (old, new) in enumerate(zip(entry.old, entry.new, strict=False)):
         if old != new:
             alike.setdefault((old, new), []).append(at)
     for (old, new), indexes in alike.items():
-        change_text = wording.change.format(value("", old), value("", new))
+        change_text = wording.change.format(format_value("", old), format_value("", new))
         yield f"{prefix}{words.source} {show_ids(indexes)}: {words.target} {change_text}"
 
 
 def _format_list_change(old: Sequence[object], new: Sequence[object], wording: Wording) -> str:
     gone, come = [member for member in old if member not in new], [member for member in new if member not in old]
     if len(gone) == len(come) == 1 or (not gone and not come):
-        return wording.change.format(value("", tuple(gone) or tuple(old)), value("", tuple(come) or tuple(new)))
+        return wording.change.format(
+            format_value("", tuple(gone) or tuple(old)), format_value("", tuple(come) or tuple(new))
+        )
     verb_values = ((wording.without, gone), (wording.having, come))
-    phrases = [verb.format(value("", tuple(members))) for verb, members in verb_values if members]
+    phrases = [verb.format(format_value("", tuple(members))) for verb, members in verb_values if members]
     return ", ".join(phrases)
 
 
@@ -234,4 +236,4 @@ def _pluralize_noun(noun: str) -> str:
 
 def format_path(path: Subject) -> str:
     """Return the name of a part that one side does not state."""
-    return what(Fact(entries=(DifferingEntry(path, None, None),)))
+    return fact_name(Fact(entries=(DifferingEntry(path, None, None),)))

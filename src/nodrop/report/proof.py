@@ -4,19 +4,19 @@ from collections.abc import Iterator
 from typing import Any
 
 from nodrop.analyses.buffer_cycles import describe_packets
-from nodrop.model.subject import text as subject_text
-from nodrop.proofs.certificate import ASSUMED_HOSTS, ASSUMPTIONS
+from nodrop.model.subject import subject_text as subject_text
+from nodrop.proofs.certificate import ASSUMED_HOSTS_TEXT, PROOF_ASSUMPTIONS
 from nodrop.proofs.changes import LeastChange
-from nodrop.proofs.deadlock import Names, Turn
+from nodrop.proofs.deadlock import BufferTurn, Names
 from nodrop.proofs.failures import FailureSearch
 from nodrop.proofs.invariants import Obstacle
 from nodrop.proofs.proving import DeadlockProof
-from nodrop.report.escape import terminal
-from nodrop.report.names import count, format_name_list
+from nodrop.report.escape import escape_terminal
+from nodrop.report.names import format_count, format_name_list
 from nodrop.routing import ControlPlane
 
 Facts = dict[str, Any]
-VERSION = 1
+FORMAT_VERSION = 1
 _SHOWN_OBSTACLES = 5
 _SHOWN_MISSING = 5
 _SHOWN_TURNS = 8
@@ -29,13 +29,13 @@ def proof_facts(proof: DeadlockProof) -> Facts:
     plane, names = forwarding.plane, Names(decisive.traffic)
     positions = check.positions or {}
     return {
-        "version": VERSION,
+        "version": FORMAT_VERSION,
         "claim": "deadlock",
         "fabric": plane.index.fabric.name,
         "verdict": proof.verdict,
         "any_failures": proof.verdict in ("free", "unknown") and proof.invariants.hold,
         "missing": [{"part": subject_text(fact.subject), "fact": fact.what} for fact in check.missing],
-        "assumptions": [*ASSUMPTIONS, *((ASSUMED_HOSTS,) if forwarding.assumes_hosts else ())],
+        "assumptions": [*PROOF_ASSUMPTIONS, *((ASSUMED_HOSTS_TEXT,) if forwarding.assumes_hosts else ())],
         "switches": len(plane.index.fabric.devices),
         "dscps": list(check.traffic.kinds),
         "buffers": len(positions) or check.buffers_on_circles,
@@ -59,7 +59,7 @@ def _search_facts(search: FailureSearch) -> Facts:
     }
 
 
-def _turn_facts(names: Names, turn: Turn) -> Facts:
+def _turn_facts(names: Names, turn: BufferTurn) -> Facts:
     port = names.port(turn.buffer)
     source, receiver = names.hosts(turn)
     return {
@@ -106,11 +106,11 @@ def _describe_obstacle(plane: ControlPlane, obstacle: Obstacle) -> str:
 
 def render_proof(facts: Facts) -> str:
     """Return the page of `nodrop prove`, every line ended."""
-    return "".join(f"{terminal(line).rstrip()}\n" for line in _lines(facts))
+    return "".join(f"{escape_terminal(line).rstrip()}\n" for line in _proof_lines(facts))
 
 
-def _lines(facts: Facts) -> Iterator[str]:
-    yield f"{_verdict(facts)}: {facts['fabric']}"
+def _proof_lines(facts: Facts) -> Iterator[str]:
+    yield f"{_verdict_text(facts)}: {facts['fabric']}"
     basis = list(_basis_lines(facts))
     if basis or facts["circle"]:
         yield ""
@@ -131,14 +131,16 @@ def _lines(facts: Facts) -> Iterator[str]:
     yield from (f"  {text}" for text in facts["assumptions"])
 
 
-def _verdict(facts: Facts) -> str:
+def _verdict_text(facts: Facts) -> str:
     if facts["verdict"] == "possible":
         return "Deadlock possible"
     if facts["verdict"] == "possible-after-failures":
         failed = facts["search"]["failed"]
         return f"Deadlock possible if {' and '.join(failed)} fail{'s' if len(failed) == 1 else ''}"
     if facts["verdict"] == "unknown":
-        unknown = f"{count(len(facts['missing']), 'fact')} {'is' if len(facts['missing']) == 1 else 'are'} unknown"
+        unknown = (
+            f"{format_count(len(facts['missing']), 'fact')} {'is' if len(facts['missing']) == 1 else 'are'} unknown"
+        )
         return f"Not proved, no circle of buffers found, but {unknown}"
     if not facts["buffers"]:
         return "No deadlock possible, no lossless buffer between switches waits"
@@ -146,17 +148,17 @@ def _verdict(facts: Facts) -> str:
         return "No deadlock possible, whatever fails"
     search = facts["search"]
     if search is not None and search["complete"]:
-        return f"No deadlock possible with up to {count(search['most'], 'failure')}"
+        return f"No deadlock possible with up to {format_count(search['most'], 'failure')}"
     return "No deadlock possible as cabled"
 
 
 def _basis_lines(facts: Facts) -> Iterator[str]:
     """Yield the facts of the verdict."""
     if facts["verdict"] != "possible" and facts["buffers"]:
-        buffers, steps = count(facts["buffers"], "lossless buffer"), count(facts["steps"], "step")
-        yield f"  As cabled: {buffers} on {count(facts['switches'], 'switch')}, in an order of {steps}."
+        buffers, steps = format_count(facts["buffers"], "lossless buffer"), format_count(facts["steps"], "step")
+        yield f"  As cabled: {buffers} on {format_count(facts['switches'], 'switch')}, in an order of {steps}."
     if facts["any_failures"] and facts["buffers"]:
-        kinds = count(facts["session_kinds"], "distinct policy pair")
+        kinds = format_count(facts["session_kinds"], "distinct policy pair")
         yield f"  After failures: no switch announces upward what it hears from above ({kinds} checked)."
     elif facts["obstacles"] and facts["verdict"] != "possible":
         yield "  Not proved for all failures:"
@@ -168,15 +170,24 @@ def _basis_lines(facts: Facts) -> Iterator[str]:
         if facts["verdict"] in ("free", "unknown") and not facts["any_failures"] and facts["buffers"]:
             yield "  --failures K checks failures one by one."
         return
-    yield f"  Failures: {count(search['states'], 'state')} checked, up to {search['most']} cables or switches failed."
+    yield (
+        f"  Failures: {format_count(search['states'], 'state')} checked, up to "
+        f"{search['most']} cables or switches failed."
+    )
     if not search["complete"]:
         yield "  The search ended at its limit; more failures were not checked."
 
 
 def _circle_lines(facts: Facts) -> Iterator[str]:
     circle = facts["circle"]
-    yield f"  {count(facts['buffers_on_circles'], 'buffer')} on circles, in {count(facts['circles'], 'separate set')}."
-    yield f"  The shortest circle has {count(len(circle), 'buffer')}; each waits for the next, the last for the first:"
+    yield (
+        f"  {format_count(facts['buffers_on_circles'], 'buffer')} on circles, in "
+        f"{format_count(facts['circles'], 'separate set')}."
+    )
+    yield (
+        f"  The shortest circle has {format_count(len(circle), 'buffer')}; each "
+        "waits for the next, the last for the first:"
+    )
     for hop in circle:
         yield f"    {hop['switch']}:{hop['port']}, priority group {hop['group']}: {hop['packets']}"
 
@@ -188,7 +199,7 @@ def _change_lines(change: Facts) -> Iterator[str]:
         yield f"  Give {format_name_list(change['shared_asn'])} one AS number."
     turns = change["turns"]
     if turns:
-        yield f"  {'Or stop' if change['shared_asn'] else 'Stop'} {count(len(turns), 'turn')}:"
+        yield f"  {'Or stop' if change['shared_asn'] else 'Stop'} {format_count(len(turns), 'turn')}:"
     for turn in turns[:_SHOWN_TURNS]:
         yield f"    at {turn['switch']}, packets from {turn['from']} to {turn['to']}"
     if len(turns) > _SHOWN_TURNS:

@@ -7,23 +7,23 @@ from nodrop.report.schema_parts import (
     FLAG_SCHEMA,
     TEXT_LIST_SCHEMA,
     TEXT_SCHEMA,
-    Schema,
+    JsonSchema,
     described_text_schema,
     list_schema,
     nullable_schema,
     object_schema,
 )
 
-_COUNTS: Schema = list_schema(COUNT_SCHEMA)
+_COUNT_LIST_SCHEMA: JsonSchema = list_schema(COUNT_SCHEMA)
 
 
-def proof_schema() -> Schema:
+def proof_schema() -> JsonSchema:
     """Return a new copy of the schema of a proof."""
     turn = object_schema(**{"switch": TEXT_SCHEMA, "from": TEXT_SCHEMA, "to": TEXT_SCHEMA})
     return {
         "title": "What nodrop proved",
         **object_schema(
-            version={"const": proof.VERSION},
+            version={"const": proof.FORMAT_VERSION},
             claim={"const": "deadlock"},
             fabric=TEXT_SCHEMA,
             verdict={"enum": ["free", "unknown", "possible", "possible-after-failures"]},
@@ -31,7 +31,7 @@ def proof_schema() -> Schema:
             missing=list_schema(object_schema(part=TEXT_SCHEMA, fact=TEXT_SCHEMA)),
             assumptions=TEXT_LIST_SCHEMA,
             switches=COUNT_SCHEMA,
-            dscps=list_schema(_number(63)),
+            dscps=list_schema(_number_schema(63)),
             buffers=COUNT_SCHEMA,
             steps=COUNT_SCHEMA,
             session_kinds=COUNT_SCHEMA,
@@ -45,8 +45,8 @@ def proof_schema() -> Schema:
                 object_schema(
                     switch=TEXT_SCHEMA,
                     port=TEXT_SCHEMA,
-                    group=_number(7),
-                    dscp=_number(63),
+                    group=_number_schema(7),
+                    dscp=_number_schema(63),
                     destination=TEXT_SCHEMA,
                     source=TEXT_SCHEMA,
                     receiver=TEXT_SCHEMA,
@@ -64,10 +64,10 @@ def proof_schema() -> Schema:
     }
 
 
-def storm_schema() -> Schema:
+def storm_schema() -> JsonSchema:
     """Return a new copy of the schema of the reach of pauses."""
-    port = _row(TEXT_SCHEMA, TEXT_SCHEMA)
-    time: Schema = {"type": ["number", "null"], "minimum": 0}
+    port = _row_schema(TEXT_SCHEMA, TEXT_SCHEMA)
+    time: JsonSchema = {"type": ["number", "null"], "minimum": 0}
     step = object_schema(
         step=COUNT_SCHEMA,
         to_hosts=FLAG_SCHEMA,
@@ -96,7 +96,7 @@ def storm_schema() -> Schema:
     return {
         "title": "What each NIC stops that pauses for ever",
         **object_schema(
-            version={"const": storm.VERSION},
+            version={"const": storm.FORMAT_VERSION},
             claim={"const": "storm"},
             fabric=TEXT_SCHEMA,
             missing=list_schema(object_schema(part=TEXT_SCHEMA, fact=TEXT_SCHEMA)),
@@ -105,88 +105,88 @@ def storm_schema() -> Schema:
     }
 
 
-def certificate_schema() -> Schema:
+def certificate_schema() -> JsonSchema:
     """Return a new copy of the schema of a certificate."""
     return {
         "title": "A certificate about deadlock",
         "description": "docs/certificates.md explains each key, and how to check the claim.",
         **object_schema(
-            version={"const": certificate.VERSION},
+            version={"const": certificate.FORMAT_VERSION},
             claim={"enum": ["deadlock-free", "deadlock-possible"]},
             failures={"enum": ["none", "any", "listed"]},
-            failed=list_schema(_row(TEXT_SCHEMA, TEXT_SCHEMA)),
+            failed=list_schema(_row_schema(TEXT_SCHEMA, TEXT_SCHEMA)),
             fabric=TEXT_SCHEMA,
-            files=list_schema(object_schema(path=TEXT_SCHEMA, blake2b=_hex(32))),
+            files=list_schema(object_schema(path=TEXT_SCHEMA, blake2b=_hex_schema(32))),
             rests_on=list_schema(object_schema(part=TEXT_SCHEMA, missing=TEXT_SCHEMA)),
             assumptions=TEXT_LIST_SCHEMA,
             premises=_premises_schema(),
             witness=_witness_schema(),
-            seal=_hex(64),
+            seal=_hex_schema(64),
         ),
     }
 
 
-def _premises_schema() -> Schema:
+def _premises_schema() -> JsonSchema:
     one_map = object_schema(
-        tc=_numbers(64, 15),
-        group=_numbers(16, 7),
-        queue=_numbers(16, 63),
-        dscp={"type": "array", "minItems": 16, "maxItems": 16, "items": nullable_schema(_number(63))},
-        pauses=_by_number(list_schema(_number(7))),
-        stops=_by_number(COUNT_SCHEMA),
+        tc=_number_list_schema(64, 15),
+        group=_number_list_schema(16, 7),
+        queue=_number_list_schema(16, 63),
+        dscp={"type": "array", "minItems": 16, "maxItems": 16, "items": nullable_schema(_number_schema(63))},
+        pauses=_number_keyed_schema(list_schema(_number_schema(7))),
+        stops=_number_keyed_schema(COUNT_SCHEMA),
     )
-    channel = _row(TEXT_SCHEMA, TEXT_SCHEMA, TEXT_SCHEMA, TEXT_SCHEMA, COUNT_SCHEMA, COUNT_SCHEMA)
+    channel = _row_schema(TEXT_SCHEMA, TEXT_SCHEMA, TEXT_SCHEMA, TEXT_SCHEMA, COUNT_SCHEMA, COUNT_SCHEMA)
     kind = object_schema(passes=nullable_schema(COUNT_SCHEMA), keeps_path=FLAG_SCHEMA, own_as=COUNT_SCHEMA)
     return object_schema(
         maps=list_schema(one_map),
         channels=list_schema(channel),
         destinations=list_schema(TEXT_LIST_SCHEMA),
-        entries=_by_name(_COUNTS),
-        ends=_by_name(COUNT_SCHEMA),
-        next_hops=_by_name(list_schema(object_schema(to=COUNT_SCHEMA, over=_COUNTS))),
+        entries=_mapping_schema(_COUNT_LIST_SCHEMA),
+        ends=_mapping_schema(COUNT_SCHEMA),
+        next_hops=_mapping_schema(list_schema(object_schema(to=COUNT_SCHEMA, over=_COUNT_LIST_SCHEMA))),
         outer=COUNT_SCHEMA,
-        as_numbers=_by_name(COUNT_SCHEMA),
-        sessions=list_schema(_row(TEXT_SCHEMA, TEXT_SCHEMA, COUNT_SCHEMA)),
+        as_numbers=_mapping_schema(COUNT_SCHEMA),
+        sessions=list_schema(_row_schema(TEXT_SCHEMA, TEXT_SCHEMA, COUNT_SCHEMA)),
         session_kinds=list_schema(kind),
-        sets=list_schema(list_schema(_row(COUNT_SCHEMA, COUNT_SCHEMA))),
+        sets=list_schema(list_schema(_row_schema(COUNT_SCHEMA, COUNT_SCHEMA))),
     )
 
 
-def _witness_schema() -> Schema:
+def _witness_schema() -> JsonSchema:
     entry = object_schema(
         channel=COUNT_SCHEMA,
-        group=_number(7),
+        group=_number_schema(7),
         destination=COUNT_SCHEMA,
-        dscp=_number(63),
+        dscp=_number_schema(63),
         source=TEXT_SCHEMA,
-        source_dscp=_number(63),
+        source_dscp=_number_schema(63),
     )
     return object_schema(
-        positions=list_schema(_row(COUNT_SCHEMA, _number(7), COUNT_SCHEMA)),
+        positions=list_schema(_row_schema(COUNT_SCHEMA, _number_schema(7), COUNT_SCHEMA)),
         cycle=list_schema(entry),
-        levels=_by_name(COUNT_SCHEMA),
+        levels=_mapping_schema(COUNT_SCHEMA),
     )
 
 
-def _number(most: int) -> Schema:
+def _number_schema(most: int) -> JsonSchema:
     return {"type": "integer", "minimum": 0, "maximum": most}
 
 
-def _numbers(length: int, most: int) -> Schema:
-    return {"type": "array", "minItems": length, "maxItems": length, "items": _number(most)}
+def _number_list_schema(length: int, most: int) -> JsonSchema:
+    return {"type": "array", "minItems": length, "maxItems": length, "items": _number_schema(most)}
 
 
-def _row(*columns: Schema) -> Schema:
+def _row_schema(*columns: JsonSchema) -> JsonSchema:
     return {"type": "array", "prefixItems": list(columns), "items": False, "minItems": len(columns)}
 
 
-def _by_name(values: Schema) -> Schema:
+def _mapping_schema(values: JsonSchema) -> JsonSchema:
     return {"type": "object", "additionalProperties": values}
 
 
-def _by_number(values: Schema) -> Schema:
+def _number_keyed_schema(values: JsonSchema) -> JsonSchema:
     return {"type": "object", "propertyNames": {"pattern": "^[0-9]$"}, "additionalProperties": values}
 
 
-def _hex(length: int) -> Schema:
+def _hex_schema(length: int) -> JsonSchema:
     return {"type": "string", "pattern": f"^[0-9a-f]{{{length}}}$"}

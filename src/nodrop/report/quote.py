@@ -4,12 +4,12 @@ from collections.abc import Iterable
 from typing import NamedTuple
 from unicodedata import category, east_asian_width
 
-from nodrop.report.escape import terminal
+from nodrop.report.escape import escape_terminal
 from nodrop.syntax.places import Span
 
-_TAB = "    "
-_CUT = "..."
-_LEAST_ROOM = 30
+_TAB_SPACES = "    "
+_ELLIPSIS = "..."
+_MIN_QUOTE_COLUMNS = 30
 
 
 class QuotedLine(NamedTuple):
@@ -28,8 +28,8 @@ def quote_source_line(line: str, span: Span, *, room: int) -> QuotedLine:
     line = line.rstrip()
     start = min(span.column - 1, len(line))
     stop = min(span.end_column - 1, len(line)) if span.end_line == span.line else len(line)
-    left, right = _visible_range(line, start, max(room, _LEAST_ROOM))
-    before, after = _CUT if left else "", _CUT if right < len(line) else ""
+    left, right = _visible_range(line, start, max(room, _MIN_QUOTE_COLUMNS))
+    before, after = _ELLIPSIS if left else "", _ELLIPSIS if right < len(line) else ""
     length = count_terminal_columns(line[start : min(stop, right)])
     return QuotedLine(
         before + _render_text(line[left:right]) + after,
@@ -47,7 +47,7 @@ def _visible_range(line: str, start: int, room: int) -> tuple[int, int]:
     """Return the part of the line to show: a third of the room before `start`, or all that the rest leaves."""
     if len(line) <= 2 * room and count_terminal_columns(line) <= room:
         return 0, len(line)
-    room -= 2 * len(_CUT)
+    room -= 2 * len(_ELLIPSIS)
     before = line[max(0, start - room) : start]
     left_edge = start - _count_fitting_chars(reversed(before), room // 3)
     right = start + _count_fitting_chars(
@@ -68,7 +68,7 @@ def _count_fitting_chars(chars: Iterable[str], room: int) -> int:
 
 
 def _render_text(shown_text: str) -> str:
-    return terminal(shown_text.replace("\t", _TAB))
+    return escape_terminal(shown_text.replace("\t", _TAB_SPACES))
 
 
 def _char_columns(char: str) -> int:

@@ -14,19 +14,19 @@ from typing import Any
 from nodrop.model.bridging import PortChannel, Vlan
 from nodrop.model.fabric import Device, End, Fabric, Host, HostPort, Interface, Management, Port
 from nodrop.model.states import Unknown, known_rows
-from nodrop.model.subject import natural
+from nodrop.model.subject import natural_sort_key
 from nodrop.platforms.kit.artifact import Artifact
 from nodrop.report.bandwidth import FabricBandwidth
-from nodrop.report.escape import cell
+from nodrop.report.escape import escape_csv_cell
 from nodrop.units import show_speed
 
 RACK_FOLDER = "plan"
 RACK_FILE_PATHS = tuple(f"{RACK_FOLDER}/{name}.csv" for name in ("cabling", "addresses", "hosts"))
 """The names of the files."""
 
-_CABLING = ("a_device", "a_port", "a_panel", "b_device", "b_port", "b_panel", "speed", "media", "length_m")
-_ADDRESSES = ("device", "interface", "address", "peer_device", "peer_interface", "peer_address")
-_HOSTS = (
+_CABLING_COLUMNS = ("a_device", "a_port", "a_panel", "b_device", "b_port", "b_panel", "speed", "media", "length_m")
+_ADDRESS_COLUMNS = ("device", "interface", "address", "peer_device", "peer_interface", "peer_address")
+_HOST_COLUMNS = (
     "host",
     "group",
     "nic",
@@ -50,13 +50,13 @@ _HOSTS = (
 _Row = Sequence[Hashable]
 
 
-def files(fabric: Fabric) -> Iterator[Artifact]:
+def rack_files(fabric: Fabric) -> Iterator[Artifact]:
     """Yield cabling.csv, addresses.csv and hosts.csv of a fabric; they are of no device."""
     rack = _Rack(fabric)
     tables = {
-        "cabling": (_CABLING, rack.cabling()),
-        "addresses": (_ADDRESSES, rack.addresses()),
-        "hosts": (_HOSTS, rack.hosts()),
+        "cabling": (_CABLING_COLUMNS, rack.cabling()),
+        "addresses": (_ADDRESS_COLUMNS, rack.addresses()),
+        "hosts": (_HOST_COLUMNS, rack.hosts()),
     }
     for name, (head, rows) in tables.items():
         yield Artifact(device="", path=f"{RACK_FOLDER}/{name}.csv", text=_render_csv(head, rows))
@@ -107,7 +107,7 @@ class _Rack:
         return sorted(rows, key=_make_column_sort_key(0, 3, 6))
 
     def _end_sort_key(self, end: End) -> Any:
-        return self._capacity.level.get(end.node, 0), natural(end.node), natural(end.port)
+        return self._capacity.level.get(end.node, 0), natural_sort_key(end.node), natural_sort_key(end.port)
 
     def _panel_port_label(self, end: End) -> str:
         port = self._index.at(end)
@@ -176,7 +176,7 @@ def _far_address(far: Interface | HostPort | PortChannel | Vlan | None, address:
 
 def _make_column_sort_key(*columns: int) -> Any:
     cells = itemgetter(*columns)
-    return lambda row: [*map(natural, cells(row))]
+    return lambda row: [*map(natural_sort_key, cells(row))]
 
 
 def _render_csv(column_heads: Sequence[str], rows: Iterable[_Row]) -> str:
@@ -189,7 +189,7 @@ def _render_csv(column_heads: Sequence[str], rows: Iterable[_Row]) -> str:
 
 @lru_cache(maxsize=65_536, typed=True)
 def _format_cell(value: Hashable) -> str:
-    return cell(_format_value(value))
+    return escape_csv_cell(_format_value(value))
 
 
 def _format_value(value: object) -> str:

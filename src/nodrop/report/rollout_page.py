@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from nodrop.model.subject import FABRIC
+from nodrop.model.subject import FABRIC_HEAD
 from nodrop.plan.model import Hazard, Plan
-from nodrop.report.names import count, name
+from nodrop.report.names import format_count, format_name
 
 
 def format_rollout_hazards(plan: Plan) -> Iterator[str]:
@@ -23,13 +23,13 @@ def explain_unusual_order(plan: Plan) -> Iterator[str]:
         yield f"not the usual order: {rollout.why}{instead}"
     if rollout.states_not_checked:
         total = rollout.states_checked + rollout.states_not_checked
-        yield f"{rollout.states_checked} of {count(total, 'intermediate state')} checked"
+        yield f"{rollout.states_checked} of {format_count(total, 'intermediate state')} checked"
 
 
 def _format_hazard(hazard: Hazard) -> str:
-    device = "" if hazard.subject[0] == FABRIC else f" on {name(hazard.subject[0])}"
+    device = "" if hazard.subject[0] == FABRIC_HEAD else f" on {format_name(hazard.subject[0])}"
     return f"{hazard.moment}: {hazard.severity}[{hazard.rule}]{device}: {hazard.message}"
 
 
 def _format_more_places(hazard: Hazard) -> str:
-    return f"; {count(hazard.subjects_count - 1, 'more place')}" if hazard.subjects_count > 1 else ""
+    return f"; {format_count(hazard.subjects_count - 1, 'more place')}" if hazard.subjects_count > 1 else ""

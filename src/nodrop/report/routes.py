@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from nodrop.analyses import _plane
 from nodrop.model.index import Index
 from nodrop.model.routing import FAMILY_NAMES
-from nodrop.report.names import count
+from nodrop.report.names import format_count
 from nodrop.routing import ControlPlane
 from nodrop.routing.prefixes import AddressFamily
 
@@ -17,7 +17,7 @@ def summarize_control_plane(index: Index) -> Iterator[str]:
     doubtful = sum(down.reason == "may-be-filtered" for down in plane.down)
     words = [f"BGP sessions: {len(plane.sessions)} up"]
     if len(plane.down) > unread + doubtful:
-        words.append(f"{count(len(plane.down) - unread - doubtful, 'neighbor statement')} without one")
+        words.append(f"{format_count(len(plane.down) - unread - doubtful, 'neighbor statement')} without one")
     if doubtful:
         words.append(f"{doubtful} that access lists may drop")
     if unread:
@@ -32,5 +32,5 @@ def _summarize_family(plane: ControlPlane, family: AddressFamily) -> str:
     prefixes = len(routes.world.destinations.prefixes)
     tables = map(routes.state.table, routes.world.speakers)
     hops = [len(entry.hops) for table in tables for entry in table.entries]
-    most = f", reached over up to {count(max(hops), 'next hop')}" if hops else ""
-    return f"{FAMILY_NAMES[family]}: {count(prefixes, 'prefix')} announced{most}"
+    most = f", reached over up to {format_count(max(hops), 'next hop')}" if hops else ""
+    return f"{FAMILY_NAMES[family]}: {format_count(prefixes, 'prefix')} announced{most}"

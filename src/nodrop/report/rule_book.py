@@ -10,13 +10,20 @@ from nodrop.engine.rule import STRICTNESSES, Rule
 from nodrop.model.fabric import MODES
 from nodrop.report import rules as words
 from nodrop.report.escape import fence_code_block, format_trusted_markdown
-from nodrop.report.rules import UNCHANGED, Shown, build_rule_page, format_rule_modes, format_rule_reason, rule_platforms
+from nodrop.report.rules import (
+    UNCHANGED_EXAMPLE_TEXT,
+    ShownExample,
+    build_rule_page,
+    format_rule_modes,
+    format_rule_reason,
+    rule_platforms,
+)
 
 INDEX_FILE = "README.md"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class KnownProblem:
     """Something that is known to go wrong: a number, what holds where it does not, and the rules that look for it."""
 
     id: str
@@ -28,7 +35,7 @@ class Row:
 
 def render_rule_book(
     rules: Sequence[Rule],
-    catalogue: Sequence[Row] = (),
+    catalogue: Sequence[KnownProblem] = (),
     configurations_of: Callable[[Rule], Sequence[str]] = lambda _rule: (),
 ) -> dict[str, str]:
     """Return the files of the book by their names; `configurations_of` gives a rule's section with configurations."""
@@ -42,7 +49,7 @@ def render_rule_book(
     return {INDEX_FILE: _render_index(rules, catalogue), **pages}
 
 
-def _catalogued_fault_lines(rule: Rule, catalogue: Iterable[Row], known_names: set[str]) -> list[str]:
+def _catalogued_fault_lines(rule: Rule, catalogue: Iterable[KnownProblem], known_names: set[str]) -> list[str]:
     """Return the faults that a rule finds, with the rules that find the same."""
     lines = []
     for row in catalogue:
@@ -64,16 +71,20 @@ def _render_rule_page(rule: Rule, configurations: Sequence[str], rows: Sequence[
     lines += [f"| {name} | {format_trusted_markdown(text, cell=True)} |" for name, text in rule_sheet.facts]
     lines.append(f"| file | [{rule.area}/{rule.name}.yaml](../../rules/{rule.area}/{rule.name}.yaml) |")
     for number, section in enumerate(rule_sheet.parts):
-        if isinstance(section.blocks[0], Shown) and not isinstance(rule_sheet.parts[number - 1].blocks[0], Shown):
+        if isinstance(section.blocks[0], ShownExample) and not isinstance(
+            rule_sheet.parts[number - 1].blocks[0], ShownExample
+        ):
             lines += configurations
         lines += ["", f"## {format_trusted_markdown(section.title)}"]
-        if any(isinstance(block, Shown) and set(block.values) - {UNCHANGED} for block in section.blocks):
+        if any(
+            isinstance(block, ShownExample) and set(block.values) - {UNCHANGED_EXAMPLE_TEXT} for block in section.blocks
+        ):
             lines += [
                 "",
                 "Paths are those of [nodrop's model](../rule-words.md#the-model), which every platform is read into.",
             ]
         for block in section.blocks:
-            lines += [""] * (isinstance(block, Shown) or section.prose or block is section.blocks[0])
+            lines += [""] * (isinstance(block, ShownExample) or section.prose or block is section.blocks[0])
             lines += _block_lines(block, prose=section.prose)
     if rows:
         lines += ["", "## What it belongs to", "", *rows]
@@ -81,15 +92,15 @@ def _render_rule_page(rule: Rule, configurations: Sequence[str], rows: Sequence[
     return "\n".join(lines) + "\n"
 
 
-def _block_lines(block: str | Shown, *, prose: bool) -> Iterator[str]:
+def _block_lines(block: str | ShownExample, *, prose: bool) -> Iterator[str]:
     match block:
-        case Shown():
+        case ShownExample():
             yield from _example_lines(block)
         case _:
             yield format_trusted_markdown(block) if prose else f"* {format_trusted_markdown(block)}"
 
 
-def _example_lines(example: Shown) -> Iterator[str]:
+def _example_lines(example: ShownExample) -> Iterator[str]:
     if example.values:
         yield from fence_code_block(example.values, "text")
     for file in example.files:
@@ -104,7 +115,7 @@ def _format_code_span(text: str) -> str:
     return format_trusted_markdown(f"`{text}`") if "`" not in text else format_trusted_markdown(text)
 
 
-def _render_index(rules: Sequence[Rule], catalogue: Sequence[Row]) -> str:
+def _render_index(rules: Sequence[Rule], catalogue: Sequence[KnownProblem]) -> str:
     lines = [
         "# The rule book",
         "",
@@ -133,7 +144,7 @@ def _render_index(rules: Sequence[Rule], catalogue: Sequence[Row]) -> str:
             ]
     lines += ["", "## By severity", *_list_rules(SEVERITIES, rules, lambda rule: (rule.severity,))]
     lines += ["", "## By strictness", "", "`nodrop lint --strictness` selects one; each includes those before it."]
-    lines += _list_rules(STRICTNESSES, rules, lambda rule: (_lowest_strictness(rule),), words.STRICTNESSES)
+    lines += _list_rules(STRICTNESSES, rules, lambda rule: (_lowest_strictness(rule),), words.TEXT_BY_STRICTNESS)
     lines += ["", "## By fabric mode", "", "Rules that apply in every mode are in no list here."]
     some_modes = [rule for rule in rules if format_rule_modes(rule) != "all"]
     lines += _list_rules(MODES, some_modes, lambda rule: rule.modes)
@@ -149,7 +160,7 @@ def _render_index(rules: Sequence[Rule], catalogue: Sequence[Row]) -> str:
     ]
     if catalogue:
         lines += ["", "## By known problems", "", "| | what should hold | rules |", "|---|---|---|"]
-        lines += [_row(row, {rule.name for rule in rules}) for row in catalogue]
+        lines += [_format_requirement_row(row, {rule.name for rule in rules}) for row in catalogue]
     return "\n".join(lines) + "\n"
 
 
@@ -176,7 +187,7 @@ def _list_rules(
             yield from map(_format_rule_link, names[key])
 
 
-def _row(row: Row, known_names: set[str]) -> str:
+def _format_requirement_row(row: KnownProblem, known_names: set[str]) -> str:
     links = ", ".join(_format_rule_link(name) for name in row.rules if name in known_names)
     links = links or format_trusted_markdown(row.undecided or "none", cell=True)
     return f"| {row.id} | {format_trusted_markdown(row.says, cell=True)} | {links} |"

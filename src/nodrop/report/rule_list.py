@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 
 from nodrop.engine.finding import SEVERITIES, Severity
 from nodrop.engine.rule import Rule
-from nodrop.engine.rules import is_shipped, rule_origin
+from nodrop.engine.rules import is_shipped_rule_path, rule_origin
 from nodrop.engine.skipped import REASON_NOT_SELECTED
 from nodrop.model.fabric import MODES
-from nodrop.report.escape import format_trusted_markdown, terminal
+from nodrop.report.escape import escape_terminal, format_trusted_markdown
 from nodrop.report.json import encode_json_document
-from nodrop.report.names import count
-from nodrop.report.rules import advises, finds, format_rule_modes, format_rule_reason, rule_platforms
+from nodrop.report.names import format_count
+from nodrop.report.rules import advice_of_rule, format_rule_modes, format_rule_reason, message_of_rule, rule_platforms
 
-VERSION = 2
+FORMAT_VERSION = 2
 LIST_COLUMNS = 110
 """Columns of the text."""
 
@@ -36,34 +36,37 @@ class Listed:
 def render(rules: Sequence[Listed], form: str) -> str:
     """Return the rules as text, JSON or Markdown; only JSON has those that were not selected."""
     if form == "json":
-        document = {"version": VERSION, "rules": [_rule_record(rule) for rule in rules]}
+        document = {"version": FORMAT_VERSION, "rules": [_rule_record(rule) for rule in rules]}
         return encode_json_document(document).decode()
     rules = [rule for rule in rules if rule.off != REASON_NOT_SELECTED]
-    return "".join(f"{line}\n" for line in (_markdown_lines(rules) if form == "markdown" else _text(rules)))
+    return "".join(f"{line}\n" for line in (_markdown_lines(rules) if form == "markdown" else _rule_list_lines(rules)))
 
 
-def _text(rules: Sequence[Listed]) -> Iterator[str]:
+def _rule_list_lines(rules: Sequence[Listed]) -> Iterator[str]:
     """Yield a summary, and each area with a line for each rule."""
-    yield from _summary(rules)
+    yield from _summary_lines(rules)
     width = max((len(row.rule.name) for row in rules), default=0)
     for area in sorted({row.rule.area for row in rules}):
         yield from ("", area)
         for row in sorted((row for row in rules if row.rule.area == area), key=lambda row: row.rule.name):
-            text = f"({row.off}) {finds(row.rule)}" if row.off else finds(row.rule)
-            line = f"  {row.rule.name:{width}}  {'off' if row.off else row.severity:7}  {terminal(text)}"
+            text = f"({row.off}) {message_of_rule(row.rule)}" if row.off else message_of_rule(row.rule)
+            line = f"  {row.rule.name:{width}}  {'off' if row.off else row.severity:7}  {escape_terminal(text)}"
             yield line if len(line) <= LIST_COLUMNS else f"{line[: LIST_COLUMNS - 1].rstrip()}…"
 
 
-def _summary(rules: Sequence[Listed]) -> Iterator[str]:
+def _summary_lines(rules: Sequence[Listed]) -> Iterator[str]:
     """Yield how many rules there are and are on, and why the others are off, the most frequent reason first."""
     areas = {row.rule.area for row in rules}
     on = Counter(row.severity for row in rules if not row.off)
     off = Counter(row.off for row in rules if row.off)
-    severities = ", ".join(count(on[severity], severity) for severity in SEVERITIES if on[severity])
-    yield f"{count(len(rules), 'rule')} in {count(len(areas), 'area')}: {on.total()} on ({severities or 'none'})"
+    severities = ", ".join(format_count(on[severity], severity) for severity in SEVERITIES if on[severity])
+    yield (
+        f"{format_count(len(rules), 'rule')} in {format_count(len(areas), 'area')}: "
+        f"{on.total()} on ({severities or 'none'})"
+    )
     if off:
         reasons = "; ".join(f"{number} {reason}" for reason, number in off.most_common())
-        yield from textwrap.wrap(terminal(f"{off.total()} off: {reasons}"), LIST_COLUMNS)
+        yield from textwrap.wrap(escape_terminal(f"{off.total()} off: {reasons}"), LIST_COLUMNS)
     yield "`nodrop rules AREA` lists one area; `nodrop explain RULE` explains a rule."
 
 
@@ -75,7 +78,7 @@ def _markdown_lines(rules: Sequence[Listed]) -> Iterator[str]:
         yield f"| `{rule.name}` | {rule.area} | {severity} | {format_rule_modes(rule)} | {format_rule_reason(rule)} |"
 
 
-def fixable(rule: Rule) -> str:
+def fix_safety_of_rule(rule: Rule) -> str:
     """Return whether `nodrop fix` can remove the rule's findings: `safe`, `unsafe` or `no`."""
     return ("safe" if rule.fix_safe else "unsafe") if rule.has_known_changes else "no"
 
@@ -95,10 +98,10 @@ def _rule_record(listed: Listed) -> dict[str, object]:
         "modes": [mode for mode in MODES if mode in rule.modes],
         "scope": rule.scope.name,
         "platforms": list(rule_platforms(rule)),
-        "fixable": fixable(rule),
-        "summary": finds(rule),
+        "fixable": fix_safety_of_rule(rule),
+        "summary": message_of_rule(rule),
         "why": rule.why,
-        "fix": advises(rule),
+        "fix": advice_of_rule(rule),
         "references": list(rule.references),
         "since": rule.since,
         "aliases": list(rule.aliases),
@@ -112,5 +115,5 @@ def _rule_record(listed: Listed) -> dict[str, object]:
             for option in rule.options
         },
         "file": rule_origin(rule),
-        "shipped": is_shipped(rule.path),
+        "shipped": is_shipped_rule_path(rule.path),
     }

@@ -6,26 +6,31 @@ from difflib import unified_diff
 from typing import NamedTuple
 
 from nodrop import context, platforms
-from nodrop.engine.example_setup import Setting, UnsupportedExample, names, rename_subject_ports
+from nodrop.engine.example_setup import (
+    PlatformExamples,
+    UnsupportedExample,
+    build_port_name_table,
+    rename_subject_ports,
+)
 from nodrop.engine.examples import build_example_views, run_rule
 from nodrop.engine.finding import Finding
 from nodrop.engine.rule import Example, Rule
 from nodrop.model.reading import Reading
-from nodrop.model.subject import parse
-from nodrop.model.subject import text as subject_text
-from nodrop.platforms.kit.examples import TIERS
-from nodrop.report.escape import fence_code_block, format_trusted_markdown, terminal
-from nodrop.report.names import count
-from nodrop.report.rules import RULE_PAGE_COLUMNS, finds, format_yaml_value, rule_platforms
-from nodrop.report.settings_difference import difference
+from nodrop.model.subject import parse_subject
+from nodrop.model.subject import subject_text as subject_text
+from nodrop.platforms.kit.examples import TIER_CHANGES_BY_PLATFORM
+from nodrop.report.escape import escape_terminal, fence_code_block, format_trusted_markdown
+from nodrop.report.names import format_count
+from nodrop.report.rules import RULE_PAGE_COLUMNS, format_yaml_value, message_of_rule, rule_platforms
+from nodrop.report.settings_difference import diff_settings
 
-_LINES = 40
+_MAX_DIFF_LINES = 40
 """How much of an example's difference is shown."""
-_CONTEXT = 1
+_DIFF_CONTEXT_LINES = 1
 _BOOK_LINES = 24
 """How much of a difference the rule book shows."""
 CONFIGURATIONS_TITLE = "## As configurations"
-_INTRODUCTION = (
+_DIFF_INTRODUCTION = (
     "Lines with `-` are settings of a sound configuration, those with `+` of a faulty one. nodrop chooses the names of "
     "profiles and peer groups; that they change is no part of the fault."
 )
@@ -44,13 +49,13 @@ class _Demonstration(NamedTuple):
 
 def render_rule_examples(rule: Rule, platform: str) -> str:
     """Return each bad example of a rule on a platform: the lines that go and come in the files of a sound fabric."""
-    return "".join(f"{terminal(line).rstrip()}\n" for line in _page_lines(rule, platform))
+    return "".join(f"{escape_terminal(line).rstrip()}\n" for line in _page_lines(rule, platform))
 
 
 def _page_lines(rule: Rule, platform: str) -> Iterator[str]:
     yield f"{rule.name} on {platform}"
     yield ""
-    yield from textwrap.wrap(finds(rule), RULE_PAGE_COLUMNS)
+    yield from textwrap.wrap(message_of_rule(rule), RULE_PAGE_COLUMNS)
     if platform in rule.unseen:
         yield ""
         yield from textwrap.wrap(f"No configuration of {platform} has it: {rule.unseen[platform]}", RULE_PAGE_COLUMNS)
@@ -62,11 +67,11 @@ def _page_lines(rule: Rule, platform: str) -> Iterator[str]:
 
 
 def _example_lines(rule: Rule, example: Example, platform: str) -> Iterator[str]:
-    if platform not in TIERS:
+    if platform not in TIER_CHANGES_BY_PLATFORM:
         yield from _whole_file_lines(example, platform)
         return
     try:
-        demonstration = _demonstrate(rule, example, platform)
+        demonstration = _apply_example(rule, example, platform)
     except (UnsupportedExample, ValueError) as reason:
         yield from textwrap.wrap(
             f"{example.name} of {rule.name} cannot be said by {platform}: {reason}", RULE_PAGE_COLUMNS
@@ -78,9 +83,9 @@ def _example_lines(rule: Rule, example: Example, platform: str) -> Iterator[str]
     )
     lines = [*_diff_lines(demonstration.before, demonstration.after)]
     lines = lines or ["no line of a file, but what is stated beside them"]
-    yield from (f"  {line}" for line in lines[:_LINES])
-    if len(lines) > _LINES:
-        yield f"  … and {len(lines) - _LINES} lines more"
+    yield from (f"  {line}" for line in lines[:_MAX_DIFF_LINES])
+    if len(lines) > _MAX_DIFF_LINES:
+        yield f"  … and {len(lines) - _MAX_DIFF_LINES} lines more"
 
 
 def render_configurations(rule: Rule) -> list[str]:
@@ -90,7 +95,7 @@ def render_configurations(rule: Rule) -> list[str]:
     """
     lines: list[str] = []
     has_difference = False
-    for platform in sorted({*platforms.writable_names()} & {*rule_platforms(rule)}):
+    for platform in sorted({*platforms.writable_platforms()} & {*rule_platforms(rule)}):
         bad = [example for example in rule.examples if example.kind == "bad"]
         as_files = [example for example in bad if platform in (example.artifact or {})]
         if shown := _find_shortest_difference(rule, as_files or bad, platform):
@@ -102,9 +107,9 @@ def render_configurations(rule: Rule) -> list[str]:
                 has_difference = True
                 lines += ["", *fence_code_block(changed[:_BOOK_LINES], "diff")]
                 if len(changed) > _BOOK_LINES:
-                    more = count(len(changed) - _BOOK_LINES, "more line")
+                    more = format_count(len(changed) - _BOOK_LINES, "more line")
                     lines += ["", f"and {more}: `nodrop explain {rule.name} --platform {platform}`"]
-    intro = ["", _INTRODUCTION] if has_difference else []
+    intro = ["", _DIFF_INTRODUCTION] if has_difference else []
     return ["", CONFIGURATIONS_TITLE, *intro, *lines] if lines else []
 
 
@@ -124,18 +129,18 @@ def _find_shortest_difference(
     shortest: tuple[_Demonstration, list[str]] | None = None
     for example in examples:
         try:
-            demonstration = _demonstrate(rule, example, platform)
+            demonstration = _apply_example(rule, example, platform)
         except (UnsupportedExample, ValueError):
             continue
-        changed = difference(demonstration.before, demonstration.after, platform)
+        changed = diff_settings(demonstration.before, demonstration.after, platform)
         if changed and (shortest is None or len(changed) < len(shortest[1])):
             shortest = demonstration, changed
     return shortest
 
 
-def _demonstrate(rule: Rule, example: Example, platform: str) -> _Demonstration:
+def _apply_example(rule: Rule, example: Example, platform: str) -> _Demonstration:
     """Return an example on a platform; UnsupportedExample or ValueError where the platform cannot have it."""
-    setting = Setting(platform)
+    setting = PlatformExamples(platform)
     setting.check_support(example)
     (view, *_) = build_example_views(example, setting.base, setting.views, setting.artifact)
     if view.platform != platform:
@@ -143,12 +148,12 @@ def _demonstrate(rule: Rule, example: Example, platform: str) -> _Demonstration:
     overlay = (example.intent or {}) if example.model or example.artifact else {}
     sound_fabric = setting.base(overlay)
     (sound,) = setting.views(sound_fabric)
-    table = names(sound_fabric, platform)
-    at = [subject_text(rename_subject_ports(parse(path), table)) for path in example.at]
+    table = build_port_name_table(sound_fabric, platform)
+    at = [subject_text(rename_subject_ports(parse_subject(path), table)) for path in example.at]
     intent = f" with `{format_yaml_value(overlay)}` in the intent" if overlay else ""
     findings = run_rule(rule, view.reading, view.observed, view.beside).findings
     first = next((finding for finding in findings if subject_text(finding.subject) == at[0]), None)
-    return _Demonstration(at, intent, first, _files(sound.reading), _files(view.reading))
+    return _Demonstration(at, intent, first, _file_texts(sound.reading), _file_texts(view.reading))
 
 
 def _whole_file_lines(example: Example, platform: str) -> Iterator[str]:
@@ -167,13 +172,13 @@ def _diff_lines(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator
     for name in sorted(before.keys() | after.keys()):
         if before.get(name) != after.get(name):
             was, lines = ((before.get(name, "").splitlines()), (after.get(name, "").splitlines()))
-            yield from unified_diff(was, lines, name, name, n=_CONTEXT, lineterm="")
+            yield from unified_diff(was, lines, name, name, n=_DIFF_CONTEXT_LINES, lineterm="")
 
 
-def _files(reading: Reading) -> dict[str, str]:
+def _file_texts(reading: Reading) -> dict[str, str]:
     files = {
         source.display: (source.held or b"").decode(errors="replace")
         for sources in reading.sources.values()
         for source in sources
     }
-    return files | {context.FILE: context.spell(reading.fabric)}
+    return files | {context.FABRIC_FILE: context.format_fabric_file(reading.fabric)}

@@ -7,10 +7,14 @@ from nodrop.engine.areas import rule_area_names
 from nodrop.engine.scopes import SCOPES
 from nodrop.engine.vocabulary import Word, vocabulary
 from nodrop.model.fabric import Fabric
-from nodrop.model.types import Owner, Record, Type, attributes, is_property, label
+from nodrop.model.types import AttributeOwner, Record, Type, attributes_of, is_property, owner_label
 from nodrop.report.escape import format_trusted_markdown
 
-_KINDS = {"filter": "Filters: `value | filter`", "test": "Tests: `value is test`", "function": "Functions"}
+_HEADING_BY_WORD_KIND = {
+    "filter": "Filters: `value | filter`",
+    "test": "Tests: `value is test`",
+    "function": "Functions",
+}
 
 
 def render_word_reference() -> str:
@@ -34,9 +38,9 @@ def _document_lines() -> Iterator[str]:
     yield "| scope | names | subject |"
     yield "|---|---|---|"
     for scope in SCOPES.values():
-        names = ", ".join(f"`{name}` ({label(kind)})" for name, kind in scope.parts.items()) or "none"
-        yield f"| `{scope.name}` | {names} | `{_SUBJECTS[scope.name]}` |"
-    for sort, title in _KINDS.items():
+        names = ", ".join(f"`{name}` ({owner_label(kind)})" for name, kind in scope.parts.items()) or "none"
+        yield f"| `{scope.name}` | {names} | `{_EXAMPLE_SUBJECT_BY_SCOPE[scope.name]}` |"
+    for sort, title in _HEADING_BY_WORD_KIND.items():
         yield ""
         yield f"## {title}"
         yield ""
@@ -50,19 +54,19 @@ def _document_lines() -> Iterator[str]:
     yield "What each part of a fabric has. Fields with a `*` are computed from other fields."
     for owner in _reachable_classes():
         yield ""
-        yield f"### {label(owner)}"
+        yield f"### {owner_label(owner)}"
         yield ""
         if summary := (inspect.getdoc(owner) or "").partition("\n\n")[0]:
             yield " ".join(summary.split())
             yield ""
         yield "| attribute | is |"
         yield "|---|---|"
-        for name, kind in sorted(attributes(owner).items()):
+        for name, kind in sorted(attributes_of(owner).items()):
             star = "\\*" if is_property(owner, name) else ""
             yield f"| `{name}`{star} | {_escape_cell(_describe_type(kind))} |"
 
 
-_SUBJECTS = {
+_EXAMPLE_SUBJECT_BY_SCOPE = {
     "fabric": "@fabric",
     "device": "leaf1",
     "interface": "leaf1/Ethernet0",
@@ -99,19 +103,19 @@ def _escape_cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-def _reachable_classes() -> list[Owner]:
+def _reachable_classes() -> list[AttributeOwner]:
     """Return the classes of the model that an expression can reach, from the fabric and the scopes down."""
-    owners: dict[Owner, None] = {}
-    waiting: list[Owner] = [Fabric, *(kind for scope in SCOPES.values() for kind in scope.parts.values())]
+    owners: dict[AttributeOwner, None] = {}
+    waiting: list[AttributeOwner] = [Fabric, *(kind for scope in SCOPES.values() for kind in scope.parts.values())]
     while waiting:
         owner = waiting.pop(0)
         if owner not in owners and not isinstance(owner, Record):
             owners[owner] = None
-            waiting += _classes_inside(attributes(owner).values())
-    return sorted(owners, key=label)
+            waiting += _classes_inside(attributes_of(owner).values())
+    return sorted(owners, key=owner_label)
 
 
-def _classes_inside(kinds: Iterable[Type]) -> Iterator[Owner]:
+def _classes_inside(kinds: Iterable[Type]) -> Iterator[AttributeOwner]:
     for kind in kinds:
         yield from kind.owners
         if kind.element is not None:

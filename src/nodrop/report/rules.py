@@ -9,24 +9,24 @@ from typing import Any
 
 from nodrop import platforms
 from nodrop.engine.evidence import TOPIC_LABELS
-from nodrop.engine.nodes import Attribute, Call, Constant, Name, Node, leaves
+from nodrop.engine.nodes import Attribute, Call, Constant, Name, Node, facts_used_by
 from nodrop.engine.rule import Example, Rule
 from nodrop.model.fabric import MODES
 from nodrop.platforms.kit.command_lines import PORT, PORTS
-from nodrop.report.escape import format_trusted_markdown, terminal
+from nodrop.report.escape import escape_terminal, format_trusted_markdown
 from nodrop.report.table import wrap_text
 
 RULE_PAGE_COLUMNS = 96
 """Columns of a page."""
 
-STRICTNESSES: Mapping[str, str] = {
+TEXT_BY_STRICTNESS: Mapping[str, str] = {
     "regular": "a fault",
     "pedantic": "also findings that may be harmless, and good practice",
     "auditor": "also facts worth knowing that are no fault",
 }
 """How far each strictness goes; each holds those before it."""
 
-_SCOPES: Mapping[str, str] = {
+_TEXT_BY_SCOPE: Mapping[str, str] = {
     "fabric": "the fabric as a whole",
     "device": "each switch",
     "interface": "each port",
@@ -39,12 +39,12 @@ _SCOPES: Mapping[str, str] = {
 }
 
 
-UNCHANGED = "no change: the example itself"
+UNCHANGED_EXAMPLE_TEXT = "no change: the example itself"
 """What an example has that is the fabric itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Changed:
+class ChangedFile:
     """A file of an example: given whole, or as lines that go (`-`) and come (`+`)."""
 
     name: str
@@ -53,11 +53,11 @@ class Changed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class ShownExample:
     """An example: values that are set in the fabric, files, and the subjects at which the fault is found."""
 
     values: tuple[str, ...]
-    files: tuple[Changed, ...]
+    files: tuple[ChangedFile, ...]
     at: tuple[str, ...]
 
 
@@ -66,13 +66,13 @@ class Part:
     """A part of a page: its title, and its texts or examples."""
 
     title: str
-    blocks: tuple[str | Shown, ...]
+    blocks: tuple[str | ShownExample, ...]
     prose: bool = False
     """Whether its texts are paragraphs; they are entries of a list otherwise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sheet:
+class RulePage:
     """A rule's page: its name, its findings, facts by their names, and the parts."""
 
     name: str
@@ -81,11 +81,11 @@ class Sheet:
     parts: tuple[Part, ...]
 
 
-def build_rule_page(rule: Rule) -> Sheet:
+def build_rule_page(rule: Rule) -> RulePage:
     """Return all facts about a rule."""
     sections = [
         Part(title="Why", blocks=(rule.why,), prose=True),
-        Part(title="What to do", blocks=(advises(rule), *_describe_automatic_fix(rule)), prose=True),
+        Part(title="What to do", blocks=(advice_of_rule(rule), *_describe_automatic_fix(rule)), prose=True),
     ]
     if rule.commands or rule.check_first:
         sections.append(Part(title="What to type", blocks=tuple(_describe_commands(rule))))
@@ -99,7 +99,7 @@ def build_rule_page(rule: Rule) -> Sheet:
         title = f"{verdict} after these changes to the fabric of intents/two-by-two.yaml"
         sections.append(Part(title=title, blocks=examples))
     sections.append(Part(title="References", blocks=rule.references))
-    return Sheet(name=rule.name, finds=finds(rule), facts=tuple(_fact_rows(rule)), parts=tuple(sections))
+    return RulePage(name=rule.name, finds=message_of_rule(rule), facts=tuple(_fact_rows(rule)), parts=tuple(sections))
 
 
 def _describe_commands(rule: Rule) -> Iterator[str]:
@@ -109,10 +109,13 @@ def _describe_commands(rule: Rule) -> Iterator[str]:
         for language, lines in commands.items():
             spelling = platforms.command_lines(language)
             typed = [_render_message_pieces(line).replace(PORTS, "[ports]").replace(PORT, "[port]") for line in lines]
-            every = (*spelling.BEFORE, *typed, *(line for line in spelling.AFTER if line not in typed))
+            every = (*spelling.LINES_BEFORE, *typed, *(line for line in spelling.LINES_AFTER if line not in typed))
             shown = typed if commands is rule.check_first else every
             case_text = f", {case}" if case else ""
-            yield f"{spelling.TITLE}{case_text}: {', '.join(f'`{line}`' for line in shown)}{spelling.KEPT}"
+            yield (
+                f"{spelling.LANGUAGE_TITLE}{case_text}: "
+                f"{', '.join(f'`{line}`' for line in shown)}{spelling.PERSISTENCE_NOTE}"
+            )
 
 
 def _describe_automatic_fix(rule: Rule) -> Iterator[str]:
@@ -148,12 +151,12 @@ def _format_path(node: Node) -> str:
     return f"{_format_path(node.of)}.{node.name}" if isinstance(node, Attribute) else getattr(node, "name", "")
 
 
-def finds(rule: Rule) -> str:
+def message_of_rule(rule: Rule) -> str:
     """Return the message of a rule, what differs from finding to finding in brackets."""
     return _render_message_pieces(rule.message)
 
 
-def advises(rule: Rule) -> str:
+def advice_of_rule(rule: Rule) -> str:
     """Return a rule's advice, with the words that differ from finding to finding in brackets."""
     return _render_message_pieces(rule.fix)
 
@@ -174,7 +177,7 @@ def _describe_message_slot(node: Node) -> str:
             return _humanize_name(owner.name)
         case Attribute() | Name():
             return _humanize_name(node.name)
-    return " ".join(dict.fromkeys(_describe_message_slot(leaf) for leaf in leaves(node)))
+    return " ".join(dict.fromkeys(_describe_message_slot(leaf) for leaf in facts_used_by(node)))
 
 
 def _humanize_name(name: str) -> str:
@@ -190,9 +193,9 @@ def _fact_rows(rule: Rule) -> Iterator[tuple[str, str]]:
     yield "confidence", rule.confidence
     if rule.because:
         yield "not certain", rule.because
-    yield "strictness", f"{rule.strictness} ({STRICTNESSES[rule.strictness]})"
+    yield "strictness", f"{rule.strictness} ({TEXT_BY_STRICTNESS[rule.strictness]})"
     yield "fabric modes", format_rule_modes(rule)
-    yield "checks", _SCOPES[rule.scope.name]
+    yield "checks", _TEXT_BY_SCOPE[rule.scope.name]
     yield "checked by", rule_check_command(rule)
     yield "tested on", ", ".join(rule_platforms(rule))
     yield from ((f"not on {platform}", reason) for platform, reason in sorted(rule.unseen.items()))
@@ -221,13 +224,14 @@ def rule_platforms(rule: Rule) -> tuple[str, ...]:
     written as is left out here, too.
     """
     named_artifacts = [set(example.artifact or ()) for example in rule.examples if example.kind == "bad"]
-    if all(artifacts == {platforms.HOSTS} for artifacts in named_artifacts):
-        return (platforms.HOSTS,)
-    written = {platform for platform in platforms.writable_names() if platform not in rule.unseen}
+    if all(artifacts == {platforms.HOSTS_PLATFORM} for artifacts in named_artifacts):
+        return (platforms.HOSTS_PLATFORM,)
+    written = {platform for platform in platforms.writable_platforms() if platform not in rule.unseen}
     read = {
         platform
-        for platform in platforms.names()
-        if rule.name in platforms.applicable_rules(platform) and platforms.written_as(platform) not in rule.unseen
+        for platform in platforms.platform_names()
+        if rule.name in platforms.applicable_rules(platform)
+        and platforms.writable_platform_for(platform) not in rule.unseen
     }
     return tuple(sorted(written.union(read, *named_artifacts) - set(rule.unseen)))
 
@@ -237,16 +241,16 @@ def format_rule_modes(rule: Rule) -> str:
     return "all" if len(rule.modes) == len(MODES) else ", ".join(mode for mode in MODES if mode in rule.modes)
 
 
-def _build_shown_example(example: Example) -> Shown:
+def _build_shown_example(example: Example) -> ShownExample:
     values: list[str] = []
     for changes, verb in ((example.model, "set"), (example.intent, "in the intent, set")):
         if changes is not None and not changes and not example.intent and example.beside is None and not example.seen:
-            values.append(UNCHANGED)
+            values.append(UNCHANGED_EXAMPLE_TEXT)
         values += [f"{verb} {path} to {format_yaml_value(value)}" for path, value in (changes or {}).items()]
     values += _format_second_fabric(example.beside)
     values += _format_observations(example.seen or {})
     files = (_diff_file(path, edits) for files in (example.artifact or {}).values() for path, edits in files.items())
-    return Shown(values=tuple(values), files=tuple(files), at=example.at)
+    return ShownExample(values=tuple(values), files=tuple(files), at=example.at)
 
 
 def _format_second_fabric(spec: Mapping[str, Any] | None) -> Iterator[str]:
@@ -278,14 +282,14 @@ def _format_observations(observed_differences: Mapping[str, Any]) -> Iterator[st
         yield from (f"Batfish returns {format_yaml_value(value)} for {item} ({check})" for item, value in rows.items())
 
 
-def _diff_file(path: str, edits: str | Sequence[Mapping[str, str]]) -> Changed:
+def _diff_file(path: str, edits: str | Sequence[Mapping[str, str]]) -> ChangedFile:
     if isinstance(edits, str):
-        return Changed(name=path, whole=True, lines=tuple(edits.splitlines()))
+        return ChangedFile(name=path, whole=True, lines=tuple(edits.splitlines()))
     lines = []
     for edit in edits:
         before, after = edit["replace"].splitlines(), edit["with"].splitlines()
         lines += [line.rstrip() for line in ndiff(before, after) if not line.startswith("?")]
-    return Changed(name=path, whole=False, lines=tuple(lines))
+    return ChangedFile(name=path, whole=False, lines=tuple(lines))
 
 
 def format_yaml_value(value: object) -> str:
@@ -306,7 +310,7 @@ def render_rule_page(rule: Rule, rules: Iterable[Rule] = ()) -> str:
     return "\n".join(lines)
 
 
-def _page_lines(rule_sheet: Sheet) -> Iterator[str]:
+def _page_lines(rule_sheet: RulePage) -> Iterator[str]:
     facts = dict(rule_sheet.facts)
     yield f"{rule_sheet.name}  ({facts.pop('severity')}, {facts.pop('confidence')})"
     yield ""
@@ -322,9 +326,9 @@ def _page_lines(rule_sheet: Sheet) -> Iterator[str]:
             yield from _block_lines(block, "  " if section.prose else "  - ")
 
 
-def _block_lines(block: str | Shown, bullet: str) -> Iterator[str]:
+def _block_lines(block: str | ShownExample, bullet: str) -> Iterator[str]:
     match block:
-        case Shown():
+        case ShownExample():
             first_bullet = bullet
             for line in _format_example(block):
                 yield from (
@@ -337,17 +341,17 @@ def _block_lines(block: str | Shown, bullet: str) -> Iterator[str]:
             yield from _wrap_text(block, bullet, " " * len(bullet))
 
 
-def _format_example(example: Shown) -> Iterator[str]:
+def _format_example(example: ShownExample) -> Iterator[str]:
     yield from example.values
     for file in example.files:
         yield f"{file.name} {'is' if file.whole else 'has'}"
-        yield from (f"  {terminal(line)}" for line in file.lines)
+        yield from (f"  {escape_terminal(line)}" for line in file.lines)
     if example.at:
         yield f"reported at {', '.join(example.at)}"
 
 
 def _wrap_text(text: str, indent: str = "", later_indent: str | None = None) -> list[str]:
-    return wrap_text(terminal(" ".join(text.split())), indent, later_indent, width=RULE_PAGE_COLUMNS)
+    return wrap_text(escape_terminal(" ".join(text.split())), indent, later_indent, width=RULE_PAGE_COLUMNS)
 
 
 def format_rule_reason(rule: Rule) -> str:

@@ -11,23 +11,23 @@ from pathlib import PurePath
 from typing import Any
 from urllib.parse import quote
 
-from nodrop.engine.finding import Finding, Located, Related, UnknownVerdict
+from nodrop.engine.finding import FileLocation, Finding, RelatedPart, UnknownVerdict
 from nodrop.engine.rule import Rule
 from nodrop.engine.rules import shipped
 from nodrop.errors import Problem
 from nodrop.model import subject
 from nodrop.model.reading import Note
-from nodrop.report.escape import escape_lone_surrogates, terminal
+from nodrop.report.escape import escape_lone_surrogates, escape_terminal
 from nodrop.report.json import encode_json_document
 from nodrop.report.links import RulePages
-from nodrop.report.names import headline
-from nodrop.report.rules import advises
+from nodrop.report.names import finding_headline
+from nodrop.report.rules import advice_of_rule
 from nodrop.results.outcome import Outcome, find_causes, fix_location, format_problem, related_places
 from nodrop.results.rulings import BUILTIN_VERDICTS, Ruling
 
 SARIF_SCHEMA_URL = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
-_FINGERPRINT = "nodrop/v1"
-_PLACES = 20
+_FINGERPRINT_KEY = "nodrop/v1"
+_MAX_PLACES = 20
 """How many unknown lines of a kind have their place in the report."""
 
 
@@ -71,7 +71,7 @@ def _driver_document(rules: Iterable[Rule | Ruling], pages: RulePages) -> dict[s
 
 
 def _rule_document(rule: Rule | Ruling, pages: RulePages) -> dict[str, object]:
-    text = f"{rule.why.strip()}\n\nWhat to do: {advises(rule) if isinstance(rule, Rule) else rule.fix}"
+    text = f"{rule.why.strip()}\n\nWhat to do: {advice_of_rule(rule) if isinstance(rule, Rule) else rule.fix}"
     address = pages.find_address(rule.name)
     return {
         "id": rule.name,
@@ -95,15 +95,15 @@ def _result_document(
         result["ruleIndex"] = at[finding.rule]
     result |= {
         "level": finding.severity,
-        "message": {"text": _escape_text(headline(finding))},
+        "message": {"text": _escape_text(finding_headline(finding))},
         "locations": [_location_document(place, finding.subject)],
-        "partialFingerprints": {_FINGERPRINT: _scope_fingerprint(finding.fingerprint, finding.within)},
+        "partialFingerprints": {_FINGERPRINT_KEY: _scope_fingerprint(finding.fingerprint, finding.within)},
         "properties": {"confidence": finding.confidence, "group": finding.group},
     }
     if cause is not None:
         result["properties"]["explainedBy"] = cause.group
-        text = f"ends with the correction of {cause.rule}: {headline(cause)}"
-        related = (*related, Related(subject=cause.subject, message=text, located=fix_location(cause)))
+        text = f"ends with the correction of {cause.rule}: {finding_headline(cause)}"
+        related = (*related, RelatedPart(subject=cause.subject, message=text, located=fix_location(cause)))
     if finding.fix is not None and finding.fix.commands:
         result["properties"]["fix"] = _escape_text(finding.fix.text)
         result["properties"]["commands"] = [
@@ -137,16 +137,16 @@ def _scope_fingerprint(fingerprint: str, folder: str) -> str:
     return f"{fingerprint} {_escape_text(folder)}" if folder else fingerprint
 
 
-def _location_document(located: Located | None, about: subject.Subject) -> dict[str, object]:
-    logical = {"logicalLocations": [{"fullyQualifiedName": _escape_text(subject.text(about))}]}
+def _location_document(located: FileLocation | None, about: subject.Subject) -> dict[str, object]:
+    logical = {"logicalLocations": [{"fullyQualifiedName": _escape_text(subject.subject_text(about))}]}
     return _physical_location(located) | logical
 
 
-def _related_location(related: Related) -> dict[str, object]:
+def _related_location(related: RelatedPart) -> dict[str, object]:
     return _location_document(related.located, related.subject) | {"message": {"text": _escape_text(related.message)}}
 
 
-def _physical_location(located: Located | None) -> dict[str, object]:
+def _physical_location(located: FileLocation | None) -> dict[str, object]:
     """Where a finding stands; without a line there is no region, which may not be made up."""
     if located is None:
         return {}
@@ -180,7 +180,7 @@ def _unknown_notification(unknown: UnknownVerdict, at: Mapping[str, int]) -> dic
     text = unknown.of_lines if unknown.places else text
     notification: dict[str, object] = {"level": "note", "message": {"text": _escape_text(text)}}
     if unknown.places:
-        notification["locations"] = [_physical_location(place) for place in unknown.places[:_PLACES]]
+        notification["locations"] = [_physical_location(place) for place in unknown.places[:_MAX_PLACES]]
     if unknown.rule in at:
         notification["associatedRule"] = {"id": unknown.rule, "index": at[unknown.rule]}
     return notification
@@ -202,4 +202,4 @@ def _uncomputed_note(note: Note) -> dict[str, object]:
 
 
 def _escape_text(text: str) -> str:
-    return escape_lone_surrogates(terminal(text, lines=True))
+    return escape_lone_surrogates(escape_terminal(text, lines=True))

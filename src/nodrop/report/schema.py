@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import get_args
 
-from nodrop.plan.model import CHANGE_RISKS, KINDS, ChangeMethod, DeviceChangeKind, HazardTime
+from nodrop.plan.model import CHANGE_RISKS, DEVICE_CHANGE_KINDS, ChangeMethod, DeviceChangeKind, HazardTime
 from nodrop.report import check_json, json, plan_json
 from nodrop.report.proof_schema import certificate_schema, proof_schema, storm_schema
 from nodrop.report.schema_parts import (
@@ -14,7 +14,7 @@ from nodrop.report.schema_parts import (
     TEXT_LIST_SCHEMA,
     TEXT_SCHEMA,
     VALUE_SCHEMA,
-    Schema,
+    JsonSchema,
     described_text_schema,
     finding_schema,
     list_schema,
@@ -22,58 +22,58 @@ from nodrop.report.schema_parts import (
     nullable_schema,
     object_schema,
     problem_schema,
-    report,
+    report_schema,
 )
 from nodrop.results.outcome import Summary
 from nodrop.routing.observation import OBSERVATION_CHECKS
 
-_COUNTED = tuple(field.name for field in dataclasses.fields(Summary))
-_RISK: Schema = {
+_SUMMARY_FIELDS = tuple(field.name for field in dataclasses.fields(Summary))
+_RISK_SCHEMA: JsonSchema = {
     "enum": list(CHANGE_RISKS),
     "description": "Effect on a running switch, from none to the worst.",
 }
-_UNCHANGED: Schema = {
+_UNCHANGED_COUNT_SCHEMA: JsonSchema = {
     "type": ["integer", "null"],
     "minimum": 0,
     "description": "Findings that both states have; null if only a part of the fabric was checked.",
 }
-_BLOCKERS = (
+_BLOCKERS_DESCRIPTION = (
     "What else fails the check, as findings: rollout-hazard (a note with `--rollout report`), build-unlike-intent,"
     " risk-of-change, policy-changed, device-not-checked."
 )
 
 
-def findings_schema() -> Schema:
+def findings_schema() -> JsonSchema:
     """Return a new copy of the schema of findings."""
-    return report(
+    return report_schema(
         "Findings",
-        version={"const": json.VERSION},
+        version={"const": json.FORMAT_VERSION},
         findings=list_schema(finding_schema()),
         unknown=list_schema(_unknown_schema()),
         notes=list_schema(note_schema()),
         problems=list_schema(problem_schema()),
-        files=nullable_schema(_files()),
+        files=nullable_schema(_files_schema()),
         assumed=list_schema(object_schema(fact=TEXT_SCHEMA, value=TEXT_SCHEMA, reason=TEXT_SCHEMA)),
         validations=nullable_schema(list_schema(_validation_schema())),
         statistics=nullable_schema(list_schema(_statistic_schema())),
         skipped=list_schema(object_schema(reason=TEXT_SCHEMA, rules=TEXT_LIST_SCHEMA)),
-        summary=object_schema(**dict.fromkeys(_COUNTED, COUNT_SCHEMA)),
+        summary=object_schema(**dict.fromkeys(_SUMMARY_FIELDS, COUNT_SCHEMA)),
     )
 
 
-def _files() -> Schema:
+def _files_schema() -> JsonSchema:
     row = object_schema(file=TEXT_SCHEMA, reason=TEXT_SCHEMA)
     return object_schema(read=TEXT_LIST_SCHEMA, ignored=list_schema(row), unread=list_schema(row))
 
 
-def _validation_schema() -> Schema:
+def _validation_schema() -> JsonSchema:
     seen = dict.fromkeys(("correct", "observed", "not_observable", "different"), COUNT_SCHEMA)
     column = object_schema(validator=TEXT_SCHEMA, **seen, reasons=TEXT_LIST_SCHEMA)
     row = object_schema(check={"enum": list(OBSERVATION_CHECKS)}, items=COUNT_SCHEMA, columns=list_schema(column))
     return object_schema(name=TEXT_SCHEMA, rows=list_schema(row), notes=TEXT_LIST_SCHEMA)
 
 
-def _unknown_schema() -> Schema:
+def _unknown_schema() -> JsonSchema:
     return object_schema(
         rule=TEXT_SCHEMA,
         missing=TEXT_SCHEMA,
@@ -83,25 +83,27 @@ def _unknown_schema() -> Schema:
     )
 
 
-def _statistic_schema() -> Schema:
+def _statistic_schema() -> JsonSchema:
     return object_schema(
         rule=TEXT_SCHEMA, findings=COUNT_SCHEMA, evaluations=COUNT_SCHEMA, seconds={"type": "number", "minimum": 0}
     )
 
 
-def plan_schema() -> Schema:
+def plan_schema() -> JsonSchema:
     """Return a new copy of the schema for `nodrop plan --format json`."""
-    return report("Plan", version={"const": plan_json.VERSION}, kind={"const": "plan"}, plans=list_schema(_plan()))
+    return report_schema(
+        "Plan", version={"const": plan_json.FORMAT_VERSION}, kind={"const": "plan"}, plans=list_schema(_plan_schema())
+    )
 
 
-def drift_schema() -> Schema:
+def drift_schema() -> JsonSchema:
     """Return a new copy of the schema for `nodrop drift --format json`."""
-    return report(
+    return report_schema(
         "Drift",
-        version={"const": plan_json.VERSION},
+        version={"const": plan_json.FORMAT_VERSION},
         kind={"const": "drift"},
         intended=described_text_schema("The intended state: the path that was given."),
-        plans={**list_schema(_plan()), "minItems": 1, "maxItems": 1},
+        plans={**list_schema(_plan_schema()), "minItems": 1, "maxItems": 1},
         uncollected={**TEXT_LIST_SCHEMA, "description": "Intended switches without running files."},
         foreign={**TEXT_LIST_SCHEMA, "description": "Running switches that are not intended."},
         automatic={
@@ -126,18 +128,23 @@ def drift_schema() -> Schema:
     )
 
 
-def _plan() -> Schema:
+def _plan_schema() -> JsonSchema:
     """Return the schema of the plan of one fabric."""
     return object_schema(
         old=TEXT_SCHEMA,
         new=TEXT_SCHEMA,
         devices=list_schema(
             object_schema(
-                name=TEXT_SCHEMA, kind={"enum": list(get_args(DeviceChangeKind))}, platform=TEXT_SCHEMA, risk=_RISK
+                name=TEXT_SCHEMA,
+                kind={"enum": list(get_args(DeviceChangeKind))},
+                platform=TEXT_SCHEMA,
+                risk=_RISK_SCHEMA,
             )
         ),
         changes=list_schema(_fact_group_schema()),
-        combined_impact=list_schema(object_schema(devices=TEXT_LIST_SCHEMA, risk=_RISK, reasons=TEXT_LIST_SCHEMA)),
+        combined_impact=list_schema(
+            object_schema(devices=TEXT_LIST_SCHEMA, risk=_RISK_SCHEMA, reasons=TEXT_LIST_SCHEMA)
+        ),
         outside_model={
             **list_schema(_outside_schema()),
             "description": "Changes in files outside the model, by table or part of the configuration.",
@@ -153,16 +160,16 @@ def _plan() -> Schema:
         ),
         rollout=nullable_schema(_rollout_schema()),
         problems=list_schema(problem_schema()),
-        summary=object_schema(**dict.fromkeys(KINDS, COUNT_SCHEMA), risk=_RISK),
+        summary=object_schema(**dict.fromkeys(DEVICE_CHANGE_KINDS, COUNT_SCHEMA), risk=_RISK_SCHEMA),
     )
 
 
-def _fact_group_schema() -> Schema:
+def _fact_group_schema() -> JsonSchema:
     return object_schema(devices=TEXT_LIST_SCHEMA, ports=TEXT_LIST_SCHEMA, facts=list_schema(_fact_schema()))
 
 
-def _outside_schema() -> Schema:
-    kinds: Schema = {"enum": ["added", "removed", "changed"]}
+def _outside_schema() -> JsonSchema:
+    kinds: JsonSchema = {"enum": ["added", "removed", "changed"]}
     return object_schema(
         devices=TEXT_LIST_SCHEMA,
         file=described_text_schema("By the name that it has on its switch."),
@@ -173,12 +180,12 @@ def _outside_schema() -> Schema:
         keys=list_schema(
             object_schema(path={**TEXT_LIST_SCHEMA, "description": "Words, never values or secrets."}, kind=kinds)
         ),
-        risk=_RISK,
+        risk=_RISK_SCHEMA,
         reasons=TEXT_LIST_SCHEMA,
     )
 
 
-def _fact_schema() -> Schema:
+def _fact_schema() -> JsonSchema:
     path = described_text_schema(
         "From the switch, from the port where there are ports, or from the fabric where there are no devices."
     )
@@ -186,7 +193,7 @@ def _fact_schema() -> Schema:
         what=TEXT_SCHEMA,
         lines=TEXT_LIST_SCHEMA,
         computed=FLAG_SCHEMA,
-        risk=_RISK,
+        risk=_RISK_SCHEMA,
         reasons=TEXT_LIST_SCHEMA,
         method={"enum": list(get_args(ChangeMethod))},
         by_hand=TEXT_LIST_SCHEMA,
@@ -194,7 +201,7 @@ def _fact_schema() -> Schema:
     )
 
 
-def _rollout_schema() -> Schema:
+def _rollout_schema() -> JsonSchema:
     return object_schema(
         why=NULLABLE_TEXT_SCHEMA,
         avoided=nullable_schema(_hazard_schema()),
@@ -204,7 +211,7 @@ def _rollout_schema() -> Schema:
     )
 
 
-def _hazard_schema() -> Schema:
+def _hazard_schema() -> JsonSchema:
     stage = "The number of the stage in `order` that is done or in progress; null in `avoided`."
     return object_schema(
         when={"enum": list(get_args(HazardTime))},
@@ -218,28 +225,32 @@ def _hazard_schema() -> Schema:
     )
 
 
-def check_schema() -> Schema:
+def check_schema() -> JsonSchema:
     """Return a new copy of the schema for `nodrop check --format json`."""
-    return report(
+    return report_schema(
         "Check of a change",
-        version={"const": check_json.VERSION},
+        version={"const": check_json.FORMAT_VERSION},
         kind={"const": "check"},
         base=TEXT_SCHEMA,
         fabrics=list_schema(_fabric_schema()),
         unchanged_fabrics=TEXT_LIST_SCHEMA,
         findings=list_schema(finding_schema()),
-        blockers={**list_schema(finding_schema()), "description": _BLOCKERS},
+        blockers={**list_schema(finding_schema()), "description": _BLOCKERS_DESCRIPTION},
         outdated_builds=list_schema(_outdated_build_schema()),
         notes=list_schema(note_schema()),
         problems=list_schema(problem_schema()),
         base_problems=list_schema(problem_schema()),
         summary=object_schema(
-            changed=COUNT_SCHEMA, new=COUNT_SCHEMA, fixed=COUNT_SCHEMA, suppressed=COUNT_SCHEMA, unchanged=_UNCHANGED
+            changed=COUNT_SCHEMA,
+            new=COUNT_SCHEMA,
+            fixed=COUNT_SCHEMA,
+            suppressed=COUNT_SCHEMA,
+            unchanged=_UNCHANGED_COUNT_SCHEMA,
         ),
     )
 
 
-def _fabric_schema() -> Schema:
+def _fabric_schema() -> JsonSchema:
     flow = object_schema(
         source=TEXT_SCHEMA,
         port=TEXT_SCHEMA,
@@ -257,10 +268,10 @@ def _fabric_schema() -> Schema:
         former_name=NULLABLE_TEXT_SCHEMA,
         removed=FLAG_SCHEMA,
         matching_builds=TEXT_LIST_SCHEMA,
-        plan=_plan(),
+        plan=_plan_schema(),
         fixed=list_schema(finding_schema()),
         suppressed=list_schema(finding_schema()),
-        unchanged=_UNCHANGED,
+        unchanged=_UNCHANGED_COUNT_SCHEMA,
         routing=object_schema(
             changes=list_schema(rerouted),
             not_computed=NULLABLE_TEXT_SCHEMA,
@@ -271,7 +282,7 @@ def _fabric_schema() -> Schema:
     )
 
 
-def _claims_schema() -> Schema:
+def _claims_schema() -> JsonSchema:
     return object_schema(
         deadlock={"enum": ["free", "unknown", "possible", "possible-after-failures"]},
         any_failures=FLAG_SCHEMA,
@@ -280,7 +291,7 @@ def _claims_schema() -> Schema:
     )
 
 
-def _outdated_build_schema() -> Schema:
+def _outdated_build_schema() -> JsonSchema:
     differences = list_schema(object_schema(subject=TEXT_SCHEMA, intent=VALUE_SCHEMA, build=VALUE_SCHEMA))
     return object_schema(
         intent=TEXT_SCHEMA,
@@ -292,7 +303,7 @@ def _outdated_build_schema() -> Schema:
     )
 
 
-REPORT_SCHEMAS: Mapping[str, Callable[[], Schema]] = {
+REPORT_SCHEMAS: Mapping[str, Callable[[], JsonSchema]] = {
     "findings": findings_schema,
     "plan": plan_schema,
     "check": check_schema,

@@ -2,18 +2,20 @@
 
 from nodrop.engine.finding import SEVERITIES
 
-Schema = dict[str, object]
+JsonSchema = dict[str, object]
 
-TEXT_SCHEMA: Schema = {"type": "string"}
-TEXT_LIST_SCHEMA: Schema = {"type": "array", "items": TEXT_SCHEMA}
-NULLABLE_TEXT_SCHEMA: Schema = {"type": ["string", "null"]}
-FLAG_SCHEMA: Schema = {"type": "boolean"}
-COUNT_SCHEMA: Schema = {"type": "integer", "minimum": 0}
-VALUE_SCHEMA: Schema = {"description": 'A value of the model; null: known to be absent; {"unknown": true}: not known.'}
-POSITION_SCHEMA: Schema = {"type": ["integer", "null"], "minimum": 1}
+TEXT_SCHEMA: JsonSchema = {"type": "string"}
+TEXT_LIST_SCHEMA: JsonSchema = {"type": "array", "items": TEXT_SCHEMA}
+NULLABLE_TEXT_SCHEMA: JsonSchema = {"type": ["string", "null"]}
+FLAG_SCHEMA: JsonSchema = {"type": "boolean"}
+COUNT_SCHEMA: JsonSchema = {"type": "integer", "minimum": 0}
+VALUE_SCHEMA: JsonSchema = {
+    "description": 'A value of the model; null: known to be absent; {"unknown": true}: not known.'
+}
+POSITION_SCHEMA: JsonSchema = {"type": ["integer", "null"], "minimum": 1}
 
 
-def finding_schema() -> Schema:
+def finding_schema() -> JsonSchema:
     """Return the schema of a finding (contract 9.13)."""
     return object_schema(
         rule=TEXT_SCHEMA,
@@ -65,11 +67,11 @@ def finding_schema() -> Schema:
     )
 
 
-def _change_schema() -> Schema:
+def _change_schema() -> JsonSchema:
     return object_schema(subject=TEXT_SCHEMA, old=VALUE_SCHEMA, new=VALUE_SCHEMA)
 
 
-def _commands_schema() -> Schema:
+def _commands_schema() -> JsonSchema:
     always = {
         "device": TEXT_SCHEMA,
         "language": described_text_schema("Where to type the lines: a platform, `frr` (vtysh) or `hosts`."),
@@ -82,7 +84,7 @@ def _commands_schema() -> Schema:
     return object_schema(**always, condition=condition) | {"required": list(always)}
 
 
-def note_schema() -> Schema:
+def note_schema() -> JsonSchema:
     """Return the schema of a note."""
     return object_schema(
         kind=TEXT_SCHEMA,
@@ -93,7 +95,7 @@ def note_schema() -> Schema:
     )
 
 
-def problem_schema() -> Schema:
+def problem_schema() -> JsonSchema:
     """Return the schema of a problem with the input."""
     return object_schema(
         file=TEXT_SCHEMA,
@@ -105,27 +107,27 @@ def problem_schema() -> Schema:
     )
 
 
-def object_schema(**properties: Schema) -> Schema:
+def object_schema(**properties: JsonSchema) -> JsonSchema:
     """Return the schema of an object with these keys, all of them, and no other."""
     return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 
-def list_schema(items: Schema) -> Schema:
+def list_schema(items: JsonSchema) -> JsonSchema:
     """Return the schema of an array."""
     return {"type": "array", "items": items}
 
 
-def nullable_schema(schema: Schema) -> Schema:
+def nullable_schema(schema: JsonSchema) -> JsonSchema:
     """Return a schema that takes null too."""
     return {"anyOf": [schema, {"type": "null"}]}
 
 
-def described_text_schema(description: str) -> Schema:
+def described_text_schema(description: str) -> JsonSchema:
     """Return the schema of a text that has a description."""
     return {"type": "string", "description": description}
 
 
-def report(title: str, **properties: Schema) -> Schema:
+def report_schema(title: str, **properties: JsonSchema) -> JsonSchema:
     """Return the schema of a whole report with these keys."""
     return {
         "title": title,

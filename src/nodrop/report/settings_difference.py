@@ -13,20 +13,23 @@ from pathlib import PurePath
 from nodrop import platforms
 from nodrop.errors import InputProblems
 
-_NUMBER = re.compile(r"\d+")
-_COLUMNS = 160
+_NUMBER_PATTERN = re.compile(r"\d+")
+_MAX_LINE_CHARACTERS = 160
 """How much of a line is shown."""
-_Settings = dict[str, str]
+_ValueTextByPath = dict[str, str]
 
 
-def difference(before: Mapping[str, str], after: Mapping[str, str], platform: str) -> list[str]:
+def diff_settings(before: Mapping[str, str], after: Mapping[str, str], platform: str) -> list[str]:
     """Return what differs between files of a platform: the name of each file, and the settings that go and come."""
     lines: list[str] = []
     for name in sorted(before.keys() | after.keys()):
         if name not in before or name not in after:
             lines += [f"@@ {name}", "+ the whole file" if name in after else "- the whole file"]
         elif changed := [*_file_lines(name, before[name], after[name], platform)]:
-            lines += [f"@@ {name}", *(f"{line[:_COLUMNS]} …" if len(line) > _COLUMNS else line for line in changed)]
+            lines += [
+                f"@@ {name}",
+                *(f"{line[:_MAX_LINE_CHARACTERS]} …" if len(line) > _MAX_LINE_CHARACTERS else line for line in changed),
+            ]
     return lines
 
 
@@ -35,12 +38,17 @@ def _file_lines(name: str, old: str, new: str, platform: str) -> Iterator[str]:
         old_tree, new_tree = _read_tree(name, old, platform), _read_tree(name, new, platform)
     except (ValueError, InputProblems):  # as the fault may be
         changed_lines = unified_diff(old.splitlines(), new.splitlines(), n=0, lineterm="")
-        yield from _fold((line[0] + " " + line[1:].strip(),) for line in changed_lines if _is_change(line))
+        yield from _fold_similar_changes(
+            (line[0] + " " + line[1:].strip(),) for line in changed_lines if _is_change(line)
+        )
         return
     renamed = dict(_renamed_keys(old_tree, new_tree))
     yield from (f"  ({old_name} has the name {new_name})" for old_name, new_name in renamed.items())
-    old_settings, new_settings = dict(_flatten(_rename(old_tree, renamed))), dict(_flatten(new_tree))
-    yield from _fold(
+    old_settings, new_settings = (
+        dict(_flatten_settings(_rename_keys_and_values(old_tree, renamed))),
+        dict(_flatten_settings(new_tree)),
+    )
+    yield from _fold_similar_changes(
         _changed_lines(path, old_settings, new_settings)
         for path in dict.fromkeys((*old_settings, *new_settings))
         if old_settings.get(path) != new_settings.get(path)
@@ -51,7 +59,7 @@ def _is_change(line: str) -> bool:
     return line.startswith(("-", "+")) and not line.startswith(("---", "+++")) and bool(line[1:].strip())
 
 
-def _changed_lines(path: str, old: _Settings, new: _Settings) -> tuple[str, ...]:
+def _changed_lines(path: str, old: _ValueTextByPath, new: _ValueTextByPath) -> tuple[str, ...]:
     return tuple(
         f"{sign} {path}: {settings[path]}".rstrip(": ")
         for sign, settings in (("-", old), ("+", new))
@@ -59,11 +67,11 @@ def _changed_lines(path: str, old: _Settings, new: _Settings) -> tuple[str, ...]
     )
 
 
-def _fold(changes: Iterable[tuple[str, ...]]) -> Iterator[str]:
+def _fold_similar_changes(changes: Iterable[tuple[str, ...]]) -> Iterator[str]:
     """Yield the lines of changes; of those that differ in numbers alone the first, and how many follow it."""
     alike: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
     for change in changes:
-        alike.setdefault(tuple(_NUMBER.sub("#", line) for line in change), []).append(change)
+        alike.setdefault(tuple(_NUMBER_PATTERN.sub("#", line) for line in change), []).append(change)
     for first, *others in alike.values():
         yield from first
         if others:
@@ -73,17 +81,17 @@ def _fold(changes: Iterable[tuple[str, ...]]) -> Iterator[str]:
 def _read_tree(name: str, text: str, platform: str) -> object:
     """Return the settings of a file as a tree; ValueError or InputProblems where it has none."""
     files = {PurePath(name).name: text.encode()}
-    file, reading = platforms.file_of(platform, files), platforms.settings_of(platform)
+    file, reading = platforms.main_config_file(platform, files), platforms.find_settings_reader(platform)
     tree = reading.settings(file, files[file]) if reading is not None and file in files else None
     if tree is None:
         raise ValueError(name)
     return tree
 
 
-def _flatten(node: object, path: str = "") -> Iterator[tuple[str, str]]:
+def _flatten_settings(node: object, path: str = "") -> Iterator[tuple[str, str]]:
     if isinstance(node, dict) and node:
         for key, value in node.items():
-            yield from _flatten(value, f"{path} {key}".strip())
+            yield from _flatten_settings(value, f"{path} {key}".strip())
     elif isinstance(node, list):
         yield path, ", ".join(map(str, node))
     else:
@@ -92,7 +100,7 @@ def _flatten(node: object, path: str = "") -> Iterator[tuple[str, str]]:
 
 def _renamed_keys(old: object, new: object) -> Iterator[tuple[str, str]]:
     """Yield names that one mapping lost and another gained with the same settings, and that settings refer to."""
-    referred = {value for _, value in _flatten(old)}
+    referred = {value for _, value in _flatten_settings(old)}
     yield from ((was, now) for was, now in _moved_keys(old, new) if was in referred)
 
 
@@ -106,9 +114,9 @@ def _moved_keys(old: object, new: object) -> Iterator[tuple[str, str]]:
             yield from ((key, other) for other, there in new.items() if other not in old and there == value)
 
 
-def _rename(node: object, renamed: Mapping[str, str]) -> object:
+def _rename_keys_and_values(node: object, renamed: Mapping[str, str]) -> object:
     if isinstance(node, dict):
-        return {renamed.get(key, key): _rename(value, renamed) for key, value in node.items()}
+        return {renamed.get(key, key): _rename_keys_and_values(value, renamed) for key, value in node.items()}
     if isinstance(node, list):
-        return [_rename(item, renamed) for item in node]
+        return [_rename_keys_and_values(item, renamed) for item in node]
     return renamed.get(node, node) if isinstance(node, str) else node

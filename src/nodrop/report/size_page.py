@@ -5,15 +5,15 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from nodrop.hardware import media
-from nodrop.report.escape import terminal
-from nodrop.report.names import count
+from nodrop.report.escape import escape_terminal
+from nodrop.report.names import format_count
 from nodrop.report.table import format_table_section
 from nodrop.sizing.fabric import SizedFabric, SizedGroup, SizedHosts, SizedLinks
 from nodrop.sizing.request import SizeRequest
 from nodrop.units import show_speed
 
 Facts = dict[str, Any]
-VERSION = 1
+FORMAT_VERSION = 1
 _SWITCH_HEAD = ("tier", "group", "count", "model", "panel ports in use", "down", "up", "oversubscription")
 _CABLE_HEAD = ("from", "to", "count", "speed", "medium", "length")
 _MODULE_HEAD = ("in", "medium", "links of each", "count")
@@ -21,9 +21,9 @@ _MODULE_HEAD = ("in", "medium", "links of each", "count")
 
 def size_facts(fabric: SizedFabric, request: SizeRequest) -> Facts:
     """Return what a sized fabric consists of, as plain data; rates in Mb/s, lengths in meters."""
-    cables = list(_cables(fabric))
+    cables = list(_all_cable_facts(fabric))
     return {
-        "version": VERSION,
+        "version": FORMAT_VERSION,
         "gpus": request.gpus,
         "servers": request.gpus // request.gpus_of_server,
         "ports_of_server": request.ports,
@@ -33,14 +33,14 @@ def size_facts(fabric: SizedFabric, request: SizeRequest) -> Facts:
         "switches": sum(group.count for group in fabric.groups),
         "pods": fabric.shape.pods,
         "planes": fabric.shape.planes,
-        "groups": [_group(fabric, group) for group in fabric.groups],
+        "groups": [_group_facts(fabric, group) for group in fabric.groups],
         "cables": cables,
-        "modules": list(_modules(fabric)),
+        "modules": list(_module_facts(fabric)),
         "pools": fabric.pools(),
     }
 
 
-def _group(fabric: SizedFabric, group: SizedGroup) -> Facts:
+def _group_facts(fabric: SizedFabric, group: SizedGroup) -> Facts:
     """Return what there is of a group; ports are panel ports of the switch that has most in use."""
     uses = list(_panels_in_use(fabric, group))
     down, up = (sum(mbps for side, _, mbps in uses if side == wanted) for wanted in ("down", "up"))
@@ -67,25 +67,25 @@ def _panels_in_use(fabric: SizedFabric, group: SizedGroup) -> Iterator[tuple[str
     for links in fabric.links:
         for name, side, split in ((links.lower, "up", links.split), (links.upper, "down", links.peer_split)):
             if name == group.name:
-                ports = links.links * _peers(fabric, links, name)
+                ports = links.links * _max_peer_switches(fabric, links, name)
                 yield side, -(-ports // split), ports * links.speed_mbps
 
 
-def _cables(fabric: SizedFabric) -> Iterator[Facts]:
+def _all_cable_facts(fabric: SizedFabric) -> Iterator[Facts]:
     """Yield the cables of hosts, then those between switches, planes together."""
     for sized in fabric.hosts:
         hosts = sized.hosts
         ends = (hosts.name, sized.leaves)
-        yield _cable(ends, hosts.count * hosts.ports, hosts.down.speed_mbps, sized.media, sized.length_m)
+        yield _cable_facts(ends, hosts.count * hosts.ports, hosts.down.speed_mbps, sized.media, sized.length_m)
     counts: Counter[tuple[tuple[str, str], int, str, int]] = Counter()
     for links in fabric.links:
         ends = (_without_plane(fabric, links.lower), _without_plane(fabric, links.upper))
         counts[ends, links.speed_mbps, links.media, links.length_m] += links.count
     for (ends, speed, medium, length_m), number in counts.items():
-        yield _cable(ends, number, speed, medium, length_m)
+        yield _cable_facts(ends, number, speed, medium, length_m)
 
 
-def _cable(ends: tuple[str, str], number: int, speed_mbps: int, medium: str, length_m: int) -> Facts:
+def _cable_facts(ends: tuple[str, str], number: int, speed_mbps: int, medium: str, length_m: int) -> Facts:
     return {
         "from": ends[0],
         "to": ends[1],
@@ -101,7 +101,7 @@ def _without_plane(fabric: SizedFabric, name: str) -> str:
     return name.rpartition("-")[0] if fabric.shape.planes > 1 and fabric.group(name).tier > 1 else name
 
 
-def _modules(fabric: SizedFabric) -> Iterator[Facts]:
+def _module_facts(fabric: SizedFabric) -> Iterator[Facts]:
     """Yield the transceivers: one for each panel port in use, for so many links, and one for each port of a host.
 
     Cables with fixed ends have none. A pod with fewer leaves than others counts as a whole one at its spines.
@@ -119,7 +119,7 @@ def _modules(fabric: SizedFabric) -> Iterator[Facts]:
         if _takes_modules(links.media):
             for name, split in ((links.lower, links.split), (links.upper, links.peer_split)):
                 group = fabric.group(name)
-                panels = group.count * -(-links.links * _peers(fabric, links, name) // split)
+                panels = group.count * -(-links.links * _max_peer_switches(fabric, links, name) // split)
                 counts[group.model.name, links.media, links.speed_mbps, split] += panels
     for (model, medium, speed, split), number in counts.items():
         yield {"in": model, "media": medium, "speed_mbps": speed, "links": split, "count": number}
@@ -130,7 +130,7 @@ def _ports_on_leaf(sized: SizedHosts) -> tuple[int, int]:
     return sized.hosts.ports_on_leaf, sized.hosts.leaves_of_set
 
 
-def _peers(fabric: SizedFabric, links: SizedLinks, name: str) -> int:
+def _max_peer_switches(fabric: SizedFabric, links: SizedLinks, name: str) -> int:
     """Return to how many switches of the other group a switch has links, at most."""
     lower, upper = fabric.group(links.lower), fabric.group(links.upper)
     if name == links.lower:
@@ -149,12 +149,12 @@ def size_text(facts: Facts) -> str:
 
 
 def _page_lines(facts: Facts) -> Iterator[str]:
-    hosts = f"{facts['gpus']} GPUs in {count(facts['servers'], 'server')}"
+    hosts = f"{facts['gpus']} GPUs in {format_count(facts['servers'], 'server')}"
     if facts["storage_nodes"]:
-        hosts += f" and {count(facts['storage_nodes'], 'storage node')}"
-    shape = f" in {count(facts['pods'], 'pod')}" if facts["pods"] > 1 else ""
-    shape += f" and {count(facts['planes'], 'plane')}" if facts["planes"] > 1 else ""
-    yield f"{hosts}: {count(facts['switches'], 'switch')}{shape}"
+        hosts += f" and {format_count(facts['storage_nodes'], 'storage node')}"
+    shape = f" in {format_count(facts['pods'], 'pod')}" if facts["pods"] > 1 else ""
+    shape += f" and {format_count(facts['planes'], 'plane')}" if facts["planes"] > 1 else ""
+    yield f"{hosts}: {format_count(facts['switches'], 'switch')}{shape}"
     yield from format_table_section("Switches", _SWITCH_HEAD, map(_group_row, _merge_planes(facts["groups"])))
     yield from format_table_section("Cables", _CABLE_HEAD, map(_cable_row, facts["cables"]))
     yield from format_table_section("Modules", _MODULE_HEAD, map(_module_row, facts["modules"]))
@@ -174,7 +174,7 @@ def _group_row(row: Facts) -> Sequence[str]:
     ratio = "" if row["oversubscription"] is None else f"{row['oversubscription']:g}:1"
     rates = (show_speed(row[key]) if row[key] else "" for key in ("down_mbps", "up_mbps"))
     ports = f"{row['ports_in_use']} of {row['ports']}"
-    return (str(row["tier"]), terminal(row["name"]), str(row["count"]), row["model"], ports, *rates, ratio)
+    return (str(row["tier"]), escape_terminal(row["name"]), str(row["count"]), row["model"], ports, *rates, ratio)
 
 
 def _cable_row(row: Facts) -> Sequence[str]:

@@ -1,8 +1,8 @@
 """Findings and cost of each rule, as a table for a person."""
 
-from nodrop.report.escape import terminal
-from nodrop.report.names import count
-from nodrop.results.outcome import Outcome, Statistic, statistics
+from nodrop.report.escape import escape_terminal
+from nodrop.report.names import format_count
+from nodrop.results.outcome import Outcome, Statistic, rule_statistics
 
 SHOWN_RULES = 10
 """How many of the slowest rules stand in the table, beside those that found something."""
@@ -13,18 +13,18 @@ def format_statistics_table(outcome: Outcome, *, verbose: bool) -> list[str]:
 
     Rules without findings that are not among the slowest are left out, unless `verbose`. No lines where nobody asked.
     """
-    every = statistics(outcome)
+    every = rule_statistics(outcome)
     if not every:
         return []
     shown = [row for place, row in enumerate(every) if verbose or place < SHOWN_RULES or row.findings]
     remaining_statistics = [row for row in every if row not in shown]
-    rows = [("rule", "findings", "evaluations", "seconds"), *(_row(row.rule, [row]) for row in shown)]
+    rows = [("rule", "findings", "evaluations", "seconds"), *(_statistics_row(row.rule, [row]) for row in shown)]
     rows += (
-        [_row(f"({count(len(remaining_statistics), 'more rule')})", remaining_statistics)]
+        [_statistics_row(f"({format_count(len(remaining_statistics), 'more rule')})", remaining_statistics)]
         if remaining_statistics
         else []
     )
-    rows.append(_row(f"({count(len(every), 'rule')} together)", list(every)))
+    rows.append(_statistics_row(f"({format_count(len(every), 'rule')} together)", list(every)))
     first, *widths = (max(map(len, column)) for column in zip(*rows, strict=True))
     return [
         "  ".join([name.ljust(first), *(number.rjust(width) for number, width in zip(numbers, widths, strict=True))])
@@ -32,6 +32,6 @@ def format_statistics_table(outcome: Outcome, *, verbose: bool) -> list[str]:
     ]
 
 
-def _row(name: str, stats: list[Statistic]) -> tuple[str, str, str, str]:
+def _statistics_row(name: str, stats: list[Statistic]) -> tuple[str, str, str, str]:
     findings, evaluations = sum(row.findings for row in stats), sum(row.evaluations for row in stats)
-    return terminal(name), str(findings), str(evaluations), f"{sum(row.seconds for row in stats):.3f}"
+    return escape_terminal(name), str(findings), str(evaluations), f"{sum(row.seconds for row in stats):.3f}"

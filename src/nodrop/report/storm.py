@@ -11,17 +11,17 @@ from nodrop.model.fabric import End, Interface
 from nodrop.model.index import Index
 from nodrop.model.qos import PfcWatchdog, QosProfile
 from nodrop.model.states import Unknown, UnknownFact
-from nodrop.model.subject import text as subject_text
+from nodrop.model.subject import subject_text as subject_text
 from nodrop.proofs.storm import StoppedPort, Storm, StormModel, count_ports
 from nodrop.proofs.storm_hosts import FillTime
-from nodrop.report.escape import terminal
-from nodrop.report.names import count
+from nodrop.report.escape import escape_terminal
+from nodrop.report.names import format_count
 
 Facts = dict[str, Any]
-VERSION = 1
-BOUND = "A watchdog bounds the length of a freeze, not its reach."
+FORMAT_VERSION = 1
+WATCHDOG_BOUND_SENTENCE = "A watchdog bounds the length of a freeze, not its reach."
 _SHOWN_STORMS = 10
-_ENDING = ("drop", "forward")
+_FREEZE_ENDING_ACTIONS = ("drop", "forward")
 """The actions of a watchdog that free what waits for the port."""
 
 
@@ -37,11 +37,11 @@ def storm_facts(index: Index) -> Facts:
             freeze = _freeze_facts(index, port)
             freezes.setdefault(repr(freeze), (freeze, []))[1].append(port)
         for freeze, ports in freezes.values():
-            facts = _facts_of(index, storm, freeze)
-            merged.setdefault(_kind_of(facts), {"ports": [], **facts})["ports"] += [list(port) for port in ports]
+            facts = _storm_facts_of_watchdog(index, storm, freeze)
+            merged.setdefault(_alike_port_key(facts), {"ports": [], **facts})["ports"] += [list(port) for port in ports]
     rows = sorted(merged.values(), key=lambda row: (-row["gpus"], -row["hosts"], -row["host_ports"], row["ports"]))
     return {
-        "version": VERSION,
+        "version": FORMAT_VERSION,
         "claim": "storm",
         "fabric": index.fabric.name,
         "missing": [{"part": subject_text(fact.subject), "fact": fact.what} for fact in check.missing],
@@ -49,7 +49,7 @@ def storm_facts(index: Index) -> Facts:
     }
 
 
-def _kind_of(facts: Facts) -> str:
+def _alike_port_key(facts: Facts) -> str:
     """Return what two ports have in common whose NICs stop as much: all but the ports that are named."""
     steps = [{**step, "example": None, "over": step["over"] is not None} for step in facts["steps"]]
     following = facts["next_watchdog"]
@@ -95,7 +95,7 @@ def _watchdog_of(index: Index, port: End) -> PfcWatchdog | None | Unknown:
     return qos.pfc_watchdog if isinstance(qos, QosProfile) else None
 
 
-def _facts_of(index: Index, storm: Storm, freeze: Facts) -> Facts:
+def _storm_facts_of_watchdog(index: Index, storm: Storm, freeze: Facts) -> Facts:
     return {
         "host_ports": count_ports(storm.host_ports),
         "hosts": storm.hosts,
@@ -137,7 +137,7 @@ def _freeze_facts(index: Index, port: End) -> Facts:
     detection = watchdog.detection_ms
     if isinstance(detection, Unknown) or detection is None or polling is None:
         return {"ends": None, "least_ms": None, "most_ms": None, "action": watchdog.action}
-    ends = watchdog.action in _ENDING
+    ends = watchdog.action in _FREEZE_ENDING_ACTIONS
     return {
         "ends": ends,
         "least_ms": detection if ends else None,
@@ -174,43 +174,46 @@ def freezes_for_ever(facts: Facts) -> bool:
 
 def render_storms(facts: Facts) -> str:
     """Return the page of `nodrop prove --claim storm`, every line ended."""
-    return "".join(f"{terminal(line).rstrip()}\n" for line in _lines(facts))
+    return "".join(f"{escape_terminal(line).rstrip()}\n" for line in _storm_lines(facts))
 
 
-def _lines(facts: Facts) -> Iterator[str]:
+def _storm_lines(facts: Facts) -> Iterator[str]:
     storms = facts["storms"]
     reaching = [row for row in storms if row["host_ports"]]
     if not reaching:
         yield f"No NIC stops other hosts, no pause leaves its port: {facts['fabric']}"
         return
     worst = reaching[0]
-    yield f"One NIC that pauses for ever stops up to {_reach(worst)}: {facts['fabric']}"
+    yield f"One NIC that pauses for ever stops up to {_format_reach(worst)}: {facts['fabric']}"
     for row in reaching[:_SHOWN_STORMS]:
         yield ""
-        like = f" and {count(len(row['ports']) - 1, 'port')} like it" if len(row["ports"]) > 1 else ""
-        yield f"  {':'.join(row['ports'][0])}{like}: stops {_reach(row)}"
+        like = f" and {format_count(len(row['ports']) - 1, 'port')} like it" if len(row["ports"]) > 1 else ""
+        yield f"  {':'.join(row['ports'][0])}{like}: stops {_format_reach(row)}"
         yield from (f"    {line}" for line in _row_lines(row))
     if len(reaching) > _SHOWN_STORMS:
         yield ""
         yield f"  and {len(reaching) - _SHOWN_STORMS} kinds of ports with less reach"
     yield ""
     if facts["missing"]:
-        yield f"{count(len(facts['missing']), 'fact')} unknown: a pause may reach farther."
-    yield BOUND
+        yield f"{format_count(len(facts['missing']), 'fact')} unknown: a pause may reach farther."
+    yield WATCHDOG_BOUND_SENTENCE
     yield "Times: from all lossless ports of a switch filling up, to one sender at line rate filling each buffer."
 
 
-def _reach(row: Facts) -> str:
-    hosts = f" of {count(row['hosts'], 'host')}" if row["hosts"] else ""
-    gpus = f" with {count(row['gpus'], 'GPU')}" if row["gpus"] else ""
-    return f"{count(row['host_ports'], 'other host port')}{hosts}{gpus}"
+def _format_reach(row: Facts) -> str:
+    hosts = f" of {format_count(row['hosts'], 'host')}" if row["hosts"] else ""
+    gpus = f" with {format_count(row['gpus'], 'GPU')}" if row["gpus"] else ""
+    return f"{format_count(row['host_ports'], 'other host port')}{hosts}{gpus}"
 
 
 def _row_lines(row: Facts) -> Iterator[str]:
     for step in row["steps"]:
         where = "to hosts" if step["to_hosts"] else "between switches"
         over = "" if step["over"] is None else f", waits for {':'.join(step['over'])}"
-        yield f"after {_times(step)}: {count(step['ports'], 'port')} {where} ({':'.join(step['example'])}{over})"
+        yield (
+            f"after {_format_time_span(step)}: {format_count(step['ports'], 'port')} "
+            f"{where} ({':'.join(step['example'])}{over})"
+        )
     freeze = row["freeze"]
     if freeze["ends"]:
         times = f"{freeze['least_ms']} to {freeze['most_ms']} ms"
@@ -224,7 +227,7 @@ def _row_lines(row: Facts) -> Iterator[str]:
         yield f"next watchdog: {port}, not before {least} ms"
 
 
-def _times(step: Facts) -> str:
+def _format_time_span(step: Facts) -> str:
     if step["least_us"] is None or step["most_us"] is None:
         return "an unknown time"
     return f"{step['least_us']:g} to {step['most_us']:g} µs"

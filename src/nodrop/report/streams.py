@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from nodrop.model.fabric import CounterStream, Device, Fabric
-from nodrop.platforms.kit.traits import known_traits
+from nodrop.platforms.kit.traits import newest_traits
 from nodrop.report.buffering import known_or_none
 
 
-def streams(fabric: Fabric) -> Iterator[dict[str, object]]:
+def stream_facts(fabric: Fabric) -> Iterator[dict[str, object]]:
     """Yield each kind of stream once by role and model, of the switch that samples most counters."""
     worst: dict[tuple[Any, ...], tuple[Device, CounterStream]] = {}
     for device in fabric.devices:
@@ -17,7 +17,7 @@ def streams(fabric: Fabric) -> Iterator[dict[str, object]]:
             if key not in worst or stream.counters_count > worst[key][1].counters_count:
                 worst[key] = (device, stream)
     for (role, platform, model, _), (device, stream) in worst.items():
-        traits = known_traits(device.platform)
+        traits = newest_traits(device.platform)
         stream_traits = traits.streams if traits else None
         yield {
             "role": role,

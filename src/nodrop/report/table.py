@@ -3,11 +3,11 @@
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 
-from nodrop.report.escape import terminal
+from nodrop.report.escape import escape_terminal
 
 TABLE_COLUMNS = 100
-_NARROWEST = 12
-_GAP = "  "
+_MIN_COLUMN_CHARACTERS = 12
+_COLUMN_GAP = "  "
 
 
 def wrap_text(
@@ -29,7 +29,7 @@ def format_table_section(title: str, column_heads: Sequence[str], table_rows: It
 
     Lines stay within 100 columns as long as there are cells of several words to wrap.
     """
-    table = [[terminal(cell) for cell in row] for row in table_rows]
+    table = [[escape_terminal(cell) for cell in row] for row in table_rows]
     if not table:
         return
     yield ""
@@ -41,17 +41,19 @@ def format_table_section(title: str, column_heads: Sequence[str], table_rows: It
         ]
         for number in range(max(map(len, cells))):
             line = (cell[number] if number < len(cell) else "" for cell in cells)
-            yield _GAP + _GAP.join(fragment.ljust(width) for fragment, width in zip(line, widths, strict=True))
+            yield _COLUMN_GAP + _COLUMN_GAP.join(
+                fragment.ljust(width) for fragment, width in zip(line, widths, strict=True)
+            )
 
 
 def _column_widths(table: Sequence[Sequence[str]]) -> list[int]:
     """Return the width of each column: that of its longest cell, the widest of them narrowed until a row fits."""
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     least = [
-        max([_NARROWEST, *(len(word) for cell in column for word in cell.split())])
+        max([_MIN_COLUMN_CHARACTERS, *(len(word) for cell in column for word in cell.split())])
         for column in zip(*table, strict=True)
     ]
-    excess = sum(widths) + len(_GAP) * len(widths) - TABLE_COLUMNS
+    excess = sum(widths) + len(_COLUMN_GAP) * len(widths) - TABLE_COLUMNS
     while excess > 0:
         spare = [
             (width - lowest, width, place) for place, (width, lowest) in enumerate(zip(widths, least, strict=True))

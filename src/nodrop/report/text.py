@@ -6,33 +6,39 @@ from itertools import groupby
 
 from nodrop.engine.fact_words import describe_fact
 from nodrop.engine.finding import SEVERITIES, Finding, UnknownVerdict
-from nodrop.engine.unknowns import write_statement
-from nodrop.inputs.contents import UNREAD
-from nodrop.model.modes import UNDECIDED
-from nodrop.model.reading import DECLARED_LINE, NOT_COMPUTED, UNKNOWN_LINE, Assumption, Note
+from nodrop.engine.unknowns import format_owner_statement
+from nodrop.inputs.contents import UNREAD_NOTE_KINDS
+from nodrop.model.modes import UNDECIDED_MODE
+from nodrop.model.reading import (
+    DECLARED_LINE_NOTE_KIND,
+    NOT_COMPUTED_NOTE_KIND,
+    UNKNOWN_LINE_NOTE_KIND,
+    Assumption,
+    Note,
+)
 from nodrop.report.agreement import render_comparison as text_of
-from nodrop.report.block import Page, format_finding_block
+from nodrop.report.block import ReportStyle, format_finding_block
 from nodrop.report.hidden import format_hidden_findings
 from nodrop.report.links import TerminalLinks
-from nodrop.report.names import count, format_name_list, name
+from nodrop.report.names import format_count, format_name, format_name_list
 from nodrop.report.statistics import format_statistics_table
-from nodrop.report.unread import ignored, list_unread_files, summarize_left_out
+from nodrop.report.unread import ignored_file_lines, list_unread_files, summarize_left_out
 from nodrop.results.outcome import (
     SHOWN_GROUPS,
     FindingGroups,
     Outcome,
+    count_outcome,
     fold_groups,
     group_findings,
     select_shown_groups,
-    summary,
 )
 
 _NOTES_OF_A_KIND = 5
 _NAMED_FACTS = 3
-_A_FILE = "a file that states "
+_STATING_FILE_TEXT_START = "a file that states "
 """Missing facts that a short report names."""
-_EXPLAIN = "`nodrop explain RULE --at ID PATH` shows the values behind a finding; ID follows ^^^ or the first =."
-_IN_THE_LAST_LINE = frozenset({UNKNOWN_LINE, DECLARED_LINE, NOT_COMPUTED})
+_EXPLAIN_HINT = "`nodrop explain RULE --at ID PATH` shows the values behind a finding; ID follows ^^^ or the first =."
+_TOTALS_NOTE_KINDS = frozenset({UNKNOWN_LINE_NOTE_KIND, DECLARED_LINE_NOTE_KIND, NOT_COMPUTED_NOTE_KIND})
 """Kinds of notes that the totals count, and that are listed only where the report is verbose."""
 
 
@@ -54,7 +60,7 @@ def render(
     Quoted lines and fixes are fitted into `width` columns. Only ASCII is added to the words of the findings, and no
     colors unless `color` is set.
     """
-    page = Page(color=color, verbose=verbose, width=width, line=outcome.line, links=links)
+    page = ReportStyle(color=color, verbose=verbose, width=width, line=outcome.line, links=links)
     every = group_findings(outcome.findings)
     causes, under = fold_groups(every)
     shown = every if verbose else select_shown_groups(causes)
@@ -64,14 +70,16 @@ def render(
     ]
     problems = [line for problem in outcome.problems for line in page.problem(problem)]
     other_notes = [
-        note for note in outcome.notes if note.kind not in UNREAD and (verbose or note.kind not in _IN_THE_LAST_LINE)
+        note
+        for note in outcome.notes
+        if note.kind not in UNREAD_NOTE_KINDS and (verbose or note.kind not in _TOTALS_NOTE_KINDS)
     ]
     besides = [
         _unknown_lines(outcome.unknown, page),
         [page.format_line("note", "note", text) for text in _note_lines(other_notes, page)],
     ]
     unread = list_unread_files(outcome.unread, page)
-    besides.append(ignored(outcome, page) if verbose else [])
+    besides.append(ignored_file_lines(outcome, page) if verbose else [])
     besides.append(format_hidden_findings(outcome.hidden, page) if verbose else [])
     seen = [[*text_of(validation)] for validation in outcome.validations]
     cost = format_statistics_table(outcome, verbose=verbose)
@@ -79,7 +87,7 @@ def render(
         page.paint("strong", line) for line in (summarize_left_out(outcome), format_outcome_totals(outcome)) if line
     ]
     if outcome.findings:
-        summed.insert(0, page.paint("", _EXPLAIN))
+        summed.insert(0, page.paint("", _EXPLAIN_HINT))
     paragraphs = (
         [*findings, unread, problems, *seen, cost]
         if quiet
@@ -100,10 +108,14 @@ def render(
 
 def format_outcome_totals(outcome: Outcome) -> str:
     """Return the last line: the checked parts, the findings, and the parts that these leave out."""
-    total = summary(outcome)
-    looked_at = [count(total.devices, "device"), count(total.interfaces, "interface"), count(total.rules, "rule")]
+    total = count_outcome(outcome)
+    looked_at = [
+        format_count(total.devices, "device"),
+        format_count(total.interfaces, "interface"),
+        format_count(total.rules, "rule"),
+    ]
     if not total.devices and outcome.hosts:
-        looked_at = [f"files of {count(outcome.hosts, 'host')}", count(total.rules, "rule")]
+        looked_at = [f"files of {format_count(outcome.hosts, 'host')}", format_count(total.rules, "rule")]
     nothing = "no findings in " if total.rules else "nothing checked in "
     if outcome.lacks_devices and total.rules:
         nothing = f"incomplete: {nothing}"
@@ -117,7 +129,7 @@ def format_outcome_totals(outcome: Outcome) -> str:
         ),
         (len(outcome.problems), "problem" if len(outcome.problems) == 1 else "problems"),
     )
-    counts = [count(getattr(total, severity), severity) for severity in SEVERITIES] if outcome.findings else []
+    counts = [format_count(getattr(total, severity), severity) for severity in SEVERITIES] if outcome.findings else []
     counts += [f"{number} {words}" for number, words in besides if number]
     opening = (
         ("" if outcome.findings else nothing) + ", ".join(looked_at)
@@ -126,17 +138,17 @@ def format_outcome_totals(outcome: Outcome) -> str:
     )
     new_total = f"{opening}: {', '.join(counts)}" if counts else opening
     if total.evpn_not_computed:
-        new_total += f"; EVPN routes of {count(total.evpn_not_computed, 'device')} not computed"
+        new_total += f"; EVPN routes of {format_count(total.evpn_not_computed, 'device')} not computed"
     if total.leaks_not_computed:
-        new_total += f"; routes leaked between VRFs of {count(total.leaks_not_computed, 'device')} not computed"
+        new_total += f"; routes leaked between VRFs of {format_count(total.leaks_not_computed, 'device')} not computed"
     return new_total
 
 
-def _assumption_lines(assumptions: Sequence[Assumption], page: Page) -> list[str]:
+def _assumption_lines(assumptions: Sequence[Assumption], page: ReportStyle) -> list[str]:
     assumption_texts = (
         (
             assumption.value
-            if assumption.fact == "mode" and assumption.value != UNDECIDED
+            if assumption.fact == "mode" and assumption.value != UNDECIDED_MODE
             else f"{assumption.fact} = {assumption.value}"
         )
         + f" ({assumption.reason})"
@@ -145,7 +157,7 @@ def _assumption_lines(assumptions: Sequence[Assumption], page: Page) -> list[str
     return [page.format_line("strong", "assumed", ", ".join(assumption_texts))] if assumptions else []
 
 
-def _format_counts_by_rule(every: FindingGroups, page: Page) -> list[str]:
+def _format_counts_by_rule(every: FindingGroups, page: ReportStyle) -> list[str]:
     """How often each rule was broken, the worst and then the commonest first."""
     of_rule: dict[tuple[int, str], list[Finding]] = {}
     numbers: Counter[tuple[int, str]] = Counter()
@@ -156,14 +168,14 @@ def _format_counts_by_rule(every: FindingGroups, page: Page) -> list[str]:
     lines = [f"{SHOWN_GROUPS} of {len(every)} different findings are shown; -v lists all. By rule:"]
     for rule, findings in sorted(of_rule.items(), key=lambda item: (item[0][0], -len(item[1]), item[0][1])):
         devices = len({(finding.within, finding.device) for finding in findings if finding.device is not None})
-        where = f" on {count(devices, 'device')}" if devices else ""
+        where = f" on {format_count(devices, 'device')}" if devices else ""
         kinds = f", {numbers[rule]} different" if numbers[rule] > 1 else ""
         head = page.rules(SEVERITIES[rule[0]], SEVERITIES[rule[0]], rule[1])
-        lines.append(f"  {head}: {count(len(findings), 'finding')}{where}{kinds}")
+        lines.append(f"  {head}: {format_count(len(findings), 'finding')}{where}{kinds}")
     return lines
 
 
-def _unknown_lines(verdicts: Sequence[UnknownVerdict], page: Page) -> list[str]:
+def _unknown_lines(verdicts: Sequence[UnknownVerdict], page: ReportStyle) -> list[str]:
     """Return what could not be decided: a line for each thing that the owner can state, and one for all other facts.
 
     Where all is shown, every rule and missing fact is.
@@ -176,25 +188,26 @@ def _unknown_lines(verdicts: Sequence[UnknownVerdict], page: Page) -> list[str]:
         if verdict.places:
             lines.append(_format_unknown_lines(verdict, page))
             continue
-        statement = write_statement(verdict)
+        statement = format_owner_statement(verdict)
         by_supply.setdefault(statement[0] if statement else "", []).append(verdict)
     return [*(_format_supply(alike, page) for alike in by_supply.values()), *lines]
 
 
-def _format_supply(verdicts: Sequence[UnknownVerdict], page: Page) -> str:
+def _format_supply(verdicts: Sequence[UnknownVerdict], page: ReportStyle) -> str:
     """Return one line for verdicts that lack the same thing, with the line of fabric.yaml that states it."""
-    if len(verdicts) == 1 and not write_statement(verdicts[0]):
+    if len(verdicts) == 1 and not format_owner_statement(verdicts[0]):
         return _format_unknown_verdicts(verdicts, page)
     rules = list(dict.fromkeys(verdict.rule for verdict in verdicts))
-    devices = dict.fromkeys(name(device) for verdict in verdicts for device in verdict.devices)
+    devices = dict.fromkeys(format_name(device) for verdict in verdicts for device in verdict.devices)
     where = f" on {format_name_list(devices)}" if devices else ""
-    statement = write_statement(verdicts[0])
+    statement = format_owner_statement(verdicts[0])
     if statement is None:
         lacking = _format_missing_facts(verdicts, len(devices))
-        text = f"{count(len(rules), 'rule')} undecided{where}: no file states {lacking}; -v lists them"
+        text = f"{format_count(len(rules), 'rule')} undecided{where}: no file states {lacking}; -v lists them"
     else:
         text = (
-            f"{count(len(rules), 'rule')} undecided{where} without {statement[0]}; state in fabric.yaml: {statement[1]}"
+            f"{format_count(len(rules), 'rule')} undecided{where} without {statement[0]}; "
+            f"state in fabric.yaml: {statement[1]}"
         )
     return page.format_line("unknown", "unknown", text)
 
@@ -203,7 +216,7 @@ def _format_missing_facts(verdicts: Sequence[UnknownVerdict], devices_count: int
     """Return the facts that verdicts lack, the first few; each with its devices where some of all have it."""
     lacking: dict[str, dict[str, None]] = {}
     for verdict in verdicts:
-        lacking.setdefault(_file_fact(verdict), {}).update(dict.fromkeys(map(name, verdict.devices)))
+        lacking.setdefault(_file_fact(verdict), {}).update(dict.fromkeys(map(format_name, verdict.devices)))
     shown = [
         f"{fact} ({format_name_list(devices)})" if 0 < len(devices) < devices_count else fact
         for fact, devices in list(lacking.items())[:_NAMED_FACTS]
@@ -214,7 +227,7 @@ def _format_missing_facts(verdicts: Sequence[UnknownVerdict], devices_count: int
 
 def _file_fact(verdict: UnknownVerdict) -> str:
     """Return the fact that a file has to state."""
-    _, stated, fact = verdict.resolved_by.partition(_A_FILE)
+    _, stated, fact = verdict.resolved_by.partition(_STATING_FILE_TEXT_START)
     return fact if stated else describe_fact(verdict.missing)
 
 
@@ -228,31 +241,33 @@ def _group_verdicts_by_cause(verdicts: Sequence[UnknownVerdict]) -> Iterable[lis
     return causes.values()
 
 
-def _format_unknown_verdicts(alike: Sequence[UnknownVerdict], page: Page) -> str:
+def _format_unknown_verdicts(alike: Sequence[UnknownVerdict], page: ReportStyle) -> str:
     verdict = alike[0]
     if verdict.places:
         return _format_unknown_lines(verdict, page)
-    subjects = count(verdict.subjects_count, "subject")
-    devices = f" on {count(len(verdict.devices), 'device')} ({format_name_list(map(name, verdict.devices))})"
+    subjects = format_count(verdict.subjects_count, "subject")
+    devices = (
+        f" on {format_count(len(verdict.devices), 'device')} ({format_name_list(map(format_name, verdict.devices))})"
+    )
     text = f"{subjects}{devices if verdict.devices else ''}: {verdict.reason}"
     head = page.rules("unknown", "unknown", *(unknown_verdict.rule for unknown_verdict in alike))
     return f"{head}: {page.paint('', text)}"
 
 
-def _format_unknown_lines(verdict: UnknownVerdict, page: Page) -> str:
+def _format_unknown_lines(verdict: UnknownVerdict, page: ReportStyle) -> str:
     """Return one line for all lines of a kind: the place of the first, and how many there are."""
     first_place = verdict.places[0]
     place = f"{first_place.file}:{first_place.span.line}" if first_place.span else first_place.file
     lines = len(verdict.places)
-    extent = f" ({lines} lines on {format_name_list(map(name, verdict.devices))})" if lines > 1 else ""
+    extent = f" ({lines} lines on {format_name_list(map(format_name, verdict.devices))})" if lines > 1 else ""
     head = page.rules("unknown", "unknown", verdict.rule)
     return f"{head}: {page.paint('', f'{place}: {verdict.of_lines}{extent}')}"
 
 
-def _note_lines(notes: Sequence[Note], page: Page) -> list[str]:
+def _note_lines(notes: Sequence[Note], page: ReportStyle) -> list[str]:
     """Every note with its place; unless verbose, equal ones once, and of each kind only the first few."""
     if page.verbose:
-        return [_note([note]) for note in notes]
+        return [_format_notes([note]) for note in notes]
     lines = []
     for kind, of_kind in groupby(notes, key=lambda note: note.kind):
         alike: dict[str, list[Note]] = {}
@@ -260,15 +275,17 @@ def _note_lines(notes: Sequence[Note], page: Page) -> list[str]:
             alike.setdefault(note.message, []).append(note)
         shown = list(alike.values())[:_NOTES_OF_A_KIND]
         excess = len(alike) - len(shown)
-        lines += [_note(same) for same in shown] + ([f"{excess} more about {kind}; -v lists them"] if excess else [])
+        lines += [_format_notes(same) for same in shown] + (
+            [f"{excess} more about {kind}; -v lists them"] if excess else []
+        )
     return lines
 
 
-def _note(same: Sequence[Note]) -> str:
+def _format_notes(same: Sequence[Note]) -> str:
     first_note = same[0]
     if len(same) > 1:
         devices = {note.device for note in same if note.device is not None}
-        where = f" on {format_name_list(map(name, devices))}" if devices else ""
+        where = f" on {format_name_list(map(format_name, devices))}" if devices else ""
         return f"{first_note.message} ({len(same)} times{where})"
     file = first_note.file if first_note.line is None else f"{first_note.file}:{first_note.line}"
     place = file if first_note.file else first_note.device

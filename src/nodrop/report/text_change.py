@@ -6,14 +6,14 @@ from difflib import unified_diff
 from nodrop import platforms
 from nodrop.engine.finding import Finding
 from nodrop.errors import InputProblems
-from nodrop.locate import load
+from nodrop.locate import load_unchanged_source
 from nodrop.model import subject
 from nodrop.model.change import Change
 from nodrop.model.reading import Reading, Source
-from nodrop.platforms.kit.secrets import suspicious
+from nodrop.platforms.kit.secrets import looks_like_secret
 from nodrop.report.explained import format_model_value
 
-_CONTEXT = 2
+_DIFF_CONTEXT_LINES = 2
 
 
 DiffLine = tuple[bool, str]
@@ -32,7 +32,7 @@ def format_fix_changes(finding: Finding, reading: Reading) -> Iterator[DiffLine]
         for change in wanted_changes:
             yield (
                 False,
-                f"{subject.text(change.subject)}: {format_model_value(change.old)} "
+                f"{subject.subject_text(change.subject)}: {format_model_value(change.old)} "
                 f"becomes {format_model_value(change.new)}",
             )
         if reading.decided is None and device in reading.sources:
@@ -41,12 +41,12 @@ def format_fix_changes(finding: Finding, reading: Reading) -> Iterator[DiffLine]
 
 def _describe_file_edits(device: str, wanted_changes: list[Change], reading: Reading) -> Iterator[DiffLine]:
     platform = next((switch.platform for switch in reading.fabric.devices if switch.name == device), "")
-    editor = platforms.editor(platform) if platform in platforms.names() else None
+    editor = platforms.find_editor(platform) if platform in platforms.platform_names() else None
     if editor is None:
         return
     sources = reading.sources[device]
     try:
-        bundle = {source.name: load(source) for source in sources}
+        bundle = {source.name: load_unchanged_source(source) for source in sources}
         edit = editor.edit(bundle, wanted_changes, name=device)
     except InputProblems as error:
         yield False, str(error.problems[0])
@@ -59,7 +59,7 @@ def _describe_file_edits(device: str, wanted_changes: list[Change], reading: Rea
     for follow in edit.follows:
         yield (
             False,
-            f"and so {subject.text(follow.subject)}: {format_model_value(follow.old)} "
+            f"and so {subject.subject_text(follow.subject)}: {format_model_value(follow.old)} "
             f"becomes {format_model_value(follow.new)}",
         )
 
@@ -67,7 +67,7 @@ def _describe_file_edits(device: str, wanted_changes: list[Change], reading: Rea
 def diff_file_texts(display: str, old_content: bytes, new_content: bytes) -> Iterator[str]:
     """Yield a unified diff of a text."""
     before, after = old_content.decode(errors="replace").splitlines(), new_content.decode(errors="replace").splitlines()
-    return unified_diff(before, after, display, display, n=_CONTEXT, lineterm="")
+    return unified_diff(before, after, display, display, n=_DIFF_CONTEXT_LINES, lineterm="")
 
 
 def _diff_lines(device: str, source: Source, old: bytes, new: bytes, reading: Reading) -> Iterator[str]:
@@ -75,4 +75,4 @@ def _diff_lines(device: str, source: Source, old: bytes, new: bytes, reading: Re
     before = old.decode(errors="replace").splitlines()
     secret = {before[line - 1] for name, file, line in reading.secret_lines if (name, file) == (device, source.name)}
     for line in diff_file_texts(source.display, old, new):
-        yield f"{line[0]}(a secret)" if line[1:] in secret or suspicious(line[1:]) else line
+        yield f"{line[0]}(a secret)" if line[1:] in secret or looks_like_secret(line[1:]) else line

@@ -4,18 +4,18 @@ from collections.abc import Iterable, Sequence
 
 from nodrop.inputs.known import Ignored
 from nodrop.model.reading import Note
-from nodrop.report.block import Page
-from nodrop.report.escape import terminal
-from nodrop.report.names import count
+from nodrop.report.block import ReportStyle
+from nodrop.report.escape import escape_terminal
+from nodrop.report.names import format_count
 from nodrop.results.outcome import Outcome
 
-_NAMED = 20
+_MAX_NAMED_FILES = 20
 """Files of one reason that are named, unless the report is verbose."""
 _NAMED_LAST = 3
 """Files that the last line names."""
 
 
-def list_unread_files(notes: Sequence[Note], report_style: Page) -> list[str]:
+def list_unread_files(notes: Sequence[Note], report_style: ReportStyle) -> list[str]:
     """Return a line for each reason why files were not read, with their names."""
     rows = ((note.file or "", note.message) for note in notes)
     return [
@@ -23,7 +23,7 @@ def list_unread_files(notes: Sequence[Note], report_style: Page) -> list[str]:
     ]
 
 
-def ignored(outcome: Outcome, report_style: Page) -> list[str]:
+def ignored_file_lines(outcome: Outcome, report_style: ReportStyle) -> list[str]:
     """Return a line for each reason why files are ignored, with their names."""
     rows = outcome.files.ignored if outcome.files is not None else ()
     return [report_style.format_line("note", "ignored", text) for text in _format_files_by_reason(rows, report_style)]
@@ -31,17 +31,17 @@ def ignored(outcome: Outcome, report_style: Page) -> list[str]:
 
 def summarize_left_out(outcome: Outcome) -> str:
     """Return the line before the totals: files that were not read or are excluded, and rules that did not run."""
-    return "; ".join(filter(None, (_files(outcome), _format_skipped_rules(outcome))))
+    return "; ".join(filter(None, (_format_file_counts(outcome), _format_skipped_rules(outcome))))
 
 
 def _format_skipped_rules(outcome: Outcome) -> str:
     """Return how many rules did not run, and why; nothing where all did, or where there was nothing to check."""
     total = sum(len(skip.rules) for skip in outcome.skipped if outcome.devices or outcome.hosts)
     reasons = ", ".join(f"{len(skip.rules)} {skip.reason}" for skip in outcome.skipped)
-    return f"{count(total, 'rule')} skipped: {terminal(reasons)}" if total else ""
+    return f"{format_count(total, 'rule')} skipped: {escape_terminal(reasons)}" if total else ""
 
 
-def _files(outcome: Outcome) -> str:
+def _format_file_counts(outcome: Outcome) -> str:
     """Return how many files were read, and which were not or are excluded; nothing where there are none of these."""
     unread = list(dict.fromkeys(note.file or "" for note in outcome.unread))
     excluded = [row.file for row in outcome.files.ignored if row.is_excluded] if outcome.files is not None else []
@@ -49,16 +49,16 @@ def _files(outcome: Outcome) -> str:
     file_counts += [f"{len(excluded):,} excluded ({_format_first_files(excluded, _NAMED_LAST)})"] if excluded else []
     if not file_counts:
         return ""
-    read = [] if outcome.files is None else [f"{count(len(outcome.files.read), 'file')} read"]
+    read = [] if outcome.files is None else [f"{format_count(len(outcome.files.read), 'file')} read"]
     return "files: " + ", ".join([*read, *file_counts])
 
 
-def _format_files_by_reason(rows: Iterable[tuple[str, str] | Ignored], page: Page) -> list[str]:
+def _format_files_by_reason(rows: Iterable[tuple[str, str] | Ignored], page: ReportStyle) -> list[str]:
     files: dict[str, list[str]] = {}
     for row in rows:
         files.setdefault(row[1], []).append(row[0])
     return [
-        f"{_format_first_files(names, len(names) if page.verbose else _NAMED)}: {reason}"
+        f"{_format_first_files(names, len(names) if page.verbose else _MAX_NAMED_FILES)}: {reason}"
         for reason, names in files.items()
     ]
 

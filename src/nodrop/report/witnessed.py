@@ -4,42 +4,42 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from nodrop.engine.fact_words import describe_fact
-from nodrop.engine.finding import Finding, Located
+from nodrop.engine.finding import FileLocation, Finding
 from nodrop.engine.nodes import (
     Attribute,
     Call,
     Logic,
     Node,
     Not,
+    facts_used_by,
+    format_node,
     format_without_brackets,
-    leaves,
-    path,
+    model_path_of,
     stored_field_paths,
-    text,
 )
-from nodrop.engine.rule import FromOption, Rule
-from nodrop.engine.scopes import Gap, ScopeItem
+from nodrop.engine.rule import OptionArgument, Rule
+from nodrop.engine.scopes import ScopeItem, UnknownItems
 from nodrop.engine.unknowns import advise_on_missing_fact
-from nodrop.engine.witness import AbsentValue, Step, Witness, describe_absent_subject, meant
+from nodrop.engine.witness import AbsentValue, Step, Witness, describe_absent_subject, items_at_subject
 from nodrop.model.fabric import MODES
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
-from nodrop.model.subject import FABRIC, Subject, sort_key
-from nodrop.model.subject import text as subject_text
-from nodrop.report.escape import terminal
+from nodrop.model.subject import FABRIC_HEAD, Subject, subject_sort_key
+from nodrop.model.subject import subject_text as subject_text
+from nodrop.report.escape import escape_terminal
 from nodrop.report.explained import format_model_value
-from nodrop.report.origins import StatedBy, explain_fabric_key_origins, explain_value_origins
-from nodrop.report.rules import finds
+from nodrop.report.origins import DescribeKeySource, explain_fabric_key_origins, explain_value_origins
+from nodrop.report.rules import message_of_rule
 from nodrop.report.table import TABLE_COLUMNS, wrap_text
 from nodrop.report.text_change import format_fix_changes
 from nodrop.results.outcome import Outcome
 
-_LISTED = 12
+_MAX_LISTED_SUBJECTS = 12
 """How many subjects of one verdict are named."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class ExplainRequest:
     """A rule, the subject to explain, and the rule's results for the whole fabric."""
 
     rule: Rule
@@ -50,7 +50,7 @@ class Asked:
     options: Mapping[str, object]
     set_at: Mapping[str, str] = field(default_factory=dict)
     """Where a site set an option; those that are missing have their defaults."""
-    stated_by: StatedBy = lambda _key: ""
+    stated_by: DescribeKeySource = lambda _key: ""
     in_intent: Callable[[Finding], Iterable[str]] = lambda _finding: ()
     """Of an intent: the lines of its text that end a finding, as a diff."""
     off: str = ""
@@ -63,20 +63,20 @@ class Asked:
         return tuple(
             sorted(
                 (finding for finding in found_findings if finding.rule == self.rule.name),
-                key=lambda finding: sort_key(finding.subject),
+                key=lambda finding: subject_sort_key(finding.subject),
             )
         )
 
 
-def render_witness_page(witness_request: Asked) -> str:
+def render_witness_page(witness_request: ExplainRequest) -> str:
     """Return the values that a rule saw at a subject; ValueError if it checks nothing there."""
     lines = (
         _item_lines(witness_request) if witness_request.rule.claim is not None else _format_findings(witness_request)
     )
-    return "".join(f"{terminal(line).rstrip()}\n" for line in (*_silence_reasons(witness_request), *lines))
+    return "".join(f"{escape_terminal(line).rstrip()}\n" for line in (*_silence_reasons(witness_request), *lines))
 
 
-def _silence_reasons(asked: Asked) -> Iterator[str]:
+def _silence_reasons(asked: ExplainRequest) -> Iterator[str]:
     """Yield the reasons why the rule does not apply to this fabric, regardless of its values."""
     if asked.rule.modes.isdisjoint(asked.reading.modes):
         mode = " or ".join(mode_name for mode_name in MODES if mode_name in asked.reading.modes)
@@ -94,8 +94,8 @@ def _silence_reasons(asked: Asked) -> Iterator[str]:
         yield ""
 
 
-def _item_lines(asked: Asked) -> Iterator[str]:
-    selection = meant(asked.rule, asked.at, asked.index)
+def _item_lines(asked: ExplainRequest) -> Iterator[str]:
+    selection = items_at_subject(asked.rule, asked.at, asked.index)
     if len(selection.items) == 1:
         yield from _lines_of_item(asked, selection.items[0])
     else:
@@ -106,7 +106,7 @@ def _item_lines(asked: Asked) -> Iterator[str]:
         )
 
 
-def _gap_advice(witness_request: Asked, gap: Gap) -> str:
+def _gap_advice(witness_request: ExplainRequest, gap: UnknownItems) -> str:
     unknown_verdicts = [
         unknown_verdict
         for unknown_verdict in witness_request.outcome.unknown
@@ -118,7 +118,7 @@ def _gap_advice(witness_request: Asked, gap: Gap) -> str:
     )
 
 
-def _lines_of_several_items(asked: Asked, items: Sequence[ScopeItem]) -> Iterator[str]:
+def _lines_of_several_items(asked: ExplainRequest, items: Sequence[ScopeItem]) -> Iterator[str]:
     """Yield the rule's verdict on each item below a subject."""
     rule = asked.rule
     if not items:
@@ -130,10 +130,10 @@ def _lines_of_several_items(asked: Asked, items: Sequence[ScopeItem]) -> Iterato
         witness = Witness(rule=rule, item=item, index=asked.index, options=asked.options)
         verdicts.setdefault(_describe_verdict(rule, _evaluated_steps(witness)), []).append(rule.scope.subject(item))
     for verdict, subjects in verdicts.items():
-        names = [subject_text(subject) for subject in sorted(subjects, key=sort_key)]
-        overflow = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+        names = [subject_text(subject) for subject in sorted(subjects, key=subject_sort_key)]
+        overflow = f" and {len(names) - _MAX_LISTED_SUBJECTS} more" if len(names) > _MAX_LISTED_SUBJECTS else ""
         yield ""
-        yield from _wrap_sentence(f"{verdict}: {', '.join(names[:_LISTED])}{overflow}")
+        yield from _wrap_sentence(f"{verdict}: {', '.join(names[:_MAX_LISTED_SUBJECTS])}{overflow}")
     yield ""
     yield "name one of them to see its values"
 
@@ -161,7 +161,7 @@ def _describe_verdict(rule: Rule, steps: Mapping[str, Step]) -> str:
     return "nothing found"
 
 
-def _lines_of_item(asked: Asked, item: ScopeItem) -> Iterator[str]:
+def _lines_of_item(asked: ExplainRequest, item: ScopeItem) -> Iterator[str]:
     rule = asked.rule
     subject = rule.scope.subject(item)
     witness = Witness(rule=rule, item=item, index=asked.index, options=asked.options)
@@ -171,9 +171,9 @@ def _lines_of_item(asked: Asked, item: ScopeItem) -> Iterator[str]:
     silent = rule.modes.isdisjoint(asked.reading.modes)
     yield _format_title(rule, subject, "would be found" if silent and verdict == "found" else verdict, findings)
     for finding in findings:
-        yield from _finding(finding)
+        yield from _finding_lines(finding)
     yield from _summarize_decision(steps)
-    yield from _conditions(steps)
+    yield from _condition_lines(steps)
     yield from _format_facts(asked, witness)
     for finding in findings:
         yield from _format_changes(finding, asked)
@@ -190,8 +190,10 @@ def _summarize_decision(steps: Mapping[str, Step]) -> Iterator[str]:
         supply = f"; supply {advice}" if advice else ""
         yield from _wrap_sentence(f"undecided: needs {describe_fact(step.missing)}{supply}", "  ")
         return
-    deciding = list(dict.fromkeys(f"{text(leaf.node)} is {_format_step(leaf)}" for leaf in _deciding_steps(step)))
-    yield from _wrap_sentence(f"decided by: {'; '.join(deciding[:_LISTED])}", "  ")
+    deciding = list(
+        dict.fromkeys(f"{format_node(leaf.node)} is {_format_step(leaf)}" for leaf in _deciding_steps(step))
+    )
+    yield from _wrap_sentence(f"decided by: {'; '.join(deciding[:_MAX_LISTED_SUBJECTS])}", "  ")
 
 
 def _deciding_steps(step: Step) -> Iterator[Step]:
@@ -207,7 +209,7 @@ def _format_title(rule: Rule, subject: Subject, verdict: str, findings: Sequence
     return f"{rule.name} at {subject_text(subject)}: {verdict}{how}"
 
 
-def _finding(finding: Finding) -> Iterator[str]:
+def _finding_lines(finding: Finding) -> Iterator[str]:
     yield ""
     yield from _wrap_sentence(finding.message, "  ")
     yield from _place_lines(finding.located, "  ")
@@ -225,26 +227,26 @@ def _finding(finding: Finding) -> Iterator[str]:
         yield from _place_lines(related.located, "  ")
 
 
-def _place_lines(located: Located | None, indent: str) -> Iterator[str]:
+def _place_lines(located: FileLocation | None, indent: str) -> Iterator[str]:
     if located is not None:
         span = f":{located.span.line}:{located.span.column}" if located.span else ""
         yield f"{indent}  --> {located.file}{span}"
 
 
-_CLAIMS = {"when": "when, which says where the rule is asked", "assert": "assert, which must be true there"}
+_TEXT_BY_RULE_KEY = {"when": "when, which says where the rule is asked", "assert": "assert, which must be true there"}
 
 
-def _conditions(witness_steps: Mapping[str, Step]) -> Iterator[str]:
+def _condition_lines(witness_steps: Mapping[str, Step]) -> Iterator[str]:
     for key, step in witness_steps.items():
         yield ""
-        yield f"{_CLAIMS[key]}: {_format_truth(step)}"
-        rows = list(_rows(step, 1, head=isinstance(step.node, Logic) and step.node.word == "or"))
+        yield f"{_TEXT_BY_RULE_KEY[key]}: {_format_truth(step)}"
+        rows = list(_condition_rows(step, 1, head=isinstance(step.node, Logic) and step.node.word == "or"))
         width = min(max((len(row[0]) for row in rows), default=0), TABLE_COLUMNS - 24)
         for written, value, note in rows:
             yield f"{written:{width}}  {value}{note}".rstrip()
 
 
-def _rows(step: Step, nesting_depth: int, *, head: bool = True) -> Iterator[tuple[str, str, str]]:
+def _condition_rows(step: Step, nesting_depth: int, *, head: bool = True) -> Iterator[tuple[str, str, str]]:
     """Yield a condition as lines: its text, its value, and whether it decided; of the whole, without `and`."""
     indent, note = "  " * nesting_depth, "  <- decides" if step.decides else ""
     match step.node:
@@ -252,10 +254,10 @@ def _rows(step: Step, nesting_depth: int, *, head: bool = True) -> Iterator[tupl
             if head:
                 yield f"{indent}{'all' if word == 'and' else 'one'} of", _format_truth(step), note
             for substep in step.parts:
-                yield from _rows(substep, nesting_depth + head)
+                yield from _condition_rows(substep, nesting_depth + head)
         case Not(node=Logic()):
             yield f"{indent}not", _format_truth(step), note
-            yield from _rows(step.parts[0], nesting_depth + 1)
+            yield from _condition_rows(step.parts[0], nesting_depth + 1)
         case _:
             yield f"{indent}{format_without_brackets(step.node)}", _format_step(step), note
 
@@ -276,7 +278,7 @@ def _format_step(step: Step) -> str:
     return "''" if step.value == "" else format_model_value(step.value)
 
 
-def _format_facts(witness_request: Asked, witness: Witness) -> Iterator[str]:
+def _format_facts(witness_request: ExplainRequest, witness: Witness) -> Iterator[str]:
     """Yield the facts that the rule rests on, each with its value and where that comes from."""
     facts = [leaf for leaf in witness_request.rule.leaves if not witness_request.rule.is_only_naming(leaf)]
     if not facts:
@@ -285,22 +287,22 @@ def _format_facts(witness_request: Asked, witness: Witness) -> Iterator[str]:
     yield "What it saw"
     for leaf in facts:
         step = witness.step(leaf)
-        yield from _wrap_sentence(f"{text(leaf)} = {_format_step(step)}", "  ")
+        yield from _wrap_sentence(f"{format_node(leaf)} = {_format_step(step)}", "  ")
         for origin in dict.fromkeys(_describe_value_origin(witness_request, witness, leaf, step.value)):
             yield from _wrap_sentence(origin, "    ")
 
 
-def _describe_value_origin(asked: Asked, witness: Witness, leaf: Node, value: object) -> Iterator[str]:
+def _describe_value_origin(asked: ExplainRequest, witness: Witness, leaf: Node, value: object) -> Iterator[str]:
     match leaf:
         case Attribute():
             yield from _describe_path_origin(asked, witness, leaf, value)
         case Call(word=word):
             yield f"computed by {word.name}:  {' '.join(word.doc.split()).partition('. ')[0].rstrip('.')}"
             for argument in leaf.arguments:
-                for inner in leaves(argument):
+                for inner in facts_used_by(argument):
                     step = witness.step(inner)
                     origin_text = "; ".join(_describe_value_origin(asked, witness, inner, step.value))
-                    yield f"from {text(inner)} = {_format_step(step)}; {origin_text}"
+                    yield f"from {format_node(inner)} = {_format_step(step)}; {origin_text}"
             for topic in sorted(word.rests_on):
                 yield from (
                     f"from the fabric's {topic}; {line}"
@@ -308,8 +310,8 @@ def _describe_value_origin(asked: Asked, witness: Witness, leaf: Node, value: ob
                 )
 
 
-def _describe_path_origin(asked: Asked, witness: Witness, leaf: Attribute, value: object) -> Iterator[str]:
-    written = path(leaf)
+def _describe_path_origin(asked: ExplainRequest, witness: Witness, leaf: Attribute, value: object) -> Iterator[str]:
+    written = model_path_of(leaf)
     if written is None:
         return
     if written[0] == "options":
@@ -322,7 +324,7 @@ def _describe_path_origin(asked: Asked, witness: Witness, leaf: Attribute, value
             yield from explain_value_origins(asked.reading, at, ".".join(paths), value, asked.stated_by)
 
 
-def _format_findings(witness_request: Asked) -> Iterator[str]:
+def _format_findings(witness_request: ExplainRequest) -> Iterator[str]:
     """Yield the findings of an analysis or a remark at the subject, with their facts."""
     rule = witness_request.rule
     findings = [candidate for candidate in witness_request.findings if candidate.concerns(witness_request.at)]
@@ -332,7 +334,7 @@ def _format_findings(witness_request: Asked) -> Iterator[str]:
         if number:
             yield ""
         yield _format_title(rule, finding.subject, "found", [finding])
-        yield from _finding(finding)
+        yield from _finding_lines(finding)
         yield from _argument_lines(witness_request)
         if finding.facts:
             yield ""
@@ -343,16 +345,20 @@ def _format_findings(witness_request: Asked) -> Iterator[str]:
             witness = Witness(
                 rule=rule, item=(finding.facts,), index=witness_request.index, options=witness_request.options
             )
-            yield from _conditions(_evaluated_steps(witness))
+            yield from _condition_lines(_evaluated_steps(witness))
         yield from _format_changes(finding, witness_request)
 
 
-def _format_no_findings(witness_request: Asked) -> Iterator[str]:
+def _format_no_findings(witness_request: ExplainRequest) -> Iterator[str]:
     rule, at = witness_request.rule, witness_request.at
-    if at[0] != FABRIC and at[0] not in witness_request.index.devices and at[0] not in witness_request.reading.sources:
+    if (
+        at[0] != FABRIC_HEAD
+        and at[0] not in witness_request.index.devices
+        and at[0] not in witness_request.reading.sources
+    ):
         raise ValueError(describe_absent_subject(at, witness_request.index, ()))
     unknown = [candidate for candidate in witness_request.outcome.unknown if candidate.rule == rule.name]
-    open_here = [candidate for candidate in unknown if at[0] in (FABRIC, *candidate.devices)]
+    open_here = [candidate for candidate in unknown if at[0] in (FABRIC_HEAD, *candidate.devices)]
     verdict = f"undecided: missing {open_here[0].missing}" if open_here else "nothing found"
     yield _format_title(rule, at, verdict, [])
     yield from _argument_lines(witness_request)
@@ -360,22 +366,26 @@ def _format_no_findings(witness_request: Asked) -> Iterator[str]:
         yield from _wrap_sentence(f"unknown: {unknown_verdict.reason}", "  ")
     if not open_here:
         yield ""
-        yield from _wrap_sentence(f"it looks for: {finds(rule)}", "  ")
+        yield from _wrap_sentence(f"it looks for: {message_of_rule(rule)}", "  ")
     other_places = [subject_text(finding.subject) for finding in witness_request.findings]
     if other_places:
-        overflow = f" and {len(other_places) - _LISTED} more" if len(other_places) > _LISTED else ""
+        overflow = (
+            f" and {len(other_places) - _MAX_LISTED_SUBJECTS} more" if len(other_places) > _MAX_LISTED_SUBJECTS else ""
+        )
         yield ""
-        yield from _wrap_sentence(f"it finds something at {', '.join(other_places[:_LISTED])}{overflow}", "  ")
+        yield from _wrap_sentence(
+            f"it finds something at {', '.join(other_places[:_MAX_LISTED_SUBJECTS])}{overflow}", "  "
+        )
 
 
-def _argument_lines(asked: Asked) -> Iterator[str]:
+def _argument_lines(asked: ExplainRequest) -> Iterator[str]:
     arguments = asked.rule.arguments
     if not arguments:
         return
     yield ""
     yield f"What {asked.rule.analysis} was given"
     for name, value in arguments.items():
-        if isinstance(value, FromOption):
+        if isinstance(value, OptionArgument):
             origin = asked.set_at.get(value.name, "the default of the option")
             yield from _wrap_sentence(
                 f"{name} = {format_model_value(asked.options[value.name])}: options.{value.name}, {origin}", "  "
@@ -384,7 +394,7 @@ def _argument_lines(asked: Asked) -> Iterator[str]:
             yield from _wrap_sentence(f"{name} = {format_model_value(value)}", "  ")
 
 
-def _format_changes(finding: Finding, asked: Asked) -> Iterator[str]:
+def _format_changes(finding: Finding, asked: ExplainRequest) -> Iterator[str]:
     lines = [*format_fix_changes(finding, asked.reading), *((True, line) for line in asked.in_intent(finding))]
     if lines:
         yield ""

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from nodrop.analyses._computed import compute_observation
-from nodrop.analyses._expected import NOTHING_SEEN, expected_routes, sound
+from nodrop.analyses._expected import NOTHING_SEEN, expected_routes, is_as_expected
 from nodrop.model.index import Index
 from nodrop.routing.observation import OBSERVATION_CHECKS, Observation, ObservationCheck
 
@@ -59,17 +59,17 @@ class Validation:
     notes: tuple[str, ...]
 
 
-def validation(index: Index, observations: Sequence[Observation]) -> Validation:
+def compare_observations(index: Index, observations: Sequence[Observation]) -> Validation:
     """Return what nodrop and the validators saw of a fabric, check by check."""
     messages = tuple(
         words if words.startswith(observation.by) else f"{observation.by}: {words}"
         for observation in observations
         for words in dict.fromkeys(observation.notes)
     )
-    return Validation(name="", rows=tuple(_rows(index, observations)), notes=messages)
+    return Validation(name="", rows=tuple(_agreement_rows(index, observations)), notes=messages)
 
 
-def _rows(index: Index, observations: Sequence[Observation]) -> Iterator[Row]:
+def _agreement_rows(index: Index, observations: Sequence[Observation]) -> Iterator[Row]:
     own_observation = compute_observation(index)
     for check in OBSERVATION_CHECKS:
         items = own_observation.seen.get(check, {})
@@ -96,7 +96,7 @@ def _build_column(index: Index, check: ObservationCheck, seen: Observation) -> C
     )
     return Column(
         validator=seen.by,
-        correct=sum(sound(check, item, value, should) for item, value in values.items()),
+        correct=sum(is_as_expected(check, item, value, should) for item, value in values.items()),
         observed=len(values),
         not_observable=blind.total(),
         different=differs,

@@ -5,13 +5,13 @@ from dataclasses import dataclass, field
 
 from nodrop.engine.finding import Finding
 from nodrop.errors import Problem
-from nodrop.model.compare import Difference
+from nodrop.model.compare import ModelDifference
 from nodrop.model.reading import Note
 from nodrop.model.subject import Subject
 from nodrop.plan.model import Plan
 from nodrop.proofs.claims import Claims
 from nodrop.results.outcome import Outcome
-from nodrop.routing.observation import Flow, ObservationCheck
+from nodrop.routing.observation import DifferingFlow, ObservationCheck
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +29,7 @@ class FindingChanges:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rerouted:
+class RoutingDifference:
     """One item of a check of routing whose result differs; None on the side that does not have it."""
 
     check: ObservationCheck
@@ -39,14 +39,14 @@ class Rerouted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Routing:
+class RoutingChanges:
     """Changes of routing: the items that differ, or why routing was not computed."""
 
-    changes: tuple[Rerouted, ...] = ()
+    changes: tuple[RoutingDifference, ...] = ()
     not_computed: str = ""
     wanted: bool = True
     """Whether reports say that it was not computed: not if no change can affect it."""
-    flows: tuple[Flow, ...] = ()
+    flows: tuple[DifferingFlow, ...] = ()
     """Packets that only one of the two states delivers, according to Batfish."""
     notes: tuple[str, ...] = ()
 
@@ -63,12 +63,12 @@ class OutdatedBuild:
     """Switches of the intent that the build lacks."""
     extra: tuple[str, ...] = ()
     """Switches of the build that the intent lacks."""
-    differences: tuple[Difference, ...] = ()
+    differences: tuple[ModelDifference, ...] = ()
     """The first differences."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reach:
+class ChangeReach:
     """How many cabled ports a change is made on, and the links between switches, hosts and GPUs at them."""
 
     ports: int
@@ -78,15 +78,15 @@ class Reach:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Changed:
+class ChangedFabric:
     """A fabric that changed; `former_name` is its name in the base, None if it is new."""
 
     name: str
     former_name: str | None
     plan: Plan
     findings: FindingChanges
-    routing: Routing = Routing()
-    reach: Reach | None = None
+    routing: RoutingChanges = RoutingChanges()
+    reach: ChangeReach | None = None
     """What the change reaches; None where no cable is known."""
     claims: tuple[Claims, Claims] | None = None
     """What is proved before and after; None where the change cannot affect it, or it was not computed."""
@@ -101,7 +101,7 @@ class Checked:
 
     base: str
     """The base, in words."""
-    fabrics: tuple[Changed, ...] = ()
+    fabrics: tuple[ChangedFabric, ...] = ()
     unchanged_fabrics: tuple[str, ...] = ()
     """Fabrics without changes."""
     outdated_builds: tuple[OutdatedBuild, ...] = ()

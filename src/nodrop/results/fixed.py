@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from nodrop.engine.finding import Finding
-from nodrop.model.change import Change, Disruption, Step, worst
+from nodrop.model.change import Change, Disruption, Step, worst_disruption
 from nodrop.results.outcome import Outcome
 
 UnfixedReason = Literal["unsafe", "refused", "by hand", "generated", "no fix"]
@@ -17,7 +17,7 @@ UNFIXED_REASONS: tuple[UnfixedReason, ...] = ("unsafe", "refused", "by hand", "g
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rewritten:
+class RewrittenFile:
     """A file with new text: `display` as the user named it, `path` None for standard input."""
 
     device: str
@@ -56,7 +56,7 @@ class Patch:
     @property
     def disruption(self) -> Disruption:
         """Return the worst disruption of all steps."""
-        return worst(self.steps)
+        return worst_disruption(self.steps)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +66,7 @@ class Fixed:
     outcome: Outcome
     made: tuple[Finding, ...] = ()
     remaining: tuple[RemainingFinding, ...] = ()
-    rewritten: tuple[Rewritten, ...] = ()
+    rewritten: tuple[RewrittenFile, ...] = ()
     patches: tuple[Patch, ...] = ()
 
     @property
@@ -76,7 +76,7 @@ class Fixed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Made:
+class FixRunResult:
     """The result for all fabrics that a command was given, and the mode."""
 
     fixed: Sequence[Fixed]

@@ -6,27 +6,27 @@ from dataclasses import dataclass, field
 from heapq import nsmallest
 from itertools import islice
 
-from nodrop.engine.finding import SEVERITIES, Finding, Located, Related, UnknownVerdict, Verdict
+from nodrop.engine.finding import SEVERITIES, FileLocation, Finding, RelatedPart, UnknownVerdict, Verdict
 from nodrop.engine.rule import Rule
-from nodrop.engine.rules import is_shipped
+from nodrop.engine.rules import is_shipped_rule_path
 from nodrop.engine.skipped import Skipped
-from nodrop.engine.suppressions import Settled
+from nodrop.engine.suppressions import SuppressionOutcome
 from nodrop.errors import Problem
 from nodrop.inputs import Inputs
-from nodrop.inputs.contents import DEVICE_NOT_READ, UNREAD
+from nodrop.inputs.contents import DEVICE_NOT_READ_NOTE_KIND, UNREAD_NOTE_KINDS
 from nodrop.inputs.known import Ignored
 from nodrop.model.fabric import Fabric
 from nodrop.model.identifiers import Identifiers
-from nodrop.model.reading import DECLARED_LINE, EVPN, LEAKS, NOT_COMPUTED, Assumption, Note, Reading
+from nodrop.model.reading import DECLARED_LINE_NOTE_KIND, EVPN, LEAKS, NOT_COMPUTED_NOTE_KIND, Assumption, Note, Reading
 from nodrop.model.routing import Bgp
 from nodrop.model.states import known_rows
-from nodrop.model.subject import Subject, natural, sort_key
+from nodrop.model.subject import Subject, natural_sort_key, subject_sort_key
 from nodrop.platforms.kit.unknown_lines import leaks_routes
 from nodrop.results.agreement import Validation
 
 COMMANDED_DEVICES = 4
 """On how many devices a short report shows commands."""
-LineOf = Callable[[str, int], str | None]
+ReadLine = Callable[[str, int], str | None]
 """A line (1-based) of a file, by the name under which the file is shown; None where it is not at hand."""
 
 
@@ -86,7 +86,7 @@ class Outcome:
     assumed: tuple[Assumption, ...] = ()
     suppressed: int = 0
     baseline: int = 0
-    settled: tuple[Settled, ...] = ()
+    settled: tuple[SuppressionOutcome, ...] = ()
     """How suppressions fared, fabric by fabric."""
     crashed: bool = False
     """Whether a shipped rule crashed, which is nodrop's own fault; the problems say which."""
@@ -96,7 +96,7 @@ class Outcome:
     """What other validators saw, fabric by fabric, where any were asked."""
     own: tuple[Rule, ...] = ()
     """The site's own rules among the rules that ran."""
-    line: LineOf = _no_line
+    line: ReadLine = _no_line
     identifiers: Identifiers | None = None
     """What other fabrics of the command may not have too, where several are compared."""
     an_intent: bool = False
@@ -110,10 +110,10 @@ class Outcome:
     def __post_init__(self) -> None:
         in_order = []
         for name, key in (
-            ("findings", _finding_key),
-            ("hidden", _finding_key),
-            ("unknown", _unknown_key),
-            ("notes", _note_key),
+            ("findings", _finding_sort_key),
+            ("hidden", _finding_sort_key),
+            ("unknown", _unknown_sort_key),
+            ("notes", _note_sort_key),
             ("problems", Problem.sort_key),
         ):
             rows = getattr(self, name)
@@ -131,7 +131,7 @@ class Outcome:
         *,
         findings: Iterable[Finding] | None = None,
         notes: Iterable[Note] = (),
-        line: LineOf = _no_line,
+        line: ReadLine = _no_line,
     ) -> "Outcome":
         """Return the outcome of a reading and its verdict; `findings` are the verdict's, with places if known.
 
@@ -162,30 +162,30 @@ class Outcome:
             ),
             problems=(*reading.problems, *verdict.problems),
             assumed=reading.assumed,
-            crashed=any(is_shipped(problem.path) for problem in verdict.problems),
+            crashed=any(is_shipped_rule_path(problem.path) for problem in verdict.problems),
             line=line,
         )
 
     @property
     def unread(self) -> tuple[Note, ...]:
         """The notes about files that nothing read."""
-        return tuple(note for note in self.notes if note.kind in UNREAD)
+        return tuple(note for note in self.notes if note.kind in UNREAD_NOTE_KINDS)
 
     @property
     def uncomputed_notes(self) -> tuple[Note, ...]:
         """The notes about devices with routes that nobody computes."""
-        return tuple(note for note in self.notes if note.kind == NOT_COMPUTED)
+        return tuple(note for note in self.notes if note.kind == NOT_COMPUTED_NOTE_KIND)
 
     @property
     def lacks_devices(self) -> bool:
         """Whether a device has only files that nothing read, or no port and no file of a host was found at all."""
-        unread = any(note.kind == DEVICE_NOT_READ for note in self.notes)
+        unread = any(note.kind == DEVICE_NOT_READ_NOTE_KIND for note in self.notes)
         return unread or not (self.interfaces or self.hosts)
 
     @property
     def every(self) -> tuple[Finding, ...]:
         """All findings, hidden ones in their places among the others."""
-        return tuple(sorted((*self.findings, *self.hidden), key=_finding_key)) if self.hidden else self.findings
+        return tuple(sorted((*self.findings, *self.hidden), key=_finding_sort_key)) if self.hidden else self.findings
 
 
 def _find_evpn_notes(fabric: Fabric) -> Iterator[Note]:
@@ -194,14 +194,16 @@ def _find_evpn_notes(fabric: Fabric) -> Iterator[Note]:
         processes = (device.bgp, *known_rows(device.vrf_bgp))
         sessions = (neighbor for bgp in processes if isinstance(bgp, Bgp) for neighbor in known_rows(bgp.neighbors))
         if any(session.evpn for session in sessions):
-            yield Note(kind=NOT_COMPUTED, about=EVPN, message="EVPN routes were not computed", device=device.name)
+            yield Note(
+                kind=NOT_COMPUTED_NOTE_KIND, about=EVPN, message="EVPN routes were not computed", device=device.name
+            )
 
 
 def _find_leak_notes(notes: Iterable[Note]) -> Iterator[Note]:
     """Yield a note about each device with lines that leak routes from one VRF into another."""
     message = "routes leaked between VRFs were not computed"
     for device in sorted({note.device or "" for note in notes if leaks_routes(note)}):
-        yield Note(kind=NOT_COMPUTED, about=LEAKS, message=message, device=device)
+        yield Note(kind=NOT_COMPUTED_NOTE_KIND, about=LEAKS, message=message, device=device)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -228,7 +230,7 @@ class Summary:
     declared_harmless: int
 
 
-def summary(outcome: Outcome) -> Summary:
+def count_outcome(outcome: Outcome) -> Summary:
     """Count the contents of an outcome."""
     by_severity = Counter(finding.severity for finding in outcome.findings)
     return Summary(
@@ -244,7 +246,7 @@ def summary(outcome: Outcome) -> Summary:
         baseline=outcome.baseline,
         evpn_not_computed=sum(note.about == EVPN for note in outcome.uncomputed_notes),
         leaks_not_computed=sum(note.about == LEAKS for note in outcome.uncomputed_notes),
-        declared_harmless=sum(note.kind == DECLARED_LINE for note in outcome.notes),
+        declared_harmless=sum(note.kind == DECLARED_LINE_NOTE_KIND for note in outcome.notes),
     )
 
 
@@ -258,7 +260,7 @@ class Statistic:
     seconds: float
 
 
-def statistics(outcome: Outcome) -> tuple[Statistic, ...]:
+def rule_statistics(outcome: Outcome) -> tuple[Statistic, ...]:
     """Return the findings and cost of each checked rule, the slowest first; nothing if nobody asked."""
     counts_by_rule = Counter(finding.rule for finding in outcome.findings)
     rows = (
@@ -278,16 +280,16 @@ def format_problem(problem: Problem) -> str:
     return f"{problem.where}: {problem.message}" if problem.where else problem.message
 
 
-def fix_location(finding: Finding) -> Located | None:
+def fix_location(finding: Finding) -> FileLocation | None:
     """Return the place to correct a finding: that of the intent's key that decides it, or else the finding's place."""
     return finding.related[0].located if _has_deciding_place(finding) else finding.located
 
 
-def related_places(finding: Finding) -> tuple[Related, ...]:
+def related_places(finding: Finding) -> tuple[RelatedPart, ...]:
     """Return the places that a finding speaks of besides the one where it is mended."""
     if not _has_deciding_place(finding):
         return finding.related
-    computed_place = Related(subject=finding.at, message="resulting configuration", located=finding.located)
+    computed_place = RelatedPart(subject=finding.at, message="resulting configuration", located=finding.located)
     return (computed_place, *finding.related[1:])
 
 
@@ -321,7 +323,7 @@ def group_findings(findings: Iterable[Finding]) -> FindingGroups:
                 SEVERITIES.index(group[0].severity),
                 _rests_on_others(group[0], pointed),
                 -len(group),
-                _finding_key(group[0]),
+                _finding_sort_key(group[0]),
             ),
         )
     )
@@ -379,7 +381,7 @@ def select_shown_groups(cause_groups: FindingGroups) -> FindingGroups:
         return cause_groups
     ranks: dict[int, tuple[int, int, int]] = {}
     of_rule: Counter[str] = Counter()
-    sizes = [_group_size_key(group) for group in cause_groups]
+    sizes = [_group_size_sort_key(group) for group in cause_groups]
     for place, at in enumerate(sorted(range(len(cause_groups)), key=lambda at: sizes[at])):
         first_finding = cause_groups[at][0]
         ranks[at] = (SEVERITIES.index(first_finding.severity), of_rule[first_finding.rule], place)
@@ -400,35 +402,41 @@ def _first_of_each_device(group: Sequence[Finding]) -> Iterator[Finding]:
     return islice(first_findings.values(), COMMANDED_DEVICES)
 
 
-_Key = tuple[object, ...]
+_SortKey = tuple[object, ...]
 
 
-def _subject_key(finding: Finding) -> _Key:
-    return (sort_key(finding.subject), finding.message, finding.fingerprint)
+def _subject_sort_key(finding: Finding) -> _SortKey:
+    return (subject_sort_key(finding.subject), finding.message, finding.fingerprint)
 
 
-def _group_size_key(group: Sequence[Finding]) -> _Key:
+def _group_size_sort_key(group: Sequence[Finding]) -> _SortKey:
     """Return the largest first, and never by places, which may not be known yet."""
-    return (-len(group), group[0].rule, *_subject_key(group[0]))
+    return (-len(group), group[0].rule, *_subject_sort_key(group[0]))
 
 
 def _order_group(group: Iterable[Finding]) -> tuple[Finding, ...]:
     """Return a group in the order of its subjects, but the first that has a place before all others."""
-    by_subject = sorted(group, key=_subject_key)
+    by_subject = sorted(group, key=_subject_sort_key)
     first = next((position for position, finding in enumerate(by_subject) if finding.located is not None), 0)
     return (by_subject[first], *by_subject[:first], *by_subject[first + 1 :])
 
 
-def _finding_key(finding: Finding) -> _Key:
+def _finding_sort_key(finding: Finding) -> _SortKey:
     located = finding.located
     file = located.file if located else ""
     line = located.span.line if located and located.span else 0
-    return (located is None, natural(file), line, finding.rule, *_subject_key(finding))
+    return (located is None, natural_sort_key(file), line, finding.rule, *_subject_sort_key(finding))
 
 
-def _unknown_key(verdict: UnknownVerdict) -> _Key:
+def _unknown_sort_key(verdict: UnknownVerdict) -> _SortKey:
     return (verdict.rule, verdict.missing, verdict.devices)
 
 
-def _note_key(note: Note) -> _Key:
-    return (note.kind, natural(note.file or ""), natural(note.device or ""), note.line or 0, note.message)
+def _note_sort_key(note: Note) -> _SortKey:
+    return (
+        note.kind,
+        natural_sort_key(note.file or ""),
+        natural_sort_key(note.device or ""),
+        note.line or 0,
+        note.message,
+    )

@@ -4,9 +4,9 @@ import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from nodrop.model.reading import UNKNOWN_LINE
+from nodrop.model.reading import UNKNOWN_LINE_NOTE_KIND
 
-_WIDTH = 100
+_TEXT_COLUMNS = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +27,7 @@ class Ruling:
     def page(self) -> str:
         """What `nodrop explain` prints of it."""
         paragraphs = (f"{self.name}: {self.by}", self.why, f"What to do: {self.fix}")
-        return "\n\n".join(textwrap.fill(text, _WIDTH) for text in paragraphs) + "\n"
+        return "\n\n".join(textwrap.fill(text, _TEXT_COLUMNS) for text in paragraphs) + "\n"
 
 
 ROLLOUT_HAZARD = Ruling(
@@ -43,7 +43,7 @@ BUILD_OUT_OF_DATE = Ruling(
     "intent describes.",
     fix="run `nodrop build` and commit the result; if the files are right, change the intent",
 )
-RISK = Ruling(
+RISK_OF_CHANGE = Ruling(
     name="risk-of-change",
     why="The impact of the change on running switches reaches `--fail-on-risk`.",
     fix="roll it out in a maintenance window, with the switches drained, and set `--fail-on-risk` one step higher",
@@ -66,7 +66,7 @@ DEVICE_NOT_CHECKED = Ruling(
     fix="put the files and tables back; if the switch leaves the fabric, delete all its files",
 )
 UNKNOWN_LINES = Ruling(
-    name=UNKNOWN_LINE,
+    name=UNKNOWN_LINE_NOTE_KIND,
     why="A line of a configuration is neither in nodrop's model nor on its list of harmless lines. It may change "
     "sessions, routes, forwarding or queues, so findings and certificates are valid only if it does not. Lines that "
     "set the same are one verdict; `--fail-on unknown` ends with 1.",
@@ -77,5 +77,5 @@ UNKNOWN_LINES = Ruling(
 )
 BUILTIN_VERDICTS: Mapping[str, Ruling] = {
     ruling.name: ruling
-    for ruling in (ROLLOUT_HAZARD, BUILD_OUT_OF_DATE, RISK, POLICY_CHANGED, DEVICE_NOT_CHECKED, UNKNOWN_LINES)
+    for ruling in (ROLLOUT_HAZARD, BUILD_OUT_OF_DATE, RISK_OF_CHANGE, POLICY_CHANGED, DEVICE_NOT_CHECKED, UNKNOWN_LINES)
 }

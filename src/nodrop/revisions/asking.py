@@ -3,9 +3,9 @@
 Git gets the git directory and work tree as arguments, and discovers none. Options switch off everything that a
 configuration could make it run: monitors of the file system, hooks, attributes (and with them filters), credential
 helpers, ssh, and every transport; a partial clone is therefore not completed. Replace refs and grafts do not count.
-From the environment git gets the variables that `_PASSED` names, and the safe.directory entries of GIT_CONFIG_COUNT:
-any other variable that begins with GIT_ could name other objects, indexes or programs. Needs git 2.35.2
-(safe.directory); from 2.38 on, safe.bareRepository counts too.
+From the environment git gets the variables that `_PASSED_VARIABLES` names, and the safe.directory entries of
+GIT_CONFIG_COUNT: any other variable that begins with GIT_ could name other objects, indexes or programs. Needs git
+2.35.2 (safe.directory); from 2.38 on, safe.bareRepository counts too.
 """
 
 import os
@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.units import whole_number
+from nodrop.units import parse_whole_number
 
-_SETTINGS = (
+_SAFE_GIT_SETTINGS = (
     "safe.bareRepository=explicit",
     "protocol.allow=never",
     "core.fsmonitor=false",
@@ -27,8 +27,12 @@ _SETTINGS = (
     "core.askPass=false",
     "credential.helper=",
 )
-_QUIET = ("--no-pager", "--no-replace-objects", *(word for setting in _SETTINGS for word in ("-c", setting)))
-_ENVIRONMENT: Mapping[str, str] = {
+_SAFE_GIT_OPTIONS = (
+    "--no-pager",
+    "--no-replace-objects",
+    *(word for setting in _SAFE_GIT_SETTINGS for word in ("-c", setting)),
+)
+_SAFE_GIT_VARIABLES: Mapping[str, str] = {
     "GIT_ALLOW_PROTOCOL": "",
     "GIT_ATTR_NOSYSTEM": "1",
     "GIT_GRAFT_FILE": "/dev/null",
@@ -38,7 +42,7 @@ _ENVIRONMENT: Mapping[str, str] = {
     "GIT_TERMINAL_PROMPT": "0",
     "LC_ALL": "C",
 }
-_PASSED = (
+_PASSED_VARIABLES = (
     "PATH",
     "LD_LIBRARY_PATH",
     "HOME",
@@ -49,7 +53,7 @@ _PASSED = (
     "GIT_CONFIG_NOSYSTEM",
 )
 """Where git and its libraries are, where the configuration of the user and the system is, and who the user is."""
-_TRUST = "safe.directory"
+_SAFE_DIRECTORY_KEY = "safe.directory"
 _MAX_SETTINGS = 999
 """Settings that GIT_CONFIG_COUNT may announce."""
 REVISION_HINT = (
@@ -58,7 +62,7 @@ REVISION_HINT = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class RepositoryPlace:
     """Where a repository is; no path has links in it."""
 
     top: Path
@@ -67,13 +71,13 @@ class Place:
     common: Path
     """The git directory that holds the objects: that of the repository that a linked work tree belongs to."""
 
-    def git_client(self) -> "Asked":
+    def git_client(self) -> "GitClient":
         """Return git as it reads this repository."""
-        return Asked(cwd=self.top, options=(f"--git-dir={self.git_dir}", f"--work-tree={self.top}"))
+        return GitClient(cwd=self.top, options=(f"--git-dir={self.git_dir}", f"--work-tree={self.top}"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class GitClient:
     """Git, in a folder and with options that name a repository."""
 
     cwd: Path
@@ -116,22 +120,22 @@ class Asked:
             raise InputProblems([_git_start_problem(error)]) from None
 
     def _build_command(self, words: tuple[str, ...]) -> tuple[str, ...]:
-        return ("git", *_QUIET, *self.options, *words)
+        return ("git", *_SAFE_GIT_OPTIONS, *self.options, *words)
 
 
 def _restricted_environment() -> dict[str, str]:
     environment = os.environ
-    passed = {name: environment[name] for name in _PASSED if name in environment}
-    count = whole_number(environment.get("GIT_CONFIG_COUNT", ""), _MAX_SETTINGS) or 0
+    passed = {name: environment[name] for name in _PASSED_VARIABLES if name in environment}
+    count = parse_whole_number(environment.get("GIT_CONFIG_COUNT", ""), _MAX_SETTINGS) or 0
     trusted = [
         environment.get(f"GIT_CONFIG_VALUE_{at}", "")
         for at in range(count)
-        if environment.get(f"GIT_CONFIG_KEY_{at}", "").lower() == _TRUST
+        if environment.get(f"GIT_CONFIG_KEY_{at}", "").lower() == _SAFE_DIRECTORY_KEY
     ]
     passed["GIT_CONFIG_COUNT"] = str(len(trusted))
     for at, folder in enumerate(trusted):
-        passed |= {f"GIT_CONFIG_KEY_{at}": _TRUST, f"GIT_CONFIG_VALUE_{at}": folder}
-    return {**passed, **_ENVIRONMENT}
+        passed |= {f"GIT_CONFIG_KEY_{at}": _SAFE_DIRECTORY_KEY, f"GIT_CONFIG_VALUE_{at}": folder}
+    return {**passed, **_SAFE_GIT_VARIABLES}
 
 
 def _git_start_problem(error: Exception) -> Problem:

@@ -8,20 +8,20 @@ from pathlib import Path
 
 from nodrop.errors import InputProblems, Problem
 from nodrop.revisions.asking import REVISION_HINT
-from nodrop.revisions.folder import of_folder
+from nodrop.revisions.folder import former_state_of_folder
 from nodrop.revisions.git import open_repository
-from nodrop.revisions.state import Former
-from nodrop.revisions.tree import of_revision
-from nodrop.syntax.places import on_one_line
+from nodrop.revisions.state import FormerTree
+from nodrop.revisions.tree import former_state_of_revision
+from nodrop.syntax.places import sanitize_for_message
 
-_REMOTE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
-_PART_BYTES = 255
-_NAME_BYTES = 4095
+_REMOTE_NAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
+_MAX_REVISION_PART_BYTES = 255
+_MAX_REVISION_BYTES = 4095
 """What names of files have at most on Linux (NAME_MAX, PATH_MAX), and so branches and tags."""
 
 
 @contextmanager
-def at_base(paths: Sequence[str], base: str, *, exact: bool = False) -> Iterator[tuple[Former, str]]:
+def at_base(paths: Sequence[str], base: str, *, exact: bool = False) -> Iterator[tuple[FormerTree, str]]:
     """Yield the state that a base names, and its name: of a revision, where HEAD left it unless `exact` is set.
 
     A folder begins with `/` or `.`, ends with `/`, or has a part that begins with `.`, as no branch has. It replaces
@@ -31,7 +31,7 @@ def at_base(paths: Sequence[str], base: str, *, exact: bool = False) -> Iterator
     """
     _refuse_impossible_base(base)
     if base.startswith((".", "/")) or base.endswith("/") or "/." in base:
-        yield of_folder(Path(base), paths), base
+        yield former_state_of_folder(Path(base), paths), base
         return
     try:
         repository = open_repository(paths)
@@ -40,7 +40,7 @@ def at_base(paths: Sequence[str], base: str, *, exact: bool = False) -> Iterator
         if not Path(base).is_dir():
             raise
         raise InputProblems(replace(problem, hint=f"`{base}/` is the folder") for problem in error.problems) from None
-    with of_revision(repository, commit) as former:
+    with former_state_of_revision(repository, commit) as former:
         yield former, commit[:12] if commit.startswith(base) else f"{base} ({commit[:12]})"
 
 
@@ -49,7 +49,7 @@ def is_first_push(paths: Sequence[str], base: str, remote: str) -> bool:
 
     `remote` is the name that pre-commit gives to hooks before a push; elsewhere a missing base is an error.
     """
-    if not _REMOTE.fullmatch(remote) or not base.startswith(f"{remote}/"):
+    if not _REMOTE_NAME_PATTERN.fullmatch(remote) or not base.startswith(f"{remote}/"):
         return False
     return not open_repository(paths).knows_remote(remote)
 
@@ -58,10 +58,10 @@ def _refuse_impossible_base(base: str) -> None:
     """Raise InputProblems where no revision and no folder can be called so."""
     if not base:
         raise InputProblems([Problem(path='--base ""', found="an empty base", hint=REVISION_HINT)])
-    named_path = f"--base {on_one_line(base)}"
+    named_path = f"--base {sanitize_for_message(base)}"
     if any(ord(character) < ord(" ") or ord(character) == 127 for character in base):
         raise InputProblems([Problem(path=named_path, found="a control character in the base", hint=REVISION_HINT)])
     sizes = [len(segment.encode("utf-8", "surrogateescape")) for segment in (base, *base.split("/"))]
-    if sizes[0] > _NAME_BYTES or max(sizes[1:]) > _PART_BYTES:
-        expected = f"at most {_PART_BYTES} bytes between slashes, and {_NAME_BYTES:,} in all"
+    if sizes[0] > _MAX_REVISION_BYTES or max(sizes[1:]) > _MAX_REVISION_PART_BYTES:
+        expected = f"at most {_MAX_REVISION_PART_BYTES} bytes between slashes, and {_MAX_REVISION_BYTES:,} in all"
         raise InputProblems([Problem(path=named_path, found=f"a name of {len(base):,} characters", expected=expected)])

@@ -7,11 +7,11 @@ from pathlib import Path
 from nodrop.errors import InputProblems, Problem, describe_failure
 from nodrop.inputs import Disk, Entry, Text
 from nodrop.revisions.asking import REVISION_HINT
-from nodrop.revisions.state import Former
+from nodrop.revisions.state import FormerTree
 from nodrop.syntax.root import LeadsOut, Root
 
 
-class _Folder(Former):
+class _Folder(FormerTree):
     """The files of a folder, read where they lie, and shown as if they lay in the working directory."""
 
     def __init__(self, folder: Path) -> None:
@@ -88,7 +88,7 @@ class _Folder(Former):
         return Text(display=display or str(path), path=path, root=self._root)
 
 
-def of_folder(folder: Path, paths: Sequence[str]) -> Former:
+def former_state_of_folder(folder: Path, paths: Sequence[str]) -> FormerTree:
     """Return the contents of a folder, as if it were the working directory.
 
     InputProblems if it is the working directory or one above, if a path is outside, or if the folder has files but none

@@ -10,24 +10,24 @@ from typing import NamedTuple
 
 from nodrop.errors import InputProblems, Problem
 from nodrop.model.types import nearest
-from nodrop.revisions.asking import REVISION_HINT, Place
-from nodrop.revisions.location import locate, locate_submodule
-from nodrop.revisions.objects import Blob
+from nodrop.revisions.asking import REVISION_HINT, RepositoryPlace
+from nodrop.revisions.location import find_repository, locate_submodule
+from nodrop.revisions.objects import GitTreeEntry
 
-DEEPER = (
+FETCH_HISTORY_HINT = (
     "fetch the history: `git fetch --unshallow` (GitHub Actions: actions/checkout with `fetch-depth: 0`; GitLab: the"
     " variable `GIT_DEPTH: 0`)"
 )
-_SEARCH = re.compile(r":/|.*\^\{/", re.DOTALL)
+_MESSAGE_SEARCH_PATTERN = re.compile(r":/|.*\^\{/", re.DOTALL)
 """A revision that searches messages of commits, which those who write the change under check may write too."""
 
-_SUFFIX = re.compile(r"[~^@:]")
+_REVISION_SUFFIX_PATTERN = re.compile(r"[~^@:]")
 """What ends the name of a ref in a revision; where a name holds `@`, only its beginning is compared."""
-_KINDS = ("tags", "heads", "remotes")
+_REF_NAMESPACES = ("tags", "heads", "remotes")
 """Where git looks for a name, in this order (gitrevisions(7))."""
 
 
-class Stamp(NamedTuple):
+class IndexStamp(NamedTuple):
     """What git's index noted of a file when its content was that of a blob."""
 
     oid: str
@@ -42,26 +42,31 @@ class Stamp(NamedTuple):
             status = path.lstat()
         except OSError:
             return False
-        file_stamp = (status.st_size & _BITS, status.st_mtime_ns, status.st_ctime_ns, status.st_ino & _BITS)
+        file_stamp = (
+            status.st_size & _LOW_32_BITS,
+            status.st_mtime_ns,
+            status.st_ctime_ns,
+            status.st_ino & _LOW_32_BITS,
+        )
         return stat.S_ISREG(status.st_mode) and file_stamp == self[1:]
 
 
-_BITS = 0xFFFFFFFF
-_ROW = re.compile(
+_LOW_32_BITS = 0xFFFFFFFF
+_INDEX_ROW_PATTERN = re.compile(
     rb"([0-7]{6}) ([0-9a-f]{40,64}) [0-3]\t([^\0]+)\0  ctime: (\d+):(\d+)\n  mtime: (\d+):(\d+)\n"
     rb"  dev: \d+\tino: (\d+)\n  uid: \d+\tgid: \d+\n  size: (\d+)\tflags: [0-9a-f]+\n"
 )
 """A row of `git ls-files --stage --debug`; one that is written in another way tells nothing, and the file is read."""
-_SUBMODULE = b"160000 "
-_FILES = (b"100644", b"100755")
-_ATTRIBUTES = b".gitattributes"
+_SUBMODULE_MODE_PREFIX = b"160000 "
+_REGULAR_FILE_MODES = (b"100644", b"100755")
+_ATTRIBUTES_FILE = b".gitattributes"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repository:
     """A repository with a work tree."""
 
-    place: Place
+    place: RepositoryPlace
 
     @property
     def top(self) -> Path:
@@ -74,7 +79,7 @@ class Repository:
 
     def commit(self, revision: str) -> str:
         """Return the commit that a revision names; InputProblems where there is none, with the nearest branch."""
-        if _SEARCH.match(revision):
+        if _MESSAGE_SEARCH_PATTERN.match(revision):
             fault, hint = (
                 "a search in messages of commits, which a change can bring along",
                 "name a branch, tag or commit",
@@ -106,8 +111,8 @@ class Repository:
 
     def _refuse_ambiguous_revision(self, revision: str) -> None:
         """Refuse a name of several refs with different commits: git prefers a tag, which more people may push."""
-        name = _SUFFIX.split(revision, maxsplit=1)[0]
-        meant = [f"refs/{name}", *(f"refs/{kind}/{name}" for kind in _KINDS), f"refs/remotes/{name}/HEAD"]
+        name = _REVISION_SUFFIX_PATTERN.split(revision, maxsplit=1)[0]
+        meant = [f"refs/{name}", *(f"refs/{kind}/{name}" for kind in _REF_NAMESPACES), f"refs/remotes/{name}/HEAD"]
         words = self.ask("for-each-ref", "--format=%(refname)", *meant).decode("utf-8", "replace").split()
         commit_by_ref = {ref: self._resolve_commit(ref) for ref in meant if ref in words} if len(words) > 1 else {}
         if len(set(commit_by_ref.values())) > 1:
@@ -122,7 +127,7 @@ class Repository:
         remote, slash, branch = revision.partition("/")
         fetch = f"`git fetch {remote} {branch}` brings a branch that is not here" if slash else ""
         if shallow and not slash:
-            fetch = f"the clone is shallow: {DEEPER}"
+            fetch = f"the clone is shallow: {FETCH_HISTORY_HINT}"
         return "; ".join(hint for hint in (nearest(revision, names), fetch) if hint)
 
     def base(self, revision: str, *, exact: bool) -> str:
@@ -146,13 +151,13 @@ class Repository:
         exactly = "compare with the revision itself: --exact"
         fault = "no commit that it and HEAD have in common"
         fault += "; the clone is shallow" if shallow else ""
-        hint = f"{DEEPER}, or {exactly}" if shallow else f"the histories are not related: {exactly}"
+        hint = f"{FETCH_HISTORY_HINT}, or {exactly}" if shallow else f"the histories are not related: {exactly}"
         raise InputProblems([Problem(path=f"--base {revision}", found=fault, hint=hint)])
 
     def _is_shallow(self) -> bool:
         return self.ask("rev-parse", "--is-shallow-repository").strip() == b"true"
 
-    def stamps(self, files: Mapping[bytes, Blob]) -> dict[bytes, Stamp]:
+    def stamps(self, files: Mapping[bytes, GitTreeEntry]) -> dict[bytes, IndexStamp]:
         """Return the index's notes on files, except files that may have been written after the index.
 
         No note counts if a .gitattributes differs from that of the former `files`: the file on disk was then perhaps
@@ -165,19 +170,19 @@ class Repository:
             return {}
         stamp = {}
         attributes = {path: blob.oid for path, blob in files.items() if _is_attributes_file(path)}
-        for mode, oid, path, *numbers in _ROW.findall(rows):
+        for mode, oid, path, *numbers in _INDEX_ROW_PATTERN.findall(rows):
             if _is_attributes_file(path) and attributes.pop(path, "") != oid.decode():
                 return {}
             changed_s, changed_ns, modified_s, modified_ns, inode, size = map(int, numbers)
             modified = modified_s * 10**9 + modified_ns
-            if modified < written and mode in _FILES:
-                stamp[path] = Stamp(oid.decode(), size, modified, changed_s * 10**9 + changed_ns, inode)
+            if modified < written and mode in _REGULAR_FILE_MODES:
+                stamp[path] = IndexStamp(oid.decode(), size, modified, changed_s * 10**9 + changed_ns, inode)
         return {} if attributes else stamp
 
     def submodules(self) -> frozenset[Path]:
         """Return the folders of the index that stand for other repositories, checked out or not."""
         rows = self.ask("ls-files", "--stage", "-z").split(b"\0")
-        links = (row.partition(b"\t")[2] for row in rows if row.startswith(_SUBMODULE))
+        links = (row.partition(b"\t")[2] for row in rows if row.startswith(_SUBMODULE_MODE_PREFIX))
         return frozenset(self.top / os.fsdecode(path) for path in links)
 
     def left_out(self) -> frozenset[bytes]:
@@ -188,12 +193,12 @@ class Repository:
 
 
 def _is_attributes_file(path: bytes) -> bool:
-    return path == _ATTRIBUTES or path.endswith(b"/" + _ATTRIBUTES)
+    return path == _ATTRIBUTES_FILE or path.endswith(b"/" + _ATTRIBUTES_FILE)
 
 
 def open_repository(paths: Sequence[str]) -> Repository:
     """Return the repository of the working directory; InputProblems where there is none, or a path is not in it."""
-    return Repository(place=locate(paths))
+    return Repository(place=find_repository(paths))
 
 
 def submodules_here() -> frozenset[Path] | None:
@@ -204,7 +209,7 @@ def submodules_here() -> frozenset[Path] | None:
         return None
 
 
-def submodule(outer: Repository, folder: Path) -> Repository | None:
+def find_submodule(outer: Repository, folder: Path) -> Repository | None:
     """Return the repository of a submodule that is checked out there; None where it is not."""
     place = locate_submodule(outer.place, folder)
     return None if place is None else Repository(place=place)

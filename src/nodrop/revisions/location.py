@@ -11,13 +11,13 @@ from contextlib import suppress
 from pathlib import Path
 
 from nodrop.errors import InputProblems, Problem, describe_failure
-from nodrop.revisions.asking import REVISION_HINT, Asked, Place
+from nodrop.revisions.asking import REVISION_HINT, GitClient, RepositoryPlace
 
-_POINTER_BYTES = 10_000
+_MAX_GIT_FILE_BYTES = 10_000
 """What a file called `.git` has at most: one path."""
 
 
-def locate(paths: Sequence[str]) -> Place:
+def find_repository(paths: Sequence[str]) -> RepositoryPlace:
     """Return the git directory and the work tree of the working directory, or those that GIT_DIR names.
 
     InputProblems where there is none, git does not trust its owner, it has no work tree, or a path, or what its links
@@ -32,7 +32,7 @@ def locate(paths: Sequence[str]) -> Place:
     return place
 
 
-def locate_submodule(outer: Place, folder: Path) -> Place | None:
+def locate_submodule(outer: RepositoryPlace, folder: Path) -> RepositoryPlace | None:
     """Return where a submodule is that is checked out in a folder of a work tree; None where none is.
 
     Its git directory must lie where `git submodule` puts it: below `modules` in the git directory of the outer
@@ -47,37 +47,37 @@ def locate_submodule(outer: Place, folder: Path) -> Place | None:
     if segments[:1] != ("modules",):
         fault = "the git directory of the submodule is not below that of the repository, so it is not asked"
         raise InputProblems([Problem(path=str(folder), found=fault, hint="`git submodule absorbgitdirs` moves it")])
-    return Place(top=folder, git_dir=git_dir, common=_common_git_dir(git_dir))
+    return RepositoryPlace(top=folder, git_dir=git_dir, common=_common_git_dir(git_dir))
 
 
-def _discover_repository(path: Path) -> Place:
+def _discover_repository(path: Path) -> RepositoryPlace:
     for top in _parents_below_ceiling(path):
         git_dir = _git_dir(top / ".git")
         if git_dir is not None:
             _refuse_embedded_git_dir(git_dir, top)
             _refuse_untrusted(git_dir, top)
-            return Place(top=top, git_dir=git_dir, common=_common_git_dir(git_dir))
+            return RepositoryPlace(top=top, git_dir=git_dir, common=_common_git_dir(git_dir))
     with suppress(OSError):
         if _is_git_dir(path):
             raise InputProblems([_bare_repository_problem(path)])
     raise InputProblems([Problem(path=str(path), found="in no git repository", hint=REVISION_HINT)])
 
 
-def _resolve_stated_repository(path: Path, stated_dir: str) -> Place:
+def _resolve_stated_repository(path: Path, stated_dir: str) -> RepositoryPlace:
     """Return the place that GIT_DIR names, and GIT_WORK_TREE; both are relative to the working directory."""
     git_dir = _git_dir(path / stated_dir)
     if git_dir is None:
         raise InputProblems([Problem(path=f"GIT_DIR={stated_dir}", found="no git directory", hint=REVISION_HINT)])
     tree = os.environ.get("GIT_WORK_TREE")
     if not tree:
-        asked = Asked(cwd=path, options=(f"--git-dir={git_dir}",))
+        asked = GitClient(cwd=path, options=(f"--git-dir={git_dir}",))
         if asked.line("rev-parse", "--is-bare-repository") == "true":
             raise InputProblems([_bare_repository_problem(git_dir)])
         tree = asked.line("rev-parse", "--show-toplevel")
     top = Path(os.path.realpath(path / tree))
     if not top.is_dir():
         raise InputProblems([Problem(path=f"GIT_WORK_TREE={tree}", found="no such folder")])
-    return Place(top=top, git_dir=git_dir, common=_common_git_dir(git_dir))
+    return RepositoryPlace(top=top, git_dir=git_dir, common=_common_git_dir(git_dir))
 
 
 def _parents_below_ceiling(path: Path) -> Iterator[Path]:
@@ -99,7 +99,7 @@ def _git_dir(named_path: Path) -> Path | None:
         if not named_path.is_file():
             return None
         with named_path.open("rb") as file:
-            raw = file.read(_POINTER_BYTES)
+            raw = file.read(_MAX_GIT_FILE_BYTES)
         key, _, path = raw.rstrip(b"\r\n").partition(b": ")
         to = Path(os.path.realpath(named_path.parent / os.fsdecode(path)))
         is_one = key == b"gitdir" and path != b"" and _is_git_dir(to)
@@ -149,7 +149,7 @@ def _git_dir_or_none(folder: Path) -> Path | None:
 def _refuse_untrusted(git_dir: Path, top: Path) -> None:
     """Let git decide by its rules (safe.directory) whether it reads the repository of that work tree."""
     words = ("rev-parse", "--is-bare-repository", "--is-inside-work-tree", "--show-prefix", "--absolute-git-dir")
-    bare, inside, prefix, git_path = Asked(cwd=top).ask(*words).decode("utf-8", "surrogateescape").split("\n", 3)
+    bare, inside, prefix, git_path = GitClient(cwd=top).ask(*words).decode("utf-8", "surrogateescape").split("\n", 3)
     if bare == "true":
         raise InputProblems([_bare_repository_problem(git_dir)])
     if inside != "true" or prefix:
@@ -159,7 +159,7 @@ def _refuse_untrusted(git_dir: Path, top: Path) -> None:
         raise InputProblems([Problem(path=str(top), found=f"git takes {git_path.strip()} for its repository")])
 
 
-def _reason_path_is_outside(path: str, place: Place) -> Problem | None:
+def _reason_path_is_outside(path: str, place: RepositoryPlace) -> Problem | None:
     """Return why a path is not answered by the repository; None if it lies in the work tree."""
     try:
         real = Path(os.path.realpath(path))

@@ -14,19 +14,21 @@ from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.revisions.asking import Asked
+from nodrop.revisions.asking import GitClient
 
 _AT_ONCE = 50
 """How many names are written before answers are read: at most 3,250 bytes, which the smallest pipe (4,096) takes."""
-_HEAD = re.compile(rb"([0-9a-f]{40}|[0-9a-f]{64}) (blob|tree|commit|tag) ([0-9]+)\n")
-_ENTRY = re.compile(rb"([0-7]{5,6}) ([^\0]+)\0")
-_TREE_OF = re.compile(rb"tree ([0-9a-f]{40}|[0-9a-f]{64})\n")
+_OBJECT_HEADER_LINE = re.compile(rb"([0-9a-f]{40}|[0-9a-f]{64}) (blob|tree|commit|tag) ([0-9]+)\n")
+_TREE_ENTRY_PATTERN = re.compile(rb"([0-7]{5,6}) ([^\0]+)\0")
+_COMMIT_TREE_LINE = re.compile(rb"tree ([0-9a-f]{40}|[0-9a-f]{64})\n")
 _SHA1_DIGITS = 40
 _TREE, _LINK, _SUBMODULE = "40000", "120000", "160000"
-_PARTIAL = "a partial clone leaves out what it has not shown; `git fetch --refetch` with no filter brings all"
+_PARTIAL_CLONE_HINT = (
+    "a partial clone leaves out what it has not shown; `git fetch --refetch` with no filter brings all"
+)
 
 
-class Blob(NamedTuple):
+class GitTreeEntry(NamedTuple):
     """An entry of a tree: a file, a symbolic link or a submodule, according to its mode."""
 
     mode: str
@@ -43,18 +45,18 @@ class Blob(NamedTuple):
         return self.mode == _SUBMODULE
 
 
-class Forged(InputProblems):
+class ForgedObject(InputProblems):
     """The repository holds an object under a name that is not its own."""
 
 
 class Objects:
     """Objects of a repository by their names, from one process of git."""
 
-    def __init__(self, asked: Asked) -> None:
+    def __init__(self, asked: GitClient) -> None:
         self._asked = asked
         self._process: subprocess.Popen[bytes] | None = None
 
-    def content(self, blob: Blob, display: str) -> bytes:
+    def content(self, blob: GitTreeEntry, display: str) -> bytes:
         """Return the content of a blob that messages call `display`; InputProblems where the clone does not have it.
 
         Forged where the clone holds something else under its name.
@@ -62,16 +64,16 @@ class Objects:
         (raw,) = self._read_objects("blob", [blob.oid], [display])
         if raw is None:
             fault = f"the clone does not have what stood there (blob {blob.oid[:12]})"
-            raise InputProblems([Problem(path=display, found=fault, hint=_PARTIAL)])
+            raise InputProblems([Problem(path=display, found=fault, hint=_PARTIAL_CLONE_HINT)])
         return raw
 
-    def files(self, commit: str) -> dict[bytes, Blob]:
+    def files(self, commit: str) -> dict[bytes, GitTreeEntry]:
         """Return files, links and submodules of a commit by path; InputProblems where a tree is not in the clone."""
         (raw,) = self._read_objects("commit", [commit], [""])
-        head = None if raw is None else _TREE_OF.match(raw)
+        head = None if raw is None else _COMMIT_TREE_LINE.match(raw)
         if head is None:
             raise InputProblems([_missing_object_problem("commit", commit)])
-        blob: dict[bytes, Blob] = {}
+        blob: dict[bytes, GitTreeEntry] = {}
         level = [(b"", head[1].decode())]
         while level:
             below: list[tuple[bytes, str]] = []
@@ -79,11 +81,11 @@ class Objects:
             for (folder, oid), tree in zip(level, self._read_objects("tree", names, [""] * len(names)), strict=True):
                 if tree is None:
                     raise InputProblems([_missing_object_problem("tree", oid)])
-                for mode, name, inner in _entries(tree, oid):
+                for mode, name, inner in _tree_entries(tree, oid):
                     if mode == _TREE:
                         below.append((folder + name + b"/", inner))
                     else:
-                        blob[folder + name] = Blob(mode, inner)
+                        blob[folder + name] = GitTreeEntry(mode, inner)
             level = below
         return blob
 
@@ -93,10 +95,10 @@ class Objects:
             batch = oids[at : at + _AT_ONCE]
             answers = self._fetch_answers(batch)
             for oid, display, (actual_kind, raw) in zip(batch, displays[at : at + _AT_ONCE], answers, strict=True):
-                if actual_kind == kind and object_name(kind, raw, len(oid)) != oid:
+                if actual_kind == kind and git_object_id(kind, raw, len(oid)) != oid:
                     fault = f"the content of the {kind} {oid[:12]} does not fit its name"
                     hint = "the repository is damaged or forged: clone it again"
-                    raise Forged([Problem(path=display or "--base", found=fault, hint=hint)])
+                    raise ForgedObject([Problem(path=display or "--base", found=fault, hint=hint)])
                 yield raw if actual_kind == kind else None
 
     def _fetch_answers(self, oids: Sequence[str]) -> list[tuple[str, bytes]]:
@@ -122,7 +124,7 @@ class Objects:
             line = answers.readline()
             if not line.endswith(b"\n"):
                 raise EOFError
-            head = _HEAD.fullmatch(line)
+            head = _OBJECT_HEADER_LINE.fullmatch(line)
             if head is None:
                 exchanges.append(("", b""))
                 continue
@@ -146,7 +148,7 @@ class Objects:
 
 
 @contextmanager
-def open_objects(asked: Asked) -> Iterator[Objects]:
+def open_git_objects(asked: GitClient) -> Iterator[Objects]:
     """Give the objects of a repository, as long as the context lasts."""
     objects = Objects(asked)
     try:
@@ -155,7 +157,7 @@ def open_objects(asked: Asked) -> Iterator[Objects]:
         objects.close()
 
 
-def object_name(kind: str, content: bytes, digits: int) -> str:
+def git_object_id(kind: str, content: bytes, digits: int) -> str:
     """Return the name of an object in hexadecimal: 40 digits for SHA-1, 64 for SHA-256."""
     hasher = hashlib.sha1(usedforsecurity=False) if digits == _SHA1_DIGITS else hashlib.sha256()
     hasher.update(b"%s %d\0" % (kind.encode(), len(content)))
@@ -163,11 +165,11 @@ def object_name(kind: str, content: bytes, digits: int) -> str:
     return hasher.hexdigest()
 
 
-def _entries(tree: bytes, oid: str) -> Iterator[tuple[str, bytes, str]]:
+def _tree_entries(tree: bytes, oid: str) -> Iterator[tuple[str, bytes, str]]:
     """Yield mode, name and object of a tree's entries; InputProblems if no checkout can have such a tree."""
     at, width = 0, len(oid) // 2
     while at < len(tree):
-        entry = _ENTRY.match(tree, at)
+        entry = _TREE_ENTRY_PATTERN.match(tree, at)
         end = 0 if entry is None else entry.end() + width
         if entry is None or end > len(tree):
             raise InputProblems([Problem(path="--base", found=f"the tree {oid[:12]} is cut short or no tree")])
@@ -180,4 +182,4 @@ def _entries(tree: bytes, oid: str) -> Iterator[tuple[str, bytes, str]]:
 
 
 def _missing_object_problem(kind: str, oid: str) -> Problem:
-    return Problem(path="--base", found=f"the clone does not have the {kind} {oid[:12]}", hint=_PARTIAL)
+    return Problem(path="--base", found=f"the clone does not have the {kind} {oid[:12]}", hint=_PARTIAL_CLONE_HINT)

@@ -11,7 +11,7 @@ from nodrop.errors import Problem
 from nodrop.inputs import Disk, Text
 
 
-class Former(Disk, ABC):
+class FormerTree(Disk, ABC):
     """The files that lay below a folder; paths are those of now."""
 
     is_former = True

@@ -13,42 +13,42 @@ from typing import NamedTuple
 
 from nodrop.errors import InputProblems, Problem
 from nodrop.inputs import Entry, Text
-from nodrop.revisions.git import Repository, Stamp, submodule
-from nodrop.revisions.objects import Blob, Forged, Objects, object_name, open_objects
-from nodrop.revisions.state import Former
-from nodrop.syntax.places import regular
+from nodrop.revisions.git import IndexStamp, Repository, find_submodule
+from nodrop.revisions.objects import ForgedObject, GitTreeEntry, Objects, git_object_id, open_git_objects
+from nodrop.revisions.state import FormerTree
+from nodrop.syntax.places import open_regular_file
 
-_HOPS = 16
+_MAX_LINK_HOPS = 16
 """How many links are followed."""
-_POINTER = b"version https://git-lfs.github.com/spec/"
+_LFS_POINTER_START = b"version https://git-lfs.github.com/spec/"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Held:
+class _HeldBlob:
     """A blob of a repository, which may be a submodule."""
 
-    blob: Blob
+    blob: GitTreeEntry
     objects: Objects
-    stamp: Stamp | None = None
+    stamp: IndexStamp | None = None
 
     def is_at(self, path: Path) -> bool:
         """Whether its content lies there now."""
         if self.stamp is not None and self.stamp.fits(path):
             return self.stamp.oid == self.blob.oid
-        return _oid(path, len(self.blob.oid)) == self.blob.oid
+        return _object_id_of_file(path, len(self.blob.oid)) == self.blob.oid
 
 
-class _Outside(NamedTuple):
+class _OutsideLink(NamedTuple):
     """A link that leads out of the tree."""
 
     link: str
     target: str
 
 
-class _Tree(Former):
+class _Tree(FormerTree):
     """The files of a commit; those of submodules are among them."""
 
-    def __init__(self, top: Path, files: Mapping[str, _Held], scratch: Path, left_out: frozenset[str]) -> None:
+    def __init__(self, top: Path, files: Mapping[str, _HeldBlob], scratch: Path, left_out: frozenset[str]) -> None:
         """Keep `files` by path from `top`, whose path has no links."""
         super().__init__(top, left_out)
         self._files, self._scratch = files, scratch
@@ -126,9 +126,9 @@ class _Tree(Former):
             self.problems.append(problem)
         return None
 
-    def _resolve_links(self, key: str) -> "str | _Outside":
+    def _resolve_links(self, key: str) -> "str | _OutsideLink":
         """Follow links, also those among the folders above."""
-        for _ in range(_HOPS):
+        for _ in range(_MAX_LINK_HOPS):
             at = self._find_first_link(key)
             file = self._files.get(at)
             if file is None:
@@ -136,7 +136,7 @@ class _Tree(Former):
             target = os.fsdecode(file.objects.content(file.blob, at))
             leads = Path(os.path.normpath(self._top / Path(at).parent / target), *key[len(at) :].split("/"))
             if not leads.is_relative_to(self._top):
-                return _Outside(at, target)
+                return _OutsideLink(at, target)
             key = "/".join(leads.relative_to(self._top).parts)
         return key
 
@@ -181,12 +181,12 @@ class _Tree(Former):
         if not scratch.exists():
             try:
                 raw = file.objects.content(file.blob, display)
-            except Forged:
+            except ForgedObject:
                 raise
             except InputProblems as error:
                 self.problems.extend(error.problems)
                 return None
-            if raw.startswith(_POINTER):
+            if raw.startswith(_LFS_POINTER_START):
                 fault, hint = (
                     "what stood there is with Git LFS",
                     "--base takes a folder with the files as they were, too",
@@ -203,29 +203,29 @@ class _Tree(Former):
         return self._plain[folder]
 
 
-def _oid(path: Path, digits: int) -> str:
+def _object_id_of_file(path: Path, digits: int) -> str:
     """Return the name that git would give the content of a file, by SHA-1 or SHA-256; "" where it is no file."""
     try:
-        with regular(path, str(path)) as (file, _):
+        with open_regular_file(path, str(path)) as (file, _):
             if path.is_symlink():
                 return ""
             raw = file.read()
     except InputProblems:
         return ""
-    return object_name("blob", raw, digits)
+    return git_object_id("blob", raw, digits)
 
 
 @contextmanager
-def of_revision(repository: Repository, commit: str) -> Iterator[Former]:
+def former_state_of_revision(repository: Repository, commit: str) -> Iterator[FormerTree]:
     """Yield the tree of a commit; files extracted from it disappear with the context."""
     with ExitStack() as open_ones, TemporaryDirectory(prefix="nodrop-") as scratch:
-        files: dict[str, _Held] = {}
+        files: dict[str, _HeldBlob] = {}
         left_out: set[str] = set()
         problems: list[Problem] = []
         pending = [("", repository, commit)]
         while pending:
             prefix, at, commit_id = pending.pop()
-            objects = open_ones.enter_context(open_objects(at.place.git_client()))
+            objects = open_ones.enter_context(open_git_objects(at.place.git_client()))
             tree = objects.files(commit_id)
             stamps, sparse = at.stamps(tree), at.left_out()
             for raw, blob in tree.items():
@@ -233,10 +233,10 @@ def of_revision(repository: Repository, commit: str) -> Iterator[Former]:
                 if raw in sparse:
                     left_out.add(path)
                 elif not blob.is_submodule:
-                    files[path] = _Held(blob=blob, objects=objects, stamp=stamps.get(raw))
+                    files[path] = _HeldBlob(blob=blob, objects=objects, stamp=stamps.get(raw))
                 else:
                     try:
-                        inner = submodule(at, repository.top / path)
+                        inner = find_submodule(at, repository.top / path)
                     except InputProblems as error:
                         problems += (replace(problem, path=path) for problem in error.problems)
                         continue

@@ -1,8 +1,8 @@
 """Adverts from one router to another: sets of destinations, each with the attributes that they share.
 
 A set of destinations is a number whose bit n stands for class n of `destinations.Destinations`. The AS number at the
-origin of a path is written `IGP_ORIGIN` if one router alone has that number and it alone originates the class: paths to
-different leaves are then one value, and one set of destinations.
+origin of a path is written `UNNAMED_ORIGIN_ASN` if one router alone has that number and it alone originates the class:
+paths to different leaves are then one value, and one set of destinations.
 """
 
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from nodrop.routing.prefixes import Address
 
-IGP_ORIGIN = 0
+UNNAMED_ORIGIN_ASN = 0
 """The AS number of whoever originates a destination; no router has 0 (RFC 7607)."""
 DEFAULT_PREFERENCE = 100
 """LOCAL_PREF of a route that nobody gives another (FRR, bgpd/bgp_attr.h, BGP_DEFAULT_LOCAL_PREF)."""

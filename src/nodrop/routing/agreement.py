@@ -5,20 +5,20 @@ from collections.abc import Sequence
 from nodrop.model.routing import BgpNeighbor, Ipv6Unicast
 from nodrop.model.subject import Subject
 from nodrop.model.values import replace_fields
-from nodrop.routing.prefixes import AddressFamily, address
+from nodrop.routing.prefixes import AddressFamily, parse_address
 from nodrop.routing.routers import BgpSession, DownSession, Router, SessionDownReason, SessionSide
 
 SessionHalf = tuple[Router, BgpNeighbor]
 """A router and what it says of the other one."""
 
 
-LOCAL_ASN = "neighbor.local_asn"
+LOCAL_ASN_FACT = "neighbor.local_asn"
 """The fact that is not known where bgpd may have refused it."""
-TTL_SECURITY = "neighbor.ttl_security_hops"
+TTL_SECURITY_FACT = "neighbor.ttl_security_hops"
 """The fact that is not known where bgpd may ask for a subnet in common nevertheless."""
 
 
-def find_mismatch(own_half: SessionHalf, far_half: SessionHalf, links: tuple[int, int]) -> DownSession | None:
+def find_session_mismatch(own_half: SessionHalf, far_half: SessionHalf, links: tuple[int, int]) -> DownSession | None:
     """Return why a session between two ends stays down; None if it opens.
 
     `links` has over how many links packets go, those of the first end and those of the second. Where both ends are at
@@ -30,7 +30,7 @@ def find_mismatch(own_half: SessionHalf, far_half: SessionHalf, links: tuple[int
         return DownSession(router, neighbor, reason, None, facts, related, there)
 
     if any(one.may_refuse_local_asn(statement) for one, statement in (own_half, far_half)):
-        return down("unread", node="", missing=LOCAL_ASN)
+        return down("unread", node="", missing=LOCAL_ASN_FACT)
     for one, own_neighbor, end, other_neighbor in (
         (router, neighbor, other_router, back),
         (other_router, back, router, neighbor),
@@ -41,7 +41,7 @@ def find_mismatch(own_half: SessionHalf, far_half: SessionHalf, links: tuple[int
             return down("asn", at, where=one.name, expected=wrong, peer=end.name, found=end.shown_asn(other_neighbor))
     is_far = (router.number, neighbor.key) > (other_router.number, back.key)
     at = other_router.at(back)
-    within = _is_asked_inside(router, neighbor) or _is_asked_inside(other_router, back)
+    within = _is_ibgp_neighbor(router, neighbor) or _is_ibgp_neighbor(other_router, back)
     if within and router.router_id == other_router.router_id:
         return down("router-id", (*other_router.subject, "router_id"), there=is_far, peer=other_router.name)
     if neighbor.passive and back.passive:
@@ -84,20 +84,20 @@ def _sent_ttl(neighbor: BgpNeighbor, *, inside: bool) -> int:
 
 def may_be_multihop(router: Router, neighbor: BgpNeighbor) -> bool:
     """Whether a session to an address may go over other routers: bgpd asks for no subnet in common."""
-    return neighbor.address is not None and not needs_link(router, neighbor)
+    return neighbor.address is not None and not needs_connected_subnet(router, neighbor)
 
 
-def needs_link(router: Router, neighbor: BgpNeighbor) -> bool:
+def needs_connected_subnet(router: Router, neighbor: BgpNeighbor) -> bool:
     """Whether bgpd reaches a neighbor only over a subnet in common (bgpd/bgp_fsm.c, bgp_peer_reg_with_nht).
 
     It does at a TTL of 1. TTL security makes it 255, also that of a single hop (bgpd/bgpd.c,
     peer_ttl_security_hops_set).
     """
     is_single_hop = (neighbor.ebgp_multihop or 1) == 1 and neighbor.ttl_security_hops is None
-    return is_single_hop and not _is_asked_inside(router, neighbor) and neighbor.connected_check
+    return is_single_hop and not _is_ibgp_neighbor(router, neighbor) and neighbor.connected_check
 
 
-def may_need_link(router: Router, neighbor: BgpNeighbor) -> bool:
+def may_need_connected_subnet(router: Router, neighbor: BgpNeighbor) -> bool:
     """Whether it depends on the order of lines that bgpd reaches a neighbor only over a subnet in common.
 
     So it does with TTL security: a peer group that states it before it has the neighbor gives it a TTL of 1 (FRR,
@@ -105,10 +105,10 @@ def may_need_link(router: Router, neighbor: BgpNeighbor) -> bool:
     connected ones (bgpd/bgp_zebra.c, bgp_zebra_announce).
     """
     is_secured = neighbor.ttl_security_hops is not None and neighbor.ebgp_multihop is None
-    return is_secured and not _is_asked_inside(router, neighbor) and neighbor.connected_check
+    return is_secured and not _is_ibgp_neighbor(router, neighbor) and neighbor.connected_check
 
 
-def _is_asked_inside(router: Router, neighbor: BgpNeighbor) -> bool:
+def _is_ibgp_neighbor(router: Router, neighbor: BgpNeighbor) -> bool:
     """Whether a statement is about a neighbor in the router's own AS.
 
     There bgpd refuses a neighbor with its own router id (bgpd/bgp_packet.c, bgp_open_receive).
@@ -138,14 +138,14 @@ def can_open_session(router: Router, neighbor: BgpNeighbor, reverse_neighbor: Bg
     From an interface with several addresses of a family any of them may be taken (bgpd/bgp_network.c,
     bgp_update_address).
     """
-    source, expected = neighbor.update_source, address(reverse_neighbor.address or "")
+    source, expected = neighbor.update_source, parse_address(reverse_neighbor.address or "")
     if neighbor.passive:
         return False
     if source is None or neighbor.interface is not None or expected is None:
         return True
     leg = router.by_name.get(source)
     own_addresses = [ip for own_leg in router.legs for ip in own_leg.addresses] if leg is None else leg.addresses
-    return expected in own_addresses and (leg is not None or address(source) == expected)
+    return expected in own_addresses and (leg is not None or parse_address(source) == expected)
 
 
 def is_family_activated(neighbor: BgpNeighbor, family: AddressFamily) -> bool:
@@ -156,7 +156,7 @@ def is_family_activated(neighbor: BgpNeighbor, family: AddressFamily) -> bool:
     return neighbor.active and (not over_ipv6 or neighbor.extended_next_hop)
 
 
-def may_use_hops_of_ipv4(own_routers: Sequence[Router], first_side: SessionSide, second_side: SessionSide) -> bool:
+def may_use_ipv4_next_hops(own_routers: Sequence[Router], first_side: SessionSide, second_side: SessionSide) -> bool:
     """Whether an end may use IPv4 routes that come over IPv6 with next hops of IPv4, or counts them against a maximum.
 
     They have these where not both ends have extended next hops: the IPv4 address of the sender's interface, else its
@@ -177,10 +177,10 @@ def may_use_hops_of_ipv4(own_routers: Sequence[Router], first_side: SessionSide,
 
 
 def _can_reach_next_hops(sender: Router, far: SessionSide, receiver: Router, near: SessionSide) -> bool:
-    if not needs_link(receiver, near.neighbor):
+    if not needs_connected_subnet(receiver, near.neighbor):
         return True
     hops = [far_address for far_address in far.leg.addresses if far_address.family == "ipv4"]
-    named_address = address("" if sender.bgp is None else sender.bgp.router_id or "")
+    named_address = parse_address("" if sender.bgp is None else sender.bgp.router_id or "")
     return any(
         receiver.leg_towards(hop) is not None for hop in hops or ([] if named_address is None else [named_address])
     )

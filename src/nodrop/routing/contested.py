@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 from nodrop.model.routing import Bgp, StaticRoute
 from nodrop.routing.originating import may_outweigh_local, redistributes_static_routes
-from nodrop.routing.prefixes import ADDRESS_FAMILIES, AddressFamily, Prefix, prefix
+from nodrop.routing.prefixes import ADDRESS_FAMILIES, AddressFamily, Prefix, parse_prefix
 from nodrop.routing.routers import Router
 from nodrop.routing.speakers import FamilyWorld
 from nodrop.routing.static_routes import (
@@ -26,7 +26,7 @@ def find_timing_dependent_routes(
     that drops its packets is there before any session, and no failure ends it.
     """
     for family in ADDRESS_FAMILIES:
-        ours = {bgp_administrative_distance(bgp, family, source) for source in _sources(router, bgp)}
+        ours = {bgp_administrative_distance(bgp, family, source) for source in _possible_bgp_sources(router, bgp)}
         for route, found_prefix in usable_static_routes(router, family):
             if route.distance < min(ours) or not world(family).is_offered(found_prefix, router.number):
                 continue
@@ -42,16 +42,18 @@ def find_timing_dependent_routes(
 def _announces_while_used(router: Router, bgp: Bgp, found_prefix: Prefix) -> bool:
     """Whether a router announces a prefix only while its static route is used."""
     return redistributes_static_routes(router, found_prefix.family) or (
-        bgp.import_check is not False and any(prefix(network) == found_prefix for network in bgp.networks)
+        bgp.import_check is not False and any(parse_prefix(network) == found_prefix for network in bgp.networks)
     )
 
 
 def _may_lose_to_bgp(bgp: Bgp, found_prefix: Prefix) -> bool:
     """Whether bgpd may prefer another route to a prefix that it originates: one that it learned, or an aggregate."""
-    return may_outweigh_local(bgp) or any(prefix(aggregate.prefix) == found_prefix for aggregate in bgp.aggregates)
+    return may_outweigh_local(bgp) or any(
+        parse_prefix(aggregate.prefix) == found_prefix for aggregate in bgp.aggregates
+    )
 
 
-def _sources(router: Router, bgp: Bgp) -> Iterator[BgpRouteSource]:
+def _possible_bgp_sources(router: Router, bgp: Bgp) -> Iterator[BgpRouteSource]:
     """Yield where routes of BGP may come from: from the own AS only where a neighbor may be in it."""
     yield from ("external", "aggregate")
     if any(neighbor.remote_asn in (None, "internal", bgp.asn) for neighbor in router.neighbors):

@@ -11,19 +11,19 @@ from typing import NamedTuple
 from nodrop.model.fabric import End
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown
-from nodrop.routing.agreement import needs_link
+from nodrop.routing.agreement import needs_connected_subnet
 from nodrop.routing.convergence import ConvergedState, converge_world
-from nodrop.routing.far_sessions import Settled, find_multihop_sessions
+from nodrop.routing.far_sessions import SettledSessions, find_multihop_sessions
 from nodrop.routing.gaps import UncomputedPart, find_uncomputed_parts
 from nodrop.routing.kept_next_hops import (
     find_heard_hops,
-    find_new_hops,
+    find_imported_next_hops,
 )
 from nodrop.routing.legs import CablingState
-from nodrop.routing.prefix_limits import find_sides_with_kept_routes, limit, sessions_over_limit
+from nodrop.routing.prefix_limits import find_sides_with_kept_routes, has_prefix_limit, sessions_over_limit
 from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address, AddressFamily
 from nodrop.routing.route_sources import packet_sources
-from nodrop.routing.routers import BgpSession, DownSession, Router, SessionSide, routers
+from nodrop.routing.routers import BgpSession, DownSession, Router, SessionSide, build_routers
 from nodrop.routing.routes import FamilyRoutes
 from nodrop.routing.sessions import FabricSessions
 from nodrop.routing.speakers import FamilyWorld
@@ -68,7 +68,7 @@ class ControlPlane:
 
     def __init__(self, index: Index, failed: frozenset[End] = frozenset()) -> None:
         self.index, self.failed = index, failed
-        self.routers: tuple[Router, ...] = tuple(routers(index))
+        self.routers: tuple[Router, ...] = tuple(build_routers(index))
         cabling = CablingState(index)
         self.up: tuple[Mapping[str, bool], ...] = tuple(
             {leg.name: cabling.up(router.device.name, leg, failed) for leg in router.legs} for router in self.routers
@@ -82,14 +82,14 @@ class ControlPlane:
         """Statements over dead links that may have a session over routes, by router and neighbor."""
         near_sessions, asked = self._found.up, self._found.far
         self._settle(near_sessions, asked)
-        if any(limit(neighbor) for router in self.routers for neighbor in router.neighbors):
+        if any(has_prefix_limit(neighbor) for router in self.routers for neighbor in router.neighbors):
             self._drop_sessions_over_limit(near_sessions, asked)
 
     def _settle(
         self, near: Sequence[BgpSession], asked: Sequence[DownSession], dropped: Sequence[DownSession] = ()
     ) -> None:
         """Find the sessions over several hops in addition to those over links; they may bring routes to one another."""
-        settled = Settled((), ())
+        settled = SettledSessions((), ())
         for _ in range(_MOST_ROUNDS):
             self._use((*near, *settled.up))
             found = find_multihop_sessions(self._found, asked, self, whole=self._is_fully_known()) if asked else settled
@@ -184,14 +184,14 @@ class ControlPlane:
         for side, setter, hop in rows:
             router, route = self.routers[side.router], self.of(hop.family).towards(side.router, hop)
             is_own = any(hop in leg.addresses for leg in router.legs if self.up[side.router][leg.name])
-            is_near = needs_link(router, side.neighbor)
+            is_near = needs_connected_subnet(router, side.neighbor)
             is_followed = route is not None and (route.source == "connected" or not is_near)
             if is_own or not is_followed or not self.is_tracked(side.router, hop, near=is_near):
                 yield UnreachedNextHop(side, setter, hop, is_own, is_near, is_own or is_near or is_known)
 
     def _new_next_hops(self, family: AddressFamily) -> Iterator[tuple[SessionSide, SessionSide, Address]]:
         """Yield the next hops that route maps set, with the end that hears routes with them and the one that sets."""
-        yield from ((side, side, hop) for side, hop in find_new_hops(self.routers, self.sessions, family))
+        yield from ((side, side, hop) for side, hop in find_imported_next_hops(self.routers, self.sessions, family))
         yield from find_heard_hops(self.routers, self.sessions, family)
 
     def onward(self, number: int, to: Address) -> Iterator[int]:
@@ -243,6 +243,6 @@ class ControlPlane:
         return tuple(find_uncomputed_parts(self))
 
 
-def compute(index: Index, failed: frozenset[End] = frozenset()) -> ControlPlane:
+def compute_control_plane(index: Index, failed: frozenset[End] = frozenset()) -> ControlPlane:
     """Return the control plane of a fabric, with the ports in `failed` down; routes are computed when asked for."""
     return ControlPlane(index, failed)

@@ -11,7 +11,7 @@ from nodrop.model.routing import Bgp
 from nodrop.routing.adverts import (
     DEFAULT_PREFERENCE,
     IGP,
-    IGP_ORIGIN,
+    UNNAMED_ORIGIN_ASN,
     AdvertCache,
     AdvertPart,
     LearnedFrom,
@@ -29,23 +29,23 @@ from nodrop.routing.inside import (
     drop_hosts_behind_themselves,
 )
 from nodrop.routing.originating import LOCAL_WEIGHT, default_local_preference
-from nodrop.routing.policy import GRACEFUL_SHUTDOWN, CompiledPolicy, add_shutdown_community
+from nodrop.routing.policy import GRACEFUL_SHUTDOWN_COMMUNITY, CompiledPolicy, add_shutdown_community
 from nodrop.routing.prefixes import Prefix
 from nodrop.routing.speakers import BgpSpeaker, FamilyWorld, SpeakerLink
-from nodrop.routing.tiers import rank
+from nodrop.routing.tiers import tier_of_device
 
 _MOST_TURNS: Final = 400
 """After how many turns of each router those that still change are taken to do so for ever (RFC 4264)."""
-_NOTHING = LearnedTable(())
+_EMPTY_LEARNED_TABLE = LearnedTable(())
 
 
-class Makers:
+class AdvertResultCache:
     """Results made from adverts in one world, each once: imports, tables and onward announcements.
 
     One created with `beside` reuses the imports of the other, and its results from these are forgotten with it.
     """
 
-    def __init__(self, world: FamilyWorld, beside: "Makers | None" = None) -> None:
+    def __init__(self, world: FamilyWorld, beside: "AdvertResultCache | None" = None) -> None:
         self.world, self.adverts = world, AdvertCache()
         self._heard = self.adverts if beside is None else beside.adverts
         self._tables: dict[tuple[object, ...], LearnedTable] = {}
@@ -224,7 +224,7 @@ class Makers:
                 attributes = attributes._replace(med=bgp.maximum_med)
             path = attributes.path
             if not path and attributes.weight and (alone := bits & hidden):
-                yield AdvertPart(_attributes_for_ebgp(attributes, (IGP_ORIGIN,), outbound), alone)
+                yield AdvertPart(_attributes_for_ebgp(attributes, (UNNAMED_ORIGIN_ASN,), outbound), alone)
                 bits ^= alone
             yield AdvertPart(_attributes_for_ebgp(attributes, (*before, *path), outbound), bits)
 
@@ -241,7 +241,7 @@ def _apply_graceful_shutdown(attributes: PathAttributes, *, drained: bool) -> Pa
 
     Without a route map too (FRR, bgpd/bgp_route.c, bgp_update; RFC 8326).
     """
-    if GRACEFUL_SHUTDOWN in attributes.communities:
+    if GRACEFUL_SHUTDOWN_COMMUNITY in attributes.communities:
         return attributes._replace(preference=0)
     return add_shutdown_community(attributes)._replace(preference=0) if drained else attributes
 
@@ -249,7 +249,7 @@ def _apply_graceful_shutdown(attributes: PathAttributes, *, drained: bool) -> Pa
 class ConvergedState:
     """The learned and announced routes of every router, after convergence."""
 
-    def __init__(self, makers: Makers) -> None:
+    def __init__(self, makers: AdvertResultCache) -> None:
         self.makers, self.world = makers, makers.world
         self.tables: dict[int, LearnedTable] = {}
         self._advertised: dict[int, dict[int, HeardAdverts]] = {}
@@ -258,7 +258,7 @@ class ConvergedState:
 
     def table(self, number: int) -> LearnedTable:
         """Return the table that a router has learned."""
-        return self.tables.get(number, _NOTHING)
+        return self.tables.get(number, _EMPTY_LEARNED_TABLE)
 
     def local(self, number: int) -> tuple[AdvertPart, ...]:
         """Return the routes that a router originates."""
@@ -355,7 +355,7 @@ class ConvergedState:
 class DestinationShare(ConvergedState):
     """What becomes of some destinations, by themselves: no router's choice for one hangs on another."""
 
-    def __init__(self, makers: Makers, bits: int) -> None:
+    def __init__(self, makers: AdvertResultCache, bits: int) -> None:
         super().__init__(makers)
         self._bits = bits
 
@@ -367,7 +367,7 @@ class DestinationShare(ConvergedState):
 class CombinedState(ConvergedState):
     """What becomes of all destinations, put together from shares of them."""
 
-    def __init__(self, makers: Makers, shares: Sequence[DestinationShare]) -> None:
+    def __init__(self, makers: AdvertResultCache, shares: Sequence[DestinationShare]) -> None:
         super().__init__(makers)
         self._shares = shares
         self._together: dict[tuple[LearnedTable, ...], LearnedTable] = {}
@@ -404,12 +404,12 @@ def converge_world(family_world: FamilyWorld) -> ConvergedState:
     Destinations of each tier are computed by themselves: of those that leaves originate all spines of a pod learn the
     same, however their own and those of their neighbors above differ.
     """
-    makers = Makers(family_world)
+    makers = AdvertResultCache(family_world)
     if family_world.tied:
         return DestinationShare(makers, family_world.every).run(family_world.speakers)
     shares: dict[int | None, int] = {}
     for speaker in family_world.speakers.values():
-        tier = rank(speaker.router.device)
+        tier = tier_of_device(speaker.router.device)
         shares[tier] = shares.get(tier, 0) | union_of_bits(speaker.local)
     taken = 0
     new_shares = []

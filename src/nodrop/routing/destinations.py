@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 
 from nodrop.model.routing import PrefixList, PrefixRule
-from nodrop.routing.prefixes import ADDRESS_BITS, AddressFamily, Prefix, prefix
+from nodrop.routing.prefixes import ADDRESS_BITS, AddressFamily, Prefix, parse_prefix
 
 PrefixListRules = tuple[PrefixRule, ...]
 """A prefix list without its name."""
@@ -91,7 +91,7 @@ class DestinationClasses:
 
 
 def _prefix_of_rule(rule: PrefixRule, family: AddressFamily) -> Prefix | None:
-    return Prefix(family, 0, 0) if rule.prefix == "any" else prefix(rule.prefix)
+    return Prefix(family, 0, 0) if rule.prefix == "any" else parse_prefix(rule.prefix)
 
 
 def is_prefix_permitted(listed: PrefixList, tested_prefix: Prefix) -> bool:
@@ -101,6 +101,6 @@ def is_prefix_permitted(listed: PrefixList, tested_prefix: Prefix) -> bool:
     )
 
 
-def shape(listed: PrefixList) -> PrefixListRules:
+def rules_without_name(listed: PrefixList) -> PrefixListRules:
     """Return a prefix list without its name, which is compared by its rules."""
     return listed.rules

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple, Self
 
 from nodrop.routing.adverts import AdvertPart, restrict_parts
-from nodrop.routing.convergence import ConvergedState, Makers
+from nodrop.routing.convergence import AdvertResultCache, ConvergedState
 from nodrop.routing.decision import HeardAdverts, LearnedTable
 from nodrop.routing.speakers import BgpSpeaker, FamilyWorld
 
@@ -21,7 +21,7 @@ class TableChange(NamedTuple):
     gains: bool
 
 
-def change(table_before: LearnedTable, learned_table: LearnedTable) -> TableChange:
+def table_change(table_before: LearnedTable, learned_table: LearnedTable) -> TableChange:
     """Return what becomes of a router that had one table and has another."""
     new_keys = {(entry.hops, entry.bits) for entry in learned_table.entries}
     old_keys = {(entry.hops, entry.bits) for entry in table_before.entries}
@@ -43,7 +43,7 @@ class KnownChanges:
     """Results for some destinations, for every failure that changes the announcements of these and no others."""
 
     def __init__(self, world: FamilyWorld, bits: int) -> None:
-        self.bits, self.makers = bits, Makers(world)
+        self.bits, self.makers = bits, AdvertResultCache(world)
         self.within: dict[HeardAdverts, HeardAdverts] = {}
         self.advertised: dict[tuple[int, int], HeardAdverts] = {}
         """What was advertised before, by router and policy."""
@@ -56,7 +56,7 @@ class KnownChanges:
         key = (id(before), id(table))
         found_change = self.changes.get(key)
         if found_change is None:
-            found_change = self.changes[key] = change(before, table)
+            found_change = self.changes[key] = table_change(before, table)
         return found_change
 
 

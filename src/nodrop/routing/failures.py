@@ -13,17 +13,17 @@ from nodrop.model.fabric import End, Link
 from nodrop.routing.adverts import AdvertPart, PathAttributes, union_of_bits
 from nodrop.routing.agreement import may_be_multihop
 from nodrop.routing.control_plane import ControlPlane
-from nodrop.routing.convergence import Makers
+from nodrop.routing.convergence import AdvertResultCache
 from nodrop.routing.decision import HeardAdverts, LearnedTable
-from nodrop.routing.failed import FailedState, KnownChanges, TableChange, change
+from nodrop.routing.failed import FailedState, KnownChanges, TableChange, table_change
 from nodrop.routing.legs import CablingState
 from nodrop.routing.originating import prefixes_refused_by_neighbor, redistributes_static_routes
-from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address, AddressFamily, Prefix, address, network_address
+from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address, AddressFamily, Prefix, network_address, parse_address
 from nodrop.routing.recomputed import find_reduced_routes, routes_after_failure
 from nodrop.routing.routes import FamilyRoutes
 from nodrop.routing.speakers import BgpSpeaker
 from nodrop.routing.static_routes import find_outgoing_interface, usable_static_routes
-from nodrop.routing.tiers import TierRanks
+from nodrop.routing.tiers import TierDirections
 from nodrop.routing.twins import InterchangeableRouters
 
 _MOST_KEPT: Final = 8
@@ -63,7 +63,7 @@ class FailureAnalysis:
         self._plane, self._routes = plane, routes
         self._world, self._state = routes.world, routes.state
         self._cabling = CablingState(plane.index)
-        self._tiers = TierRanks(routes.world)
+        self._tiers = TierDirections(routes.world)
         self._kept: dict[int, KnownChanges] = {}
 
     @cached_property
@@ -200,7 +200,7 @@ class FailureAnalysis:
         } & self._world.speakers.keys():
             router, up = self._plane.routers[number], self._leg_states(number, ends)
             for neighbor in router.neighbors if redistributes_static_routes(router, family) else ():
-                leg = router.leg_towards(to) if (to := address(neighbor.address or "")) is not None else None
+                leg = router.leg_towards(to) if (to := parse_address(neighbor.address or "")) is not None else None
                 if leg is not None and up[leg.name]:
                     states = (self._plane.up[number], up)
                     before, after = (
@@ -219,7 +219,7 @@ class FailureAnalysis:
         legs = {side.router: side.leg.name for side in (session.a, session.b)}
         for side in (session.a, session.b):
             router = self._plane.routers[side.router]
-            to = address(side.neighbor.address or "")
+            to = parse_address(side.neighbor.address or "")
             if to is None or not may_be_multihop(router, side.neighbor):
                 return False
             routes = usable_static_routes(router, to.family)
@@ -268,7 +268,7 @@ class FailureAnalysis:
     ) -> FailureOutcome:
         """Return what becomes of the fabric: routers at the ends decide again, and their changes spread."""
         ends = {side.router for number in dead for side in self._plane.sessions[number][:2]} | local.keys()
-        state, makers = self._state, Makers(self._world, self._state.makers)
+        state, makers = self._state, AdvertResultCache(self._world, self._state.makers)
         weaker: list[ReducedPaths] = []
         unreachable: dict[int, int] = {}
         bits = gone_bits = 0
@@ -286,7 +286,7 @@ class FailureAnalysis:
                     state.tells(number, policy.number), makers.compute_adverts(speaker, own_routes, table, policy)
                 )
             if number not in gone:
-                changed = change(before, table)
+                changed = table_change(before, table)
                 itself = self._local_destinations(speaker, own_routes, table, makers)
                 weaker += _weaker_destinations(number, changed, itself)
                 unreachable[number] = changed.lost & ~itself & ~gone_bits
@@ -312,7 +312,7 @@ class FailureAnalysis:
         return FailureOutcome(_losses_by_router(unreachable), valleys, tuple(weaker), failed.unstable)
 
     def _local_destinations(
-        self, speaker: BgpSpeaker, own_routes: tuple[AdvertPart, ...], table: LearnedTable, makers: Makers
+        self, speaker: BgpSpeaker, own_routes: tuple[AdvertPart, ...], table: LearnedTable, makers: AdvertResultCache
     ) -> int:
         """Return the destinations that a router reaches over no learned route, before or after a failure.
 

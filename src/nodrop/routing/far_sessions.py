@@ -10,22 +10,22 @@ from typing import NamedTuple, Protocol
 
 from nodrop.model.routing import BgpNeighbor
 from nodrop.routing.agreement import (
-    TTL_SECURITY,
-    find_mismatch,
+    TTL_SECURITY_FACT,
+    find_session_mismatch,
     is_family_activated,
     may_be_multihop,
-    may_need_link,
-    needs_link,
+    may_need_connected_subnet,
+    needs_connected_subnet,
 )
 from nodrop.routing.legs import RoutedInterface
-from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address, AddressFamily, address
+from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address, AddressFamily, parse_address
 from nodrop.routing.routers import BgpSession, DownSession, Router, SessionSide
 from nodrop.routing.session_filters import FilteredEnd, find_blocking_list
 from nodrop.routing.session_packets import single_address_range
 from nodrop.routing.sessions import FabricSessions, FarStatement
 
 
-class Ways(Protocol):
+class RouteLookup(Protocol):
     """How routers reach addresses with the routes there are."""
 
     def onward(self, number: int, to: Address) -> Iterable[int]:
@@ -48,7 +48,7 @@ class Ways(Protocol):
 _MOST_HOPS = 255
 
 
-class Settled(NamedTuple):
+class SettledSessions(NamedTuple):
     """What becomes of the statements whose session is over several hops."""
 
     up: tuple[BgpSession, ...]
@@ -59,8 +59,8 @@ class Settled(NamedTuple):
 
 
 def find_multihop_sessions(
-    sessions: FabricSessions, asked: Iterable[DownSession], ways: Ways, *, whole: bool
-) -> Settled:
+    sessions: FabricSessions, asked: Iterable[DownSession], ways: RouteLookup, *, whole: bool
+) -> SettledSessions:
     """Return which sessions over several hops come up with the routes there are, of those that are `asked` for.
 
     Unless the routes are `whole`, a missing one may come from a router that was not read, or over a session of which it
@@ -81,30 +81,32 @@ def find_multihop_sessions(
     disputed = {end for end, partner in partners.items() if partners.get(partner) != end}
     up = [session for session in up if (session.a.router, session.a.neighbor.key) not in disputed]
     down += [(one, _make_unread(one)) for one in asked if (one.router.number, one.neighbor.key) in disputed]
-    is_route_unknown = not whole or any(_may_bring_routes(result) for one, result in down if not _is_of_dead_link(one))
+    is_route_unknown = not whole or any(_may_bring_routes(result) for one, result in down if not _has_dead_link(one))
     open_statements = frozenset(
         (one.router.number, one.neighbor.key)
         for one, result in down
-        if _is_of_dead_link(one) and (result.reason == "unread" or (is_route_unknown and result.reason == "no-route"))
+        if _has_dead_link(one) and (result.reason == "unread" or (is_route_unknown and result.reason == "no-route"))
     )
     outcomes = [
         _make_unread(outcome) if is_route_unknown and outcome.reason == "no-route" else outcome
         for one, result in down
-        for outcome in (one if _is_of_link(one, result) else result,)
+        for outcome in (one if _is_down_by_link(one, result) else result,)
     ]
-    return Settled(tuple(sorted(up, key=lambda session: not session.families)), tuple(outcomes), open_statements)
+    return SettledSessions(
+        tuple(sorted(up, key=lambda session: not session.families)), tuple(outcomes), open_statements
+    )
 
 
-def _is_of_link(asked: DownSession, result: DownSession) -> bool:
+def _is_down_by_link(asked: DownSession, result: DownSession) -> bool:
     """Whether a statement has no session for a reason that is about its link, and not about routes to an address."""
     if asked.reason == "missing-there":
         return result.reason in ("missing-there", "source")
-    if asked.reason == "no-subnet" or _is_of_dead_link(asked):
+    if asked.reason == "no-subnet" or _has_dead_link(asked):
         return True
     return asked.reason != "no-route" and result.reason != "unread"
 
 
-def _is_of_dead_link(asked: DownSession) -> bool:
+def _has_dead_link(asked: DownSession) -> bool:
     return asked.reason in ("port-down", "no-member")
 
 
@@ -124,7 +126,7 @@ def is_unread_far_session(down: DownSession) -> bool:
     return over_hops and down.reason == "unread" and _may_bring_routes(down)
 
 
-def unfollowed(session: BgpSession) -> Sequence[AddressFamily]:
+def uncomputed_families(session: BgpSession) -> Sequence[AddressFamily]:
     """Return the families that a session over several hops carries but whose routes are not computed.
 
     These are routes of IPv6 over addresses of IPv4: their next hops are addresses that no statement names.
@@ -137,14 +139,14 @@ def _common_families(session: BgpSession) -> list[AddressFamily]:
     return [family for family in ADDRESS_FAMILIES if is_family_activated(a, family) and is_family_activated(b, family)]
 
 
-def _resolve_far_session(sessions: FabricSessions, asked: DownSession, ways: Ways) -> BgpSession | DownSession:
+def _resolve_far_session(sessions: FabricSessions, asked: DownSession, ways: RouteLookup) -> BgpSession | DownSession:
     router, neighbor = asked.router, asked.neighbor
-    to = address(neighbor.address or "")
+    to = parse_address(neighbor.address or "")
     owner = None if to is None else sessions.owner(to, router)
     if to is None or owner is None:
         return _make_unread(asked)
     far, far_leg = owner
-    statement = _statement_about(sessions, router, neighbor, far, ways, to)
+    statement = _find_far_statement(sessions, router, neighbor, far, ways, to)
     if statement is None:
         if sessions.is_unread(far):
             return asked._replace(reason="unread", facts={"node": far.device.name})
@@ -171,7 +173,7 @@ def _resolve_far_session(sessions: FabricSessions, asked: DownSession, ways: Way
         if distance is None or sessions.is_address_off(end, end_leg, goal):
             return without_route(start)
         links.append(distance)
-    wrong = find_mismatch((router, neighbor), (far, back), (links[0], links[1]))
+    wrong = find_session_mismatch((router, neighbor), (far, back), (links[0], links[1]))
     if wrong is not None:
         return asked._replace(reason=wrong.reason, facts=wrong.facts, related=wrong.related, there=wrong.there)
     opens, far_opens = opening.is_possible(), far_opening.is_possible()
@@ -180,11 +182,11 @@ def _resolve_far_session(sessions: FabricSessions, asked: DownSession, ways: Way
         return asked._replace(reason="source", facts=facts, there=router.number > far.number)
     start = router if opens else far
     tracked = (
-        opens and _is_tracked(ways, router, neighbor, to),
-        far_opens and _is_tracked(ways, far, back, own_address),
+        opens and _is_neighbor_reached(ways, router, neighbor, to),
+        far_opens and _is_neighbor_reached(ways, far, back, own_address),
     )
     if None in tracked and True not in tracked:
-        return leave_unknown(TTL_SECURITY)
+        return leave_unknown(TTL_SECURITY_FACT)
     opens, far_opens = (bool(each) for each in tracked)
     if not (opens or far_opens):
         return without_route(start)
@@ -207,15 +209,15 @@ def _resolve_far_session(sessions: FabricSessions, asked: DownSession, ways: Way
     return session._replace(families=tuple(followed))
 
 
-def _is_tracked(ways: Ways, router: Router, neighbor: BgpNeighbor, to: Address) -> bool | None:
+def _is_neighbor_reached(ways: RouteLookup, router: Router, neighbor: BgpNeighbor, to: Address) -> bool | None:
     """Whether bgpd takes a neighbor for reached; None where it is not known whether routes of BGP count."""
-    if may_need_link(router, neighbor) and not ways.is_tracked(router.number, to, near=True):
+    if may_need_connected_subnet(router, neighbor) and not ways.is_tracked(router.number, to, near=True):
         return None if ways.is_tracked(router.number, to, near=False) else False
-    return ways.is_tracked(router.number, to, near=needs_link(router, neighbor))
+    return ways.is_tracked(router.number, to, near=needs_connected_subnet(router, neighbor))
 
 
-def _statement_about(
-    sessions: FabricSessions, router: Router, neighbor: BgpNeighbor, far: Router, ways: Ways, to: Address
+def _find_far_statement(
+    sessions: FabricSessions, router: Router, neighbor: BgpNeighbor, far: Router, ways: RouteLookup, to: Address
 ) -> FarStatement | None:
     """Return a router's statement about another; if there are several, the one that shares a connection with this one.
 
@@ -239,7 +241,7 @@ def _cabled_legs(router: Router) -> tuple[RoutedInterface, ...]:
 class _Opening(NamedTuple):
     """The connection that an end of a session opens, and the address that the other end expects it from."""
 
-    ways: Ways
+    ways: RouteLookup
     number: int
     neighbor: BgpNeighbor
     to: Address
@@ -272,13 +274,13 @@ class _Opening(NamedTuple):
             return ()
         if self.neighbor.update_source is None:
             return self.ways.sources(self.number, self.to)
-        stated = address(self.neighbor.update_source)
+        stated = parse_address(self.neighbor.update_source)
         if stated is None:
             return (self.ways.addresses(self.number, self.neighbor.update_source),)
         return (frozenset({stated}),)
 
 
-def _count_links_to_router(ways: Ways, start: int, to: Address, end: int) -> int | None:
+def _count_links_to_router(ways: RouteLookup, start: int, to: Address, end: int) -> int | None:
     """Return over how many links packets go to a router; None where they do not arrive on any path."""
     reached, distance = {start}, 0
     while end not in reached and reached and distance < _MOST_HOPS:

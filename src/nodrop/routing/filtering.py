@@ -12,19 +12,19 @@ from typing import Literal, NamedTuple
 
 from nodrop.model.access import AccessEntry, AccessList, PortRange
 from nodrop.model.states import Unknown
-from nodrop.routing.prefixes import AddressFamily, Prefix, prefix
+from nodrop.routing.prefixes import AddressFamily, Prefix, parse_prefix
 from nodrop.routing.roce_opcodes import opcodes_matching
 
 MAX_PACKET_PARTS = 4_000
 """How many parts packets are cut into before the rest counts as not known."""
 EVERY_ECN = frozenset(range(4))
 _ANY_PORT = (PortRange(0, 65_535),)
-_NO_HOSTS = (
+_NON_HOST_PREFIXES = (
     "0.0.0.0/8", "127.0.0.0/8", "224.0.0.0/4", "240.0.0.0/4", "::/128", "::1/128", "::ffff:0:0/96", "ff00::/8",
 )  # fmt: skip
 """What is the address of no host (RFC 6890; RFC 1112 and RFC 4291 for groups)."""
-_WITH_PORTS = (6, 17)
-_TCP = 6
+_PROTOCOLS_WITH_PORTS = (6, 17)
+_TCP_PROTOCOL = 6
 
 
 class AddressRange(NamedTuple):
@@ -97,7 +97,7 @@ class FilterDecision(NamedTuple):
     marks: PacketActions = PacketActions()
 
 
-class _Part(NamedTuple):
+class _UndecidedPackets(NamedTuple):
     """Packets that no entry has decided yet; `doubts` are entries that may have, with another condition."""
 
     packets: Packets
@@ -110,10 +110,10 @@ def decide_packets(rules: AccessList, port: str, packets: Packets) -> Iterator[F
     if isinstance(rules.entries, Unknown):
         yield FilterDecision("unknown", None, packets, sure=False)
         return
-    open_flows = [_Part(packets)]
+    open_flows = [_UndecidedPackets(packets)]
     relevant = [access_entry for access_entry in rules.entries if _may_match_packets(access_entry, port, packets)]
     for position, entry in enumerate(relevant):
-        next_flows: list[_Part] = []
+        next_flows: list[_UndecidedPackets] = []
         for flow in open_flows:
             for inside, piece in _split_packets(flow.packets, entry):
                 if not inside:
@@ -143,7 +143,9 @@ def decide_packets(rules: AccessList, port: str, packets: Packets) -> Iterator[F
             yield _make_filter_decision(action, None, flow)
 
 
-def _make_filter_decision(action: Literal["permit", "deny"], entry: AccessEntry | None, flow: _Part) -> FilterDecision:
+def _make_filter_decision(
+    action: Literal["permit", "deny"], entry: AccessEntry | None, flow: _UndecidedPackets
+) -> FilterDecision:
     """Return a decision, which the entries that may have decided before make doubtful if they do something else."""
     against = next((doubt for doubt in flow.doubts if doubt.action not in (action, "next")), None)
     if against is not None:
@@ -167,13 +169,13 @@ def _may_match_packets(entry: AccessEntry, port: str, packets: Packets) -> bool:
         return False
     if entry.family not in (None, packets.family) or entry.protocol not in (None, packets.protocol):
         return False
-    if (entry.source_ports or entry.destination_ports) and packets.protocol not in _WITH_PORTS:
+    if (entry.source_ports or entry.destination_ports) and packets.protocol not in _PROTOCOLS_WITH_PORTS:
         return False
     if entry.far_interfaces and packets.far_port is not None and packets.far_port not in entry.far_interfaces:
         return False
     if entry.opcode is not None and not packets.opcodes:
         return False
-    return entry.tcp_flags is None or packets.protocol == _TCP
+    return entry.tcp_flags is None or packets.protocol == _TCP_PROTOCOL
 
 
 def _is_match_uncertain(rules: AccessList, entry: AccessEntry, packets: Packets) -> bool:
@@ -247,7 +249,7 @@ def _split_packets(packets: Packets, entry: AccessEntry) -> Iterator[tuple[bool,
 @cache
 def parse_prefixes(texts: tuple[str, ...]) -> tuple[Prefix, ...]:
     """Return the prefixes that some texts stand for."""
-    return tuple(found_prefix for text in texts if (found_prefix := prefix(text)) is not None)
+    return tuple(found_prefix for text in texts if (found_prefix := parse_prefix(text)) is not None)
 
 
 def _split_addresses(
@@ -260,15 +262,15 @@ def _split_addresses(
         if any(block.covers(atom.prefix) for block in wanted_prefixes):
             inside.append(atom)
             continue
-        prefixes = [block for block in wanted_prefixes if atom.prefix.covers(block) and not _is_of_no_host(block)]
+        prefixes = [block for block in wanted_prefixes if atom.prefix.covers(block) and not _is_non_host_prefix(block)]
         inside += [AddressRange(block, sure=False) for block in prefixes]
         outside.append(atom if not prefixes else AddressRange(atom.prefix, sure=False))
     return tuple(inside), tuple(outside)
 
 
 @cache
-def _is_of_no_host(own_prefix: Prefix) -> bool:
-    return any(no_host_prefix.covers(own_prefix) for no_host_prefix in parse_prefixes(_NO_HOSTS))
+def _is_non_host_prefix(own_prefix: Prefix) -> bool:
+    return any(no_host_prefix.covers(own_prefix) for no_host_prefix in parse_prefixes(_NON_HOST_PREFIXES))
 
 
 @cache

@@ -7,20 +7,20 @@ from nodrop.limits import MAX_DISTANCE
 from nodrop.model.routing import Bgp, StaticRoute
 from nodrop.model.states import Unknown
 from nodrop.model.subject import Subject
-from nodrop.routing.agreement import LOCAL_ASN, is_redundant_session, may_use_hops_of_ipv4
+from nodrop.routing.agreement import LOCAL_ASN_FACT, is_redundant_session, may_use_ipv4_next_hops
 from nodrop.routing.contested import find_timing_dependent_routes
-from nodrop.routing.far_sessions import is_unread_far_session, unfollowed
+from nodrop.routing.far_sessions import is_unread_far_session, uncomputed_families
 from nodrop.routing.kept_next_hops import (
+    depends_on_route_age,
     find_sides_with_ipv6_hops,
     find_sides_with_kept_hops,
-    find_sides_with_new_hops,
-    hangs_on_age,
+    find_sides_with_set_hops,
 )
-from nodrop.routing.next_hop_tracking import doubtful_addresses
+from nodrop.routing.next_hop_tracking import neighbors_maybe_reached_by_bgp
 from nodrop.routing.originating import may_outweigh_local
 from nodrop.routing.peerings import find_looping_overrides, is_internal_session
 from nodrop.routing.policy_gaps import find_uncomputed_clauses, matches_only_prefixes, permits_prefix
-from nodrop.routing.prefixes import ADDRESS_FAMILIES, AddressFamily, address
+from nodrop.routing.prefixes import ADDRESS_FAMILIES, AddressFamily, parse_address
 from nodrop.routing.route_sources import find_foreign_source_rules
 from nodrop.routing.routers import BgpSession, Router, SessionSide
 from nodrop.routing.routes import FamilyRoutes
@@ -67,7 +67,7 @@ def find_uncomputed_parts(plane: "ControlPlane") -> Iterator[UncomputedPart]:
         yield UncomputedPart(plane.routers[side.router].at(side.neighbor), "next hops that a route map keeps")
     for side in dict.fromkeys(
         (
-            *find_sides_with_new_hops(plane.routers, plane.sessions),
+            *find_sides_with_set_hops(plane.routers, plane.sessions),
             *find_sides_with_ipv6_hops(plane.routers, plane.sessions),
         )
     ):
@@ -106,7 +106,7 @@ def _unsettled_session_gaps(plane: "ControlPlane") -> Iterator[UncomputedPart]:
         is_multihop = down.neighbor.ebgp_multihop is not None or down.neighbor.ttl_security_hops is not None
         if (is_multihop and is_open) or is_unread_far_session(down):
             yield UncomputedPart(down.router.at(down.neighbor), "sessions over several hops")
-        elif down.facts.get("missing") == LOCAL_ASN:
+        elif down.facts.get("missing") == LOCAL_ASN_FACT:
             yield UncomputedPart(down.router.at(down.neighbor), "a local AS number that FRR may have refused")
         elif down.reason == "may-be-filtered":
             yield UncomputedPart(down.router.at(down.neighbor), f"whether access list {down.facts['list']} drops BGP")
@@ -120,14 +120,14 @@ def _session_gaps(plane: "ControlPlane", session: BgpSession) -> Iterator[Uncomp
             yield UncomputedPart(
                 plane.routers[side.router].at(side.neighbor), "a local AS number that is the neighbor's"
             )
-    if unfollowed(session):
+    if uncomputed_families(session):
         side = session.a
         yield UncomputedPart(
             plane.routers[side.router].at(side.neighbor), "IPv6 over addresses of IPv4 and several hops"
         )
     elif any(_follows_default_route(plane, side) for side in (session.a, session.b) if session.far):
         yield UncomputedPart(plane.routers[session.a.router].at(session.a.neighbor), "a session over a default route")
-    elif may_use_hops_of_ipv4(plane.routers, session.a, session.b) and not is_redundant_session(
+    elif may_use_ipv4_next_hops(plane.routers, session.a, session.b) and not is_redundant_session(
         session, plane.sessions
     ):
         where = plane.routers[session.a.router].at(session.a.neighbor)
@@ -139,7 +139,7 @@ def _session_gaps(plane: "ControlPlane", session: BgpSession) -> Iterator[Uncomp
 
 def _follows_default_route(plane: "ControlPlane", side: SessionSide) -> bool:
     """Whether a session follows a default route: `ip nht resolve-via-default`, which decides, is not known."""
-    to = address(side.neighbor.address or "")
+    to = parse_address(side.neighbor.address or "")
     route = None if to is None else plane.of(to.family).towards(side.router, to)
     return route is not None and route.prefix.length == 0
 
@@ -152,7 +152,7 @@ def _static_next_hop_gaps(plane: "ControlPlane", router: Router, side: SessionSi
             row.source == "static" and not neighbor_family_statement(side.neighbor, row.family).next_hop_self
         )
         if keeps_next_hop and any(
-            address(route.next_hop) is not None for route, _ in usable_static_routes(router, row.family)
+            parse_address(route.next_hop) is not None for route, _ in usable_static_routes(router, row.family)
         ):
             where = (*router.subject, "redistributions", row.key)
             yield UncomputedPart(where, "static routes announced to the own AS with their next hops")
@@ -180,7 +180,7 @@ def _missing_hop_gaps(plane: "ControlPlane", routes: FamilyRoutes, speaker: BgpS
         yield UncomputedPart(speaker.router.subject, "routes over a route to its own next hop")
     if any(routes.may_repeat_gateway(number, entry) for entry in followers):
         yield UncomputedPart(speaker.router.subject, "routes with one gateway twice, which Linux refuses")
-    if any(hangs_on_age(speaker, entry) for entry in followers):
+    if any(depends_on_route_age(speaker, entry) for entry in followers):
         yield UncomputedPart(speaker.router.subject, "which of equal routes came first")
     if any(routes.depends_on_ttl_security(number, entry) for entry in followers):
         yield UncomputedPart(speaker.router.subject, "routes over other routes, of a neighbor with TTL security")
@@ -219,15 +219,15 @@ def _announcement_gaps(plane: "ControlPlane", router: Router, bgp: Bgp) -> Itera
                 yield UncomputedPart(
                     (router.device.name, "@static_routes", route.prefix), "next hops behind other routes"
                 )
-            elif may_outweigh_local(bgp) and not is_network and address(route.next_hop) is not None:
+            elif may_outweigh_local(bgp) and not is_network and parse_address(route.next_hop) is not None:
                 where = (*router.subject, "redistributions", redistributions[family].key)
                 yield UncomputedPart(where, "static routes to a neighbor, beside routes that weigh as much as own ones")
 
 
 def _may_follow_others(plane: "ControlPlane", router: Router, route: StaticRoute, family: AddressFamily) -> bool:
     """Whether it is not known that a static route may follow BGP to a neighbor whose link is down."""
-    to = address(route.next_hop)
-    if to is None or to not in doubtful_addresses(router):
+    to = parse_address(route.next_hop)
+    if to is None or to not in neighbors_maybe_reached_by_bgp(router):
         return False
     routes = plane.of(family)
     return routes.own_route_towards(router.number, to) is None and routes.towards(router.number, to) is not None

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from nodrop.model.access import ENTERING, FORWARDING, AccessEntry, AccessList, Binding
+from nodrop.model.access import ENTERING_STAGES, FORWARDING_STAGES, AccessEntry, AccessList, Binding
 from nodrop.model.access import Stage as ListStage
 from nodrop.model.states import known_rows
 from nodrop.routing.control_plane import ControlPlane
@@ -12,9 +12,9 @@ from nodrop.routing.paths import PathWalk, Stage
 from nodrop.routing.prefixes import ADDRESS_BITS
 from nodrop.routing.routers import Router
 
-_INGRESS: frozenset[ListStage] = FORWARDING & ENTERING
-_EGRESS: frozenset[ListStage] = FORWARDING - ENTERING
-_INTO_SWITCH: frozenset[ListStage] = frozenset({"ingress"})
+_INGRESS_STAGES: frozenset[ListStage] = FORWARDING_STAGES & ENTERING_STAGES
+_EGRESS_STAGES: frozenset[ListStage] = FORWARDING_STAGES - ENTERING_STAGES
+_STAGES_INTO_SWITCH: frozenset[ListStage] = frozenset({"ingress"})
 """The stages that RoCE packets to a switch's own address pass, which stand for packets through it: no control plane."""
 
 
@@ -33,7 +33,7 @@ class FilterResult(NamedTuple):
         return self.decision.action if self.decision.sure else "unknown"
 
 
-def filters(plane: ControlPlane, stage: Stage, packet: Packets) -> Iterator[FilterResult]:
+def filter_results(plane: ControlPlane, stage: Stage, packet: Packets) -> Iterator[FilterResult]:
     """Yield the effects of a router's access lists where a packet may enter and leave it."""
     yield from filters_at_legs(plane, stage.router, "ingress", stage.arrive, packet, far_legs=stage.leave)
     yield from filters_at_legs(plane, stage.router, "egress", stage.leave, packet, far_legs=stage.arrive)
@@ -54,9 +54,9 @@ def filters_at_legs(
     Without a `port` it may be any. On the other side of the router it passes one of `far_legs`; any without these.
     """
     router = plane.routers[router_number]
-    stages = _EGRESS if stage == "egress" else _INGRESS
+    stages = _EGRESS_STAGES if stage == "egress" else _INGRESS_STAGES
     if stage == "ingress" and router.device.access_lists and _is_addressed_to_router(router, packet):
-        stages = _INTO_SWITCH
+        stages = _STAGES_INTO_SWITCH
     for rules in known_rows(router.device.access_lists):
         packets = _packets_by_far_port(router, rules, packet, far_legs)
         for name in dict.fromkeys(legs):
@@ -90,7 +90,7 @@ def _port_of_leg(router: Router, name: str, far_interfaces: Sequence[tuple[str, 
 
 def find_dropping_filter(plane: ControlPlane, walk: PathWalk, packet: Packets) -> FilterResult | None:
     """Return the first access list on the ways of a packet that surely drops it at one of its interfaces."""
-    every = (filter_match for stage in walk.stages for filter_match in filters(plane, stage, packet))
+    every = (filter_match for stage in walk.stages for filter_match in filter_results(plane, stage, packet))
     return next((filter_match for filter_match in every if filter_match.action == "deny"), None)
 
 

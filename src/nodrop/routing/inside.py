@@ -153,7 +153,7 @@ class InternalPathChoice:
         every = [(offer.parts[0], link) for offer in offers for link in offer.links]
         always = self._limits.always_med
         rows = prefer_lowest_med(every, lambda row: row[0].attributes, always=always)
-        rows = [row for row in rows if not _is_internal(row[0])] or rows
+        rows = [row for row in rows if not _is_internal_route(row[0])] or rows
         least = min(map(self._hop_metric, rows))
         best, best_link = min(filter(lambda row: self._hop_metric(row) == least, rows), key=self._tie_break_key)
         rows = sorted(
@@ -161,12 +161,12 @@ class InternalPathChoice:
                 row
                 for row in every
                 if is_equal_by_med(row[0].attributes, best.attributes, always=always)
-                and (_is_internal(row[0]), self._hop_metric(row)) == (_is_internal(best), least)
+                and (_is_internal_route(row[0]), self._hop_metric(row)) == (_is_internal_route(best), least)
             ],
             key=self._tie_break_key,
         )
         limits = self._limits
-        internal = _is_internal(best)
+        internal = _is_internal_route(best)
         if limits.relaxed:
             equal = rows
         elif internal:
@@ -238,5 +238,5 @@ def _next_hop_of_part(route: AdvertPart) -> Address | None:
     return None if route.attributes.learned is None else route.attributes.learned.hop
 
 
-def _is_internal(route: AdvertPart) -> bool:
+def _is_internal_route(route: AdvertPart) -> bool:
     return route.attributes.learned is not None and route.attributes.learned.internal

@@ -9,20 +9,20 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from nodrop.model.routing import BgpNeighbor
-from nodrop.routing.agreement import may_need_link, needs_link
+from nodrop.routing.agreement import may_need_connected_subnet, needs_connected_subnet
 from nodrop.routing.decision import TableEntry
-from nodrop.routing.next_hop_policy import GLOBAL_NEXT_HOP, KEEPS_HOP
+from nodrop.routing.next_hop_policy import GLOBAL_NEXT_HOP, UNCHANGED_HOP_CLAUSE
 from nodrop.routing.originating import redistributes_static_routes
 from nodrop.routing.peerings import announced_next_hop, is_internal_session
-from nodrop.routing.prefixes import Address, AddressFamily, address
+from nodrop.routing.prefixes import Address, AddressFamily, parse_address
 from nodrop.routing.routers import BgpSession, Router, SessionSide
 from nodrop.routing.speakers import BgpSpeaker
-from nodrop.routing.words import PolicyReader, has_next_hops_of_ipv4
+from nodrop.routing.words import PolicyReader, has_ipv4_next_hops
 
 
 def find_sides_with_kept_hops(own_routers: Sequence[Router], sessions: Sequence[BgpSession]) -> Iterator[SessionSide]:
     """Yield the ends of sessions whose announcements with kept next hops are not computed."""
-    marking = {router.number for router in own_routers if _sets_mark(router)}
+    marking = {router.number for router in own_routers if _has_kept_hop_rule(router)}
     by_router: dict[int, list[tuple[BgpSession, SessionSide, SessionSide]]] = {number: [] for number in marking}
     for session in sessions if marking else ():
         for near, far in ((session.a, session.b), (session.b, session.a)):
@@ -38,7 +38,7 @@ def find_sides_with_kept_hops(own_routers: Sequence[Router], sessions: Sequence[
                 yield row[1]
 
 
-def find_new_hops(
+def find_imported_next_hops(
     own_routers: Sequence[Router], sessions: Sequence[BgpSession], family: AddressFamily
 ) -> Iterator[tuple[SessionSide, Address]]:
     """Yield the next hops that route maps give routes of a family, with the end of the session that imports them."""
@@ -88,7 +88,7 @@ def find_sides_with_ipv6_hops(own_routers: Sequence[Router], sessions: Sequence[
     """
     hops_by_router: defaultdict[int, set[Address]] = defaultdict(set)
     heard_hops = ((far, hop) for far, _, hop in find_heard_hops(own_routers, sessions, "ipv6"))
-    for side, hop in (*find_new_hops(own_routers, sessions, "ipv6"), *heard_hops):
+    for side, hop in (*find_imported_next_hops(own_routers, sessions, "ipv6"), *heard_hops):
         hops_by_router[side.router].add(hop)
     setting = {router.number for router in own_routers if _sets_hops(router, "ipv6")}
     for session in sessions if setting else ():
@@ -96,7 +96,7 @@ def find_sides_with_ipv6_hops(own_routers: Sequence[Router], sessions: Sequence[
         for side in (session.a, session.b) if "ipv6" in session.families else ():
             router, hops = own_routers[side.router], hops_by_router[side.router]
             is_open = any(_may_be_passed_on(router, session, side.neighbor, hop) for hop in hops)
-            is_open = is_open or address(side.neighbor.address or "") in hops
+            is_open = is_open or parse_address(side.neighbor.address or "") in hops
             if not is_near:
                 policies = (side.neighbor.ipv6.import_policy, side.neighbor.ipv6.export_policy)
                 is_open = is_open or (bool(hops) and not session.far) or _name_hops(router, policies)
@@ -110,7 +110,7 @@ def _name_hops(router: Router, policies: Iterable[str | None]) -> bool:
     return reader is not None and any(reader.of(policy).named_next_hops("ipv6") for policy in policies)
 
 
-def find_sides_with_new_hops(own_routers: Sequence[Router], sessions: Sequence[BgpSession]) -> Iterator[SessionSide]:
+def find_sides_with_set_hops(own_routers: Sequence[Router], sessions: Sequence[BgpSession]) -> Iterator[SessionSide]:
     """Yield the ends of sessions whose announcements with next hops that a route map has set are not computed.
 
     A neighbor in the subnet of such a next hop gets it instead of the router's own address. Over next hops of IPv6 what
@@ -120,9 +120,9 @@ def find_sides_with_new_hops(own_routers: Sequence[Router], sessions: Sequence[B
     hops_by_router: defaultdict[int, set[Address]] = defaultdict(set)
     hearing_over_ipv6 = set[int]()
     heard_hops = ((far, hop) for far, _, hop in find_heard_hops(own_routers, sessions, "ipv4"))
-    for side, hop in (*find_new_hops(own_routers, sessions, "ipv4"), *heard_hops):
+    for side, hop in (*find_imported_next_hops(own_routers, sessions, "ipv4"), *heard_hops):
         hops_by_router[side.router].add(hop)
-        if not has_next_hops_of_ipv4(side.neighbor):
+        if not has_ipv4_next_hops(side.neighbor):
             hearing_over_ipv6.add(side.router)
     setting = {router.number for router in own_routers if _sets_hops(router, "ipv4")}
     for session in sessions if setting else ():
@@ -132,7 +132,7 @@ def find_sides_with_new_hops(own_routers: Sequence[Router], sessions: Sequence[B
             told = _told_hops(router, neighbor) if near.router in setting else frozenset[Address | None]()
             if "ipv4" not in session.families or not (hops or told):
                 continue
-            over_ipv4 = has_next_hops_of_ipv4(neighbor) and has_next_hops_of_ipv4(far.neighbor)
+            over_ipv4 = has_ipv4_next_hops(neighbor) and has_ipv4_next_hops(far.neighbor)
             is_internal = is_internal_session(own_routers, session)
             is_open = (bool(told) and not over_ipv4 and is_internal) or (
                 None in told and redistributes_static_routes(router, "ipv4")
@@ -159,7 +159,7 @@ def _sets_hops(router: Router, family: AddressFamily) -> bool:
     return any(kind == word for route_map in maps for rule in route_map.rules for kind, _ in rule.sets)
 
 
-def hangs_on_age(speaker: BgpSpeaker, entry: TableEntry) -> bool:
+def depends_on_route_age(speaker: BgpSpeaker, entry: TableEntry) -> bool:
     """Whether it matters which of equal routes came first, of which one has a next hop that a route map has set.
 
     bgpd takes the first for the best, of routes of other ASes.
@@ -179,15 +179,15 @@ def hangs_on_age(speaker: BgpSpeaker, entry: TableEntry) -> bool:
 
 def _may_be_passed_on(router: Router, session: BgpSession, neighbor: BgpNeighbor, hop: Address) -> bool:
     """Whether a neighbor in another AS may get a next hop that is not its own address."""
-    peer = address(neighbor.address or "")
+    peer = parse_address(neighbor.address or "")
     if peer is None or hop == peer or any(hop in leg.addresses for leg in router.legs):
         return session.far and hop == peer
     return any(subnet.has(hop) and subnet.has(peer) for leg in router.legs for subnet in leg.subnets)
 
 
-def _sets_mark(router: Router) -> bool:
+def _has_kept_hop_rule(router: Router) -> bool:
     maps = () if router.bgp is None else router.bgp.route_maps
-    return any(KEEPS_HOP in rule.sets for route_map in maps for rule in route_map.rules)
+    return any(UNCHANGED_HOP_CLAUSE in rule.sets for route_map in maps for rule in route_map.rules)
 
 
 def _is_outcome_known(
@@ -201,24 +201,30 @@ def _is_outcome_known(
         return not near.neighbor.next_hop_self
     if near.neighbor.export_policy is not None:
         return True
-    over_ipv4 = has_next_hops_of_ipv4(near.neighbor)
-    if over_ipv4 is not has_next_hops_of_ipv4(far.neighbor):
+    over_ipv4 = has_ipv4_next_hops(near.neighbor)
+    if over_ipv4 is not has_ipv4_next_hops(far.neighbor):
         return False
     for other, heard, teller in imports:
         hop = announced_next_hop(heard, teller, "ipv4")
-        hears_ipv4 = has_next_hops_of_ipv4(heard.neighbor)
-        if hears_ipv4 is not has_next_hops_of_ipv4(teller.neighbor) or is_internal_session(own_routers, other):
+        hears_ipv4 = has_ipv4_next_hops(heard.neighbor)
+        if hears_ipv4 is not has_ipv4_next_hops(teller.neighbor) or is_internal_session(own_routers, other):
             return False
         is_replaced = hop is None or over_ipv4 is not hears_ipv4
-        if not is_replaced and not (over_ipv4 and hop is not None and _is_useless(own_routers[far.router], far, hop)):
+        if not is_replaced and not (
+            over_ipv4 and hop is not None and _is_useless_next_hop(own_routers[far.router], far, hop)
+        ):
             return False
     return True
 
 
-def _is_useless(router: Router, side: SessionSide, hop: Address) -> bool:
+def _is_useless_next_hop(router: Router, side: SessionSide, hop: Address) -> bool:
     """Whether a router has no use for a route with a next hop: it is its own, or in none of its subnets."""
     neighbor = side.neighbor
-    if not needs_link(router, neighbor) or may_need_link(router, neighbor) or neighbor.maximum_prefix is not None:
+    if (
+        not needs_connected_subnet(router, neighbor)
+        or may_need_connected_subnet(router, neighbor)
+        or neighbor.maximum_prefix is not None
+    ):
         return False
     is_own = any(hop in leg.addresses for leg in router.legs)
     return is_own or not any(subnet.has(hop) for leg in router.legs for subnet in leg.subnets)

@@ -8,9 +8,9 @@ from nodrop.model.fabric import Device, End, Interface
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown, known_rows, surely_off
 from nodrop.model.subject import Subject
-from nodrop.platforms.kit.traits import known_traits
-from nodrop.routing.prefixes import Address, Prefix, address, prefix
-from nodrop.units import whole_number
+from nodrop.platforms.kit.traits import newest_traits
+from nodrop.routing.prefixes import Address, Prefix, parse_address, parse_prefix
+from nodrop.units import parse_whole_number
 
 
 class RoutedInterface(NamedTuple):
@@ -76,7 +76,7 @@ def _stated_legs(device: Device) -> Iterator[RoutedInterface]:
 def parse_sub_interface(name: str) -> tuple[str, int] | None:
     """Return the interface below a sub-interface and the VLAN in its name: `peerlink.4094`."""
     base, _, text = name.rpartition(".")
-    tag = whole_number(text, MAX_VLAN)
+    tag = parse_whole_number(text, MAX_VLAN)
     return (base, tag) if base and tag else None
 
 
@@ -90,7 +90,7 @@ def is_leg_name(leg: str, word: str) -> bool:
     return word == leg or (leg.startswith("VLAN ") and word.lower() == leg.lower().replace(" ", ""))
 
 
-def unsaid(device: Device) -> str:
+def unknown_leg_fact(device: Device) -> str:
     """Return the model path of an unknown fact that may be a leg or static route of a device; "" if all are known."""
     fields = ("vlans", "port_channels", "loopbacks", "static_routes")
     missing = next((field for field in fields if isinstance(getattr(device, field), Unknown)), None)
@@ -116,7 +116,7 @@ def _make_interface_leg(
     ip_pairs = [
         (found_address, found_prefix)
         for text in texts
-        if (found_address := address(text)) is not None and (found_prefix := prefix(text)) is not None
+        if (found_address := parse_address(text)) is not None and (found_prefix := parse_prefix(text)) is not None
     ]
     addresses, subnets = tuple([ip for ip, _ in ip_pairs]), tuple([found_prefix for _, found_prefix in ip_pairs])
     return RoutedInterface(name, vrf, subject, addresses, subnets, ports, least, enabled)
@@ -124,7 +124,7 @@ def _make_interface_leg(
 
 def lists_every_port(device: Device) -> bool:
     """Whether a switch has no port besides those that its files state."""
-    traits = known_traits(device.platform)
+    traits = newest_traits(device.platform)
     return traits is not None and traits.lists_ports and bool(device.interfaces)
 
 

@@ -19,13 +19,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
 from nodrop.model import policy_values as values
 from nodrop.model.routing import Bgp, BgpNeighbor, RouteMapRule
-from nodrop.routing.prefixes import Address, AddressFamily, address
+from nodrop.routing.prefixes import Address, AddressFamily, parse_address
 
 PEER_ADDRESS = "peer-address"
-NEW_ADDRESS = "address"
+NEW_ADDRESS_KEY = "address"
 PREFERS_GLOBAL = ("ipv6 next-hop", "prefer-global")
 GLOBAL_NEXT_HOP = "ipv6 next-hop global"
-KEEPS_HOP = ("ip next-hop", "unchanged")
+UNCHANGED_HOP_CLAUSE = ("ip next-hop", "unchanged")
 """The clause of a route map that marks the next hop of a route."""
 
 
@@ -36,16 +36,20 @@ def find_maps_with_next_hops(bgp: Bgp, sessions: Sequence[BgpNeighbor]) -> Mappi
     that `unchanged` keeps; a connected one has none. Of several kinds in the maps of announced routes one would win by
     the order of lines.
     """
-    calls = _calls(bgp)
-    of_sessions = {route_map.name for route_map in bgp.route_maps} - _reach(calls, _maps_of_other_uses(bgp, sessions))
+    calls = _calls_by_route_map(bgp)
+    of_sessions = {route_map.name for route_map in bgp.route_maps} - _reachable_route_maps(
+        calls, _maps_of_other_uses(bgp, sessions)
+    )
     static = {row.policy for row in bgp.redistributions if row.source != "connected"}
-    others = _reach(calls, {row.policy for row in bgp.redistributions})
+    others = _reachable_route_maps(calls, {row.policy for row in bgp.redistributions})
     exports = {policy for session in sessions for policy in (session.export_policy, session.ipv6.export_policy)}
-    mixed = _reach(calls, {policy for policy in exports if policy and len(_kinds(bgp, _reach(calls, {policy}))) > 1})
+    mixed = _reachable_route_maps(
+        calls, {policy for policy in exports if policy and len(_kinds(bgp, _reachable_route_maps(calls, {policy}))) > 1}
+    )
     return {
-        KEEPS_HOP[1]: of_sessions - _reach(calls, static | exports),
+        UNCHANGED_HOP_CLAUSE[1]: of_sessions - _reachable_route_maps(calls, static | exports),
         PEER_ADDRESS: of_sessions - mixed,
-        NEW_ADDRESS: of_sessions - others - mixed,
+        NEW_ADDRESS_KEY: of_sessions - others - mixed,
     }
 
 
@@ -57,10 +61,10 @@ def _kinds(bgp: Bgp, names: Set[str]) -> set[str]:
 
 def next_hop_kind(value: str) -> str:
     """Return the word of `set ip next-hop`, which is one for all addresses."""
-    return NEW_ADDRESS if values.is_unicast_address(value) else value
+    return NEW_ADDRESS_KEY if values.is_ipv4_unicast_address(value) else value
 
 
-def find_new_next_hops(rules: Iterable[RouteMapRule], family: AddressFamily = "ipv4") -> Iterator[Address]:
+def find_set_next_hops(rules: Iterable[RouteMapRule], family: AddressFamily = "ipv4") -> Iterator[Address]:
     """Yield the addresses that rules set as next hops of routes of a family."""
     for rule in rules:
         for kind, value in rule.sets:
@@ -71,10 +75,10 @@ def find_new_next_hops(rules: Iterable[RouteMapRule], family: AddressFamily = "i
 
 def parse_next_hop(kind: str, value: str) -> Address | None:
     """Return the address that a line of a route map sets as next hop; the global one of IPv6."""
-    is_address = (kind == "ip next-hop" and values.is_unicast_address(value)) or (
+    is_address = (kind == "ip next-hop" and values.is_ipv4_unicast_address(value)) or (
         kind == GLOBAL_NEXT_HOP and values.global_next_hop(value) is not None
     )
-    return address(value) if is_address else None
+    return parse_address(value) if is_address else None
 
 
 def find_maps_of_ipv6(bgp: Bgp, sessions: Sequence[BgpNeighbor]) -> set[str]:
@@ -84,19 +88,19 @@ def find_maps_of_ipv6(bgp: Bgp, sessions: Sequence[BgpNeighbor]) -> set[str]:
     """
     others = {policy for session in sessions for policy in (session.import_policy, session.export_policy)}
     others |= _maps_of_other_uses(bgp, sessions) | {row.policy for row in bgp.redistributions}
-    return {route_map.name for route_map in bgp.route_maps} - _reach(_calls(bgp), others)
+    return {route_map.name for route_map in bgp.route_maps} - _reachable_route_maps(_calls_by_route_map(bgp), others)
 
 
 def find_rules_with_next_hop(bgp: Bgp, policy: str, hop: Address) -> Iterator[tuple[str, RouteMapRule]]:
     """Yield the rules that set a next hop, with their route maps: of a route map and those that it calls."""
-    reached = _reach(_calls(bgp), {policy})
+    reached = _reachable_route_maps(_calls_by_route_map(bgp), {policy})
     for route_map in bgp.route_maps:
         if route_map.name in reached:
-            rules = (rule for rule in route_map.rules if hop in find_new_next_hops([rule], hop.family))
+            rules = (rule for rule in route_map.rules if hop in find_set_next_hops([rule], hop.family))
             yield from ((route_map.name, rule) for rule in rules)
 
 
-def _calls(bgp: Bgp) -> Mapping[str, Set[str]]:
+def _calls_by_route_map(bgp: Bgp) -> Mapping[str, Set[str]]:
     """Return the route maps that each one calls."""
     calls: defaultdict[str, set[str]] = defaultdict(set)
     for route_map in bgp.route_maps:
@@ -111,7 +115,7 @@ def _maps_of_other_uses(bgp: Bgp, sessions: Sequence[BgpNeighbor]) -> set[str | 
     return names | {bgp.installed_policy, bgp.installed_policy_ipv6}
 
 
-def _reach(calls: Mapping[str, Set[str]], names: Set[str | None]) -> set[str]:
+def _reachable_route_maps(calls: Mapping[str, Set[str]], names: Set[str | None]) -> set[str]:
     """Return route maps and those that they call."""
     reached, waiting = set[str](), [name for name in names if name is not None]
     while waiting:

@@ -10,22 +10,22 @@ zread_rnh_register). It also serves next hops that a route map gives the routes 
 from collections.abc import Callable
 
 from nodrop.model.routing import BgpNeighbor
-from nodrop.routing.agreement import may_need_link, needs_link
-from nodrop.routing.next_hop_policy import find_new_next_hops
-from nodrop.routing.prefixes import Address, address
+from nodrop.routing.agreement import may_need_connected_subnet, needs_connected_subnet
+from nodrop.routing.next_hop_policy import find_set_next_hops
+from nodrop.routing.prefixes import Address, parse_address
 from nodrop.routing.routers import Router
 from nodrop.routing.sessions import peer_address
 from nodrop.routing.words import PolicyReader
 
 
-def near_addresses(router: Router) -> frozenset[Address]:
+def neighbors_reached_without_bgp(router: Router) -> frozenset[Address]:
     """Return the addresses of neighbors that a router reaches over no route of BGP."""
-    return _addresses_of_neighbors(router, needs_link) | _new_next_hops(router)
+    return _addresses_of_neighbors(router, needs_connected_subnet) | _next_hops_set_by_policy(router)
 
 
-def doubtful_addresses(router: Router) -> frozenset[Address]:
+def neighbors_maybe_reached_by_bgp(router: Router) -> frozenset[Address]:
     """Return the addresses of neighbors of which it is not known whether a router reaches them over routes of BGP."""
-    return _addresses_of_neighbors(router, may_need_link)
+    return _addresses_of_neighbors(router, may_need_connected_subnet)
 
 
 def _addresses_of_neighbors(router: Router, needs: Callable[[Router, BgpNeighbor], bool]) -> frozenset[Address]:
@@ -35,13 +35,13 @@ def _addresses_of_neighbors(router: Router, needs: Callable[[Router, BgpNeighbor
     return frozenset(far for far in addresses if far is not None)
 
 
-def _new_next_hops(router: Router) -> frozenset[Address]:
+def _next_hops_set_by_policy(router: Router) -> frozenset[Address]:
     """Return the next hops that route maps give routes of other ASes at the far ends of links."""
     bgp = router.bgp
-    if bgp is None or not any(find_new_next_hops(rule for route_map in bgp.route_maps for rule in route_map.rules)):
+    if bgp is None or not any(find_set_next_hops(rule for route_map in bgp.route_maps for rule in route_map.rules)):
         return frozenset()
     reader = PolicyReader(bgp, "ipv4")
-    near_neighbors = (neighbor for neighbor in router.neighbors if needs_link(router, neighbor))
+    near_neighbors = (neighbor for neighbor in router.neighbors if needs_connected_subnet(router, neighbor))
     return frozenset(hop for neighbor in near_neighbors for hop in reader.inbound(neighbor).new_hops)
 
 
@@ -54,6 +54,6 @@ def _opens_session(neighbor: BgpNeighbor) -> bool:
 def _neighbor_address(router: Router, neighbor: BgpNeighbor) -> Address | None:
     """Return a neighbor's address, also one that the subnet of its interface leaves."""
     if neighbor.interface is None:
-        return address(neighbor.address or "")
+        return parse_address(neighbor.address or "")
     leg = router.by_name.get(neighbor.interface)
     return None if leg is None else peer_address(neighbor, leg)

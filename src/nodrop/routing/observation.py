@@ -11,8 +11,8 @@ from typing import Final, Literal, get_args
 
 from nodrop.model.fabric import Device
 from nodrop.model.index import Channel
-from nodrop.model.reading import Place
-from nodrop.model.subject import FABRIC, Subject
+from nodrop.model.reading import FilePlace
+from nodrop.model.subject import FABRIC_HEAD, Subject
 
 ObservationCheck = Literal[
     "configuration", "links", "packets", "sessions", "addresses", "routes", "reach", "failures", "recoveries"
@@ -43,19 +43,19 @@ DELIVERY_FATES: Final[tuple[DeliveryFate, ...]] = get_args(DeliveryFate)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Refused:
+class RefusedLine:
     """A refused line of a configuration, and the reason given; `place` is None if it has none."""
 
     device: str
     text: str
     said: str
-    place: Place | None = None
+    place: FilePlace | None = None
     matters: bool = True
     """Whether the rest can no longer be trusted; a line that changes nothing of what is checked does not matter."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Flow:
+class DifferingFlow:
     """Packets that one build delivers and the other does not."""
 
     source: str
@@ -86,8 +86,8 @@ class Observation:
     An item that has a value too was seen so this time and may be seen otherwise the next, which nothing is held
     against: it is judged, and not compared.
     """
-    refused: tuple[Refused, ...] = ()
-    flows: tuple[Flow, ...] = ()
+    refused: tuple[RefusedLine, ...] = ()
+    flows: tuple[DifferingFlow, ...] = ()
     """What differs from another build of the fabric, where it was held against one."""
     notes: tuple[str, ...] = ()
     """What a reader should know of how it was done: the sample that was taken, versions, seconds."""
@@ -111,9 +111,9 @@ def route_item(
 
 def failure_item(failure_name: str) -> Subject:
     """Return the item of a failure: of a device by its name, of a cable by its ends, as in `subject.link`."""
-    return FABRIC, "failures", failure_name
+    return FABRIC_HEAD, "failures", failure_name
 
 
 def address_item(address: str) -> Subject:
     """Return the item of an address."""
-    return FABRIC, "addresses", address
+    return FABRIC_HEAD, "addresses", address

@@ -9,11 +9,11 @@ from nodrop.routing.adverts import DEFAULT_PREFERENCE, INCOMPLETE, AdvertPart, P
 from nodrop.routing.destinations import DestinationClasses, PrefixListRules
 from nodrop.routing.legs import RoutedInterface
 from nodrop.routing.policy import CompiledPolicy
-from nodrop.routing.prefixes import Address, AddressFamily, Prefix, address, prefix
+from nodrop.routing.prefixes import Address, AddressFamily, Prefix, parse_address, parse_prefix
 from nodrop.routing.routers import Router
 from nodrop.routing.static_routes import find_outgoing_interface, is_route_usable, usable_static_routes
-from nodrop.routing.words import PolicyReader, Words, neighbor_family_statement, prefix_lists_read_by
-from nodrop.units import whole_number
+from nodrop.routing.words import PolicyReader, SessionPolicy, neighbor_family_statement, prefix_lists_read_by
+from nodrop.units import parse_whole_number
 
 LOCAL_WEIGHT = 32768
 """Weight of a route that a router originates (FRR, bgpd/bgp_attr.h, BGP_ATTR_DEFAULT_WEIGHT)."""
@@ -51,7 +51,7 @@ def originated_routes(
     }
     rows: dict[Prefix, PathAttributes] = {}
     for text in bgp.networks:
-        found_prefix = prefix(text)
+        found_prefix = parse_prefix(text)
         if found_prefix is None or found_prefix.family != family:
             continue
         if bgp.import_check is not True or found_prefix in connected or found_prefix in static or router.unsaid:
@@ -86,7 +86,7 @@ def _route_rank(own_attributes: PathAttributes) -> tuple[int, int, int, int, int
 
 def redistribute_routes(
     redistributed_routes: Mapping[Prefix, str],
-    policy_terms: Words,
+    policy_terms: SessionPolicy,
     family: AddressFamily,
     preference: int = DEFAULT_PREFERENCE,
 ) -> Iterator[tuple[Prefix, PathAttributes]]:
@@ -121,16 +121,16 @@ def prefixes_refused_by_neighbor(
     in the neighbor's subnet (FRR, bgpd/bgp_updgrp_packet.c, bpacket_reformat_for_peer; bgpd/bgp_route.c, bgp_update).
     `originated` are the prefixes that the router originates; `up` gives for each of its legs whether it works.
     """
-    bgp, to = router.bgp, address(neighbor.address or "")
+    bgp, to = router.bgp, parse_address(neighbor.address or "")
     if bgp is None or to is None or to.family != family or neighbor_family_statement(neighbor, family).next_hop_self:
         return ()
     if not redistributes_static_routes(router, family):
         return ()
-    networks = {prefix(text) for text in bgp.networks}
+    networks = {parse_prefix(text) for text in bgp.networks}
     refused = {
         found_prefix
         for route, found_prefix in usable_static_routes(router, family)
-        if address(route.next_hop) == to and found_prefix in originated and found_prefix not in networks
+        if parse_address(route.next_hop) == to and found_prefix in originated and found_prefix not in networks
     }
     return tuple(
         PrefixRule(sequence=5, action="permit", prefix=str(found_prefix))
@@ -157,7 +157,7 @@ def _redistributed_next_hop(router: Router, found_prefix: Prefix, up: Mapping[st
         if to == found_prefix and is_route_usable(router, route, up)
     ]
     least = min((route.distance for route in routes), default=0)
-    hops = [address(route.next_hop) for route in routes if route.distance == least]
+    hops = [parse_address(route.next_hop) for route in routes if route.distance == least]
     return min((hop for hop in hops if hop is not None), default=None) if None not in hops else None
 
 
@@ -165,7 +165,7 @@ def may_outweigh_local(bgp: Bgp) -> bool:
     """Whether a learned route may weigh as much as one that the router originates."""
     stated = [unicast.weight or 0 for one in known_rows(bgp.neighbors) for unicast in (one, one.ipv6)]
     rules = (rule for route_map in bgp.route_maps for rule in route_map.rules)
-    numbers = [whole_number(value) for rule in rules for kind, value in rule.sets if kind == "weight"]
+    numbers = [parse_whole_number(value) for rule in rules for kind, value in rule.sets if kind == "weight"]
     return any(number is None or number >= LOCAL_WEIGHT for number in (*stated, *numbers))
 
 

@@ -10,11 +10,11 @@ from nodrop.routing.prefixes import Address
 from nodrop.routing.routes import FamilyRoutes, NextHop, RouterRoute
 
 PathOutcome = Literal["delivered", "no route", "discarded", "loop"]
-MAX_PATHS = 1000
+MAX_LISTED_PATHS = 1000
 """How many ways through switches are told one by one."""
 
 
-class Start(NamedTuple):
+class PathStart(NamedTuple):
     """Where a packet enters: a router, and the port where it comes from a host, None if the router sends it."""
 
     router: int
@@ -43,7 +43,7 @@ class PathSequence(NamedTuple):
 class PathWalk:
     """All ways of packets to an address."""
 
-    def __init__(self, plane: ControlPlane, start: Start, to: Address) -> None:
+    def __init__(self, plane: ControlPlane, start: PathStart, to: Address) -> None:
         self._plane, self._start, self.to = plane, start, to
         self._routes: FamilyRoutes = plane.of(to.family)
         self.ways = tuple(self._ways())
@@ -84,7 +84,7 @@ class PathWalk:
 
         waiting: list[tuple[tuple[int, ...], int]] = [((self._start.router,), 1)]
         path_count = 0
-        while waiting and path_count < MAX_PATHS:
+        while waiting and path_count < MAX_LISTED_PATHS:
             routers, paths = waiting.pop()
             outcome = self._route_and_next_hops(routers[-1])[2]
             if outcome is None and routers[-1] in routers[:-1]:
@@ -116,31 +116,31 @@ class PathWalk:
             yield Stage(number, depth[number], tuple(came[number]), leave, route, outcome)
 
 
-def find_start_at_device(plane: ControlPlane, device: str, port: str | None) -> Start | None:
+def find_start_at_device(plane: ControlPlane, device: str, port: str | None) -> PathStart | None:
     """Where a packet enters at a device, by one of its ports or from itself; None where the device has no router."""
     for router in plane.routers:
         if router.device.name != device:
             continue
         legs = [leg for leg in router.legs if port is None or port in leg.ports]
         if legs or port is None:
-            return Start(router.number, port)
+            return PathStart(router.number, port)
     return None
 
 
-def find_host_start(plane: ControlPlane, address: Address) -> Start | None:
+def find_host_start(plane: ControlPlane, address: Address) -> PathStart | None:
     """Where packets of a host with this address enter: the port of the switch that has the subnet of the address."""
-    best: tuple[int, Start] | None = None
+    best: tuple[int, PathStart] | None = None
     for router in plane.routers:
         for leg in router.legs:
             for subnet in leg.subnets:
                 longer = best is None or subnet.length > best[0]
                 if leg.ports and longer and subnet.has(address) and plane.up[router.number][leg.name]:
                     is_own_address = address in leg.addresses
-                    best = (subnet.length, Start(router.number, None if is_own_address else leg.ports[0]))
+                    best = (subnet.length, PathStart(router.number, None if is_own_address else leg.ports[0]))
     return None if best is None else best[1]
 
 
-def find_start_at_host(plane: ControlPlane, host: str, port: str) -> Start | None:
+def find_start_at_host(plane: ControlPlane, host: str, port: str) -> PathStart | None:
     """Where packets of a host's port enter: the port at the other end of its cable."""
     end = plane.index.far_end(host, port)
     if end is None or End(host, port) in plane.failed or end in plane.failed:

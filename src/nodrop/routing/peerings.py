@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
-from nodrop.routing.prefixes import Address, AddressFamily, address
+from nodrop.routing.prefixes import Address, AddressFamily, parse_address
 from nodrop.routing.routers import BgpSession, Router, SessionSide
 from nodrop.routing.sessions import peer_address
 from nodrop.routing.words import Peering, neighbor_family_statement
@@ -23,20 +23,20 @@ def build_peering(
     """Return how a router exchanges routes over a session inside its AS, or with a neighbor that is `far` away."""
     unicast = neighbor_family_statement(session_side.neighbor, family)
     own_router_id = router.router_id
-    cluster = None if router.bgp is None else address(router.bgp.cluster_id or "")
+    cluster = None if router.bgp is None else parse_address(router.bgp.cluster_id or "")
     return Peering(
         internal=inside,
         client=inside and unicast.reflector_client,
         self_hop=unicast.next_hop_self,
         forced=unicast.next_hop_forced,
-        over_ipv6=family == "ipv6" or has_hops_of_ipv6(session_side),
+        over_ipv6=family == "ipv6" or has_ipv6_next_hops(session_side),
         router_id=own_router_id,
         cluster=own_router_id if cluster is None else cluster.number,
-        behind=address(session_side.neighbor.address or "") if is_multihop else None,
+        behind=parse_address(session_side.neighbor.address or "") if is_multihop else None,
     )
 
 
-def has_hops_of_ipv6(session_side: SessionSide) -> bool:
+def has_ipv6_next_hops(session_side: SessionSide) -> bool:
     """Whether IPv4 routes over a session have next hops of IPv6 (RFC 8950): always where it is over an interface."""
     neighbor = session_side.neighbor
     return neighbor.interface is not None or neighbor.extended_next_hop
@@ -48,7 +48,7 @@ def announced_next_hop(session_side: SessionSide, far_side: SessionSide, family:
     That is a link-local address; a router announces its address instead (FRR, bgpd/bgp_route.c,
     subgroup_announce_check).
     """
-    if family == "ipv6" or has_hops_of_ipv6(session_side):
+    if family == "ipv6" or has_ipv6_next_hops(session_side):
         own_addresses = (ip for ip in far_side.leg.addresses if ip.family == "ipv6" and not ip.link_local)
         return next(own_addresses, None)
     found_address = peer_address(session_side.neighbor, session_side.leg)

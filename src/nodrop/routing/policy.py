@@ -14,11 +14,11 @@ from nodrop.model.routing import AsPathList, CommunityList, RouteMapRule
 from nodrop.routing.adverts import AdvertPart, LearnedFrom, PathAttributes
 from nodrop.routing.destinations import DestinationClasses
 from nodrop.routing.legs import is_leg_name
-from nodrop.routing.next_hop_policy import KEEPS_HOP, PEER_ADDRESS, PREFERS_GLOBAL, parse_next_hop
+from nodrop.routing.next_hop_policy import PEER_ADDRESS, PREFERS_GLOBAL, UNCHANGED_HOP_CLAUSE, parse_next_hop
 from nodrop.routing.prefixes import Address
-from nodrop.routing.words import Words
+from nodrop.routing.words import SessionPolicy
 
-GRACEFUL_SHUTDOWN = "graceful-shutdown"
+GRACEFUL_SHUTDOWN_COMMUNITY = "graceful-shutdown"
 _MOST_CALLS = 10
 """How deep route maps call one another before FRR discards a route (lib/routemap.c, RMAP_RECURSION_LIMIT)."""
 
@@ -52,7 +52,7 @@ class _Rule(NamedTuple):
 class CompiledPolicy:
     """A compiled policy."""
 
-    def __init__(self, number: int, words: Words, destinations: DestinationClasses) -> None:
+    def __init__(self, number: int, words: SessionPolicy, destinations: DestinationClasses) -> None:
         self.number = number
         self._words = words
         self.peering, self.named, self.shown, self.own_hop = words.peering, words.named, words.shown, words.own_hop
@@ -139,7 +139,7 @@ class CompiledPolicy:
                 if heard is None:
                     continue
                 attributes = attributes._replace(path=heard)
-            is_refused = (words.drops_marked and attributes.keeps_hop) or _has_hop(attributes, words.own_hop)
+            is_refused = (words.drops_marked and attributes.keeps_hop) or _has_next_hop(attributes, words.own_hop)
             if is_refused and not words.told_hops:
                 continue
             if words.told_hops:
@@ -234,12 +234,12 @@ class CompiledPolicy:
                 if kind not in ("call", "on-match")
             ),
             value_by_kind.get("call"),
-            max(values.number(where.removeprefix("goto ")) or 0, rule.sequence + 1) if where else None,
+            max(values.parse_number(where.removeprefix("goto ")) or 0, rule.sequence + 1) if where else None,
             rule.sequence,
         )
 
     def _compile_condition(self, kind: str, value: str) -> AttributeCondition:
-        if kind == "community" and (named_community_list := values.community_list(value)) is not None:
+        if kind == "community" and (named_community_list := values.parse_match_community(value)) is not None:
             name, exact = named_community_list
             communities = self._communities.get(name)
             return _cache_condition(
@@ -249,10 +249,10 @@ class CompiledPolicy:
             paths = self._paths.get(value)
             return _cache_condition(lambda path: _permits_as_path(path, paths), lambda attributes: attributes.path)
         if kind == "tag":
-            tag = values.tag(value)
+            tag = values.parse_tag(value)
             return lambda attributes: attributes.tag == tag
         if kind == "metric":
-            med = values.number(value)
+            med = values.parse_number(value)
             return lambda attributes: (attributes.med or 0) == med
         if kind == "interface":
             return lambda attributes: is_leg_name(attributes.interface, value)
@@ -311,10 +311,10 @@ def _permits_communities(own: frozenset[str], listed: CommunityList | None, *, e
     """
     for action, line_words in listed.rules if listed is not None else ():
         if listed is not None and listed.expanded:
-            expression = values.community_expression(" ".join(line_words))
+            expression = values.parse_community_expression(" ".join(line_words))
             matched = bool(own) and expression is not None and expression.matches(values.render_communities(own))
         else:
-            communities = frozenset(map(values.community, line_words))
+            communities = frozenset(map(values.normalize_community, line_words))
             matched = "internet" in communities or (own == communities if exact else communities <= own)
         if matched:
             return action == "permit"
@@ -325,13 +325,13 @@ def _permits_as_path(path: tuple[int, ...], listed: AsPathList | None) -> bool:
     """Whether an AS path list permits a path: its first line with a matching expression decides."""
     text = " ".join(map(str, path))
     for action, expression in listed.rules if listed is not None else ():
-        path_expression = values.path_expression(expression)
+        path_expression = values.parse_as_path_expression(expression)
         if path_expression is not None and path_expression.matches(text):
             return action == "permit"
     return False
 
 
-def _compile_change(kind: str, value: str, words: Words) -> Callable[[PathAttributes], PathAttributes]:
+def _compile_change(kind: str, value: str, words: SessionPolicy) -> Callable[[PathAttributes], PathAttributes]:
     """Return the change that a route map of a session sets; nothing if that is not computed."""
     peering = words.peering
     new_hop = parse_next_hop(kind, value)
@@ -348,22 +348,22 @@ def _compile_change(kind: str, value: str, words: Words) -> Callable[[PathAttrib
         return lambda old: old if old.learned is None else old._replace(learned=old.learned._replace(hop=hop))
     if new_hop is not None and new_hop in words.new_hops:
         return lambda old: old._replace(learned=(old.learned or LearnedFrom(internal=False))._replace(hop=new_hop))
-    if (kind, value) == KEEPS_HOP and words.marks_hops:
+    if (kind, value) == UNCHANGED_HOP_CLAUSE and words.marks_hops:
         return lambda old: old._replace(keeps_hop=True)
-    if kind == "community" and (communities_set := values.communities_set(value)) is not None:
+    if kind == "community" and (communities_set := values.parse_set_community(value)) is not None:
         new_communities, added = frozenset(communities_set[0]), communities_set[1]
         return lambda old: old._replace(communities=old.communities | new_communities if added else new_communities)
-    if kind == "as-path prepend" and (before := values.prepended(value)) is not None:
+    if kind == "as-path prepend" and (before := values.parse_prepend(value)) is not None:
         return lambda old: old._replace(path=before.of(old.path))
-    if kind == "origin" and (origin := values.origin(value)) is not None:
+    if kind == "origin" and (origin := values.parse_origin(value)) is not None:
         return lambda old: old._replace(origin=origin)
-    if kind == "tag" and (tag := values.tag(value)) is not None:
+    if kind == "tag" and (tag := values.parse_tag(value)) is not None:
         return lambda old: old._replace(tag=tag)
-    if kind == "weight" and (weight := values.number(value)) is not None:
+    if kind == "weight" and (weight := values.parse_number(value)) is not None:
         return lambda old: old._replace(weight=weight)
-    if kind == "metric" and (med := values.change(value)) is not None:
+    if kind == "metric" and (med := values.parse_number_change(value)) is not None:
         return lambda old: old._replace(med=med.of(old.med or 0))
-    if kind == "local-preference" and (preference := values.number(value)) is not None:
+    if kind == "local-preference" and (preference := values.parse_number(value)) is not None:
         return lambda old: old._replace(preference=preference)
     return lambda old: old
 
@@ -381,11 +381,11 @@ def _settle_next_hop(attributes: PathAttributes, own_addresses: frozenset[Addres
     return attributes._replace(learned=learned._replace(prefers_global=False) if is_used else None)
 
 
-def _has_hop(attributes: PathAttributes, hop: Address | None) -> bool:
+def _has_next_hop(attributes: PathAttributes, hop: Address | None) -> bool:
     """Whether a route has an address as its next hop that is not the far end of the router's link."""
     return hop is not None and attributes.learned is not None and attributes.learned.hop == hop
 
 
 def add_shutdown_community(attributes: PathAttributes) -> PathAttributes:
     """Return attributes with the community of routes that are about to go away."""
-    return attributes._replace(communities=attributes.communities | {GRACEFUL_SHUTDOWN})
+    return attributes._replace(communities=attributes.communities | {GRACEFUL_SHUTDOWN_COMMUNITY})

@@ -14,9 +14,9 @@ from nodrop.routing.next_hop_policy import (
     parse_next_hop,
 )
 from nodrop.routing.prefixes import Prefix
-from nodrop.syntax.places import on_one_line
+from nodrop.syntax.places import sanitize_for_message
 
-_SHOWN = 80
+_MAX_QUOTED_CHARACTERS = 80
 """Characters of a command that a gap quotes."""
 
 
@@ -39,7 +39,7 @@ def find_uncomputed_clauses(bgp: Bgp) -> Iterator[tuple[str, RouteMapRule, str]]
     unknown |= {("as-path", as_path.name) for as_path in bgp.as_path_lists if not values.is_computable_list(as_path)}
     sessions = known_rows(bgp.neighbors)
     exports, peers = _export_route_maps(bgp, sessions), {session.address for session in sessions if session.address}
-    around, by_leg = _recursive_route_maps(bgp), _connected_only_route_maps(bgp, sessions, exports)
+    around, by_leg = _recursive_route_maps(bgp), _route_maps_for_connected(bgp, sessions, exports)
     maps_by_word, maps_of_ipv6 = find_maps_with_next_hops(bgp, sessions), find_maps_of_ipv6(bgp, sessions)
     for route_map in bgp.route_maps:
         for rule in route_map.rules:
@@ -50,26 +50,26 @@ def find_uncomputed_clauses(bgp: Bgp) -> Iterator[tuple[str, RouteMapRule, str]]
                 elif kind == "interface":
                     if route_map.name not in by_leg:
                         yield route_map.name, rule, kind
-                elif kind not in _UNDERSTOOD:
+                elif kind not in _COMPUTED_ROUTE_MAP_WORDS:
                     yield route_map.name, rule, kind
-                elif not values.computable("match", kind, value) or (kind, value.partition(" ")[0]) in unknown:
-                    yield route_map.name, rule, on_one_line(f"match {kind} {value}")[:_SHOWN]
+                elif not values.is_computable("match", kind, value) or (kind, value.partition(" ")[0]) in unknown:
+                    yield route_map.name, rule, sanitize_for_message(f"match {kind} {value}")[:_MAX_QUOTED_CHARACTERS]
             for kind, value in rule.sets:
                 if kind == GLOBAL_NEXT_HOP and route_map.name in maps_of_ipv6 and parse_next_hop(kind, value):
                     continue
                 if kind == "ip next-hop" and route_map.name in maps_by_word.get(next_hop_kind(value), ()):
                     continue
-                if kind not in _UNDERSTOOD:
+                if kind not in _COMPUTED_ROUTE_MAP_WORDS:
                     yield route_map.name, rule, kind
                 elif (
-                    not values.computable("set", kind, value)
+                    not values.is_computable("set", kind, value)
                     or (kind == "call" and {route_map.name, value} <= around)
-                    or (kind == "on-match" and not values.goes_on(rule.sequence, value))
+                    or (kind == "on-match" and not values.is_valid_goto(rule.sequence, value))
                 ):
-                    yield route_map.name, rule, on_one_line(f"set {kind} {value}")[:_SHOWN]
+                    yield route_map.name, rule, sanitize_for_message(f"set {kind} {value}")[:_MAX_QUOTED_CHARACTERS]
 
 
-_UNDERSTOOD = frozenset(
+_COMPUTED_ROUTE_MAP_WORDS = frozenset(
     {
         "ip address prefix-list",
         "ipv6 address prefix-list",
@@ -130,7 +130,7 @@ def _recursive_route_maps(bgp: Bgp) -> frozenset[str]:
     return frozenset(around_themselves)
 
 
-def _connected_only_route_maps(bgp: Bgp, sessions: Sequence[BgpNeighbor], exports: Set[str | None]) -> set[str | None]:
+def _route_maps_for_connected(bgp: Bgp, sessions: Sequence[BgpNeighbor], exports: Set[str | None]) -> set[str | None]:
     """Return the route maps that only connected routes go through: of others it is not known over which leg they go."""
     connected = {row.policy for row in bgp.redistributions if row.source == "connected"}
     other_policies = {row.policy for row in bgp.redistributions if row.source != "connected"}

@@ -9,7 +9,7 @@ from nodrop.routing.routers import BgpSession, SessionSide
 from nodrop.routing.words import neighbor_family_statement
 
 
-def limit(neighbor: BgpNeighbor) -> bool:
+def has_prefix_limit(neighbor: BgpNeighbor) -> bool:
     """Return whether a neighbor statement limits the prefixes that it accepts."""
     return neighbor.maximum_prefix is not None or neighbor.ipv6.maximum_prefix is not None
 

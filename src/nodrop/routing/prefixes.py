@@ -5,12 +5,12 @@ from functools import cache, lru_cache
 from ipaddress import IPv6Address, ip_address
 from typing import Literal, NamedTuple
 
-from nodrop.units import whole_number
+from nodrop.units import parse_whole_number
 
 AddressFamily = Literal["ipv4", "ipv6"]
 ADDRESS_FAMILIES: tuple[AddressFamily, ...] = ("ipv4", "ipv6")
 ADDRESS_BITS = {"ipv4": 32, "ipv6": 128}
-_IPV4 = re.compile(r"(?:(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])(?:\.(?!$)|$)){4}")
+_IPV4_ADDRESS_PATTERN = re.compile(r"(?:(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])(?:\.(?!$)|$)){4}")
 """As ipaddress takes it, which needs ten times as long."""
 
 
@@ -27,7 +27,7 @@ class Prefix(NamedTuple):
     @property
     def link_local(self) -> bool:
         """Whether its addresses mean something on one link only."""
-        return _LINK_LOCAL.covers(self)
+        return _IPV6_LINK_LOCAL_PREFIX.covers(self)
 
     def covers(self, subnet: "Prefix") -> bool:
         """Whether `subnet` lies in it, or is the same."""
@@ -54,7 +54,7 @@ class Address(NamedTuple):
     @property
     def link_local(self) -> bool:
         """Whether it means something on one link only (RFC 4291, section 2.5.6)."""
-        return _LINK_LOCAL.has(self)
+        return _IPV6_LINK_LOCAL_PREFIX.has(self)
 
 
 @lru_cache(maxsize=1 << 18)
@@ -62,7 +62,7 @@ def _format_prefix(family: AddressFamily, first: int, length: int) -> str:
     return f"{Address(family, first)}/{length}"
 
 
-_LINK_LOCAL = Prefix("ipv6", 0xFE80 << 112, 10)
+_IPV6_LINK_LOCAL_PREFIX = Prefix("ipv6", 0xFE80 << 112, 10)
 
 
 def network_address(family: AddressFamily, number: int, length: int) -> int:
@@ -72,10 +72,10 @@ def network_address(family: AddressFamily, number: int, length: int) -> int:
 
 
 @lru_cache(maxsize=1 << 18)
-def address(text: str) -> Address | None:
+def parse_address(text: str) -> Address | None:
     """Read an address, with or without a prefix length behind it; None where it is none."""
     alone = text.partition("/")[0]
-    if _IPV4.fullmatch(alone):
+    if _IPV4_ADDRESS_PATTERN.fullmatch(alone):
         return Address("ipv4", int.from_bytes(map(int, alone.split(".")), "big"))
     try:
         read = ip_address(alone)
@@ -90,16 +90,16 @@ def _default_prefix(family: AddressFamily) -> Prefix:
 
 
 @lru_cache(maxsize=1 << 18)
-def prefix(text: str) -> Prefix | None:
+def parse_prefix(text: str) -> Prefix | None:
     """Read a prefix, whose host bits may be set; without a length it is an address alone. None where it is none."""
     if text in ("default", "default6"):
         return _default_prefix("ipv6" if text.endswith("6") else "ipv4")
-    found_address = address(text)
+    found_address = parse_address(text)
     if found_address is None:
         return None
     _, slash, length = text.partition("/")
     most = ADDRESS_BITS[found_address.family]
-    bits = whole_number(length, most) if slash else most
+    bits = parse_whole_number(length, most) if slash else most
     if bits is None:
         return None
     return Prefix(found_address.family, network_address(found_address.family, found_address.number, bits), bits)

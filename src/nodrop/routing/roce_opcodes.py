@@ -13,18 +13,18 @@ CNP_OPCODE: Final = 0x81
 """IBTA, annex A17, congestion notification packet."""
 WRITE_OPCODE: Final = 0x0A
 """RC RDMA WRITE Only, a whole message of data in one packet."""
-_RC: Final = frozenset({*range(0x15), 0x16, 0x17})
+_RC_OPCODES: Final = frozenset({*range(0x15), 0x16, 0x17})
 """Send, RDMA write, RDMA read, acknowledge, atomics, send with invalidate."""
-_UC: Final = frozenset(range(0x20, 0x2C))
-_UD: Final = frozenset({0x64, 0x65})
+_UC_OPCODES: Final = frozenset(range(0x20, 0x2C))
+_UD_OPCODES: Final = frozenset({0x64, 0x65})
 """Datagrams, by which the connection manager works."""
-_XRC: Final = frozenset({*range(0xA0, 0xB5), 0xB6, 0xB7})
-_FLUSH: Final = frozenset({0x1C, 0x1D})
+_XRC_OPCODES: Final = frozenset({*range(0xA0, 0xB5), 0xB6, 0xB7})
+_FLUSH_OPCODES: Final = frozenset({0x1C, 0x1D})
 """Flush and atomic write (IBTA, memory placement extensions)."""
-_OF_MANUFACTURERS: Final = frozenset(range(0xC0, 0x100))
-POSSIBLE_OPCODES: Final = _UC | _XRC | _FLUSH | _OF_MANUFACTURERS
+_VENDOR_OPCODES: Final = frozenset(range(0xC0, 0x100))
+POSSIBLE_OPCODES: Final = _UC_OPCODES | _XRC_OPCODES | _FLUSH_OPCODES | _VENDOR_OPCODES
 """Opcodes of data that hosts may use or not."""
-DATA_OPCODES: Final = _RC | _UD | POSSIBLE_OPCODES
+DATA_OPCODES: Final = _RC_OPCODES | _UD_OPCODES | POSSIBLE_OPCODES
 """Opcodes of data, acknowledgements included."""
 
 

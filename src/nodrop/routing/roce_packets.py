@@ -13,10 +13,10 @@ from nodrop.routing.roce_opcodes import CNP_OPCODE, DATA_OPCODES, POSSIBLE_OPCOD
 
 ROCE_PORT: Final = 4791
 """UDP port of RoCEv2 (IBTA, annex A17)."""
-_UDP: Final = 17
+_UDP_PROTOCOL: Final = 17
 _ECN_CAPABLE, _CONGESTION_EXPERIENCED = 2, 3
 """RFC 3168: ECT(0), which hosts send unless a ToS is stated (ToS 106), and what switches make of it."""
-Kind = Literal["data", "cnp"]
+RocePacketKind = Literal["data", "cnp"]
 
 
 def roce_packet(fabric: Fabric, source: Address | None, to: Address, dscp: int) -> Packets:
@@ -26,11 +26,16 @@ def roce_packet(fabric: Fabric, source: Address | None, to: Address, dscp: int) 
     )
     prefix = Prefix(to.family, to.number, ADDRESS_BITS[to.family])
     return roce_packets(
-        fabric, to.family, (AddressRange(own_prefix),), (AddressRange(prefix),), (dscp,), kinds_of_dscp(fabric, dscp)
+        fabric,
+        to.family,
+        (AddressRange(own_prefix),),
+        (AddressRange(prefix),),
+        (dscp,),
+        roce_packet_kinds_of_dscp(fabric, dscp),
     )
 
 
-def kinds_of_dscp(fabric: Fabric, dscp: int) -> tuple[Kind, ...]:
+def roce_packet_kinds_of_dscp(fabric: Fabric, dscp: int) -> tuple[RocePacketKind, ...]:
     """Return whether packets with a DSCP are CNPs or data; data, unless the classes state CNPs."""
     if dscp not in cnp_dscps(fabric):
         return ("data",)
@@ -43,7 +48,7 @@ def roce_packets(
     sources: tuple[AddressRange, ...],
     destinations: tuple[AddressRange, ...],
     dscps: Iterable[int],
-    kinds: Iterable[Kind],
+    kinds: Iterable[RocePacketKind],
 ) -> Packets:
     """Return the packets of some kinds between addresses.
 
@@ -53,7 +58,7 @@ def roce_packets(
     opcodes = {"data": DATA_OPCODES, "cnp": frozenset({CNP_OPCODE})}
     return Packets(
         family,
-        _UDP,
+        _UDP_PROTOCOL,
         sources,
         destinations,
         destination_ports=(PortRange(ROCE_PORT, ROCE_PORT),),

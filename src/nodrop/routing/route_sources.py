@@ -4,12 +4,12 @@ from collections.abc import Iterator, Mapping
 
 from nodrop.model.routing import Bgp, RouteMapRule
 from nodrop.routing.legs import RoutedInterface
-from nodrop.routing.prefixes import ADDRESS_BITS, Address, AddressFamily, address, prefix
+from nodrop.routing.prefixes import ADDRESS_BITS, Address, AddressFamily, parse_address, parse_prefix
 from nodrop.routing.routers import Router
 from nodrop.routing.routes import RouterRoute
 
-_LABELED = tuple(
-    filter(None, map(prefix, ("fc00::/7", "2002::/16", "2001::/32", "2001:10::/28", "3ffe::/16", "fec0::/10")))
+_LABELED_IPV6_PREFIXES = tuple(
+    filter(None, map(parse_prefix, ("fc00::/7", "2002::/16", "2001::/32", "2001:10::/28", "3ffe::/16", "fec0::/10")))
 )
 """Prefixes whose addresses Linux sends to one another if it can (net/ipv6/addrlabel.c, ip6addrlbl_init_table)."""
 
@@ -24,7 +24,7 @@ def find_foreign_source_rules(
     own_addresses = {str(ip) for leg in router.legs for ip in leg.addresses if ip.family == family}
     for route_map in bgp.route_maps:
         for rule in route_map.rules if route_map.name == name else ():
-            source_address = address(dict(rule.sets).get("src", ""))
+            source_address = parse_address(dict(rule.sets).get("src", ""))
             if "src" in dict(rule.sets) and str(source_address) not in own_addresses:
                 yield rule
 
@@ -46,7 +46,7 @@ def packet_sources(
     rules = (rule for one in (() if bgp is None else bgp.route_maps) if one.name == name for rule in one.rules)
     ways: list[frozenset[Address]] = []
     for rule in rules if name is not None else ():
-        source_address = address(dict(rule.sets).get("src", ""))
+        source_address = parse_address(dict(rule.sets).get("src", ""))
         if rule.action == "permit":
             ways += of_legs if source_address is None else [frozenset({source_address})]
         if not rule.matches:
@@ -92,8 +92,10 @@ def _rank_source(ip: Address, length: int, to: Address) -> tuple[bool, int]:
     """Return how well an address fits a destination: the label, and bits in common, of the subnet's length at most."""
     if ip.family == "ipv4":
         return True, 0
-    return _label(ip) == _label(to), min(length, ADDRESS_BITS["ipv6"] - (ip.number ^ to.number).bit_length())
+    return _address_label(ip) == _address_label(to), min(
+        length, ADDRESS_BITS["ipv6"] - (ip.number ^ to.number).bit_length()
+    )
 
 
-def _label(ip: Address) -> str:
-    return next((str(labeled) for labeled in _LABELED if labeled.has(ip)), "")
+def _address_label(ip: Address) -> str:
+    return next((str(labeled) for labeled in _LABELED_IPV6_PREFIXES if labeled.has(ip)), "")

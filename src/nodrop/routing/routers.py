@@ -10,8 +10,14 @@ from nodrop.model.index import Index
 from nodrop.model.routing import Bgp, BgpNeighbor
 from nodrop.model.states import Unknown, known_rows
 from nodrop.model.subject import Subject
-from nodrop.routing.legs import RoutedInterface, build_sub_interface, parse_sub_interface, routed_interfaces, unsaid
-from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address, AddressFamily, Prefix, address, network_address
+from nodrop.routing.legs import (
+    RoutedInterface,
+    build_sub_interface,
+    parse_sub_interface,
+    routed_interfaces,
+    unknown_leg_fact,
+)
+from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address, AddressFamily, Prefix, network_address, parse_address
 
 SessionDownReason = Literal[
     "shutdown",
@@ -53,7 +59,7 @@ class Router:
     @cached_property
     def unsaid(self) -> str:
         """Return the model path of an unknown fact that may be a leg or static route of it; "" if all are known."""
-        return unsaid(self.device)
+        return unknown_leg_fact(self.device)
 
     @property
     def subject(self) -> Subject:
@@ -76,7 +82,7 @@ class Router:
 
         That is FRR's choice (zebra/router-id.c, router_id_get). One without any has a number that no other router has.
         """
-        stated = None if self.bgp is None else address(self.bgp.router_id or "")
+        stated = None if self.bgp is None else parse_address(self.bgp.router_id or "")
         if stated is not None:
             return stated.number
         candidates = [(not leg.ports, ip.number) for leg in self.legs for ip in leg.addresses if ip.family == "ipv4"]
@@ -105,7 +111,9 @@ class Router:
     @cached_property
     def by_address(self) -> Mapping[Address, BgpNeighbor]:
         """Its neighbors by their addresses."""
-        rows = ((address(neighbor.address), neighbor) for neighbor in self.neighbors if neighbor.address is not None)
+        rows = (
+            (parse_address(neighbor.address), neighbor) for neighbor in self.neighbors if neighbor.address is not None
+        )
         return {key: neighbor for key, neighbor in rows if key is not None}
 
     @cached_property
@@ -194,7 +202,7 @@ class DownSession(NamedTuple):
     """Whether the fault is at the other end, whose own statement gets no session either."""
 
 
-def routers(index: Index) -> Iterator[Router]:
+def build_routers(index: Index) -> Iterator[Router]:
     """Yield the routing tables of all devices whose BGP is known, numbered from 0."""
     number = 0
     for device in index.fabric.devices:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from nodrop.limits import MAX_DISTANCE
 from nodrop.model.routing import StaticRoute
-from nodrop.routing.agreement import may_need_link
+from nodrop.routing.agreement import may_need_connected_subnet
 from nodrop.routing.convergence import ConvergedState
 from nodrop.routing.decision import TableEntry
-from nodrop.routing.next_hop_tracking import near_addresses
+from nodrop.routing.next_hop_tracking import neighbors_reached_without_bgp
 from nodrop.routing.peerings import is_internal_session
-from nodrop.routing.prefixes import ADDRESS_BITS, Address, AddressFamily, Prefix, address, network_address
+from nodrop.routing.prefixes import ADDRESS_BITS, Address, AddressFamily, Prefix, network_address, parse_address
 from nodrop.routing.routers import Router
 from nodrop.routing.static_routes import (
     BgpRouteSource,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from nodrop.routing.control_plane import ControlPlane
 
 
-_LONGEST = max(ADDRESS_BITS.values())
+_MAX_PREFIX_LENGTH = max(ADDRESS_BITS.values())
 _MOST_ROUNDS = 50
 """After how many rounds routes that follow one another are taken as they are."""
 
@@ -89,7 +89,7 @@ class FamilyRoutes:
                 row = self._make_static_route(router, prefix, route)
                 if row is not None:
                     several.setdefault(prefix, {}).setdefault(route.distance, []).append(row)
-                elif (far := address(route.next_hop)) is not None:
+                elif (far := parse_address(route.next_hop)) is not None:
                     behind.setdefault(prefix, {}).setdefault(route.distance, []).append(far)
             for prefix, by_distance in several.items():
                 rows = by_distance[min(by_distance)]
@@ -121,7 +121,7 @@ class FamilyRoutes:
         These may be of BGP or drop packets, but are no default route (FRR, zebra/zebra_nhg.c, nexthop_active).
         """
         route_by_prefix = self._local[number]
-        near = near_addresses(self.plane.routers[number]) if waiting else frozenset()
+        near = neighbors_reached_without_bgp(self.plane.routers[number]) if waiting else frozenset()
         if waiting and number in self.world.speakers:
             near |= self.world.speakers[number].near_hops
 
@@ -175,7 +175,7 @@ class FamilyRoutes:
         leg = find_outgoing_interface(router, route)
         if leg is None or not self.plane.up[router.number][leg.name]:
             return None
-        far = address(route.next_hop)
+        far = parse_address(route.next_hop)
         holder = None if far is None else self.plane.holder(far, router)
         return RouterRoute(prefix, "static", (NextHop(leg.name, holder),))
 
@@ -256,7 +256,7 @@ class FamilyRoutes:
             return route is not None and route.source != "connected"
 
         neighbor = self.plane.side(number, self.world.speakers[number].links[entry.hops[0]].session).neighbor
-        is_ttl_uncertain = may_need_link(self.plane.routers[number], neighbor)
+        is_ttl_uncertain = may_need_connected_subnet(self.plane.routers[number], neighbor)
         return is_ttl_uncertain and self._needs_next_hops(number, entry, follows_another)
 
     def may_miss_next_hops(self, number: int, entry: TableEntry) -> bool:
@@ -296,7 +296,7 @@ class FamilyRoutes:
         near, far = (session.a, session.b) if session.a.router == number else (session.b, session.a)
         is_passed_on = bool(entry.attributes.path) or far.neighbor.ipv6.next_hop_forced
         is_global = is_passed_on and is_internal_session(self.plane.routers, session)
-        return address(near.neighbor.address or "") if is_global else None
+        return parse_address(near.neighbor.address or "") if is_global else None
 
     def _gateways(self, number: int, via: Address) -> set[Address]:
         """Return the addresses on links that packets to a next hop go to; itself if it is on one."""
@@ -317,7 +317,7 @@ class FamilyRoutes:
         family = route.prefix.family
         if route.source == "static":
             for static_route, to in usable_static_routes(self.plane.routers[number], family):
-                gateway = address(static_route.next_hop)
+                gateway = parse_address(static_route.next_hop)
                 if to == route.prefix and gateway is not None:
                     yield gateway
             return
@@ -416,7 +416,9 @@ class FamilyRoutes:
         """Return the route of a router to an address, which is that of the longest prefix; None where it has none."""
         return self._longest_route(number, to)
 
-    def _longest_route(self, number: int, to: Address, *, least: int = 0, most: int = _LONGEST) -> RouterRoute | None:
+    def _longest_route(
+        self, number: int, to: Address, *, least: int = 0, most: int = _MAX_PREFIX_LENGTH
+    ) -> RouterRoute | None:
         """Return the route of the longest prefix to an address, of prefixes with a length from `least` to `most`."""
         for length in sorted({*self.non_bgp_prefix_lengths(number), *self.lengths}, reverse=True):
             if not least <= length <= most:

@@ -10,7 +10,7 @@ lists counts as one without.
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from nodrop.model.access import ENTERING, FORWARDING, OWN, AccessEntry, AccessList, Binding
+from nodrop.model.access import ENTERING_STAGES, FORWARDING_STAGES, LOCAL_STAGES, AccessEntry, AccessList, Binding
 from nodrop.model.fabric import Device
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown, known_rows
@@ -115,7 +115,7 @@ def _find_stop_at_end(
     found_stops = [
         _find_stop_at_port(end.device, leg, port, packets, enters=enters)
         for leg in end.legs
-        for port in _ports(index, end.device, leg, far.device)
+        for port in _ports_to_far_end(index, end.device, leg, far.device)
     ]
     stops = [stop for stop in found_stops if stop is not None]
     if not stops:
@@ -141,7 +141,9 @@ def _find_stop_at_port(
 
 def _acts_on_own_bgp(binding: Binding, *, enters: bool) -> bool:
     """Whether a list acts on BGP of the switch itself; control plane lists of services let it pass."""
-    return binding.stage in OWN and binding.stage != "services" and (binding.stage in ENTERING) == enters
+    return (
+        binding.stage in LOCAL_STAGES and binding.stage != "services" and (binding.stage in ENTERING_STAGES) == enters
+    )
 
 
 def _stop_by_access_list(device: Device, rules: AccessList, at: str, packets: Packets) -> BlockingAccessList | None:
@@ -154,7 +156,9 @@ def _stop_by_access_list(device: Device, rules: AccessList, at: str, packets: Pa
     return BlockingAccessList(device.name, rules, lost[0].entry, is_sure)
 
 
-def _ports(index: Index, device: Device, routed_interface: RoutedInterface, far_device: Device) -> Sequence[str]:
+def _ports_to_far_end(
+    index: Index, device: Device, routed_interface: RoutedInterface, far_device: Device
+) -> Sequence[str]:
     """Return the ports of a leg at whose cables the other end is; all of them where that is none."""
     towards = [
         port
@@ -172,7 +176,7 @@ def _stops_between(index: Index, ends: Iterable[Device], packets: Packets) -> It
             for binding in rules.bindings:
                 stop = (
                     _stop_by_access_list(device, rules, binding.interface or "", packets)
-                    if binding.stage in FORWARDING
+                    if binding.stage in FORWARDING_STAGES
                     else None
                 )
                 if stop is not None:

@@ -17,19 +17,19 @@ from nodrop.model.states import Unknown, surely_off
 from nodrop.model.subject import Subject
 from nodrop.routing.agreement import (
     can_open_session,
-    find_mismatch,
+    find_session_mismatch,
     is_family_activated,
     may_be_multihop,
-    may_use_hops_of_ipv4,
+    may_use_ipv4_next_hops,
 )
 from nodrop.routing.legs import CablingState, RoutedInterface, lists_every_port
-from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address, AddressFamily, address
+from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address, AddressFamily, parse_address
 from nodrop.routing.routers import BgpSession, DownSession, Router, SessionDownReason, SessionSide
 from nodrop.routing.session_filters import BlockingAccessList, FilteredEnd, find_blocking_list
-from nodrop.routing.session_packets import LINK_LOCAL_RANGE, single_address_range
+from nodrop.routing.session_packets import IPV6_LINK_LOCAL_RANGE, single_address_range
 from nodrop.routing.static_routes import find_outgoing_interface, is_discard_route, usable_static_routes
 
-_End = tuple[Router, BgpNeighbor, RoutedInterface]
+_SessionEnd = tuple[Router, BgpNeighbor, RoutedInterface]
 
 
 class FarStatement(NamedTuple):
@@ -40,7 +40,7 @@ class FarStatement(NamedTuple):
     neighbor: BgpNeighbor
 
 
-FarStatements = Mapping[AddressFamily, Sequence[FarStatement]]
+FarStatementsByFamily = Mapping[AddressFamily, Sequence[FarStatement]]
 
 
 class FabricSessions:
@@ -51,7 +51,7 @@ class FabricSessions:
         self._cabling = CablingState(index)
         self._owners: defaultdict[Address, list[tuple[Router, RoutedInterface]]] = defaultdict(list)
         self._by_port: dict[tuple[str, str], list[tuple[Router, RoutedInterface]]] = defaultdict(list)
-        self._far_statements: dict[tuple[int, int], FarStatements] = {}
+        self._far_statements: dict[tuple[int, int], FarStatementsByFamily] = {}
         self._unread = {device.name for device in index.fabric.devices if isinstance(device.bgp, Unknown)}
         for router in own_routers:
             for leg in router.legs:
@@ -78,7 +78,7 @@ class FabricSessions:
                     self.far.append(outcome)
                 elif isinstance(outcome, DownSession):
                     self.down.append(outcome)
-                    if _is_link_dead(outcome) or _is_answer_unfit(outcome):
+                    if _is_link_dead(outcome) or _has_unfit_far_statement(outcome):
                         self._unpaired.add((router.number, neighbor.key))
                 elif (outcome.a.router, outcome.a.neighbor.key) < (outcome.b.router, outcome.b.neighbor.key):
                     self.up.append(outcome)
@@ -99,7 +99,7 @@ class FabricSessions:
         """
         if _is_link_dead(down):
             return may_be_multihop(down.router, down.neighbor)
-        to = address(down.neighbor.address or "") if _is_answer_unfit(down) else None
+        to = parse_address(down.neighbor.address or "") if _has_unfit_far_statement(down) else None
         owner = None if to is None else self.owner(to, down.router)
         if to is None or owner is None:
             return False
@@ -114,7 +114,7 @@ class FabricSessions:
         """Return the other end's statement at the link of a statement, if the link works and there is any."""
         return self._answers.get((router.number, neighbor.key))
 
-    def far_statements(self, router: Router, about: Router) -> FarStatements:
+    def far_statements(self, router: Router, about: Router) -> FarStatementsByFamily:
         """Return a router's statements to addresses of another that have no session over a link."""
         pair = (router.number, about.number)
         if pair not in self._far_statements:
@@ -132,7 +132,7 @@ class FabricSessions:
     def _resolve_neighbor_session(self, router: Router, neighbor: BgpNeighbor) -> BgpSession | DownSession:
         """Return the session of a neighbor statement, or why it stays down."""
         leg = self._leg(router, neighbor)
-        down = partial(_make_down, (router, neighbor, leg))
+        down = partial(_make_down_session, (router, neighbor, leg))
         if not neighbor.enabled:
             return down("shutdown", where=router.name)
         if leg is None:
@@ -140,9 +140,9 @@ class FabricSessions:
                 return down("unread", node="", missing=missing)
             if may_be_multihop(router, neighbor):
                 return down("no-route")
-            to = address(neighbor.address or "")
+            to = parse_address(neighbor.address or "")
             leg = None if to is None else router.portless_leg_towards(to)
-            down = partial(_make_down, (router, neighbor, leg))
+            down = partial(_make_down_session, (router, neighbor, leg))
         if leg is None:
             return down("no-subnet")
         if leg.is_portless and _may_lead_over_tunnel(router, leg):
@@ -179,11 +179,11 @@ class FabricSessions:
             return down("shutdown", far.at(back), where=far.name, there=True)
         return self._resolve_pair_session((router, neighbor, leg), (far, back, far_leg))
 
-    def _resolve_pair_session(self, own_end: _End, far_end: _End) -> BgpSession | DownSession:
+    def _resolve_pair_session(self, own_end: _SessionEnd, far_end: _SessionEnd) -> BgpSession | DownSession:
         """Return the session of two statements that name each other, or why it stays down."""
         (router, neighbor, leg), (far, back, far_leg) = own_end, far_end
-        down = partial(_make_down, own_end)
-        wrong = find_mismatch((router, neighbor), (far, back), (1, 1))
+        down = partial(_make_down_session, own_end)
+        wrong = find_session_mismatch((router, neighbor), (far, back), (1, 1))
         if wrong is not None:
             return wrong._replace(leg=leg)
         if not (can_open_session(router, neighbor, back) or can_open_session(far, back, neighbor)):
@@ -206,24 +206,24 @@ class FabricSessions:
             if is_family_activated(neighbor, family) and is_family_activated(back, family)
         )
         sides = SessionSide(router.number, neighbor, leg), SessionSide(far.number, back, far_leg)
-        if not (families or (neighbor.evpn and back.evpn) or may_use_hops_of_ipv4(self._routers, *sides)):
+        if not (families or (neighbor.evpn and back.evpn) or may_use_ipv4_next_hops(self._routers, *sides)):
             there_is = any(is_family_activated(neighbor, family) for family in ADDRESS_FAMILIES)
             lacks = not any(is_family_activated(back, family) for family in ADDRESS_FAMILIES)
             return down("families", far.at(back), peer=far.name, there=there_is and lacks)
         return BgpSession(*sides, families)
 
-    def _find_session_stop(self, own_end: _End, far: _End) -> BlockingAccessList | None:
+    def _find_session_stop(self, own_end: _SessionEnd, far: _SessionEnd) -> BlockingAccessList | None:
         """Return the access list that drops a session's packets."""
         halves = []
         for (router, neighbor, leg), (_, back, far_leg) in ((own_end, far), (far, own_end)):
             named_address = peer_address(back, far_leg)
-            own_address = LINK_LOCAL_RANGE if named_address is None else single_address_range(named_address)
+            own_address = IPV6_LINK_LOCAL_RANGE if named_address is None else single_address_range(named_address)
             halves.append(FilteredEnd(router.device, (leg,), own_address, can_open_session(router, neighbor, back)))
         return find_blocking_list(self.index, *halves)
 
     def _hidden(self, router: Router, neighbor: BgpNeighbor, leg: RoutedInterface) -> StaticRoute | None:
         """Return the static route that leads packets to a neighbor away from its link, the longest; None for none."""
-        far = address(neighbor.address or "")
+        far = parse_address(neighbor.address or "")
         if far is None:
             return None
         subnet = max((prefix.length for prefix in leg.subnets if prefix.has(far)), default=0)
@@ -259,7 +259,7 @@ class FabricSessions:
     def _leg(self, router: Router, neighbor: BgpNeighbor) -> RoutedInterface | None:
         if neighbor.interface is not None:
             return router.by_name.get(neighbor.interface)
-        far = address(neighbor.address or "")
+        far = parse_address(neighbor.address or "")
         return None if far is None else router.leg_towards(far)
 
     def _has_no_other_way(
@@ -328,7 +328,7 @@ def _is_link_dead(down: DownSession) -> bool:
     return down.neighbor.address is not None and down.reason in ("port-down", "no-member")
 
 
-def _is_answer_unfit(down: DownSession) -> bool:
+def _has_unfit_far_statement(down: DownSession) -> bool:
     """Whether the other end of a link that works has no statement that fits, and may have one about another address.
 
     It accepts a connection to any of its addresses from one that it names (FRR, bgpd/bgp_network.c, bgp_accept).
@@ -337,7 +337,7 @@ def _is_answer_unfit(down: DownSession) -> bool:
     return is_answer_shut or down.reason in ("missing-there", "asn", "passive", "password", "hops", "source")
 
 
-def _make_down(
+def _make_down_session(
     end: tuple[Router, BgpNeighbor, RoutedInterface | None],
     reason: SessionDownReason,
     *related: Subject,
@@ -366,7 +366,7 @@ def _may_lead_over_tunnel(router: Router, leg: RoutedInterface) -> bool:
 def peer_address(neighbor: BgpNeighbor, routed_interface: RoutedInterface) -> Address | None:
     """Return the address of a session's other end: as stated, or as a /31 or /30 leaves it; None for link-local."""
     if neighbor.address is not None:
-        return address(neighbor.address)
+        return parse_address(neighbor.address)
     for own_address, subnet in zip(routed_interface.addresses, routed_interface.subnets, strict=True):
         if own_address.family == "ipv4" and subnet.length in (30, 31):
             return Address("ipv4", own_address.number ^ (1 if subnet.length == 31 else 3))

@@ -7,26 +7,26 @@ from typing import NamedTuple
 from nodrop.limits import MAX_DISTANCE
 from nodrop.model.routing import Aggregate, Bgp, PrefixRule
 from nodrop.routing.adverts import AdvertPart, PathAttributes, union_of_bits
-from nodrop.routing.agreement import needs_link
+from nodrop.routing.agreement import needs_connected_subnet
 from nodrop.routing.decision import MultipathLimits, TableEntry
 from nodrop.routing.destinations import DestinationClasses, PrefixListRules
 from nodrop.routing.legs import RoutedInterface
-from nodrop.routing.next_hop_tracking import near_addresses
+from nodrop.routing.next_hop_tracking import neighbors_reached_without_bgp
 from nodrop.routing.originating import interfaces_by_prefix, originated_routes, prefixes_refused_by_neighbor
 from nodrop.routing.peerings import announced_next_hop, build_peering, is_internal_session, unchanged_next_hops
 from nodrop.routing.policy import CompiledPolicy
-from nodrop.routing.prefixes import ADDRESS_BITS, Address, AddressFamily, Prefix, address, prefix
+from nodrop.routing.prefixes import ADDRESS_BITS, Address, AddressFamily, Prefix, parse_address, parse_prefix
 from nodrop.routing.resolving import NextHopResolver
 from nodrop.routing.routers import BgpSession, Router, SessionSide
 from nodrop.routing.words import (
     PolicyReader,
-    Words,
-    has_next_hops_of_ipv4,
+    SessionPolicy,
+    has_ipv4_next_hops,
     neighbor_family_statement,
     prefix_lists_read_by,
 )
 
-_LAST = 1 << 128
+_SORTS_AFTER_ADDRESSES = 1 << 128
 """Behind all addresses."""
 
 
@@ -57,14 +57,14 @@ class AggregateBits(NamedTuple):
     """Whether those inside it are not announced."""
 
 
-class _Joined(NamedTuple):
+class _TiedSessionEnd(NamedTuple):
     """One end of a session, sorted by the tie that its neighbor wins."""
 
     tie: tuple[int, int]
     session: int
     own: SessionSide
     far: SessionSide
-    words: tuple[Words, Words]
+    words: tuple[SessionPolicy, SessionPolicy]
     hop: Address | None
 
 
@@ -127,7 +127,7 @@ class FamilyWorld:
         up: Sequence[Mapping[str, bool]],
     ) -> None:
         self.family = family
-        self._policies: dict[Words, CompiledPolicy] = {}
+        self._policies: dict[SessionPolicy, CompiledPolicy] = {}
         readers = self._readers = {
             one.number: PolicyReader(one.bgp, family) for one in own_routers if one.bgp is not None
         }
@@ -195,7 +195,7 @@ class FamilyWorld:
             own_router.number: [
                 (row, aggregate)
                 for row in own_router.bgp.aggregates
-                if (aggregate := prefix(row.prefix)) is not None and aggregate.family == family
+                if (aggregate := parse_prefix(row.prefix)) is not None and aggregate.family == family
             ]
             for own_router in own_routers
             if own_router.bgp is not None
@@ -248,10 +248,10 @@ class FamilyWorld:
         for number in peered if self.keeps else ():
             speaker = self.speakers[number]
             follows = tuple([link.follows for link in speaker.links])
-            on_links = near_addresses(speaker.router) | speaker.near_hops
+            on_links = neighbors_reached_without_bgp(speaker.router) | speaker.near_hops
             speaker.resolver = NextHopResolver(speaker.router, family, up[number], self.destinations, follows, on_links)
 
-    def _installed_destinations(self, bgp: Bgp, words: Words | None) -> tuple[int, ...]:
+    def _installed_destinations(self, bgp: Bgp, words: SessionPolicy | None) -> tuple[int, ...]:
         """Return the destinations that a router installs from other ASes, from its AS, and from aggregates."""
         passed = -1
         if words is not None:
@@ -298,7 +298,7 @@ class FamilyWorld:
             found_prefix for found_prefix, rows in self.origins.items() if len(rows) == 1 and rows[0][0] in alone
         )
 
-    def policy(self, words: Words) -> CompiledPolicy:
+    def policy(self, words: SessionPolicy) -> CompiledPolicy:
         """Return the policy of these words, one object for equal ones."""
         found_policy = self._policies.get(words)
         if found_policy is None:
@@ -308,13 +308,15 @@ class FamilyWorld:
     def _join(
         self,
         sides: list[tuple[int, SessionSide, SessionSide]],
-        words: list[tuple[Words, Words]],
+        words: list[tuple[SessionPolicy, SessionPolicy]],
         hops: list[Address | None],
     ) -> None:
         """Give every speaker its links, in the order of precedence of their neighbors in a tie."""
-        rows: defaultdict[int, list[_Joined]] = defaultdict(list)
+        rows: defaultdict[int, list[_TiedSessionEnd]] = defaultdict(list)
         for (session, own_side, far), pair, hop in zip(sides, words, hops, strict=True):
-            rows[own_side.router].append(_Joined(self._tie_break_key(own_side, far), session, own_side, far, pair, hop))
+            rows[own_side.router].append(
+                _TiedSessionEnd(self._tie_break_key(own_side, far), session, own_side, far, pair, hop)
+            )
         position: dict[tuple[int, int], int] = {}
         for number, found_rows in rows.items():
             found_rows.sort(key=lambda row: (row.tie, row.session))
@@ -332,7 +334,7 @@ class FamilyWorld:
                     _allowed_as_repeats(near_side, self.family),
                     tie,
                     hop,
-                    not needs_link(speaker.router, near_side.neighbor),
+                    not needs_connected_subnet(speaker.router, near_side.neighbor),
                 )
                 for tie, session, near_side, far, (inbound, outbound), hop in joined_rows
             )
@@ -354,7 +356,7 @@ class FamilyWorld:
             )
             speaker.sources = kinds.setdefault(speaker.hears, len(kinds))
 
-    def _first(self, row: _Joined) -> int:
+    def _first(self, row: _TiedSessionEnd) -> int:
         """Return the AS number with which paths that come over a link begin."""
         shown = row.words[0].shown
         if shown is not None and shown.prepends:
@@ -367,25 +369,28 @@ class FamilyWorld:
         Link-local ones come behind all others (FRR, lib/sockunion.c, sockunion_cmp); their own order is not known.
         """
         speaker = self.speakers[far.router]
-        named_address = address(speaker.bgp.router_id or "")
-        peer: Address | None = address(own_side.neighbor.address or "")
-        return (0 if named_address is None else named_address.number, _LAST if peer is None else peer.number)
+        named_address = parse_address(speaker.bgp.router_id or "")
+        peer: Address | None = parse_address(own_side.neighbor.address or "")
+        return (
+            0 if named_address is None else named_address.number,
+            _SORTS_AFTER_ADDRESSES if peer is None else peer.number,
+        )
 
 
 def _with_heard_hops(
-    sides: Sequence[tuple[int, SessionSide, SessionSide]], words: Sequence[tuple[Words, Words]]
-) -> Iterator[tuple[Words, Words]]:
+    sides: Sequence[tuple[int, SessionSide, SessionSide]], words: Sequence[tuple[SessionPolicy, SessionPolicy]]
+) -> Iterator[tuple[SessionPolicy, SessionPolicy]]:
     """Yield the policies of sessions with the next hops that the neighbors' route maps set; the two ends are a pair."""
     told = [frozenset({hop for hop in outbound.told_hops if hop is not None}) for _, outbound in words]
     hearing = {near.router for place, (_, near, _) in enumerate(sides) if told[place ^ 1]}
     for place, ((_, near, _), (inbound, outbound)) in enumerate(zip(sides, words, strict=True)):
         is_external = outbound.peering is None or not outbound.peering.internal
-        if near.router in hearing and is_external and has_next_hops_of_ipv4(near.neighbor):
-            outbound = outbound._replace(own_hop=address(near.neighbor.address or ""))
+        if near.router in hearing and is_external and has_ipv4_next_hops(near.neighbor):
+            outbound = outbound._replace(own_hop=parse_address(near.neighbor.address or ""))
         yield inbound._replace(heard_hops=told[place ^ 1]), outbound
 
 
-def _with_own_addresses(router: Router, up: Mapping[str, bool], inbound: Words) -> Words:
+def _with_own_addresses(router: Router, up: Mapping[str, bool], inbound: SessionPolicy) -> SessionPolicy:
     """Return the import policy of an IPv6 session with the router's addresses, where it can have other next hops."""
     if not inbound.new_hops and not inbound.heard_hops:
         return inbound

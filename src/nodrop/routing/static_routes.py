@@ -7,14 +7,14 @@ from nodrop.limits import MAX_DISTANCE
 from nodrop.model.routing import Bgp, StaticRoute
 from nodrop.model.states import known_rows
 from nodrop.routing.legs import RoutedInterface
-from nodrop.routing.prefixes import AddressFamily, Prefix, address, prefix
+from nodrop.routing.prefixes import AddressFamily, Prefix, parse_address, parse_prefix
 from nodrop.routing.routers import Router
 
 
 def usable_static_routes(router: Router, family: AddressFamily) -> Iterator[tuple[StaticRoute, Prefix]]:
     """Yield the static routes of a router that can be read and used, with their prefixes."""
     for route in known_rows(router.device.static_routes):
-        found_prefix = prefix(route.prefix)
+        found_prefix = parse_prefix(route.prefix)
         if (
             route.distance < MAX_DISTANCE
             and found_prefix is not None
@@ -32,7 +32,7 @@ def is_discard_route(route: StaticRoute) -> bool:
 def find_outgoing_interface(router: Router, route: StaticRoute) -> RoutedInterface | None:
     """Return the leg over which a static route goes: as named, or that in whose subnet its next hop is."""
     leg = router.by_name.get(route.next_hop)
-    far = address(route.next_hop)
+    far = parse_address(route.next_hop)
     return leg if leg is not None or far is None else router.leg_towards(far)
 
 
@@ -46,11 +46,15 @@ def is_route_usable(router: Router, route: StaticRoute, up: Mapping[str, bool]) 
 
 
 BgpRouteSource = Literal["external", "internal", "aggregate"]
-_DISTANCES: Mapping[BgpRouteSource, int] = {"external": 20, "internal": 200, "aggregate": 200}
+_DEFAULT_DISTANCE_BY_SOURCE: Mapping[BgpRouteSource, int] = {"external": 20, "internal": 200, "aggregate": 200}
 """Of routes from other ASes, of those from the own AS and of aggregates (FRR, zebra/zebra_router.h)."""
 
 
 def bgp_administrative_distance(bgp: Bgp, family: AddressFamily, source: BgpRouteSource) -> int:
     """Return the administrative distance of a route of BGP."""
     stated = bgp.distances if family == "ipv4" else bgp.distances_ipv6
-    return _DISTANCES[source] if stated is None else stated[list(_DISTANCES).index(source)]
+    return (
+        _DEFAULT_DISTANCE_BY_SOURCE[source]
+        if stated is None
+        else stated[list(_DEFAULT_DISTANCE_BY_SOURCE).index(source)]
+    )

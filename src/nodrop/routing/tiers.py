@@ -16,18 +16,18 @@ RANK_BY_ROLE = {"leaf": 0, "spine": 1, "superspine": 2, "tier4": 3, "tier5": 4}
 """The tiers of a Clos fabric by their roles, from the hosts up; a device of another role stands in none."""
 
 
-def rank(device: Device) -> int | None:
+def tier_of_device(device: Device) -> int | None:
     """Return the tier of a device; None where its role is not known or is none of a Clos fabric."""
     return None if isinstance(device.role, Unknown) else RANK_BY_ROLE.get(device.role)
 
 
-class TierRanks:
+class TierDirections:
     """The ranks of the routers of a world, and which of their links lead up."""
 
     def __init__(self, world: FamilyWorld) -> None:
         self._world = world
         self._ranks: Mapping[int, int | None] = {
-            number: rank(speaker.router.device) for number, speaker in world.speakers.items()
+            number: tier_of_device(speaker.router.device) for number, speaker in world.speakers.items()
         }
         self._found: dict[int, tuple[frozenset[int], frozenset[int]]] = {}
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from nodrop.routing.adverts import union_of_bits
 from nodrop.routing.policy import CompiledPolicy
 from nodrop.routing.speakers import BgpSpeaker, FamilyWorld
-from nodrop.routing.tiers import rank
+from nodrop.routing.tiers import tier_of_device
 
 
 class InterchangeableRouters:
@@ -75,7 +75,7 @@ class InterchangeableRouters:
         )
         if own_bits & self._several or (self._holders[asn] == 1 and not silent):
             return number
-        classes = _classes(own_bits)
+        classes = _split_bits(own_bits)
         links = []
         for link in speaker.links:
             back, out = self._world.speakers[link.far].links[link.far_position], link.outbound
@@ -87,14 +87,14 @@ class InterchangeableRouters:
             speaker.shape,
             speaker.bgp.graceful_shutdown,
             None if silent else asn,
-            rank(speaker.router.device),
+            tier_of_device(speaker.router.device),
             tuple(links),
             tuple(
                 (
                     attributes,
                     tuple(
                         tuple(policy.list_membership(traffic_class) for policy in self._policies)
-                        for traffic_class in _classes(bits)
+                        for traffic_class in _split_bits(bits)
                     ),
                 )
                 for attributes, bits in speaker.local
@@ -102,7 +102,7 @@ class InterchangeableRouters:
         )
 
 
-def _classes(destination_bits: int) -> tuple[int, ...]:
+def _split_bits(destination_bits: int) -> tuple[int, ...]:
     """Return the classes of a set, each as a separate set."""
     classes = []
     while destination_bits:

@@ -9,16 +9,16 @@ from nodrop.model.routing import (
     BgpNeighbor,
     CommunityList,
     Ipv6Unicast,
-    PrivateAsns,
+    PrivateAsnRemoval,
     RouteMapRule,
 )
 from nodrop.model.values import replace_fields
 from nodrop.routing.destinations import PrefixListRules
-from nodrop.routing.next_hop_policy import KEEPS_HOP, PEER_ADDRESS, find_new_next_hops
-from nodrop.routing.prefixes import Address, AddressFamily, Prefix, address, prefix
+from nodrop.routing.next_hop_policy import PEER_ADDRESS, UNCHANGED_HOP_CLAUSE, find_set_next_hops
+from nodrop.routing.prefixes import Address, AddressFamily, Prefix, parse_address, parse_prefix
 
 
-class Words(NamedTuple):
+class SessionPolicy(NamedTuple):
     """A session's policy in one direction, by value: two of equal words are one policy.
 
     `rules` is None without a route map and empty if the map is missing; `prefix_lists` are the prefix lists that it
@@ -37,15 +37,15 @@ class Words(NamedTuple):
     maps: tuple[tuple[str, tuple[RouteMapRule, ...] | None], ...] = ()
     weight: int = 0
     """What a route weighs before the route map sees it."""
-    shown: "Shown | None" = None
+    shown: "LocalAsnEffect | None" = None
     """What the local AS number of the session does to received paths."""
     named: tuple[int, ...] = ()
     """The AS numbers with which announced paths begin; without any, that of the process."""
     preference: int | None = None
     """Its preference before the route map sees it; None is the one that it has."""
-    default: "Words | None" = None
+    default: "SessionPolicy | None" = None
     """The route map of a default route that is announced; without rules, it always is."""
-    rewrite: "Rewrite | None" = None
+    rewrite: "AsnRewrite | None" = None
     """How the AS numbers of announced paths change."""
     peering: "Peering | None" = None
     """How the session differs from one with another AS at the far end of a link."""
@@ -72,7 +72,7 @@ class Words(NamedTuple):
     @property
     def keeps_hops(self) -> bool:
         """Whether it sets `ip next-hop unchanged`."""
-        return any(KEEPS_HOP in rule.sets for rule in self._all_rules())
+        return any(UNCHANGED_HOP_CLAUSE in rule.sets for rule in self._all_rules())
 
     def _all_rules(self) -> Iterator[RouteMapRule]:
         """Yield its rules, and those of the route maps that it calls."""
@@ -80,7 +80,7 @@ class Words(NamedTuple):
 
     def named_next_hops(self, family: AddressFamily) -> frozenset[Address]:
         """Return the addresses that it sets as next hops of routes of a family."""
-        return frozenset(find_new_next_hops(self._all_rules(), family))
+        return frozenset(find_set_next_hops(self._all_rules(), family))
 
     def announced_next_hops(self, family: AddressFamily) -> frozenset[Address | None]:
         """Return the next hops that it gives announced routes; None is the router's own address, by `peer-address`."""
@@ -102,7 +102,7 @@ class Words(NamedTuple):
         return any(kind == "interface" for rule in self._all_rules() for kind, _ in rule.matches)
 
 
-def has_next_hops_of_ipv4(neighbor: BgpNeighbor) -> bool:
+def has_ipv4_next_hops(neighbor: BgpNeighbor) -> bool:
     """Return whether IPv4 routes over a session have next hops of IPv4, as far as its own end states it."""
     return neighbor.interface is None and not neighbor.extended_next_hop
 
@@ -125,7 +125,7 @@ class Peering(NamedTuple):
     """The address of a neighbor that is several hops away, which is the next hop of routes that it originates."""
 
 
-class Shown(NamedTuple):
+class LocalAsnEffect(NamedTuple):
     """The effect of a local AS number on received paths (FRR, bgpd/bgp_attr.c, bgp_attr_aspath_check)."""
 
     asn: int
@@ -141,10 +141,10 @@ class Shown(NamedTuple):
         return (self.asn, *path) if self.prepends else path
 
 
-class Rewrite(NamedTuple):
+class AsnRewrite(NamedTuple):
     """How a session changes the AS numbers of announced paths (FRR, bgpd/bgp_aspath.c)."""
 
-    private: PrivateAsns | None
+    private: PrivateAsnRemoval | None
     override: bool
     own: int
     far: int
@@ -183,19 +183,19 @@ class PolicyReader:
         self._paths = {as_path_list.name: as_path_list for as_path_list in bgp.as_path_lists}
         self._family, self._requires = family, bgp.requires_policy is True
         self._asn, self._preference = bgp.asn, bgp.default_preference
-        stated_networks = (prefix(text) for text in bgp.networks)
+        stated_networks = (parse_prefix(text) for text in bgp.networks)
         self._networks = frozenset({row for row in stated_networks if row is not None and row.family == family})
         self._marks = family == "ipv4" and any(
-            KEEPS_HOP in rule.sets for rules in self._maps.values() for rule in rules
+            UNCHANGED_HOP_CLAUSE in rule.sets for rules in self._maps.values() for rule in rules
         )
         every = [rule for rules in self._maps.values() for rule in rules]
-        self._sets_hops = any(find_new_next_hops(every, family))
+        self._sets_hops = any(find_set_next_hops(every, family))
         self._tells_hops = self._sets_hops or any(("ip next-hop", PEER_ADDRESS) in rule.sets for rule in every)
-        self._read: dict[tuple[str | None, str | None, str | None, bool], Words] = {}
+        self._read: dict[tuple[str | None, str | None, str | None, bool], SessionPolicy] = {}
 
     def of(
         self, name: str | None, listed: str | None = None, filtered: str | None = None, *, external: bool = True
-    ) -> Words:
+    ) -> SessionPolicy:
         """Return the words of a route map, a prefix list and a list of AS paths; each may be None."""
         key = (name, listed, filtered, external)
         if key not in self._read:
@@ -209,15 +209,15 @@ class PolicyReader:
             maps = self._called_route_maps(rules or ())
             every = [rule for own_rules in (rules, *maps.values()) for rule in own_rules or ()]
             named_matches = list(dict.fromkeys(match for rule in every for match in rule.matches))
-            self._read[key] = Words(
+            self._read[key] = SessionPolicy(
                 rules,
                 tuple(
                     (value, self._prefix_lists.get(value))
                     for kind, value in named_matches
                     if kind == self._prefix_list_match_kind
                 ),
-                tuple((label, self._communities.get(label)) for label in _names(named_matches, "community")),
-                tuple((label, self._paths.get(label)) for label in _names(named_matches, "as-path")),
+                tuple((label, self._communities.get(label)) for label in _names_in_matches(named_matches, "community")),
+                tuple((label, self._paths.get(label)) for label in _names_in_matches(named_matches, "as-path")),
                 None if listed is None else self._prefix_lists.get(listed),
                 nothing,
                 None if filtered is None else self._paths.get(filtered),
@@ -244,14 +244,14 @@ class PolicyReader:
     def _prefix_list_match_kind(self) -> str:
         return "ip address prefix-list" if self._family == "ipv4" else "ipv6 address prefix-list"
 
-    def _shown_local_asn(self, neighbor: BgpNeighbor, local: int | None) -> Shown | None:
+    def _shown_local_asn(self, neighbor: BgpNeighbor, local: int | None) -> LocalAsnEffect | None:
         if local is None:
             return None
         prepends, often = (
             neighbor.local_asn_mode == "prepend",
             neighbor_family_statement(neighbor, self._family).allowas_in or 0,
         )
-        return Shown(local, prepends, max(often - 1, 0) if prepends else often)
+        return LocalAsnEffect(local, prepends, max(often - 1, 0) if prepends else often)
 
     def _leading_asns(self, neighbor: BgpNeighbor, local: int | None) -> tuple[int, ...]:
         """Return what announced paths begin with (FRR, bgpd/bgp_attr.c, bgp_packet_attribute and bgp_append_local_as).
@@ -265,13 +265,15 @@ class PolicyReader:
         )
         return (local,) if removed or neighbor.local_asn_mode == "replace-as" else (local, self._asn)
 
-    def inbound(self, neighbor: BgpNeighbor, peering: Peering | None = None, local_asn: int | None = None) -> Words:
+    def inbound(
+        self, neighbor: BgpNeighbor, peering: Peering | None = None, local_asn: int | None = None
+    ) -> SessionPolicy:
         """Return the import policy of a neighbor statement."""
         config = neighbor_family_statement(neighbor, self._family)
         external = peering is None or not peering.internal
         words = self.of(config.import_policy, config.import_prefix_list, config.import_path_list, external=external)
         preference = self._preference if external else None
-        marks = self._family == "ipv4" and has_next_hops_of_ipv4(neighbor) and words.keeps_hops
+        marks = self._family == "ipv4" and has_ipv4_next_hops(neighbor) and words.keeps_hops
         is_near = self._family == "ipv4" or peering is None
         new_hops = words.named_next_hops(self._family) if self._sets_hops and is_near else frozenset[Address]()
         words = words._replace(shown=self._shown_local_asn(neighbor, local_asn), marks_hops=marks, new_hops=new_hops)
@@ -281,14 +283,16 @@ class PolicyReader:
 
     def outbound(
         self, neighbor: BgpNeighbor, far_router: int, peering: Peering | None = None, local_asn: int | None = None
-    ) -> Words:
+    ) -> SessionPolicy:
         """Return the export policy of a neighbor statement if the neighbor shows this AS number."""
         config = neighbor_family_statement(neighbor, self._family)
         inside = peering is not None and peering.internal
         words = self.of(config.export_policy, config.export_prefix_list, config.export_path_list, external=not inside)
-        drops = self._marks and not inside and words.rules is None and has_next_hops_of_ipv4(neighbor)
-        over_ipv4 = self._family == "ipv4" and has_next_hops_of_ipv4(neighbor)
-        own_hop = address(neighbor.address or "") if self._family == "ipv4" and self._sets_hops and not inside else None
+        drops = self._marks and not inside and words.rules is None and has_ipv4_next_hops(neighbor)
+        over_ipv4 = self._family == "ipv4" and has_ipv4_next_hops(neighbor)
+        own_hop = (
+            parse_address(neighbor.address or "") if self._family == "ipv4" and self._sets_hops and not inside else None
+        )
         told_hops = frozenset[Address | None]()
         if self._tells_hops and (over_ipv4 or (self._family == "ipv6" and peering is None)):
             told_hops = words.announced_next_hops(self._family)
@@ -301,10 +305,10 @@ class PolicyReader:
             return words._replace(peering=peering)
         if config.private_asns is None and not config.as_override:
             return words
-        return words._replace(rewrite=Rewrite(config.private_asns, config.as_override, self._asn, far_router))
+        return words._replace(rewrite=AsnRewrite(config.private_asns, config.as_override, self._asn, far_router))
 
 
-def _drop_peer_matches(words: Words, neighbor: BgpNeighbor) -> Words:
+def _drop_peer_matches(words: SessionPolicy, neighbor: BgpNeighbor) -> SessionPolicy:
     """Return words without `match peer` where it names this neighbor; with any other it matches nothing."""
     if words.rules is None or not any(kind == "peer" for rule in words.rules for kind, _ in rule.matches):
         return words
@@ -315,11 +319,11 @@ def _drop_peer_matches(words: Words, neighbor: BgpNeighbor) -> Words:
     return words._replace(rules=tuple(rules))
 
 
-def _names(matches: list[tuple[str, str]], kind: str) -> Iterator[str]:
+def _names_in_matches(matches: list[tuple[str, str]], kind: str) -> Iterator[str]:
     return (value.split()[0] for match_kind, value in matches if match_kind == kind and value.split())
 
 
-def prefix_lists_read_by(policy_terms: Words) -> Iterator[PrefixListRules]:
+def prefix_lists_read_by(policy_terms: SessionPolicy) -> Iterator[PrefixListRules]:
     """Yield the prefix lists that a policy reads."""
     if policy_terms.listed is not None:
         yield policy_terms.listed

@@ -19,7 +19,7 @@ from nodrop.errors import NodropError
 from nodrop.hardware.schema import Switch
 from nodrop.intent.topology import MOST_LINKS
 
-_SPLITS = (1, 2, 4, 8)
+_BREAKOUT_SPLITS = (1, 2, 4, 8)
 
 
 class CannotSize(NodropError):
@@ -52,7 +52,7 @@ class PortUse:
 def port_use(model: Switch, platform: str, speed_mbps: int) -> PortUse | None:
     """Return how a model gives the most ports of a speed under a network OS; None where it has none."""
     uses = []
-    for split in _SPLITS:
+    for split in _BREAKOUT_SPLITS:
         panels = model.usable(split, speed_mbps)
         way = model.find_breakout(split, panels)
         supported = way and not way.blocks_next and (not way.platforms or platform in way.platforms)
@@ -205,23 +205,23 @@ class Shape:
 
 def size_fabric(demand: Demand) -> Shape:
     """Return the fabric with the fewest switches; CannotSize where none of three tiers carries the hosts."""
-    shape = _smallest(demand)
+    shape = _smallest_shape(demand)
     if shape is None:
-        raise CannotSize("three tiers of these switches do not carry them", _largest(demand))
+        raise CannotSize("three tiers of these switches do not carry them", _max_host_count(demand))
     return shape
 
 
-def _largest(demand: Demand) -> int:
+def _max_host_count(demand: Demand) -> int:
     """Return how many hosts of the first kind the largest fabric carries beside the others; 0 where none does."""
     low, high = 0, demand.hosts[0].count - 1
     while low < high:
         middle = (low + high + 1) // 2
         hosts = (replace(demand.hosts[0], count=middle), *demand.hosts[1:])
-        low, high = (middle, high) if _smallest(replace(demand, hosts=hosts)) else (low, middle - 1)
+        low, high = (middle, high) if _smallest_shape(replace(demand, hosts=hosts)) else (low, middle - 1)
     return low
 
 
-def _smallest(demand: Demand) -> Shape | None:
+def _smallest_shape(demand: Demand) -> Shape | None:
     if any(hosts.count * hosts.ports > MAX_HOST_PORTS for hosts in demand.hosts):
         return None
     if _fits_one_switch(demand):

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from nodrop.design.addressing import TIER_SHARES, format_ipv4_address, port_slots_of
-from nodrop.design.blocks import Peers
-from nodrop.design.cabling import LinkEnd, can_medium_link
+from nodrop.design.addressing import TIER_SHARES_PER_POOL, format_ipv4_address, port_slots_of
+from nodrop.design.blocks import PeerPortBlocks
+from nodrop.design.cabling import LinkEndKind, can_medium_link
 from nodrop.design.splits import split_ports
 from nodrop.hardware import media, nic
 from nodrop.hardware.schema import Switch
@@ -18,7 +18,7 @@ from nodrop.intent.topology import GroupUplinks
 from nodrop.sizing.counting import CannotSize, Demand, Hosts, PortUse, Shape
 from nodrop.units import show_speed
 
-_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+_GROUP_LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _OFFSET_STEP = 100
 """Storage leaves are numbered from a multiple of it, above the other leaves of their tier, so that both can grow."""
 _POOL_10, _LEAST_POOL, _LEAST_OOB = 10 << 24, 2**16, 2**8
@@ -112,8 +112,8 @@ class SizedFabric:
         leaf = max(group.highest_number for group in self.groups if group.tier == 1) + 1
         below = max(group.highest_number for group in owners) + 1
         needs = {
-            "loopbacks": TIER_SHARES * highest,
-            "links": TIER_SHARES * addresses * below,
+            "loopbacks": TIER_SHARES_PER_POOL * highest,
+            "links": TIER_SHARES_PER_POOL * addresses * below,
             "endpoints": addresses * leaf,
         }
         pools, start = {}, _POOL_10
@@ -122,15 +122,15 @@ class SizedFabric:
                 continue
             size = 1 << (max(needed, _LEAST_POOL) - 1).bit_length()
             start = -(-start // size) * size
-            pools[key], start = _spell(start, size), start + size
+            pools[key], start = _format_subnet(start, size), start + size
         if start > _POOL_10 + 2**24:
             raise CannotSize("their links need more addresses than 10.0.0.0/8 has")
-        size = 1 << (max(TIER_SHARES * highest, _LEAST_OOB) - 1).bit_length()
+        size = 1 << (max(TIER_SHARES_PER_POOL * highest, _LEAST_OOB) - 1).bit_length()
         first = "192.168.100.0" if size == _LEAST_OOB else "192.168.0.0" if size <= _LEAST_POOL else "172.16.0.0"
         return pools | {"oob": f"{first}/{33 - size.bit_length()}"}
 
 
-def _spell(first: int, size: int) -> str:
+def _format_subnet(first: int, size: int) -> str:
     return f"{format_ipv4_address(first)}/{33 - size.bit_length()}"
 
 
@@ -152,12 +152,12 @@ def _plane_names(planes: int) -> list[str]:
     """Return what is added to the names of groups of each plane: nothing where there is one."""
     if planes == 1:
         return [""]
-    return [f"-{_letters(index)}" for index in range(planes)]
+    return [f"-{_letters_of_index(index)}" for index in range(planes)]
 
 
-def _letters(index: int) -> str:
-    high, low = divmod(index, len(_LETTERS))
-    return (_LETTERS[high - 1] if high else "") + _LETTERS[low]
+def _letters_of_index(index: int) -> str:
+    high, low = divmod(index, len(_GROUP_LETTERS))
+    return (_GROUP_LETTERS[high - 1] if high else "") + _GROUP_LETTERS[low]
 
 
 def _leaf_name(hosts: Hosts) -> str:
@@ -182,13 +182,13 @@ def _leaf_panels(shape: Shape) -> tuple[list[tuple[int, ...]], list[list[tuple[i
     for leaves, links in zip(shape.leaves, shape.links, strict=True):
         hosts, to_plane = leaves.hosts, links * shape.spines_of_pod // shape.planes
         of_plane = hosts.up.count_panels(to_plane)
-        below, above = _divide(hosts, hosts.down.count_panels(leaves.down), of_plane * shape.planes)
+        below, above = _divide_panel_ports(hosts, hosts.down.count_panels(leaves.down), of_plane * shape.planes)
         down.append(below)
         up.append([above[start : start + of_plane] for start in range(0, len(above), of_plane)])
     return down, up
 
 
-def _divide(hosts: Hosts, below: int, above: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _divide_panel_ports(hosts: Hosts, below: int, above: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return so many panel ports for hosts and for uplinks: as a HWSKU has them, else the low and the high ones."""
     choices = [_take_panels(hosts, below, above, low_first=low_first) for low_first in (True, False)]
     model = hosts.down.model
@@ -236,7 +236,7 @@ def _sized_hosts(shape: Shape, down: Sequence[tuple[int, ...]], lengths: Lengths
     for leaves, panels in zip(shape.leaves, down, strict=True):
         hosts = leaves.hosts
         use, card = hosts.down, nic(hosts.nic)
-        ends = (LinkEnd.of(use.model, use.split, panels), LinkEnd.of_nic(card))
+        ends = (LinkEndKind.of(use.model, use.split, panels), LinkEndKind.of_nic(card))
         yield SizedHosts(
             hosts=hosts,
             leaves=_leaf_name(hosts) if shape.spines_of_pod else "leaf",
@@ -288,7 +288,7 @@ def _leaf_links(
     spines = shape.spines_of_pod // shape.planes
     for kind, (leaves, links) in enumerate(zip(shape.leaves, shape.links, strict=True)):
         for plane, name in enumerate(names):
-            yield _link(
+            yield _build_links(
                 (_leaf_name(leaves.hosts), f"spine{name}"),
                 links,
                 (leaves.hosts.up, demand.upper),
@@ -304,7 +304,7 @@ def _core_links(
 ) -> Iterator[SizedLinks]:
     spines = shape.pods * shape.spines_of_pod // shape.planes
     for name in names:
-        yield _link(
+        yield _build_links(
             (f"spine{name}", f"core{name}"),
             shape.core_links,
             (upper, upper),
@@ -315,7 +315,7 @@ def _core_links(
         )
 
 
-def _link(
+def _build_links(
     names: tuple[str, str],
     links: int,
     uses: tuple[PortUse, PortUse],
@@ -327,7 +327,7 @@ def _link(
     """Return the links of two groups, the lower first; `peers` are the lower and upper switches that are joined."""
     lower, upper = uses
     upper_panels = upper.panels if panels[1] is None else panels[1]
-    ends = [LinkEnd.of(lower.model, lower.split, panels[0]), LinkEnd.of(upper.model, upper.split, upper_panels)]
+    ends = [LinkEndKind.of(lower.model, lower.split, panels[0]), LinkEndKind.of(upper.model, upper.split, upper_panels)]
     return SizedLinks(
         lower=names[0],
         upper=names[1],
@@ -337,22 +337,22 @@ def _link(
         peer_ports=panels[1],
         split=lower.split,
         peer_split=upper.split,
-        slots=_slots(upper, upper_panels, peers[0], links),
-        peer_slots=_slots(lower, panels[0], peers[1], links),
+        slots=_peers_sharing_ports(upper, upper_panels, peers[0], links),
+        peer_slots=_peers_sharing_ports(lower, panels[0], peers[1], links),
         speed_mbps=lower.speed_mbps,
         media=choose_medium(lower.speed_mbps, length_m, ends),
         length_m=length_m,
     )
 
 
-def _slots(use: PortUse, panels: tuple[int, ...], peers: int, links: int) -> int | None:
+def _peers_sharing_ports(use: PortUse, panels: tuple[int, ...], peers: int, links: int) -> int | None:
     """Return among how many peers ports are shared out evenly; None where each gets its ports by halving."""
     ids = tuple(range(1, peers + 1))
-    halved = Peers(role="", ids=ids, ports=split_ports(panels, use.split), slots=None)
+    halved = PeerPortBlocks(role="", ids=ids, ports=split_ports(panels, use.split), slots=None)
     return peers if halved.explain_clash(links) else None
 
 
-def choose_medium(speed_mbps: int, length_m: int, ends: Sequence[LinkEnd]) -> str:
+def choose_medium(speed_mbps: int, length_m: int, ends: Sequence[LinkEndKind]) -> str:
     """Return a medium that joins two ends: DR optics, else an active cable, of the least reach; else CannotSize."""
     links = GroupUplinks.model_construct(ports=(), links=1, media="", speed=speed_mbps, length=length_m)
     fitting = [medium for medium in media().values() if can_medium_link(medium.name, links, ends)]

@@ -4,24 +4,24 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from typing import NamedTuple
 
-from nodrop.hardware import asic, headroom_ways, nic, switch
+from nodrop.hardware import asic, breakouts_with_known_headroom, nic, switch
 from nodrop.hardware.schema import Switch
 from nodrop.hardware.tables import table_headroom
-from nodrop.hardware.thresholds import least_sharing
+from nodrop.hardware.thresholds import least_oversubscription_ratio
 from nodrop.intent.schema import Intent
-from nodrop.platforms.kit.rendering import Quoted, template
-from nodrop.platforms.kit.traits import traits
+from nodrop.platforms.kit.rendering import Quoted, load_template
+from nodrop.platforms.kit.traits import traits_of_platform
 from nodrop.sizing.counting import Demand, Hosts, Leaves, PortUse, Shape
 from nodrop.sizing.fabric import Lengths, SizedFabric, SizedGroup, SizedHosts, SizedLinks, detail_shape
 from nodrop.sizing.request import SizeRequest, size_request
 from nodrop.units import show_ids, show_speed
 
-SCHEMA = ".nodrop/intent.schema.json"
+INTENT_SCHEMA_PATH = ".nodrop/intent.schema.json"
 """Where, from the folder of a first intent, an editor finds what it may hold."""
-_NIC = "ConnectX-7"
-_FASTEST_OF_ALL_MBPS = 800_000
+_DEFAULT_NIC_MODEL = "ConnectX-7"
+_FASTEST_UNIVERSAL_MBPS = 800_000
 """What every release that is written can say; for more, on unused ports too, it takes the newest."""
-_SPREADS = {
+_COMMENT_BY_SPREAD = {
     "rails": "port k of every server is on the leaf of rail k; `leaves` and `one-leaf` are the others",
     "leaves": "each port on another leaf; `rails` and `one-leaf` are the others",
     "one-leaf": "all ports on one leaf; `leaves` and `rails` are the others",
@@ -64,7 +64,7 @@ class _HostWords(NamedTuple):
     length: str
 
 
-_SHORT = ("leaf", "spine")
+_SHORT_FORM_GROUPS = ("leaf", "spine")
 """The groups of a fabric that the short form has."""
 
 
@@ -78,9 +78,9 @@ class FirstIntent(NamedTuple):
 def write_sized_intent(request: SizeRequest, *, file: str, fabric: str = "lab") -> FirstIntent:
     """Return an intent for a request; CannotSize where no fabric carries the hosts.
 
-    `file` is its name in the comments. Its first line states that its schema lies in `SCHEMA`.
+    `file` is its name in the comments. Its first line states that its schema lies in `INTENT_SCHEMA_PATH`.
     """
-    return _render(size_request(request), request.platform, request.ratio, file=file, fabric=fabric)
+    return _render_intent(size_request(request), request.platform, request.ratio, file=file, fabric=fabric)
 
 
 def write_first_intent(platform: str, model: str, *, file: str, fabric: str = "lab") -> FirstIntent:
@@ -89,31 +89,33 @@ def write_first_intent(platform: str, model: str, *, file: str, fabric: str = "l
     A server's NIC is at its fastest, uplinks at the switch's. KeyError where the platform or the model is not known.
     """
     box = switch(model)
-    into, uplink = headroom_ways(box)[0]
+    into, uplink = breakouts_with_known_headroom(box)[0]
     panels = box.usable(into, uplink)
     half = len(panels) // 2
-    speed = max(lane for lane in nic(_NIC).lanes if lane <= uplink)
+    speed = max(lane for lane in nic(_DEFAULT_NIC_MODEL).lanes if lane <= uplink)
     split = into * uplink // speed
     down = PortUse(model=box, speed_mbps=speed, split=split, panels=panels)
     up = PortUse(model=box, speed_mbps=uplink, split=into, panels=panels)
-    servers = Hosts(name="gpu", count=half * split, gpus=8, ports=2, nic=_NIC, apart=True, down=down, up=up)
+    servers = Hosts(
+        name="gpu", count=half * split, gpus=8, ports=2, nic=_DEFAULT_NIC_MODEL, apart=True, down=down, up=up
+    )
     ratio = Fraction(1)
     leaves = Leaves(hosts=servers, sets=1, ratio=ratio)
     shape = Shape(leaves=(leaves,), spines_of_pod=2, links=(half * into // 2,))
     sized = detail_shape(Demand(hosts=(servers,), upper=up, ratio=ratio), shape, Lengths())
-    return _render(sized, platform, ratio, file=file, fabric=fabric)
+    return _render_intent(sized, platform, ratio, file=file, fabric=fabric)
 
 
-def _render(sized: SizedFabric, platform: str, ratio: Fraction, *, file: str, fabric: str) -> FirstIntent:
-    short = tuple(group.name for group in sized.groups) == _SHORT
+def _render_intent(sized: SizedFabric, platform: str, ratio: Fraction, *, file: str, fabric: str) -> FirstIntent:
+    short = tuple(group.name for group in sized.groups) == _SHORT_FORM_GROUPS
     leaf_groups = [group for group in sized.groups if group.tier == 1]
-    text = template("intent/first.yaml.j2").render(
-        schema=SCHEMA,
+    text = load_template("intent/first.yaml.j2").render(
+        schema=INTENT_SCHEMA_PATH,
         headline=Quoted(f"A first fabric, to be made yours: {_describe_fabric(sized)}."),
         fabric=fabric,
         file=Quoted(file),
         platform=platform,
-        version=_release(platform, (group.model for group in sized.groups)),
+        version=_first_release(platform, (group.model for group in sized.groups)),
         short=short,
         leaf=_group_words(sized, sized.groups[0], ratio),
         spine=_group_words(sized, sized.groups[1], ratio) if short else None,
@@ -122,8 +124,8 @@ def _render(sized: SizedFabric, platform: str, ratio: Fraction, *, file: str, fa
         groups=[_group_words(sized, group, ratio) for group in sized.groups],
         leaf_groups=len(leaf_groups),
         endpoints=[_host_words(sized, hosts) for hosts in sized.hosts],
-        sharing=max(_least_sharing(sized, group) for group in sized.groups),
-        asn=[f"{name}: {rule}" for name, rule in _as_numbers(sized, short=short).items()],
+        sharing=max(_least_oversubscription_ratio(sized, group) for group in sized.groups),
+        asn=[f"{name}: {rule}" for name, rule in _asn_rules(sized, short=short).items()],
         names=Quoted(f"{{site}}-{{{'role' if short else 'group'}}}{{id:02}}"),
         addressing=Quoted(", ".join(f"{key}: {pool}" for key, pool in sized.pools().items())),
     )
@@ -157,11 +159,11 @@ def _describe_fabric(sized: SizedFabric) -> str:
     return f"{' and '.join(hosts)} behind {switches}"
 
 
-def _release(platform: str, models: Iterable[Switch]) -> str:
+def _first_release(platform: str, models: Iterable[Switch]) -> str:
     """Return the release to begin with: the usual one, or the newest for ports that older ones lack."""
-    own = traits(platform)
+    own = traits_of_platform(platform)
     fastest = max(group.speeds[0] for model in models for group in model.ports)
-    return own.usual if fastest <= _FASTEST_OF_ALL_MBPS else own.releases[-1]
+    return own.usual if fastest <= _FASTEST_UNIVERSAL_MBPS else own.releases[-1]
 
 
 def _group_words(sized: SizedFabric, group: SizedGroup, ratio: Fraction) -> _GroupWords:
@@ -174,7 +176,7 @@ def _group_words(sized: SizedFabric, group: SizedGroup, ratio: Fraction) -> _Gro
         ids=show_ids(range(1, group.count + 1)),
         keys=Quoted("".join(f", {key}: {value}" for key, value in keys.items() if value)),
         model=group.model.name,
-        endpoints=Quoted(_flow_ids(group.endpoints)),
+        endpoints=Quoted(_format_flow_ids(group.endpoints)),
         uplinks=[_link_words(each) for each in links],
     )
 
@@ -182,7 +184,7 @@ def _group_words(sized: SizedFabric, group: SizedGroup, ratio: Fraction) -> _Gro
 def _link_words(links: SizedLinks, *, short: bool = False) -> _LinkWords:
     """Return the words for the keys of links, with the names that the short form has for them."""
     keys: dict[str, object] = {
-        "peer_ports": _flow_ids(links.peer_ports) if links.peer_ports else None,
+        "peer_ports": _format_flow_ids(links.peer_ports) if links.peer_ports else None,
         "split": links.split if links.split > 1 else None,
         "spine_split" if short else "peer_split": links.peer_split if links.peer_split != links.split else None,
         "speed": show_speed(links.speed_mbps),
@@ -193,7 +195,7 @@ def _link_words(links: SizedLinks, *, short: bool = False) -> _LinkWords:
     }
     return _LinkWords(
         upper=links.upper,
-        ports=Quoted(_flow_ids(links.ports)),
+        ports=Quoted(_format_flow_ids(links.ports)),
         links=links.links,
         keys=Quoted(", ".join(f"{key}: {value}" for key, value in keys.items() if value)),
     )
@@ -209,7 +211,7 @@ def _host_words(sized: SizedFabric, each: SizedHosts) -> _HostWords:
         nic=hosts.nic,
         ports=hosts.ports,
         spread=each.spread,
-        spread_comment=Quoted(_SPREADS[each.spread]),
+        spread_comment=Quoted(_COMMENT_BY_SPREAD[each.spread]),
         ports_per_leaf=hosts.ports_per_leaf if hosts.apart else 1,
         leaf_group=each.leaf_group,
         leaves=each.leaves,
@@ -221,13 +223,13 @@ def _host_words(sized: SizedFabric, each: SizedHosts) -> _HostWords:
     )
 
 
-def _flow_ids(panels: Iterable[int]) -> str:
+def _format_flow_ids(panels: Iterable[int]) -> str:
     """Return panel ports for a place among others: quoted where there are several ranges."""
     text = show_ids(panels)
     return f'"{text}"' if "," in text else text
 
 
-def _as_numbers(sized: SizedFabric, *, short: bool) -> dict[str, str]:
+def _asn_rules(sized: SizedFabric, *, short: bool) -> dict[str, str]:
     """Return the rules for AS numbers, after RFC 7938: each leaf, the spines of a pod, the top tier."""
     top = max(group.tier for group in sized.groups)
     rules = {}
@@ -237,13 +239,13 @@ def _as_numbers(sized: SizedFabric, *, short: bool) -> dict[str, str]:
     return {"spines": rules["spine"], "leaves": rules["leaf"]} if short else rules
 
 
-def _least_sharing(sized: SizedFabric, group: SizedGroup) -> int:
+def _least_oversubscription_ratio(sized: SizedFabric, group: SizedGroup) -> int:
     """Return how many times less headroom than all ports of a switch need at once leaves thresholds something."""
     box, needed, mtu = group.model, 0, Intent.model_fields["mtu"].default
     for ports, speed_mbps, length_m in _port_counts(sized, group):
         headroom = table_headroom(box, box.sonic.hwsku, speed_mbps=speed_mbps, length_m=length_m, mtu_bytes=mtu)
         needed += ports * headroom.xoff_bytes if headroom else 0
-    return least_sharing(asic(box.asic), box.buffer_bytes, needed) if box.buffer_bytes and needed else 1
+    return least_oversubscription_ratio(asic(box.asic), box.buffer_bytes, needed) if box.buffer_bytes and needed else 1
 
 
 def _port_counts(sized: SizedFabric, group: SizedGroup) -> Iterator[tuple[int, int, int]]:

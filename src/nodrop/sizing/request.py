@@ -56,7 +56,7 @@ def size_request(request: SizeRequest) -> SizedFabric:
         raise CannotSize(f"{request.ports} rails are no whole leaves of {request.rails_per_leaf}; expected a divisor")
     best: tuple[Demand, Shape] | None = None
     refused: CannotSize | None = None
-    for demand in _demands(request):
+    for demand in _demands_by_speed(request):
         try:
             shape = size_fabric(demand)
         except CannotSize as reason:
@@ -87,7 +87,7 @@ def _explain_refusal(request: SizeRequest, refused: CannotSize | None) -> Cannot
     return CannotSize(f"{request.gpus} GPUs: {refused.reason} ({models}); nearest: --gpus {largest}", refused.largest)
 
 
-def _demands(request: SizeRequest) -> Iterator[Demand]:
+def _demands_by_speed(request: SizeRequest) -> Iterator[Demand]:
     """Yield the demand with links between switches of each speed that there can be, the slowest first."""
     speed = _port_speed(request)
     leaf, spine, storage_leaf = map(switch, (request.leaf, request.spine, request.storage_leaf))
@@ -100,14 +100,14 @@ def _demands(request: SizeRequest) -> Iterator[Demand]:
         apart=request.rails and request.ports > request.rails_per_leaf,
         rails=request.rails,
         ports_per_leaf=request.rails_per_leaf,
-        down=_require_use(leaf, request.platform, speed, f"--speed {show_speed(speed)}"),
-        up=_require_use(leaf, request.platform, speed, f"--speed {show_speed(speed)}"),
+        down=_require_port_use(leaf, request.platform, speed, f"--speed {show_speed(speed)}"),
+        up=_require_port_use(leaf, request.platform, speed, f"--speed {show_speed(speed)}"),
     )
     hosts, leaves = [servers], [leaf]
     if request.storage:
         nodes, ports, storage_speed = request.storage
         option = f"--storage {nodes}x{ports}x{show_speed(storage_speed)}"
-        use = _require_use(storage_leaf, request.platform, storage_speed, option)
+        use = _require_port_use(storage_leaf, request.platform, storage_speed, option)
         _require_nic_speed(request.nic, storage_speed, option)
         apart = ports > 1
         hosts.append(
@@ -116,7 +116,7 @@ def _demands(request: SizeRequest) -> Iterator[Demand]:
         leaves.append(storage_leaf)
     fastest = max(speed, request.storage.speed_mbps if request.storage else 0)
     for uplink in sorted({rate for group in leaf.ports for way in group.ways for rate in way.speeds}):
-        uses = [_known_use(model, request.platform, uplink) for model in (*leaves, spine)]
+        uses = [_port_use_with_headroom(model, request.platform, uplink) for model in (*leaves, spine)]
         known = [use for use in uses if use is not None]
         if uplink >= fastest and len(known) == len(uses):
             joined = (replace(each, up=use) for each, use in zip(hosts, known, strict=False))
@@ -129,7 +129,7 @@ def _port_speed(request: SizeRequest) -> int:
         _require_nic_speed(request.nic, request.speed_mbps, f"--speed {show_speed(request.speed_mbps)}")
         return request.speed_mbps
     leaf = switch(request.leaf)
-    known = [speed for speed in nic(request.nic).lanes if _known_use(leaf, request.platform, speed)]
+    known = [speed for speed in nic(request.nic).lanes if _port_use_with_headroom(leaf, request.platform, speed)]
     if not known:
         raise CannotSize(f"{request.leaf} has no port for {request.nic}")
     return max(known)
@@ -141,17 +141,17 @@ def _require_nic_speed(name: str, speed_mbps: int, option: str) -> None:
         raise CannotSize(f"{option}: {name} has no {show_speed(speed_mbps)} port; expected {speeds}")
 
 
-def _require_use(model: Switch, platform: str, speed_mbps: int, option: str) -> PortUse:
-    use = _known_use(model, platform, speed_mbps)
+def _require_port_use(model: Switch, platform: str, speed_mbps: int, option: str) -> PortUse:
+    use = _port_use_with_headroom(model, platform, speed_mbps)
     if use is None:
         rates = sorted({rate for group in model.ports for way in group.ways for rate in way.speeds})
-        known = [show_speed(rate) for rate in rates if _known_use(model, platform, rate)]
+        known = [show_speed(rate) for rate in rates if _port_use_with_headroom(model, platform, rate)]
         expected = f"; expected {', '.join(known)}" if known else ""
         raise CannotSize(f"{option}: {model.name} has no {show_speed(speed_mbps)} port with a known headroom{expected}")
     return use
 
 
-def _known_use(model: Switch, platform: str, speed_mbps: int) -> PortUse | None:
+def _port_use_with_headroom(model: Switch, platform: str, speed_mbps: int) -> PortUse | None:
     """Return how a model gives ports of a speed; None where it has none, or none whose headroom is known."""
     computed = asic(model.asic).computes or speed_mbps in model.sonic.headroom_speeds_mbps
     return port_use(model, platform, speed_mbps) if computed else None

@@ -12,23 +12,23 @@ from ruamel.yaml.error import YAMLError
 from ruamel.yaml.events import CollectionEndEvent, CollectionStartEvent, ScalarEvent
 
 from nodrop.syntax import frr, nvset
-from nodrop.syntax.places import BOM, has_lone_return, line_starts, split_lines
-from nodrop.syntax.yaml import events
+from nodrop.syntax.places import BYTE_ORDER_MARK, has_lone_return, line_starts, split_lines
+from nodrop.syntax.yaml import yaml_events
 
-Syntax = Literal["yaml", "shell", "lines", "frr"]
-"""How a text has comments: with `#` before or behind anything; so, but quotes as in a shell; on lines of their own,
+CommentSyntax = Literal["yaml", "shell", "lines", "frr"]
+"""How a text has comments: with `#` before or behind anything; so, but quotes as in a shell; on separate lines,
 with `#` or `!`; so, with the blocks of FRR.
 """
 
 BEHIND_COMMAND, IN_BRACKETS = "behind a command", "in brackets"
-WITH_LONE_CR = "in a file with a carriage return that ends no line"
+LONE_CR_REASON = "in a file with a carriage return that ends no line"
 
-_MARK = b"nodrop:"
-_SPOKEN = re.compile(r"(?:^|(?<=\s))[#!]+[ \t]*(nodrop:[^\r\n]*)", re.MULTILINE | re.IGNORECASE)
-_JSON = re.compile(rb"(?:\xef\xbb\xbf)?\s*[{\[]")
-_COMMENT = re.compile(r"(?:^|\s)[#!]+[ \t]*nodrop:.*", re.IGNORECASE)
-_ENTRY = re.compile(r"\s*-(?:\s|$)")
-_QUOTED = re.compile(r"""(?:[^'"\\]|\\.|'[^']*'|"(?:[^"\\]|\\.)*")*""")
+_NODROP_MARK = b"nodrop:"
+_NODROP_DIRECTIVE_PATTERN = re.compile(r"(?:^|(?<=\s))[#!]+[ \t]*(nodrop:[^\r\n]*)", re.MULTILINE | re.IGNORECASE)
+_JSON_START_PATTERN = re.compile(rb"(?:\xef\xbb\xbf)?\s*[{\[]")
+_NODROP_COMMENT_PATTERN = re.compile(r"(?:^|\s)[#!]+[ \t]*nodrop:.*", re.IGNORECASE)
+_YAML_LIST_ITEM_PATTERN = re.compile(r"\s*-(?:\s|$)")
+_CLOSED_QUOTES_PATTERN = re.compile(r"""(?:[^'"\\]|\\.|'[^']*'|"(?:[^"\\]|\\.)*")*""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,21 +47,25 @@ class Comment:
     indentation means nothing, or in a file in which others count other lines."""
 
 
-def comments(file_content: bytes, syntax: Syntax) -> list[Comment]:
+def find_nodrop_comments(file_content: bytes, syntax: CommentSyntax) -> list[Comment]:
     """Return the comments addressed to nodrop, in their order; there are none in JSON, nor in text that is not UTF-8.
 
     A comment behind something is about that line, and all lines indented below it. One on a separate line is about the
     next line that is neither empty nor a comment, in the same way; in FRR, commands delimit a block.
     """
-    if _MARK not in file_content or _JSON.match(file_content):
+    if _NODROP_MARK not in file_content or _JSON_START_PATTERN.match(file_content):
         return []
     try:
-        text = file_content.decode().removeprefix(BOM)
+        text = file_content.decode().removeprefix(BYTE_ORDER_MARK)
     except UnicodeDecodeError:
         return []
-    if syntax == "yaml" and nvset.detect(file_content):
+    if syntax == "yaml" and nvset.has_nv_lines(file_content):
         syntax = "shell"
-    matches = [spoken for spoken in _SPOKEN.finditer(text) if spoken[0][0] == "#" or syntax in ("lines", "frr")]
+    matches = [
+        spoken
+        for spoken in _NODROP_DIRECTIVE_PATTERN.finditer(text)
+        if spoken[0][0] == "#" or syntax in ("lines", "frr")
+    ]
     if not matches:
         return []
     quoted, brackets = _find_yaml_spans(text) if syntax == "yaml" else ([], [])
@@ -73,16 +77,16 @@ def comments(file_content: bytes, syntax: Syntax) -> list[Comment]:
     ]
 
 
-_Spans = list[tuple[int, int]]
+_TextSpans = list[tuple[int, int]]
 """Where parts of a text begin and end, sorted; they do not overlap."""
 
 
-def _find_yaml_spans(text: str) -> tuple[_Spans, _Spans]:
+def _find_yaml_spans(text: str) -> tuple[_TextSpans, _TextSpans]:
     """Return texts in quotes and blocks of text, and outermost collections in brackets; none that count of no YAML."""
-    quoted, brackets = _Spans(), _Spans()
+    quoted, brackets = _TextSpans(), _TextSpans()
     depth = begin = 0
     try:
-        for event in events(text):
+        for event in yaml_events(text):
             if type(event) is ScalarEvent and not event.implicit[0]:
                 quoted.append((event.start_mark.index, event.end_mark.index))
             elif isinstance(event, CollectionStartEvent) and (depth or event.flow_style):
@@ -97,7 +101,7 @@ def _find_yaml_spans(text: str) -> tuple[_Spans, _Spans]:
     return quoted, brackets
 
 
-def _is_in_spans(position: int, spans: _Spans) -> bool:
+def _is_in_spans(position: int, spans: _TextSpans) -> bool:
     at = bisect_right(spans, (position, sys.maxsize)) - 1
     return at >= 0 and position < spans[at][1]
 
@@ -105,7 +109,7 @@ def _is_in_spans(position: int, spans: _Spans) -> bool:
 class _Lines:
     """The lines of a text, the ends of blocks that begin in a line, and the context of lines: in linear time."""
 
-    def __init__(self, text: str, syntax: Syntax, brackets: _Spans) -> None:
+    def __init__(self, text: str, syntax: CommentSyntax, brackets: _TextSpans) -> None:
         self._text, self._syntax, self._brackets = text, syntax, brackets
         self._lone_cr = syntax != "yaml" and has_lone_return(text)
         self._rows, self._starts = split_lines(text), line_starts(text)
@@ -115,7 +119,7 @@ class _Lines:
         if self._syntax != "shell":
             return False
         line = bisect_right(self._starts, quantity_match.start())
-        return _QUOTED.fullmatch(self._text, self._starts[line - 1], quantity_match.start()) is None
+        return _CLOSED_QUOTES_PATTERN.fullmatch(self._text, self._starts[line - 1], quantity_match.start()) is None
 
     def comment(self, spoken: re.Match[str]) -> Comment:
         """Return the comment that was found."""
@@ -127,7 +131,7 @@ class _Lines:
         if not alone and self._syntax in ("lines", "frr"):
             misplaced = BEHIND_COMMAND
         if self._lone_cr:
-            misplaced = WITH_LONE_CR
+            misplaced = LONE_CR_REASON
         return Comment(
             text=spoken[1].rstrip(),
             line=line,
@@ -173,7 +177,7 @@ class _Lines:
         above: list[tuple[int, str]] = []
         context_digests = [""]
         for row in self._rows:
-            text = _COMMENT.sub("", row)
+            text = _NODROP_COMMENT_PATTERN.sub("", row)
             if self._is_blank_or_comment(text):
                 context_digests.append("")
                 continue
@@ -186,17 +190,17 @@ class _Lines:
     @property
     def _block_context_digests(self) -> list[str]:
         digests = [_digest_line("", row) for row in ("", *self._rows)]
-        for outer, inner in frr.walk(self._parse_blocks):
+        for outer, inner in frr.walk_statements(self._parse_blocks):
             digests[inner.line] = _digest_line(digests[outer[-1].line] if outer else "", " ".join(inner.words))
         return digests
 
     @cached_property
     def _statements_by_line(self) -> dict[int, frr.Statement]:
-        return {statement.line: statement for _, statement in frr.walk(self._parse_blocks)}
+        return {statement.line: statement for _, statement in frr.walk_statements(self._parse_blocks)}
 
     @cached_property
     def _parse_blocks(self) -> list[frr.Statement]:
-        return frr.parse("\n".join(self._rows))
+        return frr.parse_frr("\n".join(self._rows))
 
     @cached_property
     def _last_line_by_first(self) -> list[int]:
@@ -224,7 +228,10 @@ class _Lines:
                         break
                     line = self._next_content_lines[line]
                 entry = (
-                    syntax == "yaml" and not item and indents[line] == indents[start] and _ENTRY.match(rows[line - 1])
+                    syntax == "yaml"
+                    and not item
+                    and indents[line] == indents[start]
+                    and _YAML_LIST_ITEM_PATTERN.match(rows[line - 1])
                 )
                 if not (indents[line] > indents[start] or entry):
                     break

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 
 from nodrop.syntax.places import Span
 
-_TOP_BLOCKS = ("router ", "route-map ", "interface ", "vrf ", "line ", "bfd ", "segment-routing ", "key chain ")
-_INNER_BLOCKS = ("address-family ", "peer ", "profile ")
-_TOP_COMMANDS = (
+_TOP_BLOCK_STARTS = ("router ", "route-map ", "interface ", "vrf ", "line ", "bfd ", "segment-routing ", "key chain ")
+_INNER_BLOCK_STARTS = ("address-family ", "peer ", "profile ")
+_TOP_COMMAND_STARTS = (
     "access-list ",
     "agentx ",
     "banner ",
@@ -36,14 +36,14 @@ _TOP_COMMANDS = (
     "service ",
     "zebra ",
 )
-_IP = {
+_TOP_LEVEL_IP_WORDS = {
     "interface": ("access-list", "forwarding", "import-table", "nht", "prefix-list", "protocol", "route", "router-id"),
     "vrf": ("access-list", "forwarding", "import-table", "prefix-list"),
 }
 """By block that has commands of its own which begin with `ip` or `ipv6`, the second words of those of the top."""
-_INSIDE = {"router isis": ("hostname dynamic",), "router rip": ("bfd default-profile",)}
+_AMBIGUOUS_COMMANDS_BY_BLOCK = {"router isis": ("hostname dynamic",), "router rip": ("bfd default-profile",)}
 """By block, its commands that begin as a command or block of the top does (FRR user guide, IS-IS and RIP)."""
-_ENDS = {
+_BLOCK_BY_END_COMMAND = {
     "end": "",
     "exit": "",
     "quit": "",
@@ -79,7 +79,7 @@ class Statement:
         return self.words[: len(words)] == words
 
 
-def parse(text: str) -> list[Statement]:
+def parse_frr(text: str) -> list[Statement]:
     """Return the commands of the top level in order; comments (`!`, `#`) and blank lines are dropped."""
     top: list[Statement] = []
     stack: list[Statement] = []
@@ -87,16 +87,16 @@ def parse(text: str) -> list[Statement]:
         command = line.strip()
         if not command or command[0] in "!#":
             continue
-        if command in _ENDS:
-            if _ENDS[command] in ("", stack[-1].words[0] if stack else ""):
+        if command in _BLOCK_BY_END_COMMAND:
+            if _BLOCK_BY_END_COMMAND[command] in ("", stack[-1].words[0] if stack else ""):
                 stack = [] if command == "end" else stack[:-1]
             continue
         statement = Statement(tuple(command.split()), number, len(line) - len(line.lstrip()) + 1, len(command))
         words = f"{statement.text} "
         if not stack or _ends_current_block(words, stack[0]):
-            stack = [statement] if words.startswith(_TOP_BLOCKS) else []
+            stack = [statement] if words.startswith(_TOP_BLOCK_STARTS) else []
             top.append(statement)
-        elif words.startswith(_INNER_BLOCKS):
+        elif words.startswith(_INNER_BLOCK_STARTS):
             stack[0].children.append(statement)
             stack = [stack[0], statement]
         else:
@@ -106,17 +106,21 @@ def parse(text: str) -> list[Statement]:
 
 def _ends_current_block(words: str, block: Statement) -> bool:
     """Whether a command ends the block that it stands in, which has none of that name."""
-    if not words.startswith((*_TOP_BLOCKS, *_TOP_COMMANDS)):
+    if not words.startswith((*_TOP_BLOCK_STARTS, *_TOP_COMMAND_STARTS)):
         return False
-    if words.startswith(_INSIDE.get(" ".join(block.words[:2]), ())):
+    if words.startswith(_AMBIGUOUS_COMMANDS_BY_BLOCK.get(" ".join(block.words[:2]), ())):
         return False
     verb, *args = words.removeprefix("no ").split()
-    return verb not in ("ip", "ipv6") or block.words[0] not in _IP or not {*args[:1]}.isdisjoint(_IP[block.words[0]])
+    return (
+        verb not in ("ip", "ipv6")
+        or block.words[0] not in _TOP_LEVEL_IP_WORDS
+        or not {*args[:1]}.isdisjoint(_TOP_LEVEL_IP_WORDS[block.words[0]])
+    )
 
 
-def walk(statements: list[Statement]) -> Iterator[tuple[tuple[Statement, ...], Statement]]:
+def walk_statements(statements: list[Statement]) -> Iterator[tuple[tuple[Statement, ...], Statement]]:
     """Yield (enclosing blocks, command) for every command, depth first."""
     for statement in statements:
         yield (), statement
-        for outer, inner in walk(statement.children):
+        for outer, inner in walk_statements(statement.children):
             yield (statement, *outer), inner

@@ -10,27 +10,27 @@ from typing import Any, NamedTuple
 import orjson
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.syntax.places import BOM, Lines, Span, decode, quote_text, refuse_oversize, word_at
+from nodrop.syntax.places import BYTE_ORDER_MARK, Lines, Span, decode_utf8, quote_text, refuse_oversize, word_at
 from nodrop.syntax.places import read_regular_file as read_regular_file
 
-MAX_BYTES = 64_000_000
+MAX_JSON_BYTES = 64_000_000
 MAX_LEVELS = 64
 
-_SPACED_COLON = re.compile(rb'"[ \t\r\n]+:')
-_SPACE = re.compile(r"[ \t\n\r]*")
-_ESCAPE = re.compile(r"\\(?:u\w{0,4}|.)", re.DOTALL)
+_SPACED_COLON_PATTERN = re.compile(rb'"[ \t\r\n]+:')
+_WHITESPACE_PATTERN = re.compile(r"[ \t\n\r]*")
+_ESCAPE_PATTERN = re.compile(r"\\(?:u\w{0,4}|.)", re.DOTALL)
 # Possessive: a text of any length is skipped without a stack of alternatives to come back to.
-_BRACKET_OR_TEXT = re.compile(r'"[^"\\]*+(?>(?:\\.[^"\\]*+)*)("?)|[\[\]{}]', re.DOTALL)
-_TEXT = r'"[^"\\]*+(?>(?:\\.[^"\\]*+)*)"'
+_BRACKET_OR_STRING_PATTERN = re.compile(r'"[^"\\]*+(?>(?:\\.[^"\\]*+)*)("?)|[\[\]{}]', re.DOTALL)
+_STRING_REGEX = r'"[^"\\]*+(?>(?:\\.[^"\\]*+)*)"'
 # A value of one piece, which is read without the decoder; longer and other numbers are left to that.
-_PLAIN = rf"{_TEXT}|-?[0-9]{{1,18}}+(?![.eE0-9])|true|false|null"
+_SCALAR_REGEX = rf"{_STRING_REGEX}|-?[0-9]{{1,18}}+(?![.eE0-9])|true|false|null"
 _GAP, _THEN = r"[ \t\n\r]*+", r"[ \t\n\r]*+(?:,[ \t\n\r]*+)?"
-_ENTRY = re.compile(rf"({_TEXT}){_GAP}:{_GAP}(?:({_PLAIN}){_THEN})?", re.DOTALL)
-_ITEM = re.compile(rf"()(?:({_PLAIN}){_THEN})?", re.DOTALL)
-_NEWLINES = (r"\n", r"\u000a", r"\u000A")
-_OPENED = {"{": "an object", "[": "a list", '"': "a text"}
+_OBJECT_MEMBER_PATTERN = re.compile(rf"({_STRING_REGEX}){_GAP}:{_GAP}(?:({_SCALAR_REGEX}){_THEN})?", re.DOTALL)
+_ARRAY_ITEM_PATTERN = re.compile(rf"()(?:({_SCALAR_REGEX}){_THEN})?", re.DOTALL)
+_NEWLINE_ESCAPES = (r"\n", r"\u000a", r"\u000A")
+_NAME_BY_OPENING_CHARACTER = {"{": "an object", "[": "a list", '"': "a text"}
 # What orjson says at the place of a fault, and what was expected there.
-_EXPECTED = (
+_EXPECTED_BY_PARSER_MESSAGE = (
     ("JSON value", "a value"),
     ("invalid literal", "a value"),
     ("string key", "a key in double quotes"),
@@ -46,7 +46,7 @@ _EXPECTED = (
     ("leading zero", "a number without leading zeros"),
     ("no digit", "a digit"),
 )
-_HINTS = {
+_HINT_BY_TOKEN = {
     "'True'": "JSON writes it true",
     "'False'": "JSON writes it false",
     "'None'": "JSON writes it null",
@@ -59,25 +59,27 @@ _HINTS = {
 }
 
 
-def parse(raw: bytes, path: str, *, max_bytes: int = MAX_BYTES) -> object:
+def parse_json_text(raw: bytes, path: str, *, max_bytes: int = MAX_JSON_BYTES) -> object:
     """Return the value of `raw`; raise InputProblems with the place where it is not JSON, or nested over 64 levels.
 
     Of equal keys in one object the last counts; `duplicate_keys` finds them.
     """
-    return parse_counting(raw, path, max_bytes=max_bytes)[0]
+    return parse_json_counting_keys(raw, path, max_bytes=max_bytes)[0]
 
 
-def parse_counting(file_content: bytes, path: str, *, max_bytes: int = MAX_BYTES) -> tuple[object, int]:
-    """Return what `parse` gives, and how many keys its objects have together."""
+def parse_json_counting_keys(file_content: bytes, path: str, *, max_bytes: int = MAX_JSON_BYTES) -> tuple[object, int]:
+    """Return what `parse_json_text` gives, and how many keys its objects have together."""
     refuse_oversize(len(file_content), path, max_bytes)
     try:
-        data = orjson.loads(file_content.removeprefix(BOM.encode()))
+        data = orjson.loads(file_content.removeprefix(BYTE_ORDER_MARK.encode()))
     except orjson.JSONDecodeError as error:
-        raise InputProblems([_make_syntax_problem(decode(file_content, path), path, error.pos, error.msg)]) from None
+        raise InputProblems(
+            [_make_syntax_problem(decode_utf8(file_content, path), path, error.pos, error.msg)]
+        ) from None
     keys = 0
     for depth, level in enumerate(_containers_by_depth(data, file_content.count(b"{") + file_content.count(b"[")), 1):
         if depth > MAX_LEVELS:
-            text = decode(file_content, path)
+            text = decode_utf8(file_content, path)
             raise InputProblems([_make_syntax_problem(text, path, len(text), "")])
         keys += sum(len(container) for container in level if type(container) is dict)
     return data, keys
@@ -105,7 +107,7 @@ def _has_key_count(raw: bytes, keys: int) -> bool:
     Every key ends with a quote and a colon; text inside quotes can only add such pairs. So an equal count means that
     no key was lost, provided that no space is before a colon.
     """
-    return raw.count(b'":') == keys and _SPACED_COLON.search(raw) is None
+    return raw.count(b'":') == keys and _SPACED_COLON_PATTERN.search(raw) is None
 
 
 def _make_syntax_problem(text: str, path: str, offset: int, message: str) -> Problem:
@@ -119,22 +121,32 @@ def _make_syntax_problem(text: str, path: str, offset: int, message: str) -> Pro
         return problem(0, "an empty file", "JSON")
     if len(opened) > MAX_LEVELS and text[opened[MAX_LEVELS]] != '"':
         deepest = opened[MAX_LEVELS]
-        return problem(deepest, f"{_OPENED[text[deepest]]} at level {MAX_LEVELS + 1}", f"at most {MAX_LEVELS} levels")
+        return problem(
+            deepest,
+            f"{_NAME_BY_OPENING_CHARACTER[text[deepest]]} at level {MAX_LEVELS + 1}",
+            f"at most {MAX_LEVELS} levels",
+        )
     if offset >= end:
         if not opened:
             return problem(end, "the file ends inside a value")
         line, column = lines.place(opened[-1])
-        return problem(end, f"the file ends inside {_OPENED[text[opened[-1]]]} opened at line {line}, column {column}")
-    escape = _ESCAPE.match(text, offset)
+        return problem(
+            end,
+            (
+                f"the file ends inside {_NAME_BY_OPENING_CHARACTER[text[opened[-1]]]} "
+                f"opened at line {line}, column {column}"
+            ),
+        )
+    escape = _ESCAPE_PATTERN.match(text, offset)
     token = quote_text(escape[0]) if escape else word_at(text, offset)
-    expected = next((words for fragment, words in _EXPECTED if fragment in message), message)
-    return problem(offset, token, expected, _HINTS.get(token, ""))
+    expected = next((words for fragment, words in _EXPECTED_BY_PARSER_MESSAGE if fragment in message), message)
+    return problem(offset, token, expected, _HINT_BY_TOKEN.get(token, ""))
 
 
 def _find_open_brackets_and_quote(text: str, end: int) -> list[int]:
     """Offsets of the brackets and the quote that are open at `end`, outermost first; gives up at a level too many."""
     opened: list[int] = []
-    for mark in _BRACKET_OR_TEXT.finditer(text, 0, end):
+    for mark in _BRACKET_OR_STRING_PATTERN.finditer(text, 0, end):
         char = text[mark.start()]
         if char in "[{" or (char == '"' and not mark[1]):
             opened.append(mark.start())
@@ -155,19 +167,19 @@ class Member(NamedTuple):
     end: int
 
 
-def members(source_text: str, at: int, decoder: json.JSONDecoder) -> Iterator[Member]:
+def find_members(source_text: str, at: int, decoder: json.JSONDecoder) -> Iterator[Member]:
     """Yield the entries of the object or list at offset `at`, values skipped at C speed; none for any other value."""
     opening = source_text[at : at + 1]
     if opening not in ("{", "["):
         return
-    match = (_ENTRY if opening == "{" else _ITEM).match
+    match = (_OBJECT_MEMBER_PATTERN if opening == "{" else _ARRAY_ITEM_PATTERN).match
     at, index = skip_space(source_text, at + 1), 0
     while source_text[at] not in "]}":
         entry = match(source_text, at)
         if entry is None:
             raise ValueError(f"no entry at offset {at}")
         (_, after), (key_start, key_end), (start, end) = entry.regs
-        key = _key(source_text, key_start, key_end, decoder) if key_start < key_end else index
+        key = _decode_key(source_text, key_start, key_end, decoder) if key_start < key_end else index
         if start < 0:
             start = after
             _, end = decoder.raw_decode(source_text, start)
@@ -177,7 +189,7 @@ def members(source_text: str, at: int, decoder: json.JSONDecoder) -> Iterator[Me
         index += 1
 
 
-def _key(source_text: str, start: int, end: int, decoder: json.JSONDecoder) -> str:
+def _decode_key(source_text: str, start: int, end: int, decoder: json.JSONDecoder) -> str:
     """Return the key between two quotes, its escapes resolved."""
     key: str = source_text[start + 1 : end - 1]
     return decoder.raw_decode(source_text, start)[0] if "\\" in key else key
@@ -191,12 +203,12 @@ def _next_entry_offset(text: str, end: int) -> int:
 
 def skip_space(source_text: str, at: int) -> int:
     """Return the offset of the first character at or after `at` that is no white space."""
-    space = _SPACE.match(source_text, at)
+    space = _WHITESPACE_PATTERN.match(source_text, at)
     return space.end() if space else at
 
 
 class Locator:
-    """Places in a JSON text that `parse` accepts; of equal keys the last counts, as it does there.
+    """Places in a JSON text that `parse_json_text` accepts; of equal keys the last counts, as it does there.
 
     Nothing is read before the first question; an object or list is gone through once, when a path first leads into it.
     """
@@ -204,7 +216,7 @@ class Locator:
     __slots__ = ("_decoder", "_known", "_lines", "_text")
 
     def __init__(self, raw: bytes) -> None:
-        self._text = raw.decode(errors="replace").removeprefix(BOM)
+        self._text = raw.decode(errors="replace").removeprefix(BYTE_ORDER_MARK)
         self._lines = Lines(self._text)
         self._decoder = json.JSONDecoder(strict=False)
         self._known: dict[int, dict[str | int, Member]] = {}
@@ -234,13 +246,13 @@ class Locator:
 
     def _offset_inside_text(self, member: Member, line: int, column: int) -> int:
         """Return the offset of a line and column of a text, whose newlines and other characters may be escaped."""
-        at, escapes = member.start + 1, _ESCAPE.finditer(self._text, member.start + 1, member.end - 1)
+        at, escapes = member.start + 1, _ESCAPE_PATTERN.finditer(self._text, member.start + 1, member.end - 1)
         for escape in escapes:
             if line == 1:
                 break
-            if escape[0] in _NEWLINES:
+            if escape[0] in _NEWLINE_ESCAPES:
                 line, at = line - 1, escape.end()
-        for escape in _ESCAPE.finditer(self._text, at, member.end - 1):
+        for escape in _ESCAPE_PATTERN.finditer(self._text, at, member.end - 1):
             if escape.start() >= at + column - 1:
                 break
             column += len(escape[0]) - 1
@@ -253,7 +265,9 @@ class Locator:
                 return Member(0, start, start, start, self._decoder.raw_decode(self._text, start)[1])
             for step in keys:
                 if start not in self._known:
-                    self._known[start] = {member.key: member for member in members(self._text, start, self._decoder)}
+                    self._known[start] = {
+                        member.key: member for member in find_members(self._text, start, self._decoder)
+                    }
                 member = self._known[start].get(step)
                 if member is None:
                     return None
@@ -273,14 +287,15 @@ class Duplicate:
 
 
 def duplicate_keys(file_content: bytes, counted: int | None = None, *, limit: int = 1000) -> list[Duplicate]:
-    """Return the keys that one object has twice, at most `limit`, in the order of a text that `parse` accepts.
+    """Return the keys that one object has twice, at most `limit`, in the order of a text.
 
-    Given the count of `parse_counting`, a text without any costs next to nothing; without it, one pass at C speed.
-    Only if there are some is the text searched for their places, up to the last of them.
+    `parse_json_text` has accepted the text. Given the count of `parse_json_counting_keys`, a text without any costs
+    next to nothing; without it, one pass at C speed. Only if there are some is the text searched for their places, up
+    to the last of them.
     """
     if counted is not None and _has_key_count(file_content, counted):
         return []
-    text, doubled = file_content.decode().removeprefix(BOM), 0
+    text, doubled = file_content.decode().removeprefix(BYTE_ORDER_MARK), 0
 
     def count(pairs: list[tuple[str, object]]) -> None:
         nonlocal doubled
@@ -297,7 +312,7 @@ def _find_duplicates(
     text: str, at: int, path: tuple[str | int, ...], lines: Lines, decoder: json.JSONDecoder
 ) -> Generator[Duplicate, None, int]:
     """Yield the duplicates in and below the object or list at offset `at`; return where that ends."""
-    match = (_ENTRY if text[at] == "{" else _ITEM).match
+    match = (_OBJECT_MEMBER_PATTERN if text[at] == "{" else _ARRAY_ITEM_PATTERN).match
     firsts: dict[str | int, tuple[int, int]] = {}
     at, index = skip_space(text, at + 1), 0
     while text[at] not in "]}":
@@ -305,7 +320,7 @@ def _find_duplicates(
         if entry is None:
             raise ValueError(f"no entry at offset {at}")
         (_, after), place, (start, _) = entry.regs
-        key = _key(text, *place, decoder) if place[0] < place[1] else index
+        key = _decode_key(text, *place, decoder) if place[0] < place[1] else index
         first_place = firsts.setdefault(key, place)
         if first_place is not place:
             yield Duplicate(keys=(*path, key), span=lines.span(*place), first=lines.span(*first_place))

@@ -7,8 +7,8 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from nodrop.syntax.json import Member, members, skip_space
-from nodrop.syntax.places import BOM
+from nodrop.syntax.json import Member, find_members, skip_space
+from nodrop.syntax.places import BYTE_ORDER_MARK
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,15 +28,15 @@ class _Layout:
         return _Layout(inner, "," + inner, self.colon, self.first)
 
 
-def rewrite(file_content: bytes, value: object) -> bytes:
+def rewrite_json(file_content: bytes, value: object) -> bytes:
     """Return the text of `raw`, which `parse` accepts, with only the changes that give `value`.
 
     Entries keep their order; a new one stands after the one that it follows in `value`. Of equal keys in one object
     the last is changed, as it is the one that counts; a key that goes is taken out wherever it stands.
     """
     text = file_content.decode()
-    mark = BOM if text.startswith(BOM) else ""
-    text = text.removeprefix(BOM)
+    mark = BYTE_ORDER_MARK if text.startswith(BYTE_ORDER_MARK) else ""
+    text = text.removeprefix(BYTE_ORDER_MARK)
     return (mark + _Rewriter(text).text_for(value)).encode()
 
 
@@ -49,7 +49,7 @@ class _Rewriter:
 
     def text_for(self, value: object) -> str:
         old, end = self._decoder.raw_decode(self._text, self._start)
-        first_member = next(members(self._text, self._start, self._decoder), None)
+        first_member = next(find_members(self._text, self._start, self._decoder), None)
         lead = self._text[self._start + 1 : first_member.key_start] if first_member else ""
         self._unit = lead.rpartition("\n")[2] if "\n" in lead else lead.rpartition("\r")[2]
         outermost = _Layout("", ", " if '", "' in self._text[:4096] else ",", ": ", "")
@@ -67,7 +67,7 @@ class _Rewriter:
     def _render_object_changes(
         self, start: int, end: int, old: Mapping[str, object], new: Mapping[str, object], inside: _Layout
     ) -> str:
-        found_members = list(members(self._text, start, self._decoder))
+        found_members = list(find_members(self._text, start, self._decoder))
         if not new:
             return "{}"
         if not found_members:
@@ -123,7 +123,7 @@ class _Rewriter:
         for member in reversed(found_members):
             value = old_mapping[str(member.key)]
             if isinstance(value, dict) and value and self._text[member.start] == "{":
-                inner = list(members(self._text, member.start, self._decoder))
+                inner = list(find_members(self._text, member.start, self._decoder))
                 return self._layout_of_object(inner, member.start, member.end)
         return None
 

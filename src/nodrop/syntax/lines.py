@@ -10,7 +10,7 @@ class NotUnderstood(Exception):
     """A command is not one of those that are read."""
 
 
-def understood(line: _Line, reader: Callable[[_Line], None], other_lines: list[_Line]) -> None:
+def read_or_keep_line(line: _Line, reader: Callable[[_Line], None], other_lines: list[_Line]) -> None:
     """Have a reader take a command; add the command to `other_lines` where the reader raises NotUnderstood.
 
     Any other exception is a fault of the reader.

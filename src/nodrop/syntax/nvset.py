@@ -11,30 +11,30 @@ from typing import Literal, NamedTuple
 
 from nodrop.syntax.places import Lines, Span
 
-_TOKEN = re.compile(
+_SHELL_TOKEN_PATTERN = re.compile(
     r"(?P<skip>[ \t\r]+|\\\r?\n)"
     r"|(?P<end>\n|;|&&|\|\|)"
     r"|(?P<comment>#[^\n]*)"
     r"|(?P<word>(?:'[^']*'|\"(?:[^\"\\]|\\.)*\"|\\[^\n]|[^\s'\"\\;&|]++|&(?!&)|\|(?!\|)|['\"](?=[^'\"]*\Z))+)",
     re.DOTALL,
 )
-_PIECE = re.compile(r"'([^']*)'|\"((?:[^\"\\]|\\.)*)\"|\\(.)|(.)", re.DOTALL)
-_ESCAPED = re.compile(r"\\([\"\\$`])")
-_PROMPT = r"[A-Za-z0-9_.-]{1,64}@[A-Za-z0-9_.:~/-]{1,128}[$#](?![^ \t\r\n])"
-PROMPT = re.compile(rf"^{_PROMPT}", re.MULTILINE)
+_SHELL_PIECE_PATTERN = re.compile(r"'([^']*)'|\"((?:[^\"\\]|\\.)*)\"|\\(.)|(.)", re.DOTALL)
+_ESCAPED_CHARACTER_PATTERN = re.compile(r"\\([\"\\$`])")
+_PROMPT_REGEX = r"[A-Za-z0-9_.-]{1,64}@[A-Za-z0-9_.:~/-]{1,128}[$#](?![^ \t\r\n])"
+PROMPT_PATTERN = re.compile(rf"^{_PROMPT_REGEX}", re.MULTILINE)
 """What a switch's shell prints before a command, such as `cumulus@leaf01:mgmt:~$`."""
-_MENTIONED = re.compile(rb"nv[ \t]+(?:un)?set[ \t]")
-_BEGINS = re.compile(
-    rf"^[ \t]*+(?:{_PROMPT}|\$[ \t])?[ \t]*+(?:sudo[ \t]++)?nv[ \t]++(?:un)?set[ \t]".encode(), re.MULTILINE
+_NV_SET_MENTION_PATTERN = re.compile(rb"nv[ \t]+(?:un)?set[ \t]")
+_NV_SET_LINE = re.compile(
+    rf"^[ \t]*+(?:{_PROMPT_REGEX}|\$[ \t])?[ \t]*+(?:sudo[ \t]++)?nv[ \t]++(?:un)?set[ \t]".encode(), re.MULTILINE
 )
-_ELSEWHERE = re.compile(r"[0-9]?>|\|\Z")
+_REDIRECTION_PATTERN = re.compile(r"[0-9]?>|\|\Z")
 """How a word begins that sends output elsewhere."""
-_SET_NOTHING = frozenset({"action", "list-commands", "show"})
-_OF_REVISIONS = frozenset(
+_READ_ONLY_VERBS = frozenset({"action", "list-commands", "show"})
+_REVISION_VERBS = frozenset(
     {"apply", "delete", "diff", "find", "history", "revision", "save", "show", "translate", "verify"}
 )
 """Verbs of `nv config` that change no setting; `apply` with a name puts another revision in the place of this one."""
-_OF_SHELLS = frozenset({":", "echo", "exit", "false", "printf", "set", "sleep", "sync", "true", "wait"})
+_HARMLESS_SHELL_COMMANDS = frozenset({":", "echo", "exit", "false", "printf", "set", "sleep", "sync", "true", "wait"})
 
 
 class _Word(NamedTuple):
@@ -67,12 +67,12 @@ class Script:
     applied: tuple[int, ...] = ()
 
 
-def detect(file_head: bytes) -> bool:
+def has_nv_lines(file_head: bytes) -> bool:
     """Whether a text that begins so has such lines."""
-    return bool(_MENTIONED.search(file_head) and _BEGINS.search(file_head))
+    return bool(_NV_SET_MENTION_PATTERN.search(file_head) and _NV_SET_LINE.search(file_head))
 
 
-def parse(text: str) -> Script:
+def parse_nv_commands(text: str) -> Script:
     """Read the commands; `nv config apply` and others that are known to set nothing are passed over."""
     lines = Lines(text)
     commands: list[Command] = []
@@ -81,11 +81,11 @@ def parse(text: str) -> Script:
     words: list[_Word] = []
     at = 0
     while at <= len(text):
-        if (at == 0 or text[at - 1] == "\n") and (prompt := PROMPT.match(text, at)):
+        if (at == 0 or text[at - 1] == "\n") and (prompt := PROMPT_PATTERN.match(text, at)):
             at = prompt.end()
-        token = _TOKEN.match(text, at)
+        token = _SHELL_TOKEN_PATTERN.match(text, at)
         if token is None or token["end"] is not None:
-            if _take(words, lines, commands, other_lines)[:3] == ["nv", "config", "apply"]:
+            if _take_command(words, lines, commands, other_lines)[:3] == ["nv", "config", "apply"]:
                 applied.append(len(commands))
             words = []
         elif token["word"] is not None:
@@ -96,13 +96,13 @@ def parse(text: str) -> Script:
     return Script(tuple(commands), tuple(other_lines), tuple(applied))
 
 
-def _take(
+def _take_command(
     syntax_words: list[_Word], lines: Lines, commands: list[Command], other_lines: list[tuple[int, str]]
 ) -> list[str]:
     """Add a finished command to those of its kind, and return its words."""
     while syntax_words and syntax_words[0].text in ("$", "sudo"):
         syntax_words = syntax_words[1:]
-    cut = (number for number, word in enumerate(syntax_words) if word.plain and _ELSEWHERE.match(word.text))
+    cut = (number for number, word in enumerate(syntax_words) if word.plain and _REDIRECTION_PATTERN.match(word.text))
     syntax_words = syntax_words[: next(cut, len(syntax_words))]
     texts = [word.text for word in syntax_words]
     if texts[:2] in (["nv", "set"], ["nv", "unset"]) and len(texts) > 2:
@@ -116,13 +116,13 @@ def _take(
 def _sets_nothing(texts: Sequence[str], *, first: bool) -> bool:
     """Whether a command is known to change no setting; `first` where nothing was set before it."""
     if texts[0] != "nv" or len(texts) == 1:
-        return texts[0] in _OF_SHELLS
+        return texts[0] in _HARMLESS_SHELL_COMMANDS
     if texts[1] != "config":
-        return texts[1] in _SET_NOTHING
+        return texts[1] in _READ_ONLY_VERBS
     verb, *arguments = texts[2:] or [""]
     if verb == "apply":
         return first or not any(map(_is_revision, arguments, ("", *arguments)))
-    return verb in _OF_REVISIONS or (verb == "detach" and first)
+    return verb in _REVISION_VERBS or (verb == "detach" and first)
 
 
 def _is_revision(word: str, before: str) -> bool:
@@ -135,5 +135,6 @@ def _unquote_word(word: str) -> str:
     if not any(mark in word for mark in "'\"\\"):
         return word
     return "".join(
-        literal or _ESCAPED.sub(r"\1", two) or escaped or plain for literal, two, escaped, plain in _PIECE.findall(word)
+        literal or _ESCAPED_CHARACTER_PATTERN.sub(r"\1", two) or escaped or plain
+        for literal, two, escaped, plain in _SHELL_PIECE_PATTERN.findall(word)
     )

@@ -2,7 +2,7 @@
 
 A million ports have a thousand different values between them: a column that is the same all the way down is stored
 once, equal objects stay one object, and a port of 20 fields comes back in about a microsecond. Nothing is called by
-name and nothing is looked up but the classes of the `Table`; a text with anything unforeseen is `Unreadable`.
+name and nothing is looked up but the classes of the `PackableClasses`; a text with anything unforeseen is `Unreadable`.
 """
 
 import dataclasses
@@ -16,20 +16,20 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import orjson
 
-MOST = 100_000_000
+MAX_UNPACKED_VALUES = 100_000_000
 """The most values of an unpacked document, shared ones counted at each of their places.
 
 A few bytes can say a billion laughs. Fifty switches of 64 ports come to three million.
 """
 
-_DEEPEST = 60
+_MAX_COLUMN_DEPTH = 60
 """How many columns may lie in each other; those of a finding, the deepest, are 20."""
 
-_PLAIN = frozenset({str, int, bool, type(None)})
-_SCALARS = _PLAIN | {float}
+_PLAIN_TYPES = frozenset({str, int, bool, type(None)})
+_SCALAR_TYPES = _PLAIN_TYPES | {float}
 
 
-_Column = tuple[Sequence[object], int]
+_ColumnAndSize = tuple[Sequence[object], int]
 """Values, and how many values the largest of them comes to, at most."""
 
 
@@ -41,12 +41,12 @@ class Unpackable(Exception):
     """A value holds something that has no form here: a class that is not in the table, a number beyond 64 bits."""
 
 
-class Table:
+class PackableClasses:
     """The classes that may be packed: slotted dataclasses and named tuples, each by its name, and constants."""
 
     def __init__(self, classes: Iterable[type[object]], constants: Sequence[object] = ()) -> None:
         """Take classes with distinct names, and objects that stand for themselves, one of each kind."""
-        self._ways = {traffic_class: _Way(traffic_class) for traffic_class in classes}
+        self._ways = {traffic_class: _ClassCodec(traffic_class) for traffic_class in classes}
         self._named = {value_class.__name__: codec for value_class, codec in self._ways.items()}
         self._constants = {type(constant): (number, constant) for number, constant in enumerate(constants)}
         self._numbered = list(constants)
@@ -74,13 +74,13 @@ class Table:
 
     def _pack_column(self, values: Sequence[Any], nesting_depth: int) -> list[object]:
         """Return the column of some values: how they are stored, then what with."""
-        if nesting_depth > _DEEPEST:
+        if nesting_depth > _MAX_COLUMN_DEPTH:
             raise Unpackable("values lie too deep in each other")
         if len(values) > 1 and len(set(map(id, values))) == 1:
             return ["same", self._pack_column(values[:1], nesting_depth + 1)]
         kinds = set(map(type, values))
-        if kinds <= _PLAIN:
-            return _words(values) if kinds == {str} else ["plain", values]
+        if kinds <= _PLAIN_TYPES:
+            return _text_column(values) if kinds == {str} else ["plain", values]
         if len(kinds) > 1:
             return self._pack_mixed_column(values, kinds, nesting_depth)
         (kind,) = kinds
@@ -111,7 +111,7 @@ class Table:
     ) -> list[object]:
         """Return the column of values of several kinds: the kind of each, and the columns of the kinds."""
         groups: dict[Any, list[Any]] = {}
-        form_of_kind = {kind: "plain" if kind in _PLAIN else kind for kind in kinds}
+        form_of_kind = {kind: "plain" if kind in _PLAIN_TYPES else kind for kind in kinds}
         for value in values:
             groups.setdefault(form_of_kind[type(value)], []).append(value)
         numbers = {kind: number for number, kind in enumerate(groups)}
@@ -127,69 +127,81 @@ class Table:
         fields = self._ways[kind].fields
         return ["objects", kind.__name__, [self._pack_column(list(map(field, values)), depth + 1) for field in fields]]
 
-    def _unpack_column(self, column: Any, count: int, depth: int, fit: "_Fit") -> _Column:
+    def _unpack_column(self, column: Any, count: int, depth: int, fit: "_AllowedValues") -> _ColumnAndSize:
         """Return so many values of a column, and the most values that the largest of them can contain."""
-        if depth > _DEEPEST:
+        if depth > _MAX_COLUMN_DEPTH:
             raise Unreadable("columns lie too deep in each other")
         form, *arguments = column
-        return _FORMS[form](self, count, depth + 1, fit, *arguments)
+        return _UNPACKER_BY_FORM[form](self, count, depth + 1, fit, *arguments)
 
-    def _unpack_repeated_value(self, count: int, depth: int, fit: "_Fit", column: object) -> _Column:
+    def _unpack_repeated_value(self, count: int, depth: int, fit: "_AllowedValues", column: object) -> _ColumnAndSize:
         (value,), size = self._unpack_column(column, 1, depth, fit)
-        _check_size(count)
+        _check_value_count(count)
         return [value] * count, size
 
-    def _unpack_plain_values(self, count: int, _depth: int, schema_match: "_Fit", values: Any) -> _Column:
+    def _unpack_plain_values(
+        self, count: int, _depth: int, schema_match: "_AllowedValues", values: Any
+    ) -> _ColumnAndSize:
         _require_packed_form(type(values) is list and len(values) == count)
-        _require_packed_form(all(kind in _SCALARS and schema_match.takes(kind) for kind in set(map(type, values))))
+        _require_packed_form(all(kind in _SCALAR_TYPES and schema_match.takes(kind) for kind in set(map(type, values))))
         return values, 1
 
-    def _unpack_constant(self, count: int, _depth: int, fit: "_Fit", number: Any) -> _Column:
+    def _unpack_constant(self, count: int, _depth: int, fit: "_AllowedValues", number: Any) -> _ColumnAndSize:
         _require_packed_form(type(number) is int and number >= 0 and fit.takes(type(self._numbered[number])))
-        _check_size(count)
+        _check_value_count(count)
         return [self._numbered[number]] * count, 1
 
-    def _unpack_tuples(self, count: int, depth: int, fit: "_Fit", lengths: object, inner: object) -> _Column:
+    def _unpack_tuples(
+        self, count: int, depth: int, fit: "_AllowedValues", lengths: object, inner: object
+    ) -> _ColumnAndSize:
         _require_packed_form(fit.takes(tuple))
         cut, (values,), most = self._unpack_ranges(count, depth, lengths, (inner, fit.inner))
         return [tuple(values[start:end]) for start, end in cut], most
 
-    def _unpack_lists(self, count: int, depth: int, fit: "_Fit", lengths: object, inner: object) -> _Column:
+    def _unpack_lists(
+        self, count: int, depth: int, fit: "_AllowedValues", lengths: object, inner: object
+    ) -> _ColumnAndSize:
         _require_packed_form(fit.takes(list))
         cut, (values,), most = self._unpack_ranges(count, depth, lengths, (inner, fit.inner))
         return [list(values[start:end]) for start, end in cut], most
 
-    def _unpack_frozensets(self, count: int, depth: int, fit: "_Fit", lengths: object, inner: object) -> _Column:
+    def _unpack_frozensets(
+        self, count: int, depth: int, fit: "_AllowedValues", lengths: object, inner: object
+    ) -> _ColumnAndSize:
         _require_packed_form(fit.takes(frozenset))
         cut, (values,), most = self._unpack_ranges(count, depth, lengths, (inner, fit.inner))
         return [frozenset(values[start:end]) for start, end in cut], most
 
     def _unpack_maps(
-        self, count: int, depth: int, fit: "_Fit", lengths: object, keys: object, values: object
-    ) -> _Column:
+        self, count: int, depth: int, fit: "_AllowedValues", lengths: object, keys: object, values: object
+    ) -> _ColumnAndSize:
         _require_packed_form(fit.takes(dict))
         cut, (names, targets), most = self._unpack_ranges(count, depth, lengths, (keys, fit.outer), (values, fit.inner))
         return [dict(zip(names[start:end], targets[start:end], strict=True)) for start, end in cut], most
 
     def _unpack_ranges(
-        self, count: int, nesting_depth: int, lengths: Any, *inner: "tuple[Any, _Fit]"
+        self, count: int, nesting_depth: int, lengths: Any, *inner: "tuple[Any, _AllowedValues]"
     ) -> tuple[list[tuple[int, int]], list[Sequence[object]], int]:
         """Return where each of some tuples begins and ends in their columns, these columns, and their size."""
         _require_packed_form(
             type(lengths) is list and len(lengths) == count and all(type(number) is int for number in lengths)
         )
         _require_packed_form(not lengths or min(lengths) >= 0)
-        total = _check_size(sum(lengths))
+        total = _check_value_count(sum(lengths))
         columns = [self._unpack_column(column, total, nesting_depth, fit) for column, fit in inner]
-        most = _check_size(1 + max(lengths, default=0) * sum(size for _, size in columns))
+        most = _check_value_count(1 + max(lengths, default=0) * sum(size for _, size in columns))
         ends = [0]
         for length in lengths:
             ends.append(ends[-1] + length)
         return list(pairwise(ends)), [values for values, _ in columns], most
 
-    def _unpack_mixed_kinds(self, count: int, depth: int, fit: "_Fit", kinds: Any, columns: Any) -> _Column:
+    def _unpack_mixed_kinds(
+        self, count: int, depth: int, fit: "_AllowedValues", kinds: Any, columns: Any
+    ) -> _ColumnAndSize:
         _require_packed_form(
-            type(kinds) is list and len(kinds) == count and _check_size(sum(held for held, _ in columns)) == count
+            type(kinds) is list
+            and len(kinds) == count
+            and _check_value_count(sum(held for held, _ in columns)) == count
         )
         groups = [self._unpack_column(column, group_size, depth, fit) for group_size, column in columns]
         following = [iter(values).__next__ for values, _ in groups]
@@ -199,66 +211,66 @@ class Table:
             raise Unreadable("more values of a kind than there are") from None
 
     def _unpack_shared_values(
-        self, count: int, depth: int, fit: "_Fit", distinct: Any, numbers: Any, inner: Any
-    ) -> _Column:
+        self, count: int, depth: int, fit: "_AllowedValues", distinct: Any, numbers: Any, inner: Any
+    ) -> _ColumnAndSize:
         _require_packed_form(
             type(numbers) is list and len(numbers) == count and type(distinct) is int and distinct >= 0
         )
-        values, size = self._unpack_column(inner, _check_size(distinct), depth, fit)
+        values, size = self._unpack_column(inner, _check_value_count(distinct), depth, fit)
         return [values[number] for number in numbers], size
 
-    def _unpack_objects(self, count: int, depth: int, fit: "_Fit", name: Any, columns: Any) -> _Column:
+    def _unpack_objects(self, count: int, depth: int, fit: "_AllowedValues", name: Any, columns: Any) -> _ColumnAndSize:
         codec = self._named[name]
         _require_packed_form(fit.takes(codec.kind) and type(columns) is list and len(columns) == len(codec.fields))
-        _check_size(count * (1 + len(columns)))
+        _check_value_count(count * (1 + len(columns)))
         contents = [
             self._unpack_column(column, count, depth, fit) for column, fit in zip(columns, codec.fits, strict=True)
         ]
         rows = zip(*(values for values, _ in contents), strict=True) if contents else repeat((), count)
-        return codec.make_objects(rows), _check_size(1 + sum(size for _, size in contents))
+        return codec.make_objects(rows), _check_value_count(1 + sum(size for _, size in contents))
 
 
-_FORMS: Mapping[str, Callable[..., tuple[Sequence[object], int]]] = {
-    "same": Table._unpack_repeated_value,
-    "plain": Table._unpack_plain_values,
-    "constant": Table._unpack_constant,
-    "tuples": Table._unpack_tuples,
-    "lists": Table._unpack_lists,
-    "frozensets": Table._unpack_frozensets,
-    "maps": Table._unpack_maps,
-    "mixed": Table._unpack_mixed_kinds,
-    "shared": Table._unpack_shared_values,
-    "objects": Table._unpack_objects,
+_UNPACKER_BY_FORM: Mapping[str, Callable[..., tuple[Sequence[object], int]]] = {
+    "same": PackableClasses._unpack_repeated_value,
+    "plain": PackableClasses._unpack_plain_values,
+    "constant": PackableClasses._unpack_constant,
+    "tuples": PackableClasses._unpack_tuples,
+    "lists": PackableClasses._unpack_lists,
+    "frozensets": PackableClasses._unpack_frozensets,
+    "maps": PackableClasses._unpack_maps,
+    "mixed": PackableClasses._unpack_mixed_kinds,
+    "shared": PackableClasses._unpack_shared_values,
+    "objects": PackableClasses._unpack_objects,
 }
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class _Fit:
+class _AllowedValues:
     """Allowed values: of these kinds, with elements and keys of these fits; anything if there are no kinds."""
 
     kinds: frozenset[type[Any]] | None = None
-    elements: "_Fit | None" = None
-    keys: "_Fit | None" = None
+    elements: "_AllowedValues | None" = None
+    keys: "_AllowedValues | None" = None
 
     @property
-    def inner(self) -> "_Fit":
+    def inner(self) -> "_AllowedValues":
         """Return the allowed elements of a tuple or a mapping."""
-        return self.elements or _ANYTHING
+        return self.elements or _FITS_ANYTHING
 
     @property
-    def outer(self) -> "_Fit":
+    def outer(self) -> "_AllowedValues":
         """Return the allowed keys of a mapping."""
-        return self.keys or _ANYTHING
+        return self.keys or _FITS_ANYTHING
 
     def takes(self, kind: type[object]) -> bool:
         """Whether a value may be of this kind."""
         return self.kinds is None or kind in self.kinds
 
 
-_ANYTHING = _Fit()
+_FITS_ANYTHING = _AllowedValues()
 
 
-def _fit_of_annotations(*annotations: object) -> _Fit:
+def _fit_of_annotations(*annotations: object) -> _AllowedValues:
     """Return what values of any of these annotations may be."""
     kinds: set[type[Any]] = set()
     elements: list[object] = []
@@ -281,13 +293,15 @@ def _fit_of_annotations(*annotations: object) -> _Fit:
         elif isinstance(annotation, type) and annotation not in (Any, object, Hashable):
             kinds.add(annotation)
         else:
-            return _ANYTHING
+            return _FITS_ANYTHING
     kinds |= {int} if float in kinds else set()
     kinds |= {bool} if int in kinds else set()
-    return _Fit(frozenset(kinds), *(_fit_of_annotations(*hints) if hints else _ANYTHING for hints in (elements, keys)))
+    return _AllowedValues(
+        frozenset(kinds), *(_fit_of_annotations(*hints) if hints else _FITS_ANYTHING for hints in (elements, keys))
+    )
 
 
-class _Way:
+class _ClassCodec:
     """How objects of one class are taken apart and made."""
 
     def __init__(self, kind: type[Any]) -> None:
@@ -299,7 +313,7 @@ class _Way:
         self._names = tuple(names)
 
     @cached_property
-    def fits(self) -> tuple["_Fit", ...]:
+    def fits(self) -> tuple["_AllowedValues", ...]:
         """Return the allowed values of each field."""
         hints = get_type_hints(self.kind)
         return tuple(_fit_of_annotations(hints[name]) for name in self._names)
@@ -342,7 +356,7 @@ def _make_slot_filler(kind: type[object], names: Sequence[str]) -> Callable[[obj
     return fill
 
 
-def _words(values: Sequence[str]) -> list[Any]:
+def _text_column(values: Sequence[str]) -> list[Any]:
     """Return a column of texts, each stored once where they repeat themselves."""
     distinct = {value: number for number, value in enumerate(dict.fromkeys(values))}
     if len(distinct) * 2 > len(values):
@@ -355,7 +369,7 @@ def _require_packed_form(holds: bool) -> None:
         raise Unreadable("a column of unknown kind")
 
 
-def _check_size(count: int) -> int:
-    if count > MOST:
+def _check_value_count(count: int) -> int:
+    if count > MAX_UNPACKED_VALUES:
         raise Unreadable("more values than anybody packs")
     return count

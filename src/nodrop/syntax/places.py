@@ -14,18 +14,18 @@ from typing import BinaryIO
 from nodrop.errors import InputProblems, Problem, describe_failure
 from nodrop.syntax.root import LeadsOut, Root
 
-BOM = "\ufeff"
+BYTE_ORDER_MARK = "\ufeff"
 _SHOWN_CHARACTERS = 40
-_LINE_END = re.compile(r"\r\n|\r|\n")
-_WORD = re.compile(r"\"[^\"\\\r\n]{0,40}\"|[\w.+-]{1,40}|.", re.DOTALL)
-_NAMES = {
+_LINE_END_PATTERN = re.compile(r"\r\n|\r|\n")
+_WORD_PATTERN = re.compile(r"\"[^\"\\\r\n]{0,40}\"|[\w.+-]{1,40}|.", re.DOTALL)
+_NAME_BY_CHARACTER = {
     "\0": "a NUL byte",
     "\t": "a tab",
     "\n": "a line break",
     "\r": "a line break",
     "'": "a single quote",
 }
-_KINDS = {
+_NAME_BY_FILE_TYPE = {
     stat.S_IFDIR: "a folder",
     stat.S_IFIFO: "a pipe",
     stat.S_IFSOCK: "a socket",
@@ -46,7 +46,7 @@ class Span:
 
 def split_lines(source_text: str) -> list[str]:
     """Return the lines of a text without what ends them: LF, CR LF and a lone CR, nothing else."""
-    return _LINE_END.split(source_text)
+    return _LINE_END_PATTERN.split(source_text)
 
 
 def line_starts(source_text: str) -> list[int]:
@@ -91,7 +91,7 @@ class Lines:
         return Span(*self.place(start), *self.place(end))
 
 
-def on_one_line(source_text: str) -> str:
+def sanitize_for_message(source_text: str) -> str:
     """Foreign text as a message may hold it: no control characters, cut after 40 characters."""
     cut = source_text if len(source_text) <= _SHOWN_CHARACTERS else f"{source_text[:_SHOWN_CHARACTERS]}…"
     return "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in cut)
@@ -99,16 +99,16 @@ def on_one_line(source_text: str) -> str:
 
 def quote_text(source_text: str) -> str:
     """Foreign text in quotes; a single character that cannot be seen, by its name."""
-    if source_text in _NAMES:
-        return _NAMES[source_text]
+    if source_text in _NAME_BY_CHARACTER:
+        return _NAME_BY_CHARACTER[source_text]
     if len(source_text) == 1 and not source_text.isprintable():
         return f"U+{ord(source_text):04X}"
-    return f"'{on_one_line(source_text)}'"
+    return f"'{sanitize_for_message(source_text)}'"
 
 
 def word_at(source_text: str, offset: int) -> str:
     """Return the word, quoted text or character at `offset`, as a message shows it."""
-    word = _WORD.match(source_text, offset)
+    word = _WORD_PATTERN.match(source_text, offset)
     return quote_text(word[0]) if word else "the end of the file"
 
 
@@ -118,14 +118,14 @@ def refuse_oversize(size: int, path: str, max_bytes: int) -> None:
         raise InputProblems([Problem(path=path, found=f"{size:,} bytes", expected=f"at most {max_bytes:,} bytes")])
 
 
-def decode(file_content: bytes, path: str) -> str:
+def decode_utf8(file_content: bytes, path: str) -> str:
     """`raw` as text without its byte order mark; raises InputProblems where it is not UTF-8."""
     if file_content.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise InputProblems([Problem(path=path, line=1, column=1, found="UTF-16 text", expected="UTF-8")])
     try:
-        return file_content.decode().removeprefix(BOM)
+        return file_content.decode().removeprefix(BYTE_ORDER_MARK)
     except UnicodeDecodeError as error:
-        before = file_content[: error.start].decode().removeprefix(BOM)
+        before = file_content[: error.start].decode().removeprefix(BYTE_ORDER_MARK)
         line, column = Lines(before).place(len(before))
         fault = f"byte 0x{file_content[error.start]:02x} at offset {error.start:,}"
         raise InputProblems([Problem(path=path, line=line, column=column, found=fault, expected="UTF-8")]) from None
@@ -136,7 +136,7 @@ def read_regular_file(path: Path, display: str, max_bytes: int, root: Root | Non
 
     With a `root`, no link leads out of it; without one, the file is opened as it is named.
     """
-    with regular(path, display, max_bytes, root) as (file, size):
+    with open_regular_file(path, display, max_bytes, root) as (file, size):
         raw = file.read(size + 1)
     if len(raw) > size:
         raise InputProblems([Problem(path=display, found="a file that grows while it is read")])
@@ -144,7 +144,7 @@ def read_regular_file(path: Path, display: str, max_bytes: int, root: Root | Non
 
 
 @contextmanager
-def regular(
+def open_regular_file(
     path: Path, display: str, max_bytes: int | None = None, root: Root | None = None
 ) -> Iterator[tuple[BinaryIO, int]]:
     """Open a regular file of at most `max_bytes`: yield it and its size, or raise InputProblems that name `display`.
@@ -167,21 +167,21 @@ def regular(
         with os.fdopen(descriptor, "rb") as file:
             yield file, status.st_size
     except LeadsOut as error:
-        raise InputProblems([leads_out(display, error)]) from None
+        raise InputProblems([link_leads_out_problem(display, error)]) from None
     except (OSError, ValueError) as error:
         raise InputProblems(
             [Problem(path=display, found=describe_failure(error), expected="a readable file")]
         ) from None
 
 
-def leads_out(display: str, error: LeadsOut) -> Problem:
+def link_leads_out_problem(display: str, error: LeadsOut) -> Problem:
     """Return the problem of a link that leads out of a root; it does not contain the target."""
     return Problem(path=display, found=str(error.strerror), hint="name the file itself to read it")
 
 
 def _refuse_irregular_file(status: os.stat_result, display: str, max_bytes: int | None) -> None:
     if not stat.S_ISREG(status.st_mode):
-        kind = _KINDS.get(stat.S_IFMT(status.st_mode), "not a file")
+        kind = _NAME_BY_FILE_TYPE.get(stat.S_IFMT(status.st_mode), "not a file")
         raise InputProblems([Problem(path=display, found=kind, expected="a regular file")])
     if max_bytes is not None:
         refuse_oversize(status.st_size, display, max_bytes)

@@ -9,50 +9,55 @@ import json
 import re
 from typing import Any, Final
 
-WORDS = {"": None, "~": None, "null": None, "true": True, "false": False}
+VALUE_BY_YAML_WORD = {"": None, "~": None, "null": None, "true": True, "false": False}
 """What an unquoted scalar may be other than text."""
 
-NOT_PLAIN: Final = object()
+NOT_PLAIN_YAML: Final = object()
 """The answer for a text that is left to the full parser."""
 
 _MAX_LEVELS = 60
 _MAX_KEY = 1000
 """Parsers give up on longer keys."""
 
-_OTHER = re.compile(r"[^\n\x20-\x7e]")
+_NON_ASCII_PATTERN = re.compile(r"[^\n\x20-\x7e]")
 # A group is repeated possessively by (?>(?:…)*), since (?:…)*+ forgets to go back in Python before 3.11.5 (gh-106052).
-_LETTER = r"[A-Za-z0-9_./+@,%=()-]"
-_QUOTED = r"""'[^'\n]*+'|"[^"\\\n]*+\""""
-_KEY = rf"[A-Za-z0-9]{_LETTER}*+(?>(?::++{_LETTER}++)*)|{_QUOTED}"
-_VALUE = rf"[A-Za-z0-9/]{_LETTER}*+(?>(?:(?: |:++){_LETTER}++)*)|{_QUOTED}|[{{\[][^\n#]*+"
-_LINE = re.compile(rf"^(?: *+(?:#.*+)?|( *+)(- )?(?:({_KEY}):(?: ({_VALUE}))?|({_VALUE})))$", re.MULTILINE)
+_PLAIN_CHARACTER_REGEX = r"[A-Za-z0-9_./+@,%=()-]"
+_QUOTED_SCALAR_REGEX = r"""'[^'\n]*+'|"[^"\\\n]*+\""""
+_KEY_REGEX = rf"[A-Za-z0-9]{_PLAIN_CHARACTER_REGEX}*+(?>(?::++{_PLAIN_CHARACTER_REGEX}++)*)|{_QUOTED_SCALAR_REGEX}"
+_VALUE_REGEX = (
+    rf"[A-Za-z0-9/]{_PLAIN_CHARACTER_REGEX}*+(?>(?:(?: "
+    rf"|:++){_PLAIN_CHARACTER_REGEX}++)*)|{_QUOTED_SCALAR_REGEX}|[{{\[][^\n#]*+"
+)
+_YAML_LINE = re.compile(
+    rf"^(?: *+(?:#.*+)?|( *+)(- )?(?:({_KEY_REGEX}):(?: ({_VALUE_REGEX}))?|({_VALUE_REGEX})))$", re.MULTILINE
+)
 """Nothing or a comment; else indentation, dash, and a key, a key and a value, or a value."""
 
-_EXPLICIT = re.compile(rf"^( *+)\? ({_KEY})\n\1: (?=[^ \n])", re.MULTILINE)
+_EXPLICIT_KEY_LINE = re.compile(rf"^( *+)\? ({_KEY_REGEX})\n\1: (?=[^ \n])", re.MULTILINE)
 """A long key as exports have it: `? key`, and `: ` with the first key of its mapping on the next line."""
 
-_BARE = r"[A-Za-z0-9][A-Za-z0-9_./+@%=-]*+"
-_FLOW = re.compile(rf'[\[\]{{}}]++|, |: |"[^"\\]*+"|{_BARE}')
-_BARE_OR_QUOTED = re.compile(rf'"[^"\\]*+"|{_BARE}')
+_BARE_WORD_REGEX = r"[A-Za-z0-9][A-Za-z0-9_./+@%=-]*+"
+_FLOW_TOKEN_PATTERN = re.compile(rf'[\[\]{{}}]++|, |: |"[^"\\]*+"|{_BARE_WORD_REGEX}')
+_BARE_OR_QUOTED_PATTERN = re.compile(rf'"[^"\\]*+"|{_BARE_WORD_REGEX}')
 
 
-class _Doubt(Exception):
+class _NotPlainYaml(Exception):
     """The text may be YAML, or no YAML, in a way that is not known here."""
 
 
-def load(source_text: str) -> object:
+def load_plain_yaml(source_text: str) -> object:
     """Return the data of a text, or NOT_PLAIN; scalars stay text, save `null`, `true` and `false` without quotes."""
-    if _OTHER.search(source_text):
-        return NOT_PLAIN
+    if _NON_ASCII_PATTERN.search(source_text):
+        return NOT_PLAIN_YAML
     if "? " in source_text:
-        source_text = _EXPLICIT.sub(r"\1\2:\n\1  ", source_text)
-    rows = _LINE.findall(source_text)
+        source_text = _EXPLICIT_KEY_LINE.sub(r"\1\2:\n\1  ", source_text)
+    rows = _YAML_LINE.findall(source_text)
     if len(rows) != source_text.count("\n") + 1:
-        return NOT_PLAIN
+        return NOT_PLAIN_YAML
     try:
         return _nest_by_indentation(rows)
-    except _Doubt:
-        return NOT_PLAIN
+    except _NotPlainYaml:
+        return NOT_PLAIN_YAML
 
 
 def _nest_by_indentation(rows: list[tuple[str, str, str, str, str]]) -> object:
@@ -73,12 +78,12 @@ def _nest_by_indentation(rows: list[tuple[str, str, str, str, str]]) -> object:
                 around.append((at, top))
                 top, at = inner, depth
                 if len(around) > _MAX_LEVELS:
-                    raise _Doubt
+                    raise _NotPlainYaml
             key = None
         while depth < at or (depth == at and type(top) is list and not dash):
             at, top = around.pop()
         if depth != at or type(top) is not (list if dash else dict):
-            raise _Doubt
+            raise _NotPlainYaml
         if type(top) is list:
             if alone:
                 top.append(_parse_scalar(alone))
@@ -88,20 +93,20 @@ def _nest_by_indentation(rows: list[tuple[str, str, str, str, str]]) -> object:
             around.append((at, top))
             top, at = item, depth + 2
         elif alone:
-            raise _Doubt
+            raise _NotPlainYaml
         if name[0] in "'\"":
             name = name[1:-1]
         elif name == "null":
-            raise _Doubt
+            raise _NotPlainYaml
         if name in top or len(name) > _MAX_KEY:
-            raise _Doubt
+            raise _NotPlainYaml
         if value:
             top[name] = _parse_scalar(value)
         else:
             top[name] = None
             key = name
     if root[0] is None:
-        raise _Doubt
+        raise _NotPlainYaml
     return root[0]
 
 
@@ -111,30 +116,30 @@ def _parse_scalar(text: str) -> object:
         return text[1:-1]
     if first_character in "{[":
         return _parse_flow_brackets(text)
-    return WORDS.get(text, text)
+    return VALUE_BY_YAML_WORD.get(text, text)
 
 
 def _parse_flow_brackets(text: str) -> object:
     """Read brackets as JSON once all words are quoted; what YAML has beyond JSON then fails."""
     if text in ("{}", "[]"):
         return {} if text == "{}" else []
-    if _FLOW.sub("", text):  # which takes no memory for each piece, as a repeated group does
-        raise _Doubt
+    if _FLOW_TOKEN_PATTERN.sub("", text):  # which takes no memory for each piece, as a repeated group does
+        raise _NotPlainYaml
     try:
-        return json.loads(_BARE_OR_QUOTED.sub(_quote_bare_word, text), object_pairs_hook=_require_distinct_keys)
+        return json.loads(_BARE_OR_QUOTED_PATTERN.sub(_quote_bare_word, text), object_pairs_hook=_require_distinct_keys)
     except (ValueError, RecursionError):
-        raise _Doubt from None
+        raise _NotPlainYaml from None
 
 
 def _quote_bare_word(match: re.Match[str]) -> str:
     text = match[0]
     if len(text) > _MAX_KEY:
-        raise _Doubt
-    return text if text[0] == '"' or text in WORDS else f'"{text}"'
+        raise _NotPlainYaml
+    return text if text[0] == '"' or text in VALUE_BY_YAML_WORD else f'"{text}"'
 
 
 def _require_distinct_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
     data = dict(pairs)
     if len(data) < len(pairs) or "" in data:
-        raise _Doubt
+        raise _NotPlainYaml
     return data

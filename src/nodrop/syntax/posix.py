@@ -16,36 +16,38 @@ from typing import Final, Literal
 
 MAX_STATES = 2000
 """How many states an expression may have, the copies that `{m,n}` makes counted before they are made."""
-MAX_LENGTH = 8192
+MAX_EXPRESSION_CHARACTERS = 8192
 """How many characters an expression may have: FRR reads lines of so many (lib/vty.h, VTY_BUFSIZ)."""
 MAX_DEPTH = 50
 """How deep groups may be nested."""
 MAX_REPEAT = 32767
 """The largest number in `{m,n}` (glibc, RE_DUP_MAX)."""
-_KEPT = 256
+_CACHED_EXPRESSIONS = 256
 """How many expressions are kept compiled."""
 
 _UPPER, _LOWER, _DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz", "0123456789"
-_GRAPH = "".join(map(chr, range(33, 127)))
-_CLASSES: Final = {
+_GRAPHIC_CHARACTERS = "".join(map(chr, range(33, 127)))
+_CHARACTERS_BY_CLASS: Final = {
     "alnum": _UPPER + _LOWER + _DIGITS,
     "alpha": _UPPER + _LOWER,
     "blank": " \t",
     "cntrl": "".join(map(chr, (*range(32), 127))),
     "digit": _DIGITS,
-    "graph": _GRAPH,
+    "graph": _GRAPHIC_CHARACTERS,
     "lower": _LOWER,
-    "print": " " + _GRAPH,
-    "punct": "".join(character for character in _GRAPH if not character.isalnum()),
+    "print": " " + _GRAPHIC_CHARACTERS,
+    "punct": "".join(character for character in _GRAPHIC_CHARACTERS if not character.isalnum()),
     "space": " \t\n\v\f\r",
     "upper": _UPPER,
     "xdigit": _DIGITS + "abcdefABCDEF",
 }
-_NAMED: Final = {name: sum(1 << ord(member) for member in members) for name, members in _CLASSES.items()}
+_CHARACTER_BITS_BY_CLASS: Final = {
+    name: sum(1 << ord(member) for member in members) for name, members in _CHARACTERS_BY_CLASS.items()
+}
 """The characters of a class, a bit for each code."""
-_ANY: Final = -1
-_ESCAPED = frozenset("()[]{}.*+?^$|\\,-:/ ")
-_REPEATS = "*+?{"
+_ALL_CHARACTERS: Final = -1
+_ESCAPABLE_CHARACTERS = frozenset("()[]{}.*+?^$|\\,-:/ ")
+_REPETITION_CHARACTERS = "*+?{"
 
 
 class _NotCompiled(Exception):
@@ -115,7 +117,7 @@ class _Parser:
 
     def _parse_repetition(self) -> _Node:
         atom = self._parse_atom()
-        if not self._peek_character() or self._peek_character() not in _REPEATS:
+        if not self._peek_character() or self._peek_character() not in _REPETITION_CHARACTERS:
             return atom
         if atom.kind in ("begin", "end"):
             raise _NotCompiled
@@ -123,7 +125,7 @@ class _Parser:
         low, high = self._parse_bounds()
         if copied and atom.anchored:
             raise _NotCompiled
-        if self._peek_character() and self._peek_character() in _REPEATS:
+        if self._peek_character() and self._peek_character() in _REPETITION_CHARACTERS:
             raise _NotCompiled
         if high == 0:  # PCRE2 10.42 finds no `.` in `2.` with `(2|.*){0}\.`
             raise _NotCompiled
@@ -170,12 +172,12 @@ class _Parser:
             case "$":
                 return _END
             case ".":
-                return _Node("set", 1, characters=_ANY)
+                return _Node("set", 1, characters=_ALL_CHARACTERS)
             case "*" | "+" | "?" | "{":  # nothing stands before it to be repeated
                 raise _NotCompiled
             case "\\":
                 character = self._take()
-                if character not in _ESCAPED:
+                if character not in _ESCAPABLE_CHARACTERS:
                     raise _NotCompiled
         return _Node("set", 1, characters=1 << ord(character))
 
@@ -221,22 +223,22 @@ class _Parser:
 
     def _parse_character_class(self) -> int:
         name, closed, _ = self._text[self._at + 1 : self._at + 9].partition(":]")
-        if self._peek_character() != ":" or not closed or name not in _NAMED:
+        if self._peek_character() != ":" or not closed or name not in _CHARACTER_BITS_BY_CLASS:
             raise _NotCompiled
         self._at += len(name) + 3
         if self._peek_character() == "-" and self._text[self._at + 1 : self._at + 2] != "]":
             raise _NotCompiled
-        return _NAMED[name]
+        return _CHARACTER_BITS_BY_CLASS[name]
 
 
 @dataclass(slots=True)
-class _Reached:
+class _StateSet:
     """A set of states: those that wait for a character, and whether the expression has matched."""
 
     waiting: tuple[int, ...]
     matched: bool
     matched_at_end: bool
-    next: dict[str, "_Reached"] = field(default_factory=dict)
+    next: dict[str, "_StateSet"] = field(default_factory=dict)
 
 
 class Expression:
@@ -255,8 +257,8 @@ class Expression:
         """How many states the sets have that are remembered."""
         self._characters: list[int | None] = []
         self._follow: list[tuple[int, ...]] = []
-        self._known: dict[frozenset[int], _Reached] = {}
-        self._begin: _Reached | None = None
+        self._known: dict[frozenset[int], _StateSet] = {}
+        self._begin: _StateSet | None = None
 
     def matches(self, text: str) -> bool:
         """Whether a part of a text is one that the expression describes."""
@@ -312,7 +314,7 @@ class Expression:
             first_state = self._add_node_states(child_node, first_state)
         return first_state
 
-    def _states_after_character(self, start_states: _Reached, character: str) -> _Reached:
+    def _states_after_character(self, start_states: _StateSet, character: str) -> _StateSet:
         """Return the states reached by a character; the expression may also begin behind it."""
         code = ord(character)
         self.visited += len(start_states.waiting)
@@ -333,7 +335,7 @@ class Expression:
             self.remembered += size
         return closure
 
-    def _compute_closure(self, seeds: set[int], *, begin: bool) -> _Reached:
+    def _compute_closure(self, seeds: set[int], *, begin: bool) -> _StateSet:
         """Return the states reached from some states without a character."""
         waiting: list[int] = []
         seen, behind = set(seeds), set[int]()
@@ -354,7 +356,7 @@ class Expression:
             todo += further_follows
         at_end = self._matches_at_end(behind, seen, begin=begin)
         self.visited += len(seen)
-        return _Reached(tuple(waiting), 0 in seen, at_end or 0 in seen)
+        return _StateSet(tuple(waiting), 0 in seen, at_end or 0 in seen)
 
     def _matches_at_end(self, behind: set[int], seen: set[int], *, begin: bool) -> bool:
         """Whether the match is reached where the text ends, from states behind an anchor of the end."""
@@ -376,10 +378,10 @@ _AT_BEGIN, _AT_END = -1, -2
 """In front of what follows a state that is an anchor."""
 
 
-@lru_cache(maxsize=_KEPT)
-def compiled(text: str) -> Expression | None:
+@lru_cache(maxsize=_CACHED_EXPRESSIONS)
+def compile_posix_regex(text: str) -> Expression | None:
     """Return a compiled expression; None where nothing is known of it: outside the syntax, or the limits."""
-    if len(text) > MAX_LENGTH:
+    if len(text) > MAX_EXPRESSION_CHARACTERS:
         return None
     try:
         root = _Parser(text).parse()

@@ -14,16 +14,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 
-REPOSITORY = ".git"
-_HOPS = 40
+GIT_FOLDER = ".git"
+_MAX_LINK_HOPS = 40
 """How many links are followed, as the kernel has it."""
-_OPENAT2 = 437
+_OPENAT2_SYSCALL = 437
 """The number of the system call, which is the same on every architecture that Python is built for (since Linux 5.6)."""
-_PLAIN = 0x08 | 0x04 | 0x02
+_RESOLVE_FLAGS = 0x08 | 0x04 | 0x02
 """RESOLVE_BENEATH, RESOLVE_NO_SYMLINKS and RESOLVE_NO_MAGICLINKS of linux/openat2.h."""
-_NAMED = getattr(os, "O_PATH", os.O_RDONLY | os.O_NONBLOCK)
+_STATUS_OPEN_FLAGS = getattr(os, "O_PATH", os.O_RDONLY | os.O_NONBLOCK)
 """How a file is opened for its status alone. Only Linux has O_PATH; elsewhere the file must be readable."""
-FOLDER = _NAMED | os.O_DIRECTORY | os.O_CLOEXEC
+FOLDER_OPEN_FLAGS = _STATUS_OPEN_FLAGS | os.O_DIRECTORY | os.O_CLOEXEC
 """How a folder is opened to walk on from it."""
 
 
@@ -38,11 +38,11 @@ class ForeignLink(LeadsOut):
     """A link that another user put where all users may write."""
 
     def __init__(self, owner: int) -> None:
-        fault = f"a link of another user, {user(owner)}, where all users may write, so it is not followed"
+        fault = f"a link of another user, {user_name(owner)}, where all users may write, so it is not followed"
         OSError.__init__(self, errno.EXDEV, fault)
 
 
-def user(uid: int) -> str:
+def user_name(uid: int) -> str:
     """Return how a user is called in messages."""
     import pwd
 
@@ -105,7 +105,7 @@ class Root:
 
     def status(self, path: str | os.PathLike[str]) -> os.stat_result:
         """Return the status of a path's target below the root, like `os.stat`; LeadsOut if the target is outside."""
-        handle = self.open(path, _NAMED)
+        handle = self.open(path, _STATUS_OPEN_FLAGS)
         try:
             return os.fstat(handle)
         finally:
@@ -120,7 +120,7 @@ class Root:
     def handle(self) -> int:
         """The descriptor of the folder, opened when it is first asked for."""
         if self._handle is None:
-            return self._keep(self._open_root(FOLDER))
+            return self._keep(self._open_root(FOLDER_OPEN_FLAGS))
         return self._handle
 
     def _open_root(self, flags: int) -> int:
@@ -150,7 +150,7 @@ class Root:
         LeadsOut if a link leads out, or is another user's in a folder that all users may write to.
         """
         pending_names, hops = self._path_below_root(path).split("/")[::-1], 0
-        folders, names = [os.open(".", FOLDER, dir_fd=self.handle)], list[str]()
+        folders, names = [os.open(".", FOLDER_OPEN_FLAGS, dir_fd=self.handle)], list[str]()
         try:
             while pending_names:
                 name = pending_names.pop()
@@ -159,7 +159,7 @@ class Root:
                 if name == "..":
                     self._leave_folder(folders, names)
                     continue
-                if hops and name.casefold() == REPOSITORY:
+                if hops and name.casefold() == GIT_FOLDER:
                     raise LeadsOut(self.shown)
                 try:
                     status = os.stat(name, dir_fd=folders[-1], follow_symlinks=False)
@@ -169,11 +169,11 @@ class Root:
                     pending_names.append(name)
                     break
                 if stat.S_ISDIR(status.st_mode):
-                    folders.append(os.open(name, FOLDER | os.O_NOFOLLOW, dir_fd=folders[-1]))
+                    folders.append(os.open(name, FOLDER_OPEN_FLAGS | os.O_NOFOLLOW, dir_fd=folders[-1]))
                     names.append(name)
                 elif stat.S_ISLNK(status.st_mode):
                     hops += 1
-                    if hops > _HOPS:
+                    if hops > _MAX_LINK_HOPS:
                         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
                     target = _read_link(name, status, folders[-1])
                     pending_names += self._target(target, folders, names)[::-1]
@@ -232,7 +232,7 @@ def repository_of(absolute: str) -> str | None:
         at = f"{at}/{segment}" if at != "/" else f"/{segment}"
         if top is not None and os.path.islink(at):  # noqa: PTH114
             break
-        if os.path.lexists(f"{at}/{REPOSITORY}"):
+        if os.path.lexists(f"{at}/{GIT_FOLDER}"):
             top = at
     return top
 
@@ -252,7 +252,7 @@ def find_root(path: str | os.PathLike[str], repository: str | None = None) -> Ro
 
 
 @cache
-def _syscall() -> "tuple[Callable[..., int], Callable[[], int]] | None":
+def _load_syscall() -> "tuple[Callable[..., int], Callable[[], int]] | None":
     """Return the C library's `syscall`, and what returns its error; None where there is no way to them.
 
     Other systems give the number of the call to another one.
@@ -270,23 +270,25 @@ def _syscall() -> "tuple[Callable[..., int], Callable[[], int]] | None":
     return call, ctypes.get_errno
 
 
-_UNSURE = frozenset({errno.ENOSYS, errno.EPERM, errno.EINVAL, errno.ELOOP, errno.EXDEV, errno.EAGAIN, errno.E2BIG})
+_FALLBACK_ERRNOS = frozenset(
+    {errno.ENOSYS, errno.EPERM, errno.EINVAL, errno.ELOOP, errno.EXDEV, errno.EAGAIN, errno.E2BIG}
+)
 """What the kernel answers where it has no openat2, a sandbox refuses it, or a link is on the way."""
 
 
 def _open_without_links(folder: int, below: str, flags: int) -> int | None:
     """Open a path that has no links in it; None where it may have, or where the kernel has no such call."""
-    if (calls := _syscall()) is None:
+    if (calls := _load_syscall()) is None:
         return None
     call, error = calls
     name = os.fsencode(below)
     if b"\0" in name:
         raise ValueError("embedded null byte")
-    how = struct.pack("QQQ", flags, 0, _PLAIN)
-    handle = call(_OPENAT2, folder, name, how, len(how))
+    how = struct.pack("QQQ", flags, 0, _RESOLVE_FLAGS)
+    handle = call(_OPENAT2_SYSCALL, folder, name, how, len(how))
     if handle >= 0:
         return handle
     code = error()
-    if code in _UNSURE:
+    if code in _FALLBACK_ERRNOS:
         return None
     raise OSError(code, os.strerror(code))

@@ -6,10 +6,10 @@ is checked. These functions are that check.
 
 from collections.abc import Mapping
 
-Mutable = dict[str, object]
+MutableTree = dict[str, object]
 
 
-def mapping(value: object) -> Mapping[str, object]:
+def mapping_or_empty(value: object) -> Mapping[str, object]:
     """Return a value that is a mapping; an empty mapping instead of any other value."""
     return value if isinstance(value, dict) else {}
 
@@ -25,10 +25,10 @@ def value_at(value: object, *keys: str) -> object:
 
 def mapping_at(value: object, *keys: str) -> Mapping[str, object]:
     """Return the mapping at a path of keys; an empty mapping if there is none."""
-    return mapping(value_at(value, *keys))
+    return mapping_or_empty(value_at(value, *keys))
 
 
-def make_mapping(tree: Mutable, *keys: str) -> Mutable:
+def make_mapping(tree: MutableTree, *keys: str) -> MutableTree:
     """Return the mapping at a path of keys of a tree, to be changed.
 
     Create each mapping that is missing. Replace any other value on the path: it has no meaning where a mapping belongs.

@@ -22,31 +22,41 @@ from ruamel.yaml.events import (
 )
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.syntax.places import BOM, Lines, decode, on_one_line, quote_text, refuse_oversize, word_at
-from nodrop.syntax.plain import NOT_PLAIN, WORDS
-from nodrop.syntax.plain import load as load_plain
+from nodrop.syntax.places import (
+    BYTE_ORDER_MARK,
+    Lines,
+    decode_utf8,
+    quote_text,
+    refuse_oversize,
+    sanitize_for_message,
+    word_at,
+)
+from nodrop.syntax.plain import NOT_PLAIN_YAML, VALUE_BY_YAML_WORD
+from nodrop.syntax.plain import load_plain_yaml as load_plain
 
 try:
     from _ruamel_yaml import CParser  # type: ignore[import-not-found, unused-ignore]
 except ImportError:
     CParser = None
 
-MAX_BYTES = 8_000_000
+MAX_YAML_BYTES = 8_000_000
 MAX_LEVELS = 64
 MAX_ALIASES = 100
 MAX_REPEATED_CHARACTERS = 1_000_000
 MAX_PROBLEMS = 20
 
-_Places: TypeAlias = "dict[str | int, tuple[int, int, _Places | None]]"
+_OffsetsByKey: TypeAlias = "dict[str | int, tuple[int, int, _OffsetsByKey | None]]"
 """Of a list or mapping, by index or key: the offset of the key, that of the value, and the same for what that holds."""
 
 # YAML's printable characters but those that end a line for some programs only, and the byte order mark.
-_INVISIBLE = re.compile(r"[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_UNPRINTABLE_PATTERN = re.compile(
+    r"[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
+)
+_SURROGATE_PATTERN = re.compile(r"[\ud800-\udfff]")
 
 # By a part of what the C parser or the Python one says: what was found (where empty, the word at the place), what was
 # expected ({line} is where the construct begins), a hint, and whether to point at the beginning of the construct.
-_SYNTAX: tuple[tuple[str, str, str, str, bool], ...] = (
+_SYNTAX_ERROR_TEXTS: tuple[tuple[str, str, str, str, bool], ...] = (
     ("tab character", "a tab", "spaces", "YAML indents with spaces only", False),
     ("mapping values are not", "':' where no key ends", "", "quote text with ': ', or mind the indentation", False),
     ("sequence entries are not", "'-' where no list can begin", "", "begin a list on a separate line", False),
@@ -110,7 +120,7 @@ class Document:
     ) -> Problem:
         """Return a problem of the value at `keys`, or of its key, at its `place`."""
         line, column = self.place(keys, of=of)
-        where = ".".join(on_one_line(str(key)) for key in keys)
+        where = ".".join(sanitize_for_message(str(key)) for key in keys)
         return Problem(
             path=self.path,
             line=line,
@@ -127,7 +137,7 @@ class Document:
         return self._read.lines.text(line)
 
 
-class Double(NamedTuple):
+class DuplicateKey(NamedTuple):
     """A key that stands twice in a mapping: its path, the place of the later one, and the line of the earlier."""
 
     keys: tuple[str, ...]
@@ -136,23 +146,27 @@ class Double(NamedTuple):
     first_line: int
 
 
-def parse(raw: bytes | str, path: str, *, max_bytes: int = MAX_BYTES, doubled: list[Double] | None = None) -> Document:
+def parse_yaml(
+    raw: bytes | str, path: str, *, max_bytes: int = MAX_YAML_BYTES, doubled: list[DuplicateKey] | None = None
+) -> Document:
     """Return the one document of `raw`, its data None if it is empty; raises InputProblems that name the file `path`.
 
     With a list `doubled`, keys that stand twice are added to it and the last one counts, as programs that are not as
     strict have it; without it they are refused.
     """
     refuse_oversize(len(raw), path, max_bytes)
-    text = raw.removeprefix(BOM) if isinstance(raw, str) else decode(raw, path)
+    text = raw.removeprefix(BYTE_ORDER_MARK) if isinstance(raw, str) else decode_utf8(raw, path)
     reader = _Reader(text, path, doubled)
     data = load_plain(text)
-    if data is not NOT_PLAIN:
+    if data is not NOT_PLAIN_YAML:
         return Document(data, path, reader)
-    refuse_oversize(len(raw), path, MAX_BYTES)  # what programs write is plain; the full parser takes 150 bytes a byte
+    refuse_oversize(
+        len(raw), path, MAX_YAML_BYTES
+    )  # what programs write is plain; the full parser takes 150 bytes a byte
     return reader.read_document()
 
 
-def events(source_text: str) -> Iterator[Any]:
+def yaml_events(source_text: str) -> Iterator[Any]:
     """Return the parser's events; without the C extension 14 times slower, and stricter about tabs."""
     if CParser is not None:
         yield from iter(CParser(source_text).get_event, None)
@@ -163,14 +177,14 @@ def events(source_text: str) -> Iterator[Any]:
         raise YAMLError(str(error)) from error
 
 
-def topmost(file_content: bytes, key: str) -> str | None:
+def read_top_level_text(file_content: bytes, key: str) -> str | None:
     """Return the text of a key at the top of a document, read only up to that key; None if there is none.
 
     Faults below it are not found, and a text that is not YAML up to there has no such key.
     """
     level, last = 0, None
     try:
-        for event in events(file_content.decode().removeprefix("\ufeff")):
+        for event in yaml_events(file_content.decode().removeprefix("\ufeff")):
             if isinstance(event, MappingStartEvent | SequenceStartEvent):
                 level, last = level + 1, None
             elif isinstance(event, MappingEndEvent | SequenceEndEvent):
@@ -193,7 +207,7 @@ class _Node:
         self.data = data
         self.start = start
         self.flow = flow
-        self.places: _Places = {}
+        self.places: _OffsetsByKey = {}
         self.key: str | None = None
         """The key whose value comes next; None where a key is due, and in lists."""
         self.key_at = 0
@@ -209,7 +223,7 @@ class _Node:
 class _Reader:
     """Makes data of events. A fault that leaves the structure clear does not stop it: one run then names many."""
 
-    def __init__(self, text: str, path: str, doubled: list[Double] | None = None) -> None:
+    def __init__(self, text: str, path: str, doubled: list[DuplicateKey] | None = None) -> None:
         self.text, self.path, self.lines, self.doubled = text, path, Lines(text), doubled
         self.root = _Node([], 0)
         self.open = [self.root]
@@ -218,7 +232,7 @@ class _Reader:
         self.problems: list[Problem] = []
 
     def read_document(self) -> Document:
-        if invisible := _INVISIBLE.search(self.text):
+        if invisible := _UNPRINTABLE_PATTERN.search(self.text):
             self.stop(invisible.start(), quote_text(invisible[0]), "visible characters")
         steps = {
             ScalarEvent: self.scalar,
@@ -230,7 +244,7 @@ class _Reader:
             DocumentStartEvent: self.document,
         }
         try:
-            for event in events(self.text):
+            for event in yaml_events(self.text):
                 if step := steps.get(type(event)):
                     step(event)
         except YAMLError as error:
@@ -253,20 +267,20 @@ class _Reader:
         if plain and top.flow and ":" in value:
             # The C parser refuses this by itself; whether a file can be read must not depend on the parser.
             self.stop(at + value.index(":"), "':' inside text in [ ] or { }", "quotes around it", where="")
-        if not value.isascii() and _SURROGATE.search(value):
+        if not value.isascii() and _SURROGATE_PATTERN.search(value):
             self.stop(at, "half of a surrogate pair", "a character")
         if top.key is None and type(top.data) is dict:
             self.key(top, value, at, plain)
             return
-        if plain and value in WORDS:
-            value = WORDS[value]
+        if plain and value in VALUE_BY_YAML_WORD:
+            value = VALUE_BY_YAML_WORD[value]
         if event.anchor:
             node = self.anchors[event.anchor] = _Node(value, at)
             node.closed, node.size = True, max(1, event.end_mark.index - at)
         self.add(value, at, None)
 
     def key(self, top: _Node, key: str, at: int, plain: bool) -> None:
-        if plain and WORDS.get(key, "") is None:
+        if plain and VALUE_BY_YAML_WORD.get(key, "") is None:
             self.fault(at, "an empty key" if not key else f"the key {key}", "a key with a name")
         elif plain and key == "<<":
             self.fault(at, "a merge key", "keys written out", "aliases of whole values are fine")
@@ -276,7 +290,7 @@ class _Reader:
             if self.doubled is None:
                 self.fault(at, f"the key {quote_text(key)} again", "each key once", f"first at line {first_column}")
             elif len(self.doubled) < MAX_PROBLEMS:
-                self.doubled.append(Double(self.steps(), *self.lines.place(at), first_column))
+                self.doubled.append(DuplicateKey(self.steps(), *self.lines.place(at), first_column))
         top.key, top.key_at = key, at
 
     def alias(self, event: Any) -> None:
@@ -321,7 +335,7 @@ class _Reader:
         self.open[-1].levels = max(self.open[-1].levels, node.levels + 1)
         self.add(node.data, node.start, node.places)
 
-    def add(self, value: Any, at: int, inside: "_Places | None") -> None:
+    def add(self, value: Any, at: int, inside: "_OffsetsByKey | None") -> None:
         top = self.open[-1]
         if top.key is None:
             top.places[len(top.data)] = (at, at, inside)
@@ -351,7 +365,7 @@ class _Reader:
             tab = self.text.startswith("\t", at)
             hint = "YAML indents with spaces only" if tab else "quote text that begins with it"
             self.stop(at, word_at(self.text, at), "a value", hint, where="")
-        for pattern, token, expected, hint, at_begin in _SYNTAX:
+        for pattern, token, expected, hint, at_begin in _SYNTAX_ERROR_TEXTS:
             if pattern in parser_message:
                 at = begin if at_begin else at
                 expected = expected.format(line=self.lines.place(begin)[0])
@@ -365,7 +379,7 @@ class _Reader:
 
     def where(self) -> str:
         """Return the path to the next value, as a message shows it."""
-        return ".".join(map(on_one_line, self.steps()))
+        return ".".join(map(sanitize_for_message, self.steps()))
 
     def fault(self, at: int, fault_text: str, expected: str, hint: str = "", *, where: str | None = None) -> None:
         """Note a fault and go on, unless there are too many."""

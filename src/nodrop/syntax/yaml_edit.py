@@ -17,14 +17,14 @@ from ruamel.yaml.events import (
     SequenceStartEvent,
 )
 
-from nodrop.syntax.yaml import events
+from nodrop.syntax.yaml import yaml_events
 
-Spell = Callable[[str], str]
-_STEP = 2
+SpellText = Callable[[str], str]
+_INDENT_SPACES = 2
 _LONGEST_KEY = 128
-"""Characters of a key with a colon behind it; a longer one stands behind a question mark."""
-_OPENING = (MappingStartEvent, SequenceStartEvent)
-_CLOSING = (MappingEndEvent, SequenceEndEvent)
+"""Characters of a key with a colon behind it; a longer one has a question mark before it."""
+_OPENING_EVENTS = (MappingStartEvent, SequenceStartEvent)
+_CLOSING_EVENTS = (MappingEndEvent, SequenceEndEvent)
 
 
 @dataclass(slots=True, eq=False)
@@ -33,11 +33,11 @@ class Node:
 
     text: str | None = None
     raw: str | None = None
-    """How a scalar is spelt, None where that is to be found."""
+    """The text of a scalar, None where it is not yet chosen."""
     entries: "list[Entry] | None" = None
     items: "list[Node]" = field(default_factory=list)
     start: int | None = None
-    """Where it stands in the text, None where it is new; `end` is behind the last character of it."""
+    """Its place in the text, None where it is new; `end` is behind its last character."""
     end: int = 0
     flow: bool = False
     stood: "tuple[str | None, tuple[Entry, ...]]" = (None, ())
@@ -57,46 +57,46 @@ class Entry:
     stood: "tuple[str, Node] | None" = None
 
 
-def data_of(node: Node) -> Any:
+def node_to_data(node: Node) -> Any:
     """Return the value of a node, as plain dicts, lists and texts."""
     if node.entries is not None:
-        return {entry.key: data_of(entry.value) for entry in node.entries}
-    return [data_of(item) for item in node.items] if node.items else node.text
+        return {entry.key: node_to_data(entry.value) for entry in node.entries}
+    return [node_to_data(item) for item in node.items] if node.items else node.text
 
 
-def node_of(data: Any) -> Node:
+def data_to_node(data: Any) -> Node:
     """Return new nodes for data: mappings and texts."""
     if isinstance(data, dict):
-        return Node(entries=[Entry(key, node_of(value)) for key, value in data.items()])
+        return Node(entries=[Entry(key, data_to_node(value)) for key, value in data.items()])
     if isinstance(data, list):
-        return Node(items=[node_of(item) for item in data])
+        return Node(items=[data_to_node(item) for item in data])
     return Node(text=data)
 
 
-def copy_of(node: Node) -> Node:
+def copy_node(node: Node) -> Node:
     """Return new nodes with the same data, written alike."""
-    copy = Node(text=node.text, raw=node.raw, items=[copy_of(item) for item in node.items])
+    copy = Node(text=node.text, raw=node.raw, items=[copy_node(item) for item in node.items])
     if node.entries is not None:
-        copy.entries = [Entry(entry.key, copy_of(entry.value)) for entry in node.entries]
+        copy.entries = [Entry(entry.key, copy_node(entry.value)) for entry in node.entries]
     return copy
 
 
-def compose(source_text: str) -> Node:
+def compose_yaml(source_text: str) -> Node:
     """Return the document as a tree; the value of an alias is new at each use, and so written out."""
     done = Node()
     children_stack: list[list[Node]] = [[]]
     opened: list[Node] = []
     anchors: dict[str, Node] = {}
-    for event in events(source_text):
+    for event in yaml_events(source_text):
         kind = type(event)
-        if kind in _OPENING:
+        if kind in _OPENING_EVENTS:
             node = Node(start=event.start_mark.index, flow=bool(event.flow_style))
             opened.append(node)
             children_stack.append([])
             if event.anchor:
                 anchors[event.anchor] = node
             continue
-        if kind in _CLOSING:
+        if kind in _CLOSING_EVENTS:
             node = opened.pop()
             _close_node(node, children_stack.pop(), mapping=kind is MappingEndEvent)
             node.end = event.end_mark.index if node.flow else node.end
@@ -108,8 +108,8 @@ def compose(source_text: str) -> Node:
             if event.anchor:
                 anchors[event.anchor] = node
         elif kind is AliasEvent:
-            node = copy_of(anchors[event.anchor])
-            node.start, node.end, node.named = event.start_mark.index, event.end_mark.index, data_of(node)
+            node = copy_node(anchors[event.anchor])
+            node.start, node.end, node.named = event.start_mark.index, event.end_mark.index, node_to_data(node)
         else:
             continue
         children_stack[-1].append(node)
@@ -127,22 +127,22 @@ def _close_node(node: Node, nodes: list[Node], *, mapping: bool) -> None:
     node.end = nodes[-1].end if nodes else node.start or 0
 
 
-def write(source_text: str, root: Node, key: Spell, value: Spell) -> str:
+def write_yaml(source_text: str, root: Node, key: SpellText, value: SpellText) -> str:
     """Return the text of the changed tree of `source_text`; `key` and `value` render keys and scalars."""
     return _Writer(source_text, key, value).write(root)
 
 
-def dump(nodes: list[Node], key: Spell, value: Spell) -> str:
+def dump_mappings(nodes: list[Node], key: SpellText, value: SpellText) -> str:
     """Return a list of mappings as a separate text."""
     writer = _Writer("", key, value)
-    bodies = ["".join(writer.lines(node.entries or [], _STEP)) for node in nodes]
-    return "".join(f"- {body[_STEP:]}" for body in bodies)
+    bodies = ["".join(writer.lines(node.entries or [], _INDENT_SPACES)) for node in nodes]
+    return "".join(f"- {body[_INDENT_SPACES:]}" for body in bodies)
 
 
 class _Writer:
     """The edits of a text, by offset."""
 
-    def __init__(self, text: str, key: Spell, value: Spell) -> None:
+    def __init__(self, text: str, key: SpellText, value: SpellText) -> None:
         self._text, self._key, self._value = text, key, value
         self._newline = "\r\n" if "\r\n" in text else "\n"
         self._edits: list[tuple[int, int, str]] = []
@@ -168,8 +168,8 @@ class _Writer:
         """Write a new mapping at the end of a list in block style."""
         assert node.start is not None
         indent = self._column_of_offset(node.start)
-        body = "".join(self.lines(item.entries or [], indent + _STEP))
-        self._insert_lines(self._line_end(node.end), f"{' ' * indent}- {body[indent + _STEP :]}")
+        body = "".join(self.lines(item.entries or [], indent + _INDENT_SPACES))
+        self._insert_lines(self._line_end(node.end), f"{' ' * indent}- {body[indent + _INDENT_SPACES :]}")
 
     def _write_block_mapping(self, node: Node, entries: list[Entry]) -> None:
         kept_entries = [entry for entry in node.stood[1] if entry in entries]
@@ -203,7 +203,7 @@ class _Writer:
         assert entry.start is not None
         assert entry.stood is not None
         key, value = entry.stood
-        if value.named is not None and entry.value is value and data_of(value) == value.named:
+        if value.named is not None and entry.value is value and node_to_data(value) == value.named:
             return
         if entry.value is not value or self._has_only_new_entries(value):
             body = "".join(self.lines([entry], indent))[indent:]
@@ -272,7 +272,7 @@ class _Writer:
     def _edit_entry_in_braces(self, entry: Entry) -> None:
         assert entry.stood is not None
         key, value = entry.stood
-        if value.named is not None and entry.value is value and data_of(value) == value.named:
+        if value.named is not None and entry.value is value and node_to_data(value) == value.named:
             return
         is_said = value.text == value.stood[0]
         if entry.value is not value or self._has_only_new_entries(value) or not (is_said or value.start != value.end):
@@ -286,7 +286,7 @@ class _Writer:
             self._edits.append((value.start or 0, value.end, self._format_scalar(value)))
 
     def _format_flow_entry(self, entry: Entry) -> str:
-        """Spell an entry on one line."""
+        """Return an entry on one line."""
         return f"{self._key(entry.key)}: {self._format_flow_value(entry.value)}"
 
     def _format_flow_value(self, value: Node) -> str:
@@ -302,11 +302,11 @@ class _Writer:
             value, key, end = entry.value, self._key(entry.key), self._newline
             mark = f"{' ' * indent}? {key}{end}{' ' * indent}" if len(key) > _LONGEST_KEY else f"{' ' * indent}{key}"
             if value.entries and len(key) > _LONGEST_KEY:
-                inner = "".join(self.lines(value.entries, indent + _STEP))
-                yield f"{mark}: {inner[indent + _STEP :]}"
+                inner = "".join(self.lines(value.entries, indent + _INDENT_SPACES))
+                yield f"{mark}: {inner[indent + _INDENT_SPACES :]}"
             elif value.entries:
                 yield f"{mark}:{end}"
-                yield from self.lines(value.entries, indent + _STEP)
+                yield from self.lines(value.entries, indent + _INDENT_SPACES)
             elif value.entries is not None or value.items:
                 yield f"{mark}: {self._format_flow_value(value)}{end}"
             else:

@@ -5,31 +5,31 @@ import re
 from collections.abc import Sequence
 
 from nodrop.errors import InputProblems
-from nodrop.syntax.places import BOM, decode
-from nodrop.syntax.yaml import parse
-from nodrop.syntax.yaml_edit import Entry, Node, compose, write
+from nodrop.syntax.places import BYTE_ORDER_MARK, decode_utf8
+from nodrop.syntax.yaml import parse_yaml
+from nodrop.syntax.yaml_edit import Entry, Node, compose_yaml, write_yaml
 
-_PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_./%-]*")
+_PLAIN_SCALAR_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_./%-]*")
 
 
-def set_in(file_content: bytes, key_names: Sequence[str], value: object) -> bytes:
+def set_yaml_value(file_content: bytes, key_names: Sequence[str], value: object) -> bytes:
     """Return the text with `value` at `key_names`, missing mappings on the way created; None removes the key.
 
     `raw` can be parsed. ValueError gives the reason why nothing else but this value could be changed.
     """
-    text = decode(file_content, "")
-    data = parse(text, "").data
+    text = decode_utf8(file_content, "")
+    data = parse_yaml(text, "").data
     expected_data = _set_value(_expand_aliases(data), key_names, value)
-    tree = compose(text)
+    tree = compose_yaml(text)
     _set_node_value(tree, key_names, value)
-    new = write(text, tree, _render_scalar, _render_scalar)
+    new = write_yaml(text, tree, _render_scalar, _render_scalar)
     try:
-        actual_data = parse(new, "").data
+        actual_data = parse_yaml(new, "").data
     except InputProblems:
         actual_data = None
     if actual_data != expected_data:
         raise ValueError("it has several values (an anchor), or a layout that cannot be changed alone")
-    return ((BOM if file_content.startswith(BOM.encode()) else "") + new).encode()
+    return ((BYTE_ORDER_MARK if file_content.startswith(BYTE_ORDER_MARK.encode()) else "") + new).encode()
 
 
 def _expand_aliases(data: object) -> object:
@@ -99,5 +99,7 @@ def _make_node(value: object) -> Node:
 
 def _render_scalar(source_text: str) -> str:
     """Return a text as a YAML scalar: unquoted where that reads the same, else in quotes."""
-    plain = _PLAIN.fullmatch(source_text) and parse(f"a: {source_text}", "").data == {"a": source_text}
+    plain = _PLAIN_SCALAR_PATTERN.fullmatch(source_text) and parse_yaml(f"a: {source_text}", "").data == {
+        "a": source_text
+    }
     return source_text if plain else json.dumps(source_text, ensure_ascii=False)

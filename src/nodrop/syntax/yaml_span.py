@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from nodrop.syntax.places import Lines, Span, split_lines
-from nodrop.syntax.yaml_edit import Entry, Node, compose
+from nodrop.syntax.yaml_edit import Entry, Node, compose_yaml
 
 
 class Entries:
@@ -15,7 +15,7 @@ class Entries:
 
     @cached_property
     def _root_node(self) -> Node:
-        return compose(self._text)
+        return compose_yaml(self._text)
 
     def count_existing_keys(self, key_path: Sequence[str | int]) -> int:
         """How many of the keys, from the first on, the document has."""
@@ -32,7 +32,7 @@ class Entries:
         trail = [node for node in self._trail_of_keys(keys) if _start_of_node(node) is not None]
         if not trail:
             return self._lines.span(0, 0)
-        start, end, key_end = _start_of_node(trail[-1]) or 0, _end(trail[-1]), _key_end(trail[-1])
+        start, end, key_end = _start_of_node(trail[-1]) or 0, _end_offset(trail[-1]), _key_end(trail[-1])
         span = self._lines.span(start, end)
         return span if span.line == span.end_line else self._lines.span(start, key_end)
 
@@ -68,7 +68,7 @@ def _start_of_node(node: Entry | Node) -> int | None:
     return node.start
 
 
-def _end(node: Entry | Node) -> int:
+def _end_offset(node: Entry | Node) -> int:
     return max(node.end, node.value.end) if isinstance(node, Entry) else node.end
 
 

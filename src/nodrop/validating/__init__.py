@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nodrop.analyses._computed import compute_observation as compute_observation
-from nodrop.analyses._computed import destinations as destinations
+from nodrop.analyses._computed import destination_prefixes_by_leaf as destination_prefixes_by_leaf
 from nodrop.analyses._computed import unlike_data as unlike_data
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from nodrop.validating.twin import Options
 
 
-def observations(
+def run_validators(
     reading: Reading,
     index: Index,
     *,
@@ -30,16 +30,16 @@ def observations(
     the other way round. ServiceUnavailable if a validator is not available.
     """
     if batfish is not None:
-        from nodrop.validating.batfish import difference, observe
+        from nodrop.validating.batfish import compare_builds, observe_in_batfish
 
-        observation = observe(reading, index, batfish, progress=progress)
+        observation = observe_in_batfish(reading, index, batfish, progress=progress)
         if against is not None:
-            other_difference = difference(against, reading, batfish, index=index, progress=progress)
+            other_difference = compare_builds(against, reading, batfish, index=index, progress=progress)
             observation = replace(
                 observation, flows=other_difference.flows, notes=(*observation.notes, *other_difference.notes)
             )
         yield observation
     if twin is not None:
-        from nodrop.validating.twin import observe as run
+        from nodrop.validating.twin import observe_in_twin as run
 
         yield run(reading, index, options=twin, progress=progress)

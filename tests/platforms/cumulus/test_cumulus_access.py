@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 import nodrop
-from nodrop.locate import locate
+from nodrop.locate import add_finding_places
 from nodrop.model.access import AccessEntry, AccessList, Bits, PortRange
 from nodrop.model.reading import DeviceReading, Source
 from nodrop.model.states import known_rows
-from nodrop.platforms import reader, where
+from nodrop.platforms import make_place_finder, reader
 
 STANZAS = """auto swp1
 iface swp1
@@ -278,7 +278,7 @@ def test_rules_below_a_device_are_its_own_and_findings_stand_at_their_line(tmp_p
     assert [one.name for one in reading.fabric.devices] == ["leaf1"]
     assert [Path(one.file or "").name for one in reading.notes if one.kind == "not-read"] == ["notes.txt"]
     verdict = nodrop.lint(reading)
-    found = locate(verdict.findings, reading, where).findings
+    found = add_finding_places(verdict.findings, reading, make_place_finder).findings
     (place,) = [one.located for one in found if one.rule == "access-list-drops-rdma"]
     assert place is not None
     assert place.span is not None

@@ -4,13 +4,13 @@ import pytest
 
 from nodrop.model.change import Change
 from nodrop.model.qos import PfcWatchdog
-from nodrop.platforms import editor
+from nodrop.platforms import find_editor
 
 WATCHDOG = PfcWatchdog(priorities=(3,), detection_ms=300, restoration_ms=None, action=None)
 
 
 def told(subject: tuple[str, ...], new: object, file: str = "qos_features.conf", text: str = "") -> str:
-    cumulus = editor("cumulus")
+    cumulus = find_editor("cumulus")
     assert cumulus is not None
     edit = cumulus.edit({file: text.encode()}, [Change(subject=("sw1", *subject), old=None, new=new)])
     assert (edit.files, edit.steps) == ({}, ())

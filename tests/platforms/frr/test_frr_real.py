@@ -14,8 +14,8 @@ import nodrop
 from nodrop.model.fabric import Device, Fabric
 from nodrop.plan.effects import unchanged_files
 from nodrop.platforms import frr
-from nodrop.platforms.frr.changes import changes
-from nodrop.resources import home
+from nodrop.platforms.frr.changes import find_vtysh_changes
+from nodrop.resources import resource_folder
 from support import frr_real
 from support.plan_pairs import reading, reading_of
 from support.random_fabrics import devices
@@ -51,7 +51,7 @@ def assert_accepted(folder: Path, text: str) -> None:
     assert refusals(folder, text) == "", text
 
 
-@pytest.mark.parametrize("path", sorted(home("intents").glob("*.yaml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted(resource_folder("intents").glob("*.yaml")), ids=lambda path: path.stem)
 def test_frr_accepts_what_shipped_intents_become(folder: Path, path: Path) -> None:
     fabric = nodrop.build(nodrop.load(path))
     texts = [artifact.text for artifact in nodrop.write(fabric) if artifact.path == "frr.conf"]
@@ -64,14 +64,14 @@ def test_frr_accepts_what_shipped_intents_become(folder: Path, path: Path) -> No
 @given(fabric=built())
 def test_frr_accepts_what_random_intents_become(folder: Path, fabric: Fabric) -> None:
     for device in (fabric.devices[0], fabric.devices[-1]):
-        assert_accepted(folder, frr.write(device))
+        assert_accepted(folder, frr.write_frr_conf(device))
 
 
 @pytest.mark.nightly
 @settings(max_examples=20)
 @given(device=devices().filter(lambda device: device.bgp is not None))
 def test_frr_accepts_random_routing(folder: Path, device: Device) -> None:
-    assert_accepted(folder, frr.write(device))
+    assert_accepted(folder, frr.write_frr_conf(device))
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_lines_for_vtysh_make_one_running_configuration_of_another(wanted: dict[
         Path(folder).chmod(0o755)
         one, other = (_frr(of, "spine1") for of in (reading("sonic"), reading_of("sonic", wanted)))
         for number, (old, new) in enumerate(((one, other), (other, one))):
-            lines = changes(old, new)
+            lines = find_vtysh_changes(old, new)
             assert lines
             with frr_real.started(Path(folder, f"old{number}"), old) as running:
                 running.load(lines)

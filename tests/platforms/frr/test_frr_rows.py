@@ -7,38 +7,40 @@ from typing import Any
 import pytest
 
 from nodrop.model.routing import Bgp, BgpNeighbor, Ipv6Unicast
-from nodrop.model.types import attributes, fields
+from nodrop.model.types import attributes_of, fields_of
 from nodrop.platforms.frr import rows as frr_rows
-from nodrop.platforms.frr.commands import Commands, Row, form
-from nodrop.platforms.kit.bindings import Binding, Within, bound_fields
-from nodrop.platforms.kit.expressible import SHARED
+from nodrop.platforms.frr.commands import CommandBinding, FieldCommands, form_of_context
+from nodrop.platforms.kit.bindings import Binding, NumberRangeCheck, bound_fields
+from nodrop.platforms.kit.expressible import FIELDS_SHARED_BY_VRFS
 from nodrop.syntax.lines import NotUnderstood
 
-LISTS = {"networks", "aggregates", "redistributions", "neighbors", "vrf", *SHARED} - {"session_dscp"}
+LISTS = {"networks", "aggregates", "redistributions", "neighbors", "vrf", *FIELDS_SHARED_BY_VRFS} - {"session_dscp"}
 """Fields of a process that several commands state, or the block itself."""
 
 
 def test_each_field_has_a_row() -> None:
-    assert fields(BgpNeighbor).keys() - bound_fields(frr_rows.OF_SESSION.rows) == {"address", "ipv6"}
-    assert fields(Ipv6Unicast).keys() == bound_fields(frr_rows.CARRIED.rows)
-    assert fields(Bgp).keys() - bound_fields(row for row in frr_rows.OF_PROCESS.rows if row.encode) == LISTS
+    assert fields_of(BgpNeighbor).keys() - bound_fields(frr_rows.ALL_SESSION_COMMANDS.rows) == {"address", "ipv6"}
+    assert fields_of(Ipv6Unicast).keys() == bound_fields(frr_rows.SESSION_FAMILY_COMMANDS.rows)
+    assert (
+        fields_of(Bgp).keys() - bound_fields(row for row in frr_rows.ALL_PROCESS_COMMANDS.rows if row.encode) == LISTS
+    )
 
 
 def written() -> Iterator[Any]:
     """Yield each row that writes and reads, with its commands and the class that it belongs to."""
-    for commands in (frr_rows.OF_SESSION, frr_rows.OF_PROCESS):
+    for commands in (frr_rows.ALL_SESSION_COMMANDS, frr_rows.ALL_PROCESS_COMMANDS):
         for row in commands.rows:
             if row.encode is not None and row.decode is not None:
                 yield pytest.param(commands, row, id=row.field)
 
 
-def values(row: Row, kind: type[Any]) -> list[Any]:
-    type_ = attributes(kind)[row.field]
+def values(row: CommandBinding, kind: type[Any]) -> list[Any]:
+    type_ = attributes_of(kind)[row.field]
     if words := type_.words:
         return sorted(words) if "internal" not in words else []
     if type_.element is not None:
         return [(1, 200, 255)]
-    bounds = [one for one in row.refuses if isinstance(one, Within)]
+    bounds = [one for one in row.refuses if isinstance(one, NumberRangeCheck)]
     if bounds:
         return [value for one in bounds for value in (one.low, one.high, *one.others)]
     assert row.decode is not None
@@ -46,8 +48,10 @@ def values(row: Row, kind: type[Any]) -> list[Any]:
 
 
 @pytest.mark.parametrize(("commands", "row"), list(written()))
-def test_a_row_reads_and_finds_what_it_writes(commands: Commands, row: Row) -> None:
-    part = BgpNeighbor(address="10.0.0.1", local_asn=64_999) if commands is frr_rows.OF_SESSION else Bgp(asn=1)
+def test_a_row_reads_and_finds_what_it_writes(commands: FieldCommands, row: CommandBinding) -> None:
+    part = (
+        BgpNeighbor(address="10.0.0.1", local_asn=64_999) if commands is frr_rows.ALL_SESSION_COMMANDS else Bgp(asn=1)
+    )
     assert row.encode is not None
     for value in values(row, type(part)):
         words = tuple(row.encode(value, replace(part, **{row.field: value})).split())
@@ -79,13 +83,13 @@ def test_a_row_reads_and_finds_what_it_writes(commands: Commands, row: Row) -> N
     ],
 )
 def test_the_form_of_a_command(where: str, words: str, on: bool, found: tuple[str, ...] | None) -> None:
-    assert form(where).match(words.split(), is_enabled=on) == found
+    assert form_of_context(where).match(words.split(), is_enabled=on) == found
 
 
 def test_two_fields_of_one_command_are_read_and_written_together() -> None:
     """Two rows with one command, as a keepalive time would have beside the hold time."""
 
-    def row(field: str, at: int) -> Row:
+    def row(field: str, at: int) -> CommandBinding:
         return Binding(
             field=field,
             where=("timers # #",),
@@ -94,7 +98,7 @@ def test_two_fields_of_one_command_are_read_and_written_together() -> None:
         )
 
     rows = [row("ebgp_multihop", 0), row("hold_s", 1)]
-    commands = Commands(BgpNeighbor, rows)
+    commands = FieldCommands(BgpNeighbor, rows)
     session = BgpNeighbor(address="10.0.0.1", ebgp_multihop=2, hold_s=9)
     assert list(commands.lines(session)) == ["timers 2 9"]
     assert commands.read(("timers", "2", "9"), True) == {"ebgp_multihop": 2, "hold_s": 9}
@@ -105,10 +109,10 @@ def test_two_fields_of_one_command_are_read_and_written_together() -> None:
 
 def test_a_value_that_is_taken_back_is_not_understood() -> None:
     with pytest.raises(NotUnderstood):
-        frr_rows.OF_SESSION.read(("remote-as", "7"), False)
-    assert frr_rows.OF_SESSION.read(("timers", "3", "9"), False) == {"hold_s": None}
-    assert frr_rows.OF_SESSION.read(("timers", "connect", "9"), True) is None
-    assert frr_rows.OF_SESSION.read(("solo",), True) is None
+        frr_rows.ALL_SESSION_COMMANDS.read(("remote-as", "7"), False)
+    assert frr_rows.ALL_SESSION_COMMANDS.read(("timers", "3", "9"), False) == {"hold_s": None}
+    assert frr_rows.ALL_SESSION_COMMANDS.read(("timers", "connect", "9"), True) is None
+    assert frr_rows.ALL_SESSION_COMMANDS.read(("solo",), True) is None
 
 
 @pytest.mark.parametrize("family", ["ipv4", "ipv6"])
@@ -121,4 +125,4 @@ def test_the_commands_of_a_group_are_those_of_a_session(family: frr_rows.Family)
     ]
     carried = group if family == "ipv4" else group.ipv6
     expected = ["neighbor SPINES activate", "neighbor SPINES allowas-in 2"][: 2 if family == "ipv4" else 1]
-    assert frr_rows.carried_lines("SPINES", carried, by_default=False) == expected
+    assert frr_rows.session_family_lines("SPINES", carried, by_default=False) == expected

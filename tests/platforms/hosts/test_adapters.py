@@ -55,7 +55,7 @@ def read(text: str, name: str = "file.txt") -> HostReading:
 
 
 def test_what_lspci_prints() -> None:
-    assert hosts.detect(LSPCI.encode())
+    assert hosts.has_nic_settings(LSPCI.encode())
     assert [(nic.part, nic.models, nic.pcie_mbps) for nic in read(LSPCI).nics] == [
         ("41:00.0", ("ConnectX-7",), 126030),
         ("0000:42:00.0", ("BlueField-3",), 504123),
@@ -85,7 +85,7 @@ def test_what_lspci_prints() -> None:
     ],
 )
 def test_whether_adaptive_routing_is_on(text: str, found: list[tuple[str, bool]]) -> None:
-    assert hosts.detect(text.encode())
+    assert hosts.has_nic_settings(text.encode())
     assert [(nic.part, nic.adaptive_routing) for nic in read(text).nics] == found
 
 
@@ -220,13 +220,13 @@ WantedBy=multi-user.target
     ],
 )
 def test_what_runs_at_boot(text: str, programs: tuple[str, ...]) -> None:
-    assert hosts.detect(text.encode())
+    assert hosts.has_nic_settings(text.encode())
     assert [nic.starts for nic in read(text).nics] == [programs]
 
 
 @pytest.mark.parametrize("text", [UNIT.replace("WantedBy=multi-user.target", ""), UNIT.replace("roce.sh", "web.sh")])
 def test_other_units_are_no_files_of_nics(text: str) -> None:
-    assert not hosts.detect(text.encode())
+    assert not hosts.has_nic_settings(text.encode())
 
 
 @pytest.mark.parametrize(

@@ -16,13 +16,13 @@ def nics(text: str, name: str = "gpu1.txt") -> tuple[Nic, ...]:
 
 @pytest.mark.parametrize("text", [GOOD, FIRMWARE, QOS])
 def test_each_form_is_recognised_and_says_something_of_a_nic(text: str) -> None:
-    assert hosts.detect(text.encode())
+    assert hosts.has_nic_settings(text.encode())
     assert nics(text) != ()
 
 
 @pytest.mark.parametrize("text", ["", "nodrop: 1\n", "frr version 10.0\n", '{"PORT": {}}', "mlnx", "echo done\n"])
 def test_other_files_are_none_of_a_host(text: str) -> None:
-    assert not hosts.detect(text.encode())
+    assert not hosts.has_nic_settings(text.encode())
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_other_files_are_none_of_a_host(text: str) -> None:
     ],
 )
 def test_for_whom_a_file_is(path: str, name: str) -> None:
-    assert hosts.name_of(Path(path)) == name
+    assert hosts.host_name_of_path(Path(path)) == name
 
 
 @pytest.mark.parametrize(

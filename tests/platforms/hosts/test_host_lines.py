@@ -3,7 +3,7 @@
 import pytest
 
 from nodrop.model.change import Edit
-from nodrop.platforms.hosts.command_lines import fit_file, of_edit
+from nodrop.platforms.hosts.command_lines import format_job_file_lines, of_edit
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ from nodrop.platforms.hosts.command_lines import fit_file, of_edit
     ],
 )
 def test_a_command_takes_the_form_of_its_file(name: str, text: str, command: str, lines: tuple[str, ...]) -> None:
-    assert fit_file(name, text.encode(), [command]) == lines
+    assert format_job_file_lines(name, text.encode(), [command]) == lines
 
 
 def test_a_changed_number_is_a_line_in_place_of_another() -> None:

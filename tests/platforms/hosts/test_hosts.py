@@ -254,7 +254,9 @@ def test_prose_is_not_taken_for_a_script(tmp_path: Path) -> None:
 def test_a_line_that_goes_on_is_one_and_has_the_place_of_its_beginning(tmp_path: Path) -> None:
     (tmp_path / "setup.sh").write_text("# first\nmlnx_qos -i eth8 \\\n  --trust pcp\n")
     text = (tmp_path / "setup.sh").read_bytes()
-    place = platforms.where(platforms.HOSTS, {"setup.sh": text})(("gpu1", "setup.sh", "eth8", "trust"))
+    place = platforms.make_place_finder(platforms.HOSTS_PLATFORM, {"setup.sh": text})(
+        ("gpu1", "setup.sh", "eth8", "trust")
+    )
     assert place is not None
     assert (place.span.line, place.span.column) == (2, 1)
 

@@ -9,14 +9,14 @@ from nodrop.errors import Unsupported
 from nodrop.model.routing import BgpNeighbor
 from nodrop.platforms.kit.bindings import (
     Binding,
-    Within,
+    NumberRangeCheck,
     bound_fields,
-    check,
+    check_fields,
     check_release,
-    decoded,
-    encoded,
-    never,
-    places,
+    decode_fields,
+    encode_fields,
+    places_of_field,
+    refuse_unless_default,
 )
 
 Row = Binding[str, Mapping[str, str], str, str]
@@ -32,11 +32,11 @@ ROWS: tuple[Row, ...] = (
         where=("hold", "timers"),
         decode=number,
         encode=lambda value, release: f"{release}: hold {value}",
-        refuses=(Within(3, 65535, frozenset({0})),),
+        refuses=(NumberRangeCheck(3, 65535, frozenset({0})),),
         since="hold times",
     ),
     Binding(field="description", where=("name",), encode=lambda value, release: f"{release}: name {value}"),
-    Binding(field="bfd", refuses=(never("there is no BFD", default=False),)),
+    Binding(field="bfd", refuses=(refuse_unless_default("there is no BFD", default=False),)),
 )
 
 
@@ -46,26 +46,26 @@ def lacks(what: str) -> str | None:
 
 def refusal(**fields: Any) -> tuple[str, str] | None:
     try:
-        check(ROWS, BgpNeighbor(**fields), "bgp", "swp1")
+        check_fields(ROWS, BgpNeighbor(**fields), "bgp", "swp1")
     except Unsupported as error:
         return error.path, error.reason
     return None
 
 
 def test_a_field_has_the_value_that_its_source_states() -> None:
-    assert decoded(ROWS, {"hold": "9", "name": "spine1"}) == {"hold_s": 9}
-    assert decoded(ROWS, {"hold": "0"}) == {"hold_s": 0}
-    assert decoded(ROWS, {}) == {}
+    assert decode_fields(ROWS, {"hold": "9", "name": "spine1"}) == {"hold_s": 9}
+    assert decode_fields(ROWS, {"hold": "0"}) == {"hold_s": 0}
+    assert decode_fields(ROWS, {}) == {}
 
 
 def test_fields_are_written_in_the_order_of_the_rows_unless_they_are_none() -> None:
     one = BgpNeighbor(hold_s=0, description="spine1", bfd=True)
-    assert list(encoded(ROWS, one, "2")) == ["2: hold 0", "2: name spine1"]
-    assert list(encoded(ROWS, BgpNeighbor(), "2")) == []
+    assert list(encode_fields(ROWS, one, "2")) == ["2: hold 0", "2: name spine1"]
+    assert list(encode_fields(ROWS, BgpNeighbor(), "2")) == []
 
 
 def test_places_of_a_field() -> None:
-    assert [places(ROWS, field) for field in ("hold_s", "bfd", "active")] == [("hold", "timers"), (), ()]
+    assert [places_of_field(ROWS, field) for field in ("hold_s", "bfd", "active")] == [("hold", "timers"), (), ()]
     assert bound_fields(ROWS) == {"hold_s", "description", "bfd"}
 
 

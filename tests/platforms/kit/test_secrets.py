@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from nodrop.platforms.kit.secrets import exposure, of_frr
+from nodrop.platforms.kit.secrets import exposure_of_secret, find_frr_secrets
 from support.command import nodrop
 
 SECRET = "Tr0ub4dor and #3"
@@ -134,12 +134,12 @@ def test_a_private_key_in_a_database_is_told(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_a_secret(text: str, found: str | None) -> None:
-    assert exposure(text) == found
+    assert exposure_of_secret(text) == found
 
 
 def test_the_constant_that_sonic_ships_is_no_secret_and_any_other_is() -> None:
     text = "password zebra\nenable password zebra\npassword Zebra1\nneighbor 10.0.0.1 password zebra\n"
-    assert [(line, what) for line, _, _, what, _ in of_frr(text)] == [
+    assert [(line, what) for line, _, _, what, _ in find_frr_secrets(text)] == [
         (3, "a password of the daemon"),
         (4, "the password of a BGP session"),
     ]

@@ -8,7 +8,7 @@ from nodrop.model.index import Index
 from nodrop.model.routing import Bgp, BgpNeighbor, Ipv6Unicast
 from nodrop.model.states import require_fact
 from nodrop.platforms import frr
-from nodrop.platforms.kit.session_groups import far_ends, group_sessions
+from nodrop.platforms.kit.session_groups import group_name_by_far_end, group_sessions
 from support.designs import build, shipped
 
 ENDS = {"10.0.0.1": "SPINES", "10.0.0.3": "SPINES", "Ethernet0": "HOSTS"}
@@ -68,7 +68,7 @@ def test_each_tier_has_one_group_for_each_other_tier_and_family(name: str) -> No
     fabric = build(shipped(name))
     families = ("", "-IPV6") if name == "dual-stack" else ("",)
     for device in fabric.devices:
-        found = group_sessions(device.bgp, far_ends(device, Index(fabric)))
+        found = group_sessions(device.bgp, group_name_by_far_end(device, Index(fabric)))
         tier = "SPINES" if device.role == "leaf" else "LEAVES"
         assert sorted(found.groups) == [f"{tier}{family}" for family in families]
         assert sorted(found.group_of) == sorted(one.key for one in require_fact(device.neighbors))
@@ -77,7 +77,7 @@ def test_each_tier_has_one_group_for_each_other_tier_and_family(name: str) -> No
 def test_frr_gets_the_settings_of_a_group_once() -> None:
     fabric = build(shipped("two-by-two"))
     leaf = fabric.devices[0]
-    lines = [line.strip() for line in frr.write(leaf, far_ends(leaf, Index(fabric))).splitlines()]
+    lines = [line.strip() for line in frr.write_frr_conf(leaf, group_name_by_far_end(leaf, Index(fabric))).splitlines()]
     keys = [one.key for one in require_fact(leaf.neighbors)]
     assert [line for line in lines if "SPINES" in line] == [
         "neighbor SPINES peer-group",

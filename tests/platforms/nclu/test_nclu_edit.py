@@ -3,12 +3,12 @@
 import pytest
 
 from nodrop.model.change import Change
-from nodrop.platforms import editor
+from nodrop.platforms import find_editor
 from support.legacy_platforms import port, read
 
 
 def told(subject: tuple[str, ...], new: object) -> str:
-    nclu = editor("nclu")
+    nclu = find_editor("nclu")
     assert nclu is not None
     edit = nclu.edit({"nclu.txt": b""}, [Change(subject=("sw1", *subject), old=None, new=new)])
     assert (edit.files, edit.steps) == ({}, ())

@@ -13,7 +13,7 @@ from nodrop.model.change import Change, Edit
 from nodrop.model.fabric import Device
 from nodrop.model.index import Index
 from nodrop.model.states import UNKNOWN
-from nodrop.model.subject import parse, text
+from nodrop.model.subject import parse_subject, subject_text
 from nodrop.platforms.nvue.edit import edit
 from nodrop.platforms.nvue.releases import RELEASES
 from support.nvue_devices import as_nvue, fabric
@@ -31,7 +31,11 @@ def leaf(version: str, **fields: Any) -> Device:
 
 
 def commands(made: Device) -> list[str]:
-    (found,) = (one.text for one in platforms.writer("nvue").write(made, Index(fabric())) if one.path.endswith(".nv"))
+    (found,) = (
+        one.text
+        for one in platforms.writer_of_platform("nvue").write(made, Index(fabric()))
+        if one.path.endswith(".nv")
+    )
     return [line.removeprefix("nv set ") for line in found.splitlines() if "adaptive-routing" in line]
 
 
@@ -64,7 +68,7 @@ def test_a_switch_that_has_none_says_so_where_a_port_has_it(release: str, turned
 @pytest.mark.parametrize("percent", [0, 101])
 def test_a_threshold_that_there_is_not_is_refused(percent: int) -> None:
     with pytest.raises(Unsupported) as refused:
-        platforms.writer("nvue").write(leaf("5.16", utilization_threshold_percent=percent), Index(fabric()))
+        platforms.writer_of_platform("nvue").write(leaf("5.16", utilization_threshold_percent=percent), Index(fabric()))
     assert (refused.value.path, refused.value.reason) == (
         "interfaces/swp1/utilization_threshold_percent",
         f"{percent} is not from 1 to 100",
@@ -136,7 +140,7 @@ def test_an_interface_that_is_no_port_is_remarked(name: str, kind: str | None) -
 
 
 def made(body: str, release: str, *changes: tuple[str, Any]) -> Edit:
-    wanted = [Change(subject=(NAME, *parse(subject)), old=UNKNOWN, new=new) for subject, new in changes]
+    wanted = [Change(subject=(NAME, *parse_subject(subject)), old=UNKNOWN, new=new) for subject, new in changes]
     return edit({FILE: state(body, release).encode()}, wanted, name=NAME)
 
 
@@ -193,7 +197,7 @@ def test_a_change_is_one_command(release: str, subject: str, new: Any, line: str
 def test_what_a_port_turns_on_for_the_switch_follows() -> None:
     one = made(PORTS, "5.12.0", ("swp1/adaptive_routing", False))
     assert one.by_hand == ()
-    assert [(text(each.subject), each.new) for each in one.follows] == [(f"{NAME}/@adaptive_routing", False)]
+    assert [(subject_text(each.subject), each.new) for each in one.follows] == [(f"{NAME}/@adaptive_routing", False)]
 
 
 @pytest.mark.parametrize(

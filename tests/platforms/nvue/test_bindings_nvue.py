@@ -10,11 +10,17 @@ from nodrop.model.change import Change
 from nodrop.model.fabric import Device
 from nodrop.model.routing import Bgp, BgpNeighbor, Ipv6Unicast
 from nodrop.model.states import UNKNOWN, require_fact
-from nodrop.model.types import fields
-from nodrop.platforms.kit.bindings import Within, bound_fields
-from nodrop.platforms.nvue.bindings import Row
-from nodrop.platforms.nvue.bindings_bgp import EITHER, FAMILY, PROCESS, SESSION, SHARED
-from nodrop.platforms.nvue.bindings_switch import SWITCH
+from nodrop.model.types import fields_of
+from nodrop.platforms.kit.bindings import NumberRangeCheck, bound_fields
+from nodrop.platforms.nvue.bindings import NvueBinding
+from nodrop.platforms.nvue.bindings_bgp import (
+    GLOBAL_BGP_BINDINGS,
+    PROCESS_BINDINGS,
+    PROCESS_OR_GLOBAL_BINDINGS,
+    SESSION_BINDINGS,
+    SESSION_FAMILY_BINDINGS,
+)
+from nodrop.platforms.nvue.bindings_switch import SWITCH_BINDINGS
 from nodrop.platforms.nvue.edit import edit
 from support.nvue_startup import FILE, NAME, read, state
 
@@ -31,11 +37,11 @@ vrf:
     router:
       bgp: {{enable: on, neighbor: {{{PEER}: {{remote-as: external, local-as: {{asn: 65009, enable: on}}}}}}}}
 """)
-KINDS: dict[str, tuple[type[Any], tuple[Row, ...]]] = {
-    "@bgp": (Bgp, (*EITHER, *PROCESS, *SHARED)),
-    f"@neighbors/{PEER}": (BgpNeighbor, (*SESSION, *FAMILY)),
-    f"@neighbors/{PEER}/ipv6": (Ipv6Unicast, FAMILY),
-    "": (Device, SWITCH),
+KINDS: dict[str, tuple[type[Any], tuple[NvueBinding, ...]]] = {
+    "@bgp": (Bgp, (*PROCESS_OR_GLOBAL_BINDINGS, *PROCESS_BINDINGS, *GLOBAL_BGP_BINDINGS)),
+    f"@neighbors/{PEER}": (BgpNeighbor, (*SESSION_BINDINGS, *SESSION_FAMILY_BINDINGS)),
+    f"@neighbors/{PEER}/ipv6": (Ipv6Unicast, SESSION_FAMILY_BINDINGS),
+    "": (Device, SWITCH_BINDINGS),
 }
 """By subject of a part of the device: its class and rows."""
 WRITTEN = [
@@ -57,9 +63,9 @@ def part(device: Device, subject: str) -> Any:
     return session.ipv6 if subject.endswith("ipv6") else session
 
 
-def sample(row: Row, now: Any) -> Any:
+def sample(row: NvueBinding, now: Any) -> Any:
     """A value that the row does not refuse, other than the one now."""
-    of_numbers = [one for one in row.refuses if isinstance(one, Within)]
+    of_numbers = [one for one in row.refuses if isinstance(one, NumberRangeCheck)]
     choices = [not now] if isinstance(now, bool) else [of_numbers[0].low + 1] if of_numbers else ["IN", "10.0.0.7"]
     kind = get_type_hints(BgpNeighbor).get(row.field)
     if get_origin(kind) is Literal:
@@ -76,7 +82,9 @@ def other(text: str) -> str:
 
 
 def test_every_field_of_bgp_has_a_row() -> None:
-    assert {kind: fields(kind).keys() - bound_fields(rows) for kind, rows in KINDS.values() if kind is not Device} == {
+    assert {
+        kind: fields_of(kind).keys() - bound_fields(rows) for kind, rows in KINDS.values() if kind is not Device
+    } == {
         Bgp: OF_A_LIST,
         BgpNeighbor: {"ipv6"},
         Ipv6Unicast: set(),
@@ -84,7 +92,7 @@ def test_every_field_of_bgp_has_a_row() -> None:
 
 
 @pytest.mark.parametrize(("subject", "row"), WRITTEN, ids=[f"{subject}/{row.field}" for subject, row in WRITTEN])
-def test_a_field_is_edited_read_back_and_found_at_its_place(subject: str, row: Row) -> None:
+def test_a_field_is_edited_read_back_and_found_at_its_place(subject: str, row: NvueBinding) -> None:
     base = BASE.replace("type: ipv4", "type: ipv6") if subject.endswith("ipv6") else BASE
     value = sample(row, getattr(part(read(base).device, subject), row.field))
     path = (NAME, *subject.split("/"), row.field) if subject else (NAME, f"@{row.field}")
@@ -93,7 +101,7 @@ def test_a_field_is_edited_read_back_and_found_at_its_place(subject: str, row: R
     text = made.files[FILE].decode()
     assert getattr(part(read(text).device, subject), row.field) == value
 
-    place = platforms.where("nvue", {FILE: text.encode()})(path)
+    place = platforms.make_place_finder("nvue", {FILE: text.encode()})(path)
     assert place is not None
     lines, span = text.split("\n"), place.span
     line = lines[span.line - 1]

@@ -11,7 +11,7 @@ from nodrop.model.fabric import Fabric, Port
 from nodrop.model.index import Index
 from nodrop.model.values import replace_fields
 from nodrop.platforms.nvue.writer import write
-from nodrop.syntax.yaml import parse
+from nodrop.syntax.yaml import parse_yaml
 from support.designs import build, shipped
 from support.random_fabrics import alone
 from support.splits import EIGHTHS
@@ -35,7 +35,7 @@ def eighths() -> Fabric:
 
 def interfaces(fabric: Fabric, device: str) -> Any:
     text = next(one.text for one in write(fabric.device(device), Index(fabric)) if one.path == "startup.yaml")
-    return parse(text.encode(), "startup.yaml").data[1]["set"]["interface"]
+    return parse_yaml(text.encode(), "startup.yaml").data[1]["set"]["interface"]
 
 
 def breakouts(fabric: Fabric, device: str) -> dict[str, Any]:

@@ -31,7 +31,11 @@ def leaf(version: str, **fields: Any) -> Device:
 
 
 def commands(device: Device) -> list[str]:
-    (text,) = (one.text for one in platforms.writer("nvue").write(device, Index(fabric())) if one.path.endswith(".nv"))
+    (text,) = (
+        one.text
+        for one in platforms.writer_of_platform("nvue").write(device, Index(fabric()))
+        if one.path.endswith(".nv")
+    )
     found = [line.removeprefix("nv set ") for line in text.splitlines()]
     return [line for line in found if "bridge " in line or line.startswith(("interface bond", "interface vlan"))]
 
@@ -202,7 +206,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
 def test_what_nvue_has_no_setting_for(case: str) -> None:
     fields, path, reason = REFUSED[case]
     with pytest.raises(Unsupported) as refused:
-        platforms.writer("nvue").write(leaf("5.16", **fields), Index(fabric()))
+        platforms.writer_of_platform("nvue").write(leaf("5.16", **fields), Index(fabric()))
     assert str(refused.value) == f"{path}: {reason}"
 
 
@@ -212,7 +216,11 @@ def test_what_nvue_has_no_setting_for(case: str) -> None:
 @pytest.mark.parametrize(("version", "where"), [("5.10", "service"), ("5.11", "system"), ("5.19", "system")])
 def test_location_and_contact_are_told_by_snmp(version: str, where: str) -> None:
     device = leaf(version, snmp_location="hall 2, rack 4", snmp_contact="noc")
-    (text,) = (one.text for one in platforms.writer("nvue").write(device, Index(fabric())) if one.path.endswith(".nv"))
+    (text,) = (
+        one.text
+        for one in platforms.writer_of_platform("nvue").write(device, Index(fabric()))
+        if one.path.endswith(".nv")
+    )
     assert [line for line in text.splitlines() if "snmp" in line] == [
         f"nv set {where} snmp-server system-contact noc",
         f"nv set {where} snmp-server system-location 'hall 2, rack 4'",
@@ -228,5 +236,5 @@ def test_location_is_read_in_the_words_of_any_release(where: str, version: str) 
 
 def test_a_location_that_a_shell_or_yaml_would_break_is_refused() -> None:
     with pytest.raises(Unsupported) as refused:
-        platforms.writer("nvue").write(leaf("5.16", snmp_location="o'hare"), Index(fabric()))
+        platforms.writer_of_platform("nvue").write(leaf("5.16", snmp_location="o'hare"), Index(fabric()))
     assert refused.value.path == "snmp_location"

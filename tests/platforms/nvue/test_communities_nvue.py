@@ -35,7 +35,11 @@ def with_community(community: str) -> Device:
 
 
 def commands(device: Device) -> list[str]:
-    (text,) = (one.text for one in platforms.writer("nvue").write(device, Index(fabric())) if one.path.endswith(".nv"))
+    (text,) = (
+        one.text
+        for one in platforms.writer_of_platform("nvue").write(device, Index(fabric()))
+        if one.path.endswith(".nv")
+    )
     return [line for line in text.splitlines() if " community " in line]
 
 

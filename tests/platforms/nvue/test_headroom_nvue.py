@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 from nodrop.errors import Unsupported
-from nodrop.hardware.dynamic import resolve
+from nodrop.hardware.dynamic import resolve_dynamic_buffers
 from nodrop.model.buffers import BufferProfile, Headroom
 from nodrop.model.fabric import Device
 from nodrop.model.index import Index
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import UNKNOWN
-from nodrop.model.subject import parse
+from nodrop.model.subject import parse_subject
 from nodrop.platforms.nvue import effects, places, writer
 from support.nvue_devices import as_nvue, fabric
 from support.nvue_startup import FILE, device, qos, read, state
@@ -85,7 +85,7 @@ def test_a_threshold_beyond_its_buffer_is_told(old: str, new: str, key: str, exp
 )
 def test_where_it_stands(part: str, text: str) -> None:
     body = state(STATED)
-    place = places.where({FILE: body.encode()})(("sw1", *parse(f"swp1/qos/priority_groups/3/buffer/{part}")))
+    place = places.where({FILE: body.encode()})(("sw1", *parse_subject(f"swp1/qos/priority_groups/3/buffer/{part}")))
     assert place is not None
     line = body.splitlines()[place.span.line - 1]
     assert line.split(": ")[1] == text
@@ -103,7 +103,7 @@ def with_headroom(size: int, xoff: int, xon: int | None) -> Device:
         replace(group, buffer=buffer) if group.index == 3 else group for group in effects.priority_groups((3,), 0)
     )
     ports = (replace(first, qos=replace(first.qos, priority_groups=groups)), *leaf.interfaces[1:])
-    return resolve(replace(leaf, interfaces=ports))
+    return resolve_dynamic_buffers(replace(leaf, interfaces=ports))
 
 
 def test_it_is_written_as_a_profile_of_the_port() -> None:
@@ -158,5 +158,5 @@ def test_a_port_has_one_headroom_for_all_of_its_groups() -> None:
     )
     ports = (replace(first, qos=paused), *leaf.interfaces[1:])
     with pytest.raises(Unsupported) as error:
-        writer.write(resolve(replace(leaf, interfaces=ports)), Index(fabric()))
+        writer.write(resolve_dynamic_buffers(replace(leaf, interfaces=ports)), Index(fabric()))
     assert error.value.path == "interfaces/swp1/qos/priority_groups/4/buffer/headroom"

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from nodrop import platforms
-from nodrop.model.subject import parse
+from nodrop.model.subject import parse_subject
 from support.nvue_startup import FILE, read, state
 from support.places import TESTS
 
@@ -23,9 +23,9 @@ def survives(text: str) -> None:
     reading = read(text)
     assert reading.device.name
     assert reading.problems or reading.device.platform == "nvue"
-    find = platforms.where("nvue", {FILE: text.encode(errors="surrogatepass")})
+    find = platforms.make_place_finder("nvue", {FILE: text.encode(errors="surrogatepass")})
     for subject in SUBJECTS:
-        find(("sw1", *parse(subject)))
+        find(("sw1", *parse_subject(subject)))
     assert time.process_time() - began < SECONDS
 
 

@@ -18,10 +18,10 @@ from nodrop.model.index import Index
 from nodrop.model.qos import COLORS, PfcWatchdog, Scheduler, WredColor, WredProfile
 from nodrop.model.routing import Redistribution
 from nodrop.model.states import UNKNOWN
-from nodrop.model.subject import parse, text
+from nodrop.model.subject import parse_subject, subject_text
 from nodrop.platforms.nvue.edit import edit
-from nodrop.platforms.nvue.tree import without_prompts
-from nodrop.syntax.yaml_edit import Node, compose, data_of
+from nodrop.platforms.nvue.tree import comment_out_prompts
+from nodrop.syntax.yaml_edit import Node, compose_yaml, node_to_data
 from support.nvue_startup import FILE, NAME, read, state
 from support.places import TESTS
 from support.random_nvue import alone, devices
@@ -31,7 +31,7 @@ WATCHDOG = PfcWatchdog(priorities=(3,), detection_ms=800, restoration_ms=None, a
 
 
 def made(document: str, *changes: tuple[str, Any], old: Any = UNKNOWN) -> Edit:
-    wanted = [Change(subject=(NAME, *parse(subject)), old=old, new=new) for subject, new in changes]
+    wanted = [Change(subject=(NAME, *parse_subject(subject)), old=old, new=new) for subject, new in changes]
     return edit({FILE: document.encode()}, wanted, name=NAME)
 
 
@@ -233,7 +233,7 @@ def test_a_profile_that_all_its_users_change_is_changed_in_place() -> None:
 
 def test_what_the_switch_works_out_follows_and_is_told() -> None:
     one = made(FULL, ("swp2/cable_length_m", 40))
-    assert {text(change.subject[1:]) for change in one.follows} == {
+    assert {subject_text(change.subject[1:]) for change in one.follows} == {
         "swp2/qos/priority_groups/3/buffer/size_bytes",
         "swp2/qos/priority_groups/3/buffer/headroom/xoff_bytes",
     }
@@ -578,7 +578,7 @@ def test_a_file_that_cannot_be_read_is_a_problem() -> None:
 
 
 def test_the_platform_is_asked_for_its_editor() -> None:
-    one = platforms.editor("nvue")
+    one = platforms.find_editor("nvue")
     assert one is not None
     assert one.edit({FILE: FULL.encode()}, [], name=NAME) == Edit()
 
@@ -598,7 +598,7 @@ LAYOUTS: dict[str, Callable[[str], str]] = {
 
 def _in_braces(document: str, indent: int | None) -> str:
     """The document as JSON."""
-    return json.dumps(data_of(compose(document)), indent=indent).replace(": null", ": {}") + "\n"
+    return json.dumps(node_to_data(compose_yaml(document)), indent=indent).replace(": null", ": {}") + "\n"
 
 
 CATALOGUE: list[tuple[str, list[Any]]] = [
@@ -639,7 +639,7 @@ FOLLOWS = (
 
 def written(device: Device, form: str) -> str:
     """What nodrop writes of a device, as the whole configuration or as commands."""
-    artifacts = {one.path: one.text for one in platforms.writer("nvue").write(device, Index(alone(device)))}
+    artifacts = {one.path: one.text for one in platforms.writer_of_platform("nvue").write(device, Index(alone(device)))}
     if form == "yaml":
         return artifacts[FILE]
     return "".join(artifacts[path] for path in sorted(artifacts) if path.endswith(".nv"))
@@ -669,8 +669,10 @@ def test_any_document_takes_any_changes_and_nothing_else(data: st.DataObject) ->
     drawn = data.draw(st.lists(some, min_size=1, max_size=6, unique_by=lambda one: (one[0][0], one[1])))
     changes = list({subject.format(port=port): value for (subject, value), port in drawn}.items())
     name = before.device.name
-    one = edit({FILE: document.encode()}, [Change(subject=(name, *parse(s)), old=UNKNOWN, new=v) for s, v in changes])
-    refused = {text(item.change.subject[1:]) for item in one.by_hand}
+    one = edit(
+        {FILE: document.encode()}, [Change(subject=(name, *parse_subject(s)), old=UNKNOWN, new=v) for s, v in changes]
+    )
+    refused = {subject_text(item.change.subject[1:]) for item in one.by_hand}
     for item in one.by_hand:
         assert any(why in item.line for why in (" has no `", "there is no `", " would be ", "not known")), item.line
     after = now(one) if one.files else document
@@ -687,13 +689,13 @@ def test_any_document_takes_any_changes_and_nothing_else(data: st.DataObject) ->
 def _compare(old: Device, new: Device, changes: Sequence[tuple[str, Any]], one: Edit) -> None:
     fabric = Fabric(name="", mode="lossless", devices=(old,))
     for subject, value in changes:
-        fabric = set_value(fabric, (old.name, *parse(subject)), value)
+        fabric = set_value(fabric, (old.name, *parse_subject(subject)), value)
     told = {change.subject for change in one.follows}
     for found in differences(fabric.devices[0], new):
         area, *rest = found.path
         subject = (old.name, *rest) if area == "interfaces" else (old.name, f"@{area}", *rest)
-        assert any(word in subject for word in FOLLOWS), f"{text(subject)}: {found}"
-        assert subject in told or "dscp_to_tc" in subject or "pcp_to_tc" in subject, text(subject)
+        assert any(word in subject for word in FOLLOWS), f"{subject_text(subject)}: {found}"
+        assert subject in told or "dscp_to_tc" in subject or "pcp_to_tc" in subject, subject_text(subject)
 
 
 def _compare_forms(document: str, after: str, one: Edit, form: str) -> None:
@@ -717,7 +719,7 @@ def _compare_bytes(document: str, after: str) -> None:
 
 def _lines(document: str) -> dict[tuple[Any, ...], tuple[Any, str]]:
     found: dict[tuple[Any, ...], tuple[Any, str]] = {}
-    body = without_prompts(document.removeprefix("\ufeff"))
+    body = comment_out_prompts(document.removeprefix("\ufeff"))
 
     def walk(node: Node, path: tuple[Any, ...]) -> None:
         for at, item in enumerate(node.items):
@@ -725,11 +727,11 @@ def _lines(document: str) -> dict[tuple[Any, ...], tuple[Any, str]]:
         for entry in node.entries or ():
             assert entry.start is not None
             line = body[body.rfind("\n", 0, entry.start) + 1 :].partition("\n")[0]
-            said = data_of(entry.value) if not entry.value.entries else None
+            said = node_to_data(entry.value) if not entry.value.entries else None
             found[*path, entry.key] = said, line.strip("\r :")
             walk(entry.value, (*path, entry.key))
 
-    walk(compose(body), ())
+    walk(compose_yaml(body), ())
     return found
 
 

@@ -9,7 +9,7 @@ from nodrop.errors import Unsupported
 from nodrop.model.bridging import PortChannel
 from nodrop.model.index import Index
 from nodrop.model.overlays import MultiChassis, Tunnel
-from nodrop.model.subject import parse
+from nodrop.model.subject import parse_subject
 from support.designs import build, shipped
 from support.nvue_startup import FILE, device, read, state
 
@@ -103,7 +103,11 @@ def test_a_segment_is_not_written() -> None:
     built = build(shipped("two-by-two", {"topology.leaves.platform": "nvue", "topology.leaves.version": "5.16"}))
     bond = PortChannel(name="bond1", members=("swp1",), mtu_bytes=9216, segment="44:38:39:BE:EF:AA/2")
     with pytest.raises(Unsupported) as caught:
-        list(platforms.writer("nvue").write(replace(built.device("leaf1"), port_channels=(bond,)), Index(built)))
+        list(
+            platforms.writer_of_platform("nvue").write(
+                replace(built.device("leaf1"), port_channels=(bond,)), Index(built)
+            )
+        )
     assert (caught.value.path, caught.value.reason) == (
         "port_channels/bond1/segment",
         "is read for rules, and not written",
@@ -123,7 +127,7 @@ def test_a_segment_is_not_written() -> None:
 )
 def test_places(subject: str, line: int, text: str) -> None:
     whole = state(LEAF)
-    place = platforms.where("nvue", {FILE: whole.encode()})(("sw1", *parse(subject)))
+    place = platforms.make_place_finder("nvue", {FILE: whole.encode()})(("sw1", *parse_subject(subject)))
     assert place is not None
     span = place.span
     assert (span.line, whole.split("\n")[span.line - 1][span.column - 1 : span.end_column - 1]) == (line, text)

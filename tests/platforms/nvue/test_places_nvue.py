@@ -9,9 +9,9 @@ import pytest
 from nodrop import platforms
 from nodrop.model.compare import differences
 from nodrop.model.fabric import Device
-from nodrop.model.reading import Place
+from nodrop.model.reading import FilePlace
 from nodrop.model.states import Unknown
-from nodrop.model.subject import Subject, parse
+from nodrop.model.subject import Subject, parse_subject
 from support import random_values
 from support.nvue_startup import FILE, read, state
 from support.places import TESTS
@@ -32,18 +32,18 @@ def device() -> Device:
     return reading.device
 
 
-def where(subject: Subject, text: str | None = None) -> Place | None:
-    return platforms.where("nvue", {FILE: (full() if text is None else text).encode()})((LEAF, *subject))
+def where(subject: Subject, text: str | None = None) -> FilePlace | None:
+    return platforms.make_place_finder("nvue", {FILE: (full() if text is None else text).encode()})((LEAF, *subject))
 
 
-def cut(place: Place, text: str | None = None) -> str:
+def cut(place: FilePlace, text: str | None = None) -> str:
     """The text at a place, which is within one line."""
     span = place.span
     assert span.line == span.end_line
     return (full() if text is None else text).split("\n")[span.line - 1][span.column - 1 : span.end_column - 1]
 
 
-def with_text(place: Place, new: str) -> str:
+def with_text(place: FilePlace, new: str) -> str:
     """The file with other text at a place."""
     lines = full().split("\n")
     line, span = lines[place.span.line - 1], place.span
@@ -198,7 +198,7 @@ def test_other_text_at_the_place_is_another_fact(name: str) -> None:
     ],
 )
 def test_the_text_at_a_place(subject: str, text: str) -> None:
-    place = where(parse(subject) if subject else ())
+    place = where(parse_subject(subject) if subject else ())
     assert place is not None
     assert (place.file, cut(place)) == (FILE, text)
 
@@ -252,7 +252,7 @@ vrf:
 )
 def test_the_text_of_routing_in_several_vrfs(subject: str, text: str) -> None:
     document = state(ROUTED)
-    place = where(parse(subject), document)
+    place = where(parse_subject(subject), document)
     assert place is not None
     assert cut(place, document) == text
 
@@ -260,7 +260,7 @@ def test_the_text_of_routing_in_several_vrfs(subject: str, text: str) -> None:
 def test_what_the_macro_does_stands_at_its_mode() -> None:
     macro = state("interface:\n  swp1-32: {type: swp}\nqos:\n  roce:\n    enable: on\n    mode: lossless")
     for subject in ("swp7/qos/pfc_priorities", "swp7/qos/dscp_to_tc/25", "swp7/qos/queues/0/wred"):
-        place = where(parse(subject), macro)
+        place = where(parse_subject(subject), macro)
         assert place is not None
         assert cut(place, macro) == "lossless"
 
@@ -277,7 +277,10 @@ def test_the_later_of_two_sets_is_the_place() -> None:
 
 def test_places_in_lines_of_nv_set() -> None:
     text = "nv set interface swp1-4 link mtu 1500\nnv set interface swp2 link mtu 9000\nnv set qos roce mode lossy\n"
-    found = {name: where(parse(name), text) for name in ("swp1/mtu_bytes", "swp2/mtu_bytes", "swp3", "swp1/qos/trust")}
+    found = {
+        name: where(parse_subject(name), text)
+        for name in ("swp1/mtu_bytes", "swp2/mtu_bytes", "swp3", "swp1/qos/trust")
+    }
     assert {name: (place.span.line, cut(place, text)) for name, place in found.items() if place} == {
         "swp1/mtu_bytes": (1, "1500"),
         "swp2/mtu_bytes": (2, "9000"),
@@ -313,6 +316,6 @@ CONDITIONS = """qos:
 )
 def test_conditions_of_the_watchdog_stand_where_they_are_stated(field: str, text: str) -> None:
     stated = state(CONDITIONS, "5.19.0")
-    place = where(parse(f"@watchdog_conditions/{field}".rstrip("/")), stated)
+    place = where(parse_subject(f"@watchdog_conditions/{field}".rstrip("/")), stated)
     assert place is not None
     assert cut(place, stated) == text

@@ -21,7 +21,7 @@ from nodrop.model.routing import (
     StaticRoute,
 )
 from nodrop.model.states import UNKNOWN
-from nodrop.model.subject import text
+from nodrop.model.subject import subject_text
 from nodrop.platforms.nvue.reader import detect
 from support.nvue_startup import device, port, qos, read, state
 
@@ -92,10 +92,10 @@ interface:
 
 def test_what_a_file_does_not_say_of_a_port_is_derived() -> None:
     reading = read(state("interface:\n  swp1: {link: {speed: 400G, mtu: 9216, fec: rs}}\nqos: {roce: {}}"))
-    of_port = {text(subject[2:]) for subject in reading.derived if subject[1] == "swp1"}
+    of_port = {subject_text(subject[2:]) for subject in reading.derived if subject[1] == "swp1"}
     assert {"enabled", "autoneg", "cable_length_m", "qos/trust", "qos/dscp_to_tc", "qos/pfc_rx_priorities"} <= of_port
     assert not {"mtu_bytes", "fec", "speed_mbps", "qos/pfc_watchdog"} & of_port
-    of_switch = {text(subject[1:]) for subject in reading.derived if subject[1].startswith("@")}
+    of_switch = {subject_text(subject[1:]) for subject in reading.derived if subject[1].startswith("@")}
     assert of_switch == {
         "@buffer_model",
         "@dynamic_buffers",

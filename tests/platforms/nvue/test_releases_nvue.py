@@ -7,17 +7,17 @@ import pytest
 
 import nodrop
 from nodrop import platforms
-from nodrop.design import adaptations
+from nodrop.design import find_adaptations
 from nodrop.errors import InputProblems, Unsupported
 from nodrop.model.fabric import Collector, Device, Trimming
 from nodrop.model.index import Index
 from nodrop.model.qos import COLORS, PfcWatchdog, QosProfile, WatchdogConditions, WredColor, WredProfile
 from nodrop.model.routing import Bgp, CommunityList
 from nodrop.model.states import require_fact
-from nodrop.platforms.kit.traits import traits
-from nodrop.platforms.nvue.bindings_switch import SWITCH
-from nodrop.platforms.nvue.releases import RELEASES, SINCE, knows
-from nodrop.platforms.nvue.schema import schema
+from nodrop.platforms.kit.traits import traits_of_platform
+from nodrop.platforms.nvue.bindings_switch import SWITCH_BINDINGS
+from nodrop.platforms.nvue.releases import RELEASES, SINCE, has_feature
+from nodrop.platforms.nvue.schema import schema_root
 from support.designs import Data, build, load, shipped
 from support.nvue_devices import as_nvue, fabric
 from support.nvue_startup import read, state
@@ -28,7 +28,11 @@ def leaf(release: str) -> Device:
 
 
 def commands(device: Device) -> list[str]:
-    (text,) = (one.text for one in platforms.writer("nvue").write(device, Index(fabric())) if one.path.endswith(".nv"))
+    (text,) = (
+        one.text
+        for one in platforms.writer_of_platform("nvue").write(device, Index(fabric()))
+        if one.path.endswith(".nv")
+    )
     return [line.removeprefix("nv set ") for line in text.splitlines()]
 
 
@@ -102,14 +106,14 @@ WANTED = {
     ],
 )
 def test_the_schema_has_what_is_written_since_the_same_release(what: str, path: tuple[str, ...]) -> None:
-    place: Any = schema()
+    place: Any = schema_root()
     for word in path:
         place = place.words[word]
     assert place.span.since == tuple(map(int, SINCE[what].split(".")))
 
 
 def test_all_that_older_releases_lack_is_tried() -> None:
-    assert list(WANTED) == [row.since for row in SWITCH if row.since]
+    assert list(WANTED) == [row.since for row in SWITCH_BINDINGS if row.since]
 
 
 @pytest.mark.parametrize("release", RELEASES)
@@ -117,20 +121,20 @@ def test_all_that_older_releases_lack_is_tried() -> None:
 def test_what_a_release_lacks_is_refused_with_the_first_that_has_it(what: str, release: str) -> None:
     name, value = WANTED[what]
     device = replace(on_spectrum_4(release), **{name: value})
-    if knows(release, what):
+    if has_feature(release, what):
         assert commands(device)
         return
     with pytest.raises(Unsupported) as refused:
-        platforms.writer("nvue").write(device, Index(fabric()))
+        platforms.writer_of_platform("nvue").write(device, Index(fabric()))
     assert str(refused.value) == f"{name}: NVUE has {what} since {SINCE[what]}, and this is {release}"
 
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_the_design_knows_what_a_release_lacks(release: str) -> None:
-    held = traits("nvue", release)
-    assert held.otlp == knows(release, "export by OTLP")
-    assert held.gnmi == knows(release, "a gNMI server")
-    assert bool(held.trimming.asics) == knows(release, "packet trimming")
+    held = traits_of_platform("nvue", release)
+    assert held.otlp == has_feature(release, "export by OTLP")
+    assert held.gnmi == has_feature(release, "a gNMI server")
+    assert bool(held.trimming.asics) == has_feature(release, "packet trimming")
 
 
 def test_trimming_is_refused_with_the_release_that_has_it() -> None:
@@ -174,7 +178,7 @@ def test_telemetry_that_one_tier_lacks_is_noted() -> None:
         "spine1": None,
         "spine2": None,
     }
-    told = {one.path: (one.wanted, one.made, one.reason) for one in adaptations(load(data))}
+    told = {one.path: (one.wanted, one.made, one.reason) for one in find_adaptations(load(data))}
     assert told["spine*/@gnmi_port"] == (
         "9339",
         "none",
@@ -249,7 +253,7 @@ def test_a_restoration_that_is_no_count_of_pollings_is_not_written(restoration_m
     assert isinstance(qos.pfc_watchdog, PfcWatchdog)
     other = replace(qos, pfc_watchdog=replace(qos.pfc_watchdog, restoration_ms=restoration_ms))
     with pytest.raises(Unsupported) as refused:
-        platforms.writer("nvue").write(
+        platforms.writer_of_platform("nvue").write(
             replace(device, interfaces=tuple(replace(port, qos=other) for port in device.interfaces)), Index(fabric())
         )
     assert str(refused.value) == (
@@ -269,9 +273,9 @@ def test_a_model_is_refused_in_a_release_older_than_it() -> None:
         (f"topology.{tier}.version", "NVUE 5.9 does not know SN5400", "5.10 or later") for tier in ("spines", "leaves")
     ]
     device = build(on_nvue("5.10", **models)).devices[0]
-    assert platforms.writer("nvue").write(device, Index(fabric()))
+    assert platforms.writer_of_platform("nvue").write(device, Index(fabric()))
     with pytest.raises(Unsupported) as refused:
-        platforms.writer("nvue").write(replace(device, version="5.9"), Index(fabric()))
+        platforms.writer_of_platform("nvue").write(replace(device, version="5.9"), Index(fabric()))
     assert str(refused.value) == "version: NVUE knows SN5400 since 5.10, and this is 5.9"
 
 
@@ -357,7 +361,7 @@ def test_conditions_that_a_release_has_not_are_not_written(
     names = ("pause_ten_thousandths", "sent_frames", "queue_percent", "recovery_pause_frames")
     found = conditions and WatchdogConditions(**dict(zip(names, conditions, strict=True)))  # type: ignore[arg-type]
     with pytest.raises(Unsupported) as refused:
-        platforms.writer("nvue").write(replace(leaf(release), watchdog_conditions=found), Index(fabric()))
+        platforms.writer_of_platform("nvue").write(replace(leaf(release), watchdog_conditions=found), Index(fabric()))
     assert (refused.value.path, refused.value.reason) == (path, reason)
 
 
@@ -411,7 +415,7 @@ def test_relative_marking_is_written_since_5_17() -> None:
 )
 def test_relative_marking_that_cannot_be_is_not_written(device: Device, field: str, reason: str) -> None:
     with pytest.raises(Unsupported) as refused:
-        platforms.writer("nvue").write(device, Index(fabric()))
+        platforms.writer_of_platform("nvue").write(device, Index(fabric()))
     assert refused.value.path.endswith(f"/queues/3/wred/green/{field}")
     assert refused.value.reason == reason
 
@@ -441,7 +445,7 @@ def test_what_cannot_be_told_is_noted() -> None:
     data = on_nvue("5.18", **SLOW, **{"pfc.watchdog.stuck.fill": "10%", "topology.leaves.platform": "sonic"})
     data["topology"]["leaves"]["version"] = "202505"
     assert {device.watchdog_conditions for device in build(data).devices} == {None}
-    told = {one.path: (one.wanted, one.made, one.reason) for one in adaptations(load(data))}
+    told = {one.path: (one.wanted, one.made, one.reason) for one in find_adaptations(load(data))}
     assert told["leaf*/@watchdog_conditions"] == (
         "more than 10 % full",
         "none",

@@ -13,7 +13,7 @@ All else that rules ask about is sound, or rests on what the file does not say: 
 from pathlib import Path
 
 import nodrop
-from nodrop.model.subject import text
+from nodrop.model.subject import subject_text
 from support.places import TESTS
 
 FILE = TESTS / "platforms" / "nvue" / "roce_alone.yaml"
@@ -23,7 +23,7 @@ def test_the_macro_alone_has_these_faults_and_no_others() -> None:
     verdict = nodrop.lint(nodrop.read([str(FILE)]))
     found: dict[str, set[str]] = {}
     for finding in verdict.findings:
-        found.setdefault(finding.rule, set()).add(text(finding.subject))
+        found.setdefault(finding.rule, set()).add(subject_text(finding.subject))
     assert found == {
         "pfc-without-watchdog": {f"roce_alone/swp{panel}" for panel in range(1, 33)},
         "macro-maps-block-of-dscps": {"roce_alone"},
@@ -38,6 +38,6 @@ def test_ports_with_unnumbered_sessions_may_lead_to_switches(tmp_path: Path) -> 
     script.write_text("nv set interface swp1-2 type swp\nnv set qos roce mode lossless\n" + session)
     verdict = nodrop.lint(nodrop.read([str(script)]))
     rule = "pfc-without-watchdog"
-    assert [text(one.subject) for one in verdict.findings if one.rule == rule] == ["leaf1/swp1"]
+    assert [subject_text(one.subject) for one in verdict.findings if one.rule == rule] == ["leaf1/swp1"]
     unknown = [(one.missing, one.subjects_count) for one in verdict.unknown if one.rule == rule]
     assert unknown == [("interface.side", 1)]

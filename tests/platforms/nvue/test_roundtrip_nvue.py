@@ -10,18 +10,18 @@ from hypothesis import strategies as st
 import nodrop
 from nodrop import collect, platforms
 from nodrop.errors import Unsupported
-from nodrop.hardware.dynamic import resolve
+from nodrop.hardware.dynamic import resolve_dynamic_buffers
 from nodrop.intent.load import loads
-from nodrop.model.compare import differences, project
+from nodrop.model.compare import differences, mask_unsupported_fields
 from nodrop.model.fabric import Device, Fabric, QosStyle
 from nodrop.model.index import Index
 from nodrop.model.qos import QosProfile
 from nodrop.model.reading import DeviceReading
 from nodrop.model.states import UNKNOWN
 from nodrop.platforms import unsupported_paths
-from nodrop.platforms.nvue.read_macro import MACRO
+from nodrop.platforms.nvue.read_macro import ROCE_DEFAULTS_BY_MODE
 from nodrop.platforms.nvue.releases import RELEASES
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 from support import random_values
 from support.marked import slow
 from support.nvue_devices import as_nvue, fabric, split
@@ -36,7 +36,9 @@ VERSIONS = [*slow(*list(RELEASES)[:-1]), list(RELEASES)[-1]]
 
 
 def read_back(device: Device, within: Fabric) -> DeviceReading:
-    written = [one for one in platforms.writer("nvue").write(device, Index(within)) if one.path == "startup.yaml"]
+    written = [
+        one for one in platforms.writer_of_platform("nvue").write(device, Index(within)) if one.path == "startup.yaml"
+    ]
     (reading,) = collect.read_artifacts(written, {device.name: "nvue"}, "")
     return reading
 
@@ -44,19 +46,19 @@ def read_back(device: Device, within: Fabric) -> DeviceReading:
 def assert_round_trip(device: Device, within: Fabric, *, nonsense: frozenset[str] = frozenset()) -> None:
     """Read what was written: the same device, nothing else to remark, and the same bytes when it is written again."""
     reading = read_back(device, within)
-    apart = list(differences(project(device, unsupported_paths("nvue")), reading.device))
+    apart = list(differences(mask_unsupported_fields(device, unsupported_paths("nvue")), reading.device))
     assert not apart, "\n".join(map(str, apart))
     remarks = [remark for remark in reading.remarks if remark.kind not in nonsense]
     assert (remarks, reading.notes, reading.problems) == ([], (), ())
     stated = {subject[1:] for subject, reason in reading.derived.items() if reason not in given_by_the_macro(device)}
     assert stated <= derived(device)
-    writer = platforms.writer("nvue")
+    writer = platforms.writer_of_platform("nvue")
     assert writer.write(reading.device, Index(within)) == writer.write(device, Index(within))
 
 
 def given_by_the_macro(device: Device) -> set[str]:
     """The reasons of what the macro style leaves out."""
-    return {one.reason for one in MACRO.values()} if device.qos_style == "macro" else set()
+    return {one.reason for one in ROCE_DEFAULTS_BY_MODE.values()} if device.qos_style == "macro" else set()
 
 
 def derived(device: Device) -> set[tuple[str, ...]]:
@@ -88,7 +90,9 @@ def test_a_port_that_is_broken_out(version: str, count: int) -> None:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-@pytest.mark.parametrize("path", [home("intents") / "two-by-two.yaml", home("intents") / "reference-256.yaml"], ids=str)
+@pytest.mark.parametrize(
+    "path", [resource_folder("intents") / "two-by-two.yaml", resource_folder("intents") / "reference-256.yaml"], ids=str
+)
 def test_the_same_intent_for_nvue(path: Path, version: str) -> None:
     text = path.read_text().replace('platform: sonic, version: "202505"', f'platform: nvue, version: "{version}"')
     built = nodrop.build(loads(text, path.name))
@@ -110,7 +114,7 @@ def test_any_device_round_trips_or_is_refused_with_its_path(data: st.DataObject)
         other = data.draw(random_values.altered(device))
         refusal = None
         try:
-            platforms.writer("nvue").write(other, Index(alone(other)))
+            platforms.writer_of_platform("nvue").write(other, Index(alone(other)))
         except Unsupported as error:
             refusal = error
         if refusal is not None:
@@ -123,5 +127,9 @@ def test_what_most_ports_do_is_said_once() -> None:
     device = as_nvue(fabric().device("leaf1"))
     far = replace(device.interfaces[0], cable_length_m=50)
     ports = (far, *(replace(port, cable_length_m=3) for port in device.interfaces[1:]))
-    text = platforms.writer("nvue").write(resolve(replace(device, interfaces=ports)), Index(fabric()))[0].text
+    text = (
+        platforms.writer_of_platform("nvue")
+        .write(resolve_dynamic_buffers(replace(device, interfaces=ports)), Index(fabric()))[0]
+        .text
+    )
     assert [line.strip() for line in text.splitlines() if "profile: cable" in line] == ["profile: cable-50m"]

@@ -8,10 +8,10 @@ from hypothesis import given
 from nodrop.model.fabric import Device, QosStyle
 from nodrop.model.index import Index
 from nodrop.platforms.nvue import schema_check, writer
-from nodrop.platforms.nvue.published import published
+from nodrop.platforms.nvue.published import read_published_settings
 from nodrop.platforms.nvue.releases import RELEASES
-from nodrop.platforms.nvue.schema import Words, schema, without_published
-from nodrop.platforms.nvue.schema_types import Leaf, Release, Span
+from nodrop.platforms.nvue.schema import PathWords, schema_root, schema_without_published_words
+from nodrop.platforms.nvue.schema_types import Release, ReleaseSpan, SettingLeaf
 from support.nvue_devices import as_nvue, fabric
 from support.nvue_startup import read, state
 from support.random_nvue import OF_MEANING, alone, devices
@@ -279,21 +279,21 @@ def test_values_and_releases_below_open_places_are_those_of_the_documents() -> N
 
 
 def test_published_settings_are_only_below_open_places() -> None:
-    def unreached(typed: Words, stated: Any, path: tuple[str, ...]) -> list[str]:
+    def unreached(typed: PathWords, stated: Any, path: tuple[str, ...]) -> list[str]:
         """The words that schema.yaml does not leave open."""
         found = []
         for word, below in stated.items():
             chosen = typed.chosen.below if typed.chosen and word == f"<{typed.chosen.name}>" else None
             node = typed.words.get(word) or chosen
-            if isinstance(node, Leaf) or (node is None and word and not typed.open):
+            if isinstance(node, SettingLeaf) or (node is None and word and not typed.open):
                 found.append(" ".join((*path, word)))
-            elif isinstance(node, Words) and isinstance(below, dict) and (node.words or node.chosen):
+            elif isinstance(node, PathWords) and isinstance(below, dict) and (node.words or node.chosen):
                 found += unreached(node, below, (*path, word))
         return found
 
-    settings, releases = published()
+    settings, releases = read_published_settings()
     assert releases == {(5, minor) for minor in range(9, 19)}
-    assert unreached(without_published(), settings, ()) == []
+    assert unreached(schema_without_published_words(), settings, ()) == []
 
 
 def test_releases_of_other_systems_are_not_those_of_the_schema() -> None:
@@ -395,13 +395,13 @@ def test_the_writer_keeps_to_the_schema_in_every_release(release: str, style: Qo
 
 def test_what_switches_have_in_common_is_walked_once(monkeypatch: pytest.MonkeyPatch) -> None:
     walked: list[tuple[str, ...]] = []
-    look = schema_check._look
+    look = schema_check._find_faults
 
-    def counted(place: Words, value: Any, path: tuple[str, ...], found: Any) -> None:
+    def counted(place: PathWords, value: Any, path: tuple[str, ...], found: Any) -> None:
         walked.append(path)
         look(place, value, path, found)
 
-    monkeypatch.setattr(schema_check, "_look", counted)
+    monkeypatch.setattr(schema_check, "_find_faults", counted)
     body = "qos:\n  roce: {mode: lossless, cable-length: 77}\n  pfc-watchdog: {robustness: 9}\nsystem:\n  hostname: %s"
     assert below(body % "a") == []
     assert ("qos", "roce") in walked
@@ -410,20 +410,20 @@ def test_what_switches_have_in_common_is_walked_once(monkeypatch: pytest.MonkeyP
     assert walked == [(), ("system",)]
 
 
-def spans(place: Words) -> set[Release]:
+def spans(place: PathWords) -> set[Release]:
     """The releases that the schema names."""
     nodes = [*place.words.values(), *([place.chosen.below] if place.chosen else [])]
-    found: set[Span] = {node.span for node in nodes}
+    found: set[ReleaseSpan] = {node.span for node in nodes}
     for node in nodes:
-        if isinstance(node, Leaf):
+        if isinstance(node, SettingLeaf):
             found |= {choice.span for choice in node.choices}
         else:
-            found |= {Span(since=release) for release in spans(node)}
+            found |= {ReleaseSpan(since=release) for release in spans(node)}
     return {release for span in found for release in (span.since, span.until) if release}
 
 
 def test_the_schema_names_releases_that_there_are() -> None:
-    assert spans(schema()) == {(5, minor) for minor in range(9, 20)}
+    assert spans(schema_root()) == {(5, minor) for minor in range(9, 20)}
 
 
 def _sessions(count: int, word: str = "route-map") -> str:
@@ -441,13 +441,13 @@ def test_what_many_sessions_say_alike_is_held_against_the_schema_once_in_each_fi
 ) -> None:
     """The same fault is told again in the next file, where it stands there."""
     looked: list[str] = []
-    plain = schema_check._value
+    plain = schema_check._check_value
 
-    def value(leaf: Leaf, said: Any, path: tuple[str, ...], found: Any) -> None:
+    def value(leaf: SettingLeaf, said: Any, path: tuple[str, ...], found: Any) -> None:
         looked.append(path[-1])
         plain(leaf, said, path, found)
 
-    monkeypatch.setattr(schema_check, "_value", value)
+    monkeypatch.setattr(schema_check, "_check_value", value)
     below(_sessions(41))
     assert (looked.count("route-map"), looked.count("description")) == (1, 40)
     first, second = (below(f"{before}{_sessions(4, 'route-mapp')}") for before in ("", "    # one line more\n"))

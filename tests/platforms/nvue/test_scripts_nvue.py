@@ -20,7 +20,7 @@ def test_the_last_line_of_a_list_or_range_is_the_place() -> None:
 
 def test_a_long_word_is_read_as_one() -> None:
     word = "x" * 200_000 + "'y z'" + "w" * 200_000
-    (command,) = nvset.parse(f"nv set system {word}\n").commands
+    (command,) = nvset.parse_nv_commands(f"nv set system {word}\n").commands
     assert command.words == ("system", word.replace("'", ""))
 
 
@@ -28,8 +28,8 @@ def test_the_place_of_a_key_is_found_without_a_look_at_every_other(monkeypatch: 
     ports = "".join(f"      swp{number}:\n        link: {{mtu: 9216}}\n" for number in range(300))
     held = Tree(f"- set:\n    interface:\n{ports}      swp5-7: {{link: {{mtu: 1500}}}}\n".encode(), "startup.yaml")
     asked: list[str] = []
-    real = tree.keys
-    monkeypatch.setattr(tree, "keys", lambda parent, key: asked.append(key) or real(parent, key))
+    real = tree.expand_key
+    monkeypatch.setattr(tree, "expand_key", lambda parent, key: asked.append(key) or real(parent, key))
     lines = {}
     for number in range(300):
         span = held.span(("interface", f"swp{number}", "link", "mtu"))

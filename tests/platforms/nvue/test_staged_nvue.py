@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 from support.command import built, nodrop
 from support.file_forms import NVUE, NVUE_SET
 
@@ -73,7 +73,7 @@ def test_an_order_of_words_or_ranges_makes_no_difference() -> None:
 
 @pytest.mark.slow
 def test_stages_of_a_build_are_its_state() -> None:
-    built(home("intents") / "reference-256-nvue-leaves.yaml", "made")
+    built(resource_folder("intents") / "reference-256-nvue-leaves.yaml", "made")
     done = nodrop("lint", "made")
     assert (done.code, "\nno findings" in done.out) == (0, True)
     path = next(Path("made").glob("leaf*/apply/10-ports.nv"))

@@ -9,23 +9,23 @@ import nodrop
 from nodrop import platforms
 from nodrop.design.defaults import applied_defaults
 from nodrop.errors import InputProblems
-from nodrop.hardware.dynamic import resolve
-from nodrop.model.compare import differences, project
+from nodrop.hardware.dynamic import resolve_dynamic_buffers
+from nodrop.model.compare import differences, mask_unsupported_fields
 from nodrop.model.fabric import Device, Fabric, QosStyle
 from nodrop.model.index import Index
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import require_fact
 from nodrop.plan.patches import make_patches
 from nodrop.platforms import unsupported_paths
-from nodrop.platforms.kit.traits import traits
+from nodrop.platforms.kit.traits import traits_of_platform
 from nodrop.platforms.nvue.releases import RELEASES
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 from support.designs import Data, build, changed, load, shipped, tiers_of
 from support.nvue_devices import as_nvue, fabric, profile
 from support.nvue_startup import read
 
 STYLES: tuple[QosStyle, ...] = ("macro", "explicit")
-ABLE = sorted(path.stem for path in home("intents").glob("*.yaml") if path.stem != "broadcom")
+ABLE = sorted(path.stem for path in resource_folder("intents").glob("*.yaml") if path.stem != "broadcom")
 """The intents with switches that run NVUE."""
 TWO_LOSSLESS: Data = {
     "dscp": "12",
@@ -61,7 +61,12 @@ def assert_same_in_both(of: dict[QosStyle, Data]) -> None:
         assert [(one.rule, str(one.subject)) for one in nodrop.lint(reading).findings] == []
         for device, back in zip(built.devices, reading.fabric.devices, strict=True):
             assert (
-                list(differences(project(device, unsupported_paths("nvue")), project(back, unsupported_paths("nvue"))))
+                list(
+                    differences(
+                        mask_unsupported_fields(device, unsupported_paths("nvue")),
+                        mask_unsupported_fields(back, unsupported_paths("nvue")),
+                    )
+                )
                 == []
             )
         made[style] = [without_style(built), without_style(reading.fabric)]
@@ -89,8 +94,8 @@ def test_both_styles_make_the_same_fabric_of_every_intent(name: str) -> None:
 @pytest.mark.parametrize("release", RELEASES)
 def test_both_styles_make_the_same_fabric_of_every_intent_and_release(release: str) -> None:
     for name in ABLE:
-        trims = "\ntrimming:" in (home("intents") / f"{name}.yaml").read_text()
-        if not trims or traits("nvue", release).trimming.asics:
+        trims = "\ntrimming:" in (resource_folder("intents") / f"{name}.yaml").read_text()
+        if not trims or traits_of_platform("nvue", release).trimming.asics:
             assert_same_in_both({style: on_nvue(name, release, style) for style in STYLES})
 
 
@@ -119,7 +124,7 @@ def test_a_change_of_style_is_a_patch_that_brings_the_new_files() -> None:
 
 
 def lines(device: Device) -> list[str]:
-    written = platforms.writer("nvue").write(device, Index(fabric()))
+    written = platforms.writer_of_platform("nvue").write(device, Index(fabric()))
     (text,) = (one.text for one in written if one.path.endswith(".nv"))
     return [line for line in text.splitlines() if line.startswith("nv set ")]
 
@@ -185,7 +190,7 @@ def test_a_switch_with_the_macro_alone_needs_nothing_else(mode: str) -> None:
     body = f"{interfaces}    qos:\n      roce: {{mode: {mode}}}\n"
     read_in = read(header + body + pool.replace("    ", "      ", 1)).device
     ports = tuple(replace(port, autoneg=True, mtu_bytes=9216, enabled=True) for port in read_in.interfaces)
-    device = resolve(replace(read_in, name="leaf1", interfaces=ports))
+    device = resolve_dynamic_buffers(replace(read_in, name="leaf1", interfaces=ports))
     stated = ["roce mode lossless", "roce state enabled"]
     if mode == "lossy":
         stated = ["roce mode lossy", "roce state enabled", "traffic-pool default-lossy memory-percent 100"]
@@ -207,7 +212,11 @@ def test_the_macro_with_pfc_on_two_priorities_states_both() -> None:
     first = device.interfaces[0].qos
     assert isinstance(first, QosProfile)
     paused = profile(first, (3, 4))
-    stated = qos(resolve(replace(device, interfaces=tuple(replace(port, qos=paused) for port in device.interfaces))))
+    stated = qos(
+        resolve_dynamic_buffers(
+            replace(device, interfaces=tuple(replace(port, qos=paused) for port in device.interfaces))
+        )
+    )
     assert [line for line in stated if line.startswith("pfc default-global")] == [
         "pfc default-global switch-priority 3-4"
     ]

@@ -6,15 +6,15 @@ from typing import Any
 import pytest
 
 from nodrop.errors import Unsupported
-from nodrop.hardware.dynamic import resolve
+from nodrop.hardware.dynamic import resolve_dynamic_buffers
 from nodrop.model.fabric import Collector, Device, Extra, QosStyle
 from nodrop.model.index import Index
 from nodrop.model.qos import QosProfile
 from nodrop.model.routing import Bgp
 from nodrop.model.states import require_fact
-from nodrop.model.subject import natural
+from nodrop.model.subject import natural_sort_key
 from nodrop.platforms.nvue import effects, stages, writer
-from nodrop.syntax.yaml import parse
+from nodrop.syntax.yaml import parse_yaml
 from support.nvue_devices import as_nvue, fabric, profile, split
 
 
@@ -27,7 +27,7 @@ def written(device: Device) -> dict[str, str]:
 
 
 def tree(device: Device) -> Any:
-    return parse(written(device)["startup.yaml"], "startup.yaml").data[1]["set"]
+    return parse_yaml(written(device)["startup.yaml"], "startup.yaml").data[1]["set"]
 
 
 def test_a_device_is_a_state_and_the_way_to_it() -> None:
@@ -35,7 +35,7 @@ def test_a_device_is_a_state_and_the_way_to_it() -> None:
 
 
 def test_the_header_names_model_and_release() -> None:
-    data = parse(written(leaf("5.16"))["startup.yaml"], "startup.yaml").data
+    data = parse_yaml(written(leaf("5.16"))["startup.yaml"], "startup.yaml").data
     assert [list(entry) for entry in data] == [["header"], ["set"]]
     assert data[0]["header"] == {
         "model": "SN4700",
@@ -74,17 +74,17 @@ def test_a_port_that_is_shut_states_no_default() -> None:
     spare = next(port for port in device.interfaces if not port.enabled)
     bare = replace(spare, fec="auto", autoneg=True, speed_mbps=None, mtu_bytes=9216)
     ports = tuple(bare if one is spare else one for one in device.interfaces)
-    said = tree(resolve(replace(device, interfaces=ports)))["interface"][spare.name]
+    said = tree(resolve_dynamic_buffers(replace(device, interfaces=ports)))["interface"][spare.name]
     assert said["link"] == {"state": {"down": {}}}
     other = tuple(replace(one, mtu_bytes=4200, fec="rs") if one is bare else one for one in ports)
-    link = tree(resolve(replace(device, interfaces=other)))["interface"][spare.name]["link"]
+    link = tree(resolve_dynamic_buffers(replace(device, interfaces=other)))["interface"][spare.name]["link"]
     assert link == {"fec": "rs", "mtu": "4200", "state": {"down": {}}}
 
 
 def test_a_port_that_differs_has_all_under_its_own_key() -> None:
     device = leaf()
     first = replace(device.interfaces[0], mtu_bytes=1500)
-    ports = tree(resolve(replace(device, interfaces=(first, *device.interfaces[1:]))))["interface"]
+    ports = tree(resolve_dynamic_buffers(replace(device, interfaces=(first, *device.interfaces[1:]))))["interface"]
     assert (ports["swp1"]["link"]["mtu"], ports["swp1"]["description"]) == ("1500", "gpu1:nic1")
     assert "swp2-3" in ports
 
@@ -143,7 +143,7 @@ def _unsorted(node: Any, path: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
     if not isinstance(node, dict):
         return []
     keys = list(node)
-    own = [path] if keys != sorted(keys, key=natural) else []
+    own = [path] if keys != sorted(keys, key=natural_sort_key) else []
     return own + [one for key in keys for one in _unsorted(node[key], (*path, key))]
 
 
@@ -174,8 +174,8 @@ def test_keys_are_sorted_as_exports_are(version: str, name: str) -> None:
     ],
 )
 def test_text_is_quoted_where_it_would_be_read_as_something_else(text: str, spelt: str) -> None:
-    assert stages.quoted(text) == spelt
-    assert parse(f"a: {spelt}\n{spelt}: b\n", "x").data == {"a": text, text: "b"}
+    assert stages.quote_yaml(text) == spelt
+    assert parse_yaml(f"a: {spelt}\n{spelt}: b\n", "x").data == {"a": text, text: "b"}
 
 
 def test_ids_are_quoted_and_numbers_are_not() -> None:
@@ -193,7 +193,7 @@ def test_many_devices_share_what_their_ports_and_qos_say(monkeypatch: pytest.Mon
         return render(file, **names)
 
     monkeypatch.setattr(writer, "render_statements", counted)
-    writer._DESIGNS.clear()
+    writer._DESIGN_CACHE.clear()
     for device in fabric("reference-256").devices:
         if device.name.startswith("leaf"):
             writer.write(_sharing(device), Index(fabric("reference-256")))
@@ -350,7 +350,7 @@ def test_two_lossless_classes_without_the_macro() -> None:
     device = leaf(style="explicit")
     paused = with_pause(device, (3, 4))
     ports = tuple(replace(port, qos=paused) for port in device.interfaces)
-    qos = tree(resolve(replace(device, interfaces=ports)))["qos"]
+    qos = tree(resolve_dynamic_buffers(replace(device, interfaces=ports)))["qos"]
     assert "roce" not in qos
     assert qos["pfc"]["default-global"]["switch-priority"] == {"3-4": {}}
     assert qos["traffic-pool"] == {
@@ -369,7 +369,7 @@ def with_pause(device: Device, pausing: tuple[int, ...]) -> QosProfile:
 def test_ports_without_pause_beside_others() -> None:
     device = leaf()
     quiet = replace(device.interfaces[0], qos=with_pause(device, ()), cable_length_m=None)
-    own = written(resolve(replace(device, interfaces=(quiet, *device.interfaces[1:]))))
+    own = written(resolve_dynamic_buffers(replace(device, interfaces=(quiet, *device.interfaces[1:]))))
     assert "nv set interface swp1 qos pfc profile pfc-off\n" in own["apply/10-ports.nv"]
     assert [line for line in own["apply/10-ports.nv"].splitlines() if "qos pfc pfc-off" in line] == [
         "nv set qos pfc pfc-off rx disable",
@@ -386,6 +386,6 @@ def test_how_much_of_the_pool_lossless_traffic_may_take(exponent: int, word: str
     first = with_pause(device, (3,))
     groups = effects.priority_groups((3,), exponent)
     ports = tuple(replace(port, qos=replace(first, priority_groups=groups)) for port in device.interfaces)
-    made = resolve(replace(device, interfaces=ports, dynamic_buffers=effects.dynamic_buffers(exponent)))
+    made = resolve_dynamic_buffers(replace(device, interfaces=ports, dynamic_buffers=effects.dynamic_buffers(exponent)))
     found = lines(made, *["qos", "advance-buffer-config", "default-global", "ingress-lossless-buffer", "shared-alpha"])
     assert found == ([word] if word else [])

@@ -6,7 +6,7 @@ from nodrop.model.access import AccessEntry, AccessList, Binding, PortRange
 from nodrop.model.reading import DeviceReading, Source
 from nodrop.model.states import UNKNOWN
 from nodrop.platforms.onyx import reader
-from nodrop.platforms.onyx.places import FILE, where
+from nodrop.platforms.onyx.places import RUNNING_CONFIG_FILE, where
 
 TEXT = """\
 dcb priority-flow-control enable force
@@ -22,7 +22,7 @@ interface vlan 7 ipv4 port access-group SITE
 
 
 def read(text: str) -> DeviceReading:
-    source = Source(name=FILE, display=FILE)
+    source = Source(name=RUNNING_CONFIG_FILE, display=RUNNING_CONFIG_FILE)
     return reader.read_device("sw1", [(source, text.encode())])
 
 
@@ -66,6 +66,6 @@ def test_a_switch_without_lists_has_none() -> None:
 
 @pytest.mark.parametrize(("number", "line"), [("20", 5), ("15", 6), ("10", 7)])
 def test_an_entry_stands_at_its_command(number: str, line: int) -> None:
-    place = where({FILE: TEXT.encode()})(("sw1", "@access_lists", "SITE", "entries", number))
+    place = where({RUNNING_CONFIG_FILE: TEXT.encode()})(("sw1", "@access_lists", "SITE", "entries", number))
     assert place is not None
     assert place.span.line == line

@@ -13,7 +13,7 @@ from nodrop.model.reading import DeviceReading
 from nodrop.model.routing import BgpNeighbor, Redistribution, StaticRoute
 from nodrop.model.states import UNKNOWN, Unknown, require_fact
 from nodrop.platforms import reader
-from nodrop.platforms.onyx.commands import numbers, parse
+from nodrop.platforms.onyx.commands import expand_numbers, parse_running_config
 from nodrop.platforms.onyx.places import where
 from support.legacy_platforms import findings, line_at, notes, port, qos, read, remarks, same
 from support.places import TESTS
@@ -88,11 +88,11 @@ def test_header_and_hostname() -> None:
 
 
 def test_numbers() -> None:
-    assert numbers("1/1-1/3") == ("1/1", "1/2", "1/3")
-    assert numbers("1/1,1/5/1-1/5/2") == ("1/1", "1/5/1", "1/5/2")
-    assert numbers("1-3,15") == ("1", "2", "3", "15")
-    assert numbers("1/3-1/1") == ()
-    assert numbers("x") == ()
+    assert expand_numbers("1/1-1/3") == ("1/1", "1/2", "1/3")
+    assert expand_numbers("1/1,1/5/1-1/5/2") == ("1/1", "1/5/1", "1/5/2")
+    assert expand_numbers("1-3,15") == ("1", "2", "3", "15")
+    assert expand_numbers("1/3-1/1") == ()
+    assert expand_numbers("x") == ()
 
 
 def test_blocks_and_prompts_mean_what_flat_lines_mean() -> None:
@@ -114,7 +114,7 @@ def test_blocks_and_prompts_mean_what_flat_lines_mean() -> None:
 
 
 def test_an_interface_without_a_setting_opens_nothing() -> None:
-    script = parse("   interface port-channel 100\n   interface ethernet 1/1 speed 40G force\n   lacp\n")
+    script = parse_running_config("   interface port-channel 100\n   interface ethernet 1/1 speed 40G force\n   lacp\n")
     assert [(one.kind, one.words[:1]) for one in script.commands] == [
         ("port-channel", ()),
         ("ethernet", ("speed",)),

@@ -5,8 +5,8 @@ import pytest
 from nodrop.model.change import Change
 from nodrop.model.qos import PfcWatchdog, WredColor, WredProfile
 from nodrop.model.states import require_fact
-from nodrop.model.subject import parse
-from nodrop.platforms import editor
+from nodrop.model.subject import parse_subject
+from nodrop.platforms import find_editor
 from support.legacy_platforms import read
 
 COLOR = WredColor(min_bytes=153_600, max_bytes=1_536_000, probability_percent=100, enabled=False)
@@ -15,9 +15,9 @@ WATCHDOG = PfcWatchdog(priorities=(3,), detection_ms=200, restoration_ms=400, ac
 
 
 def told(subject: str, new: object) -> str:
-    onyx = editor("onyx")
+    onyx = find_editor("onyx")
     assert onyx is not None
-    change = Change(subject=("sw1", *parse(subject)), old=None, new=new)
+    change = Change(subject=("sw1", *parse_subject(subject)), old=None, new=new)
     edit = onyx.edit({"running-config.txt": b"interface ethernet 1/1\n"}, [change])
     assert (edit.files, edit.steps) == ({}, ())
     (hand,) = edit.by_hand

@@ -8,7 +8,7 @@ import pytest
 from nodrop.model.access import AccessEntry, AccessList, Binding, Bits, PortRange
 from nodrop.model.change import Change
 from nodrop.model.states import UNKNOWN
-from nodrop.model.subject import parse
+from nodrop.model.subject import parse_subject
 from nodrop.platforms.sonic import edit
 from nodrop.platforms.sonic.places import where
 from support.sonic_configs import read
@@ -134,7 +134,7 @@ def test_places_of_lists_entries_and_bindings() -> None:
     lines = text.splitlines()
 
     def at(subject: str) -> str:
-        place = find(parse(subject))
+        place = find(parse_subject(subject))
         assert place is not None
         return lines[place.span.line - 1].strip()
 

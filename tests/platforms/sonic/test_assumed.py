@@ -6,8 +6,8 @@ import pytest
 
 from nodrop.engine.rules import select_file_rules, shipped
 from nodrop.engine.verdicts import judge
-from nodrop.model.assemble import assemble
-from nodrop.model.declared import Declared
+from nodrop.model.assemble import assemble_fabric
+from nodrop.model.declared import DeclaredFacts
 from nodrop.model.nics import Nic
 from nodrop.model.reading import HostReading
 from support.sonic_configs import read, stock
@@ -24,18 +24,23 @@ ONE_PORT: dict[str, Any] = {**PLAIN, "PORT_QOS_MAP": {"Ethernet0": {"pfc_enable"
 @pytest.mark.parametrize(
     ("configs", "declared", "hosts", "rdma"),
     [
-        ([PLAIN], Declared(), (), "none"),
-        ([PLAIN, PLAIN], Declared(), (), "none"),
-        ([PLAIN, ONE_PORT], Declared(), (), "DSCP 26"),
-        ([PLAIN], Declared(mode="lossy"), (), "DSCP 26"),
-        ([PLAIN], Declared(), (HostReading(name="gpu1", nics=(Nic(host="gpu1", file="mlnx_qos.txt"),)),), "DSCP 26"),
-        ([], Declared(), (), "DSCP 26"),
+        ([PLAIN], DeclaredFacts(), (), "none"),
+        ([PLAIN, PLAIN], DeclaredFacts(), (), "none"),
+        ([PLAIN, ONE_PORT], DeclaredFacts(), (), "DSCP 26"),
+        ([PLAIN], DeclaredFacts(mode="lossy"), (), "DSCP 26"),
+        (
+            [PLAIN],
+            DeclaredFacts(),
+            (HostReading(name="gpu1", nics=(Nic(host="gpu1", file="mlnx_qos.txt"),)),),
+            "DSCP 26",
+        ),
+        ([], DeclaredFacts(), (), "DSCP 26"),
     ],
 )
 def test_switches_without_any_qos_have_no_rdma_unless_something_says_so(
-    configs: list[dict[str, Any]], declared: Declared, hosts: tuple[HostReading, ...], rdma: str
+    configs: list[dict[str, Any]], declared: DeclaredFacts, hosts: tuple[HostReading, ...], rdma: str
 ) -> None:
-    whole = assemble([read(config) for config in configs], declared, hosts)
+    whole = assemble_fabric([read(config) for config in configs], declared, hosts)
     assert {one.fact: one.value for one in whole.assumed}["RDMA"] == rdma
     assert [one.purpose for one in whole.fabric.classes] == ([] if rdma == "none" else ["rdma"])
 
@@ -49,9 +54,9 @@ def of(name: str, address: str, config: dict[str, Any]) -> dict[str, Any]:
 def test_nothing_is_missed_on_switches_without_qos_but_where_others_have_it() -> None:
     rules = [rule for rule in select_file_rules(shipped()) if rule.name == "ecn-missing-on-rdma-queue"]
     plain, far = read(of("sw1", "10.0.0.0/31", PLAIN)), of("sw2", "10.0.0.1/31", PLAIN)
-    verdict = judge(assemble([plain, read(far)], Declared()), rules)
+    verdict = judge(assemble_fabric([plain, read(far)], DeclaredFacts()), rules)
     assert (verdict.findings, verdict.unknown) == ((), ())
     far["DSCP_TO_TC_MAP"] = stock()["DSCP_TO_TC_MAP"]
     far["PORT_QOS_MAP"] = {"Ethernet0": {"dscp_to_tc_map": "AZURE"}}
-    found = judge(assemble([plain, read(far)], Declared()), rules).findings
+    found = judge(assemble_fabric([plain, read(far)], DeclaredFacts()), rules).findings
     assert [finding.subject for finding in found] == [("sw1", "Ethernet0"), ("sw2", "Ethernet0")]

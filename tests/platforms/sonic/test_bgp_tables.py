@@ -10,7 +10,7 @@ from nodrop.model.change import Change
 from nodrop.model.compare import differences
 from nodrop.model.routing import Aggregate, Bgp, BgpNeighbor, Ipv6Unicast, Redistribution, StaticRoute
 from nodrop.model.states import UNKNOWN
-from nodrop.model.subject import parse
+from nodrop.model.subject import parse_subject
 from nodrop.platforms.frr.words import password_digest
 from nodrop.platforms.sonic.edit import edit
 from support.sonic_configs import NAME, read, read_bundle, stock
@@ -419,7 +419,7 @@ def test_the_text_at_a_place_of_the_tables_alters_the_fact(subject: str, text: s
     tables = switch(MANAGED, **FRAMEWORK) if managed else switch({"bgp_router_id": "10.2.0.1"}, STATIC_ROUTE=routes)
     lines = json.dumps(tables, indent=1).replace('[\n    "IN"\n   ]', '["IN"]').split("\n")
     raw = "\n".join(lines)
-    place = platforms.where("sonic", {"config_db.json": raw.encode()})((NAME, *parse(subject)))
+    place = platforms.make_place_finder("sonic", {"config_db.json": raw.encode()})((NAME, *parse_subject(subject)))
     assert place is not None
     line, span = lines[place.span.line - 1], place.span
     assert line[span.column - 1 : span.end_column - 1] == text

@@ -12,7 +12,7 @@ from nodrop.model.bridging import PortChannel, Vlan, VlanMember
 from nodrop.model.fabric import Device
 from nodrop.model.index import Index
 from nodrop.model.states import UNKNOWN
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 from support.sonic_configs import read
 
 PORTS = {f"Ethernet{number}": {"lanes": str(number), "speed": "25000"} for number in (0, 8, 16)}
@@ -218,10 +218,10 @@ REFUSED = [
 
 @pytest.mark.parametrize(("changes", "path", "reason"), REFUSED, ids=[f"{row[1]} {row[2]:.20}" for row in REFUSED])
 def test_refused(changes: dict[str, Any], path: str, reason: str) -> None:
-    fabric = nodrop.build(nodrop.load(home("intents") / "two-by-two.yaml"))
+    fabric = nodrop.build(nodrop.load(resource_folder("intents") / "two-by-two.yaml"))
     device: Device = replace(fabric.device("leaf1"), **changes)
     with pytest.raises(Unsupported) as caught:
-        platforms.writer("sonic").write(device, Index(fabric))
+        platforms.writer_of_platform("sonic").write(device, Index(fabric))
     assert (caught.value.path, caught.value.reason) == (path, reason)
 
 

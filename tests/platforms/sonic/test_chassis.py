@@ -8,7 +8,7 @@ import pytest
 from nodrop import platforms
 from nodrop.model.fabric import Device
 from nodrop.model.states import Unknown
-from nodrop.model.subject import parse
+from nodrop.model.subject import parse_subject
 from support.sonic_configs import NAME, read, remarks, stock
 
 HERE = {"hostname": "lc3", "asic_name": "asic0", "sub_role": "FrontEnd", "switch_type": "voq"}
@@ -61,7 +61,9 @@ def test_queues_by_asic_are_unknown_where_the_file_does_not_say_which_asic_it_is
 @pytest.mark.parametrize("subject", ["Ethernet0/qos/queues/3", "Ethernet0/qos/queues/3/scheduler"])
 def test_their_place_is_the_row_of_this_asic(subject: str) -> None:
     lines = json.dumps(line_card(), indent=1).split("\n")
-    place = platforms.where("sonic", {"config_db.json": "\n".join(lines).encode()})(("lc3-asic0", *parse(subject)))
+    place = platforms.make_place_finder("sonic", {"config_db.json": "\n".join(lines).encode()})(
+        ("lc3-asic0", *parse_subject(subject))
+    )
     assert place is not None
     line = lines[place.span.line - 1]
     assert line.strip() == ('"lc3|Asic0|Ethernet0|3": {' if subject.endswith("3") else '"scheduler": "scheduler.1",')

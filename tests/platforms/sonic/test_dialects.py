@@ -10,8 +10,8 @@ import pytest
 from nodrop import platforms
 from nodrop.model.compare import differences
 from nodrop.model.fabric import Device
-from nodrop.model.reading import UNKNOWN_LINE, DeviceReading, Place
-from nodrop.model.subject import parse
+from nodrop.model.reading import UNKNOWN_LINE_NOTE_KIND, DeviceReading, FilePlace
+from nodrop.model.subject import parse_subject
 from nodrop.platforms.sonic.reader import detect
 from support.sonic_configs import NAME, read, read_bundle, stock
 
@@ -112,7 +112,7 @@ def test_a_dialect_says_the_same(dialect: str) -> None:
     reading = read_bundle(DIALECTS[dialect])
     assert list(differences(device(WHOLE), device(DIALECTS[dialect]))) == []
     assert (reading.problems, reading.remarks) == ((), ())
-    assert [note.message for note in reading.notes if note.kind == UNKNOWN_LINE] == []
+    assert [note.message for note in reading.notes if note.kind == UNKNOWN_LINE_NOTE_KIND] == []
     assert detect("anything.txt", DIALECTS[dialect]["config_db.json"].encode())
 
 
@@ -158,7 +158,9 @@ def test_altering_the_text_at_a_place_alters_the_fact(dialect: str, subject: str
     quote = '\\"' if '"bgpraw"' in texts["config_db.json"] else '"'
     described = (f"neighbor 10.0.0.1 description say {quote}peer{quote}", "neighbor 10.0.0.1 description other")
     old, new = SUBJECTS.get(subject, described)
-    place = platforms.where("sonic", {name: one.encode() for name, one in texts.items()})((NAME, *parse(subject)))
+    place = platforms.make_place_finder("sonic", {name: one.encode() for name, one in texts.items()})(
+        (NAME, *parse_subject(subject))
+    )
     assert place is not None
     assert cut(place, texts) == old
     changed = list(differences(device(texts), device(altered(place, texts, new))))
@@ -172,12 +174,12 @@ def test_altering_the_text_at_a_place_alters_the_fact(dialect: str, subject: str
         assert all(plain[-1] in path or plain[-2:][0] in path for path in paths), paths
 
 
-def cut(place: Place, texts: Texts) -> str:
+def cut(place: FilePlace, texts: Texts) -> str:
     line = texts[place.file].split("\n")[place.span.line - 1]
     return line[place.span.column - 1 : place.span.end_column - 1]
 
 
-def altered(place: Place, texts: Texts, new: str) -> Texts:
+def altered(place: FilePlace, texts: Texts, new: str) -> Texts:
     lines = texts[place.file].split("\n")
     line = lines[place.span.line - 1]
     lines[place.span.line - 1] = line[: place.span.column - 1] + new + line[place.span.end_column - 1 :]

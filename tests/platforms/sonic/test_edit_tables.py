@@ -11,7 +11,7 @@ from nodrop.model.change import Change, Edit
 from nodrop.model.fabric import Device
 from nodrop.model.index import Index
 from nodrop.model.states import UNKNOWN
-from nodrop.model.subject import parse
+from nodrop.model.subject import parse_subject
 from nodrop.platforms.sonic.edit import between as edit_between
 from nodrop.platforms.sonic.edit import edit
 from support.designs import build, shipped
@@ -27,12 +27,12 @@ ROW = 2
 def files(**changes: Any) -> dict[str, bytes]:
     fabric = build(shipped("two-by-two", TABLES | {key.replace("__", "."): value for key, value in changes.items()}))
     leaf: Device = fabric.device("leaf1")
-    config, *_ = platforms.writer("sonic").write(leaf, Index(fabric))
+    config, *_ = platforms.writer_of_platform("sonic").write(leaf, Index(fabric))
     return {config.path: config.text.encode()}
 
 
 def edited(**changes: Any) -> Edit:
-    wanted = [Change(subject=("leaf1", *parse(one)), old=UNKNOWN, new=value) for one, value in changes.items()]
+    wanted = [Change(subject=("leaf1", *parse_subject(one)), old=UNKNOWN, new=value) for one, value in changes.items()]
     return edit(files(), wanted, name="leaf1")
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from nodrop.model.subject import text as subject_text
+from nodrop.model.subject import subject_text as subject_text
 from support import sonic_faults as faulty
 
 PORTS = ("Ethernet0", "Ethernet8", "Ethernet16", "Ethernet224", "Ethernet232", "Ethernet240", "Ethernet248")

@@ -8,10 +8,10 @@ import pytest
 from nodrop.model.change import Change, Edit, Step
 from nodrop.model.qos import PfcWatchdog
 from nodrop.model.states import UNKNOWN
-from nodrop.model.subject import parse
+from nodrop.model.subject import parse_subject
 from nodrop.platforms.sonic.edit import between, edit
 from nodrop.platforms.sonic.gcu import annotate_steps, chip_of
-from nodrop.platforms.sonic.patch import operations
+from nodrop.platforms.sonic.patch import diff_tables
 from support.sonic_configs import NAME
 from support.sonic_gcu import OTHER, PORT, TIMES, switch
 
@@ -19,7 +19,7 @@ WATCHDOG = PfcWatchdog(priorities=(3, 4), detection_ms=200, restoration_ms=400, 
 
 
 def made(config: dict[str, Any], *changes: tuple[str, Any]) -> Edit:
-    wanted = [Change(subject=(NAME, *parse(subject)), old=UNKNOWN, new=new) for subject, new in changes]
+    wanted = [Change(subject=(NAME, *parse_subject(subject)), old=UNKNOWN, new=new) for subject, new in changes]
     one = edit({"config_db.json": json.dumps(config, indent=2).encode()}, wanted)
     assert one.by_hand == ()
     return one
@@ -160,7 +160,7 @@ def test_a_watchdog_that_runs_keeps_the_priorities_that_it_had() -> None:
 
 
 def steps(old: dict[str, Any], new: dict[str, Any]) -> list[Step]:
-    return list(annotate_steps(operations(old, new), old, new, "202605"))
+    return list(annotate_steps(diff_tables(old, new), old, new, "202605"))
 
 
 def test_what_is_taken_out_and_put_in_elsewhere_is_a_move_and_no_guarded_table_takes_one() -> None:
@@ -194,7 +194,7 @@ def test_orchagent_takes_a_port_down_for_advertised_speeds_if_it_negotiates(
         row = tables["PORT"][PORT]
         row.pop("autoneg", None)
         row |= {"adv_speeds": speeds, **({"autoneg": autoneg} if autoneg else {})}
-    (step,) = annotate_steps(operations(old, new), old, new, "202505")
+    (step,) = annotate_steps(diff_tables(old, new), old, new, "202505")
     assert (step.path, step.disruption) == ("/PORT/Ethernet0/adv_speeds", disruption)
 
 
@@ -234,7 +234,7 @@ def test_the_updater_checks_lanes_before_any_patch(lanes: str, platform: str | N
 def test_a_port_that_is_added_has_lanes_of_its_own() -> None:
     old, new = switch("202505"), switch("202505")
     new["PORT"]["Ethernet16"] = {**new["PORT"][OTHER], "index": "3"}
-    (step,) = annotate_steps(operations(old, new), old, new, "202505")
+    (step,) = annotate_steps(diff_tables(old, new), old, new, "202505")
     assert "a patch whose result has a fault (a lane of two ports)" in step.reason
 
 
@@ -274,7 +274,7 @@ def test_a_table_without_a_model_is_not_changed(release: str) -> None:
 def test_rows_that_others_name_come_first_and_go_last() -> None:
     old = {"SCHEDULER": {"a": {"type": "DWRR"}}, "QUEUE": {"Ethernet0|0": {"scheduler": "a"}}}
     new = {"QUEUE": {"Ethernet0|0": {"scheduler": "b"}}, "SCHEDULER": {"b": {"type": "STRICT"}}}
-    assert [(step.op, step.path) for step in operations(old, new)] == [
+    assert [(step.op, step.path) for step in diff_tables(old, new)] == [
         ("add", "/SCHEDULER/b"),
         ("replace", "/QUEUE/Ethernet0|0/scheduler"),
         ("remove", "/SCHEDULER/a"),
@@ -290,7 +290,7 @@ def recabled(release: str, length: str, port: dict[str, str] | None = None, **ta
     new = json.loads(json.dumps(old))
     new["CABLE_LENGTH"]["AZURE"][PORT] = length
     new["PORT"][PORT] |= port or {}
-    made = annotate_steps(operations(old, new), old, new, release)
+    made = annotate_steps(diff_tables(old, new), old, new, release)
     return [(step.disruption, step.reason) for step in made if "/CABLE_LENGTH" in step.path]
 
 
@@ -308,7 +308,7 @@ def test_the_dynamic_model_computes_headroom_of_a_cable_at_once() -> None:
     old["CABLE_LENGTH"] = {"AZURE": {PORT: "40m"}}
     new = json.loads(json.dumps(old))
     new["CABLE_LENGTH"]["AZURE"][PORT] = "300m"
-    assert [(step.disruption, step.reason) for step in annotate_steps(operations(old, new), old, new, "202505")] == [
+    assert [(step.disruption, step.reason) for step in annotate_steps(diff_tables(old, new), old, new, "202505")] == [
         ("none", "")
     ]
 
@@ -318,13 +318,13 @@ def test_a_chip_may_keep_the_map_of_the_switch_that_is_removed() -> None:
     name = next(iter(old["DSCP_TO_TC_MAP"]))
     old["PORT_QOS_MAP"]["global"] = {"dscp_to_tc_map": name}
     kept = "the chip may keep the map of the switch after this: `config reload` removes it for certain"
-    assert [step.reason for step in annotate_steps(operations(old, new), old, new, "202505")] == [kept]
-    assert kept not in [step.reason for step in annotate_steps(operations(new, old), new, old, "202505")]
+    assert [step.reason for step in annotate_steps(diff_tables(old, new), old, new, "202505")] == [kept]
+    assert kept not in [step.reason for step in annotate_steps(diff_tables(new, old), new, old, "202505")]
 
 
 @pytest.mark.parametrize(("hwsku", "keeps"), [("DellEMC-Z9432f-O32", True), ("ACS-MSN4700", False), ("mine", True)])
 def test_only_chips_of_broadcom_and_unknown_ones_may_keep_the_map_of_the_switch(hwsku: str, keeps: bool) -> None:
     old, new = switch("202505", hwsku=hwsku), switch("202505", hwsku=hwsku)
     old["PORT_QOS_MAP"]["global"] = {"dscp_to_tc_map": next(iter(old["DSCP_TO_TC_MAP"]))}
-    reasons = [step.reason or "" for step in annotate_steps(operations(old, new), old, new, "202505")]
+    reasons = [step.reason or "" for step in annotate_steps(diff_tables(old, new), old, new, "202505")]
     assert any("the chip may keep the map" in reason for reason in reasons) is keeps

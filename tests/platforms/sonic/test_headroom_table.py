@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from nodrop.errors import InputProblems
-from nodrop.hardware.bounds import bounds, headroom_rows
+from nodrop.hardware.bounds import find_xoff_bounds, headroom_rows
 from nodrop.model.buffers import HeadroomRow
 from nodrop.model.fabric import Device, Interface, Port
 from nodrop.model.reading import DeviceReading, Source
@@ -111,11 +111,15 @@ def test_a_headroom_of_an_older_release_is_held_against_the_lesser_of_todays_row
     """In 2018 the table of ACS-MSN2700 had 30720 for 10G and 300 m (sonic-buildimage 58d8302b53), now 36864."""
     port = Interface(name="Ethernet0", port=Port(1), lanes=1, speed_mbps=10_000, mtu_bytes=9100)
     device = Device(name="sw1", platform="sonic", model="SN2700", hwsku=None, buffer_model="traditional")
-    todays, former = (bounds(replace(device, headroom_table=table), port, length_m=300) for table in (UNKNOWN, None))
+    todays, former = (
+        find_xoff_bounds(replace(device, headroom_table=table), port, length_m=300) for table in (UNKNOWN, None)
+    )
     assert (todays.usual, todays.by_row, todays.by_todays_row) == (36864, True, False)
     assert (former.usual, former.by_row, former.by_todays_row) == (former.formula, False, False)
     assert former.formula == min(former.formula or 0, 30719)
-    short = bounds(replace(device, headroom_table=None), replace(port, speed_mbps=100_000, lanes=4), length_m=40)
+    short = find_xoff_bounds(
+        replace(device, headroom_table=None), replace(port, speed_mbps=100_000, lanes=4), length_m=40
+    )
     assert (short.usual, short.by_row, short.by_todays_row) == (38912, False, True), "less than by the formula"
     with pytest.raises(UnknownFact):
         headroom_rows(replace(device, headroom_table=None))

@@ -9,9 +9,9 @@ import pytest
 import nodrop
 from nodrop import collect, platforms
 from nodrop.errors import Unsupported
-from nodrop.hardware.dynamic import resolve
+from nodrop.hardware.dynamic import resolve_dynamic_buffers
 from nodrop.model.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
-from nodrop.model.compare import differences, project
+from nodrop.model.compare import differences, mask_unsupported_fields
 from nodrop.model.fabric import Counter, Device, Loopback, Management, Port, Trimming
 from nodrop.model.index import Index
 from nodrop.model.qos import PfcWatchdog, PriorityGroup, Queue, Scheduler, WredColor, WredProfile
@@ -30,14 +30,14 @@ from nodrop.model.routing import (
 )
 from nodrop.model.states import UNKNOWN
 from nodrop.platforms import unsupported_paths
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 from support import random_values
 from support.random_fabrics import alone
 
 
 @cache
 def leaf() -> Device:
-    return nodrop.build(nodrop.load(home("intents") / "two-by-two.yaml")).device("leaf1")
+    return nodrop.build(nodrop.load(resource_folder("intents") / "two-by-two.yaml")).device("leaf1")
 
 
 def changed(where: str, value: Any) -> Device:
@@ -47,7 +47,7 @@ def changed(where: str, value: Any) -> Device:
 
 
 def write(device: Device) -> Any:
-    return platforms.writer("sonic").write(device, Index(alone(device)))
+    return platforms.writer_of_platform("sonic").write(device, Index(alone(device)))
 
 
 QOS = "interfaces/0/qos"
@@ -514,6 +514,6 @@ def test_refused(where: str, value: Any, path: str, reason: str) -> None:
 )  # fmt: skip
 def test_written(where: str, value: Any) -> None:
     """The last values that can be said, and odd ones, come back as they were."""
-    device = resolve(changed(where, value))
+    device = resolve_dynamic_buffers(changed(where, value))
     (reading,) = collect.read_artifacts(write(device), {device.name: "sonic"}, "")
-    assert list(differences(project(device, unsupported_paths("sonic")), reading.device)) == []
+    assert list(differences(mask_unsupported_fields(device, unsupported_paths("sonic")), reading.device)) == []

@@ -11,7 +11,7 @@ from nodrop.model.index import Index
 from nodrop.model.overlays import MultiChassis, Tunnel
 from nodrop.model.states import UNKNOWN
 from nodrop.model.values import replace_fields
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 from support.sonic_configs import read
 
 METADATA = {"localhost": {"hostname": "leaf1", "hwsku": "ACS-MSN4700", "type": "ToRRouter"}}
@@ -75,8 +75,8 @@ def test_a_part_without_the_tables_is_silent() -> None:
 )
 def test_no_writer_spells_them(platform: str, changes: dict[str, Any]) -> None:
     mix = "reference-256-sonic-leaves" if platform == "sonic" else "reference-256-nvue-leaves"
-    fabric = nodrop.build(nodrop.load(home("intents") / f"{mix}.yaml"))
+    fabric = nodrop.build(nodrop.load(resource_folder("intents") / f"{mix}.yaml"))
     device = replace_fields(fabric.device("leaf1"), **changes)
     with pytest.raises(Unsupported) as caught:
-        list(platforms.writer(platform).write(device, Index(fabric)))
+        list(platforms.writer_of_platform(platform).write(device, Index(fabric)))
     assert (caught.value.path, caught.value.reason) == (next(iter(changes)), "is read for rules, and not written")

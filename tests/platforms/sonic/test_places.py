@@ -14,12 +14,12 @@ from nodrop.model.bridging import PortChannel, Vlan, VlanMember
 from nodrop.model.compare import differences
 from nodrop.model.fabric import Device
 from nodrop.model.index import Index
-from nodrop.model.reading import Place
+from nodrop.model.reading import FilePlace
 from nodrop.model.states import Unknown
-from nodrop.model.subject import Subject, parse
+from nodrop.model.subject import Subject, parse_subject
 from nodrop.model.values import replace_fields
 from nodrop.platforms.kit.artifact import Artifact
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 from support import random_values
 from support.designs import build, shipped
 
@@ -52,9 +52,9 @@ VLANS = (
 @cache
 def files() -> dict[str, str]:
     """The reference fabric's leaf1: its files by name."""
-    fabric = nodrop.build(nodrop.load(home("intents") / "reference-256.yaml"))
+    fabric = nodrop.build(nodrop.load(resource_folder("intents") / "reference-256.yaml"))
     leaf = replace_fields(fabric.device(LEAF), port_channels=PORT_CHANNELS, vlans=VLANS)
-    return {one.path: one.text for one in platforms.writer("sonic").write(leaf, Index(fabric))}
+    return {one.path: one.text for one in platforms.writer_of_platform("sonic").write(leaf, Index(fabric))}
 
 
 def read(texts: Mapping[str, str]) -> Device:
@@ -69,17 +69,17 @@ def device() -> Device:
 
 
 @cache
-def finder() -> Callable[[Subject], Place | None]:
-    return platforms.where("sonic", {name: text.encode() for name, text in files().items()})
+def finder() -> Callable[[Subject], FilePlace | None]:
+    return platforms.make_place_finder("sonic", {name: text.encode() for name, text in files().items()})
 
 
-def where(subject: Subject, texts: Mapping[str, str] | None = None) -> Place | None:
+def where(subject: Subject, texts: Mapping[str, str] | None = None) -> FilePlace | None:
     if texts is None:
         return finder()((LEAF, *subject))
-    return platforms.where("sonic", {name: text.encode() for name, text in texts.items()})((LEAF, *subject))
+    return platforms.make_place_finder("sonic", {name: text.encode() for name, text in texts.items()})((LEAF, *subject))
 
 
-def cut(place: Place, texts: Mapping[str, str] | None = None) -> str:
+def cut(place: FilePlace, texts: Mapping[str, str] | None = None) -> str:
     """The text at a place, which is within one line."""
     span = place.span
     assert span.line == span.end_line
@@ -90,7 +90,7 @@ def cut(place: Place, texts: Mapping[str, str] | None = None) -> str:
     )
 
 
-def with_text(place: Place, new: str) -> dict[str, str]:
+def with_text(place: FilePlace, new: str) -> dict[str, str]:
     """The files with other text at a place."""
     lines = files()[place.file].split("\n")
     line, span = lines[place.span.line - 1], place.span
@@ -287,7 +287,7 @@ def test_the_text_at_a_place(subject: str, text: str) -> None:
     rule = device().bgp.prefix_lists[0].rules[1]
     blocks = f"{rule.prefix} ge {rule.ge} le {rule.le}"
     known = {"leaf": device(), "peer": device().bgp.neighbors[0], "blocks": blocks}
-    place = where(parse(subject.format(**known)) if subject else ())
+    place = where(parse_subject(subject.format(**known)) if subject else ())
     assert place is not None
     assert cut(place) == text.format(**known)
 
@@ -306,7 +306,7 @@ def _in_tables() -> tuple[Device, dict[str, str]]:
     versions = {f"topology.{tier}.version": "202511" for tier in ("leaves", "spines")}
     fabric = build(shipped("dual-stack", versions | {"routing.delivery": "tables"}))
     one = fabric.device(LEAF)
-    return one, {file.path: file.text for file in platforms.writer("sonic").write(one, Index(fabric))}
+    return one, {file.path: file.text for file in platforms.writer_of_platform("sonic").write(one, Index(fabric))}
 
 
 @pytest.mark.parametrize(
@@ -333,13 +333,13 @@ def _in_tables() -> tuple[Device, dict[str, str]]:
 )
 def test_the_text_at_a_place_of_tables(subject: str, text: str) -> None:
     one, texts = _in_tables()
-    find = platforms.where("sonic", {name: body.encode() for name, body in texts.items()})
-    place = find((one.name, *parse(subject)))
+    find = platforms.make_place_finder("sonic", {name: body.encode() for name, body in texts.items()})
+    place = find((one.name, *parse_subject(subject)))
     assert place is not None
     assert cut(place, texts) == text
 
 
-def line_of(place: Place | None) -> str:
+def line_of(place: FilePlace | None) -> str:
     """The line of config_db.json at a place, and the table that it stands in."""
     assert place is not None
     lines = files()[place.file].split("\n")
@@ -364,7 +364,7 @@ def line_of(place: Place | None) -> str:
     ],
 )
 def test_the_row_of_a_place(subject: str, line: str) -> None:
-    assert line_of(where(parse(subject))) == line
+    assert line_of(where(parse_subject(subject))) == line
 
 
 def without(*keys: str) -> dict[str, str]:
@@ -407,7 +407,7 @@ def without(*keys: str) -> dict[str, str]:
 )
 def test_a_missing_part_has_the_nearest_row_for_a_place(subject: str, missing: tuple[str, ...], text: str) -> None:
     texts = without(*missing)
-    place = where(parse(subject), texts)
+    place = where(parse_subject(subject), texts)
     assert place is not None
     assert cut(place, texts) == text
 
@@ -461,13 +461,13 @@ router bgp 65100 vrf RED
 )
 def test_the_command_of_routing_in_several_vrfs(subject: str, text: str) -> None:
     texts = {"frr.conf": ROUTED}
-    place = where(parse(subject), texts)
+    place = where(parse_subject(subject), texts)
     assert place is not None
     assert cut(place, texts) == text
 
 
 def test_routing_without_its_command_or_file_has_a_place() -> None:
-    (absent,) = [where(parse("@neighbors/192.0.2.1/bfd"))]
+    (absent,) = [where(parse_subject("@neighbors/192.0.2.1/bfd"))]
     assert absent is not None
     assert cut(absent).startswith("router bgp ")
     neighbor = device().bgp.neighbors[0]
@@ -475,21 +475,21 @@ def test_routing_without_its_command_or_file_has_a_place() -> None:
     assert unset is not None
     assert cut(unset) == f"neighbor {neighbor.address} remote-as {neighbor.remote_asn}"
     alone = {"config_db.json": files()["config_db.json"]}
-    place = where(parse("@bgp/router_id"), alone)
+    place = where(parse_subject("@bgp/router_id"), alone)
     assert place is not None
     assert cut(place, alone) == f'"{device().bgp.asn}"'
-    assert where(parse("Ethernet0"), {"frr.conf": files()["frr.conf"]}) is None
-    assert where(parse("@bgp"), {"config_db.json": "{", "frr.conf": files()["frr.conf"]}) is not None
-    assert where(parse("Ethernet0"), {"config_db.json": "[]"}) is None
+    assert where(parse_subject("Ethernet0"), {"frr.conf": files()["frr.conf"]}) is None
+    assert where(parse_subject("@bgp"), {"config_db.json": "{", "frr.conf": files()["frr.conf"]}) is not None
+    assert where(parse_subject("Ethernet0"), {"config_db.json": "[]"}) is None
 
 
 @pytest.mark.parametrize("key", ["Ethernet0,Ethernet4|2-4", "Ethernet4,Ethernet0|3"])
 def test_ranges_and_port_lists_are_found(key: str) -> None:
     texts = {"config_db.json": json.dumps({"QUEUE": {"Ethernet0|0": {}, key: {"scheduler": "s"}}})}
-    place = where(parse("Ethernet0/qos/queues/3"), texts)
+    place = where(parse_subject("Ethernet0/qos/queues/3"), texts)
     assert place is not None
     assert cut(place, texts) == f'"{key}"'
-    place = where(parse("Ethernet0/qos/queues/3/scheduler"), texts)
+    place = where(parse_subject("Ethernet0/qos/queues/3/scheduler"), texts)
     assert place is not None
     assert cut(place, texts) == '"s"'
 
@@ -527,7 +527,7 @@ def test_layout_and_order_of_keys_mean_nothing(layout: str) -> None:
     texts = files() | {"config_db.json": LAYOUTS[layout](json.loads(files()["config_db.json"]))}
     assert list(differences(device(), read(texts))) == []
     for subject in ("Ethernet0/mtu_bytes", "Ethernet0/qos/dscp_to_tc/26", "@buffer_pools/ingress_lossless/percentage"):
-        place, before = where(parse(subject), texts), where(parse(subject))
+        place, before = where(parse_subject(subject), texts), where(parse_subject(subject))
         assert place is not None
         assert before is not None
         assert cut(place, texts) == cut(before)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from nodrop.model.reading import UNKNOWN_LINE, DeviceReading
+from nodrop.model.reading import UNKNOWN_LINE_NOTE_KIND, DeviceReading
 from nodrop.model.routing import (
     AsPathList,
     Bgp,
@@ -24,7 +24,9 @@ from support.sonic_configs import NAME, read, stock
 
 def notes(reading: DeviceReading) -> list[tuple[str, int | None]]:
     """The commands that were not understood, and their lines."""
-    assert all((note.kind, note.device, note.file) == (UNKNOWN_LINE, NAME, "frr.conf") for note in reading.notes)
+    assert all(
+        (note.kind, note.device, note.file) == (UNKNOWN_LINE_NOTE_KIND, NAME, "frr.conf") for note in reading.notes
+    )
     return [(note.message.split("`")[1], note.line) for note in reading.notes]
 
 

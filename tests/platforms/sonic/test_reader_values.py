@@ -11,7 +11,7 @@ from nodrop.errors import Problem
 from nodrop.model.buffers import BufferProfile, DynamicBuffers, Headroom
 from nodrop.model.fabric import Counter, Device, End, Interface, Loopback, Management, Trimming
 from nodrop.model.qos import PfcWatchdog, PriorityGroup, Scheduler
-from nodrop.model.reading import Cable, DeviceReading
+from nodrop.model.reading import CableEvidence, DeviceReading
 from nodrop.model.states import UNKNOWN
 from nodrop.platforms.sonic.reader import detect
 from support.sonic_configs import NAME, read, remarks, said, stock
@@ -386,8 +386,8 @@ def test_neighbors_are_evidence_for_cables() -> None:
         "y": {},
     }
     assert read(stock(DEVICE_NEIGHBOR=rows)).cables == (
-        Cable(local_port="Ethernet0", remote=End("spine1", "Ethernet4"), evidence="DEVICE_NEIGHBOR"),
-        Cable(local_port="Ethernet8", remote=End("s", ""), evidence="DEVICE_NEIGHBOR"),
+        CableEvidence(local_port="Ethernet0", remote=End("spine1", "Ethernet4"), evidence="DEVICE_NEIGHBOR"),
+        CableEvidence(local_port="Ethernet8", remote=End("s", ""), evidence="DEVICE_NEIGHBOR"),
     )
 
 

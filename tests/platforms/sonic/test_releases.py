@@ -9,14 +9,14 @@ import pytest
 
 import nodrop
 from nodrop import platforms
-from nodrop.design import adaptations
+from nodrop.design import find_adaptations
 from nodrop.errors import InputProblems, Unsupported
 from nodrop.intent.load import loads
 from nodrop.model.fabric import CounterStream, Device, Fabric, Trimming
 from nodrop.model.index import Index
-from nodrop.platforms.kit.traits import traits
-from nodrop.platforms.sonic.releases import RELEASES, SINCE, WAITS
-from nodrop.resources import home
+from nodrop.platforms.kit.traits import traits_of_platform
+from nodrop.platforms.sonic.releases import RELEASES, SINCE, WAITING_ANNOUNCEMENTS_FEATURE
+from nodrop.resources import resource_folder
 from support import random_values
 from support.random_fabrics import alone
 
@@ -38,7 +38,7 @@ DATABASES = {
 
 @cache
 def built(intent: str, release: str) -> Fabric:
-    text = (home("intents") / f"{intent}.yaml").read_text()
+    text = (resource_folder("intents") / f"{intent}.yaml").read_text()
     for tier in ('platform: nvue, version: "5.16"', 'platform: sonic, version: "202511"'):
         text = text.replace(tier, 'platform: sonic, version: "202505"')
     assert text.count('version: "202505"') == 2
@@ -99,8 +99,10 @@ def test_pools_have_shares_where_the_release_knows_them(release: str) -> None:
 
 
 def test_pools_without_shares_are_noted_and_even() -> None:
-    text = (home("intents") / "two-by-two.yaml").read_text().replace('version: "202505"', 'version: "202311"')
-    notes = adaptations(loads(text.encode(), "x.yaml"))
+    text = (
+        (resource_folder("intents") / "two-by-two.yaml").read_text().replace('version: "202505"', 'version: "202311"')
+    )
+    notes = find_adaptations(loads(text.encode(), "x.yaml"))
     assert {(one.path, one.reason) for one in notes} >= {
         ("leaf*/@buffer_pools/*", "SONiC shares its memory evenly among pools before 202405")
     }
@@ -118,8 +120,13 @@ def test_marks_are_counted_where_orchagent_counts_them(release: str) -> None:
 
 
 def test_marks_that_are_not_counted_are_noted() -> None:
-    text = (home("intents") / "two-by-two.yaml").read_text().replace('version: "202505"', 'version: "202411"')
-    assert {one.path for one in adaptations(loads(text.encode(), "x.yaml"))} == {"leaf*/@counters", "spine*/@counters"}
+    text = (
+        (resource_folder("intents") / "two-by-two.yaml").read_text().replace('version: "202505"', 'version: "202411"')
+    )
+    assert {one.path for one in find_adaptations(loads(text.encode(), "x.yaml"))} == {
+        "leaf*/@counters",
+        "spine*/@counters",
+    }
 
 
 @pytest.mark.parametrize("release", WRITTEN)
@@ -136,7 +143,7 @@ def test_a_history_of_pauses_is_kept_where_the_release_and_the_asic_have_one(
 @pytest.mark.parametrize("release", WRITTEN)
 def test_polling_is_bounded_by_the_release(release: str) -> None:
     most = 3000 if release < "202511" else 1000
-    assert traits("sonic", release).watchdog.polling_ms == (100, most)
+    assert traits_of_platform("sonic", release).watchdog.polling_ms == (100, most)
 
 
 @pytest.mark.parametrize("release", WRITTEN)
@@ -162,7 +169,7 @@ NEEDED = [
     ("a pool of both directions", "buffer_pools/1/direction", "both", "buffer_pools/egress_lossy/direction"),
     ("a map of traffic classes to DSCPs", f"{QOS}/tc_to_dscp", (1,) * 16, f"{QOS}/tc_to_dscp"),
     ("queues 8 and 9", f"{QOS}/tc_to_queue", (9,) * 16, f"{QOS}/tc_to_queue"),
-    (WAITS, "bgp/suppress_fib_pending", True, "bgp/suppress_fib_pending"),
+    (WAITING_ANNOUNCEMENTS_FEATURE, "bgp/suppress_fib_pending", True, "bgp/suppress_fib_pending"),
     (
         "packet trimming",
         "trimming",
@@ -201,9 +208,9 @@ def test_everything_that_is_not_in_all_releases_is_tried() -> None:
 def test_the_flow_label_is_hashed_where_the_release_knows_it(release: str) -> None:
     device = replace(built("two-by-two", release).device("leaf1"), hash_fields=("dst-ip", "ipv6-flow-label"))
     try:
-        said = json.loads(platforms.writer("sonic").write(device, Index(alone(device)))[0].text)["SWITCH_HASH"][
-            "GLOBAL"
-        ]
+        said = json.loads(platforms.writer_of_platform("sonic").write(device, Index(alone(device)))[0].text)[
+            "SWITCH_HASH"
+        ]["GLOBAL"]
     except Unsupported as refused:
         said = str(refused)
     assert said == (
@@ -217,7 +224,7 @@ def test_the_flow_label_is_hashed_where_the_release_knows_it(release: str) -> No
 
 def test_services_are_written_read_and_found() -> None:
     text = (
-        (home("intents") / "two-by-two.yaml")
+        (resource_folder("intents") / "two-by-two.yaml")
         .read_text()
         .replace("routing: {asn", "routing: {hash: [src-ip, dst-ip], asn")
     )
@@ -249,7 +256,11 @@ def test_services_are_written_read_and_found() -> None:
     ],
 )
 def test_services_that_a_release_lacks_are_refused(release: str, added: str, said: tuple[str, str]) -> None:
-    text = (home("intents") / "two-by-two.yaml").read_text().replace('version: "202505"', f'version: "{release}"')
+    text = (
+        (resource_folder("intents") / "two-by-two.yaml")
+        .read_text()
+        .replace('version: "202505"', f'version: "{release}"')
+    )
     if added.startswith("hash"):
         text = text.replace("routing: {asn", f"routing: {{{added}, asn")
     else:
@@ -269,7 +280,7 @@ def test_what_a_release_lacks_is_refused(release: str, what: str, where: str, va
     )
     assert isinstance(device, Device)
     try:
-        platforms.writer("sonic").write(device, Index(alone(device)))
+        platforms.writer_of_platform("sonic").write(device, Index(alone(device)))
         said = ""
     except Unsupported as refused:
         said = str(refused)

@@ -10,11 +10,17 @@ from nodrop.engine.verdicts import judge
 from nodrop.model.fabric import Fabric
 from nodrop.model.reading import Reading, Remark
 from nodrop.platforms.sonic import schema_check
-from nodrop.platforms.sonic.schema import FILE, Schema, release_of, releases, schema
-from nodrop.syntax.plain import NOT_PLAIN, load
+from nodrop.platforms.sonic.schema import (
+    SCHEMA_FILE,
+    Schema,
+    release_of_database_version,
+    schema_of_release,
+    schema_releases,
+)
+from nodrop.syntax.plain import NOT_PLAIN_YAML, load_plain_yaml
 from support.sonic_configs import read, stock
 
-ALL = (*releases(), None)
+ALL = (*schema_releases(), None)
 
 
 def remarks(release: str = "202505", **tables: Any) -> tuple[Remark, ...]:
@@ -30,12 +36,12 @@ def told(release: str = "202505", **tables: Any) -> list[tuple[str, str]]:
 
 
 def test_the_file_is_read_by_the_quick_reader() -> None:
-    assert load(FILE.read_text()) is not NOT_PLAIN
+    assert load_plain_yaml(SCHEMA_FILE.read_text()) is not NOT_PLAIN_YAML
 
 
 @pytest.mark.parametrize("release", ALL, ids=str)
 def test_every_table_of_a_release_compiles_and_refers_to_tables_that_there_are(release: str | None) -> None:
-    of_release = schema(release)
+    of_release = schema_of_release(release)
     names = set(of_release.names())
     assert len(names) > 150
     for name in names:
@@ -59,10 +65,10 @@ def expected(of_release: Schema, table: str, field: str) -> str:
 
 
 def test_ranges_are_those_of_the_release() -> None:
-    assert expected(schema("202505"), "PFC_WD", "POLL_INTERVAL") == "a number in 100..3000"
-    assert expected(schema("202511"), "PFC_WD", "POLL_INTERVAL") == "a number in 100..1000"
-    assert schema("202505").elsewhere("PFC_WD", "pfc_stat_history") == "since 202511"
-    assert schema("202505").elsewhere("PFC_WD", "stat_history") == ""
+    assert expected(schema_of_release("202505"), "PFC_WD", "POLL_INTERVAL") == "a number in 100..3000"
+    assert expected(schema_of_release("202511"), "PFC_WD", "POLL_INTERVAL") == "a number in 100..1000"
+    assert schema_of_release("202505").elsewhere("PFC_WD", "pfc_stat_history") == "since 202511"
+    assert schema_of_release("202505").elsewhere("PFC_WD", "stat_history") == ""
 
 
 @pytest.mark.parametrize(
@@ -79,7 +85,7 @@ def test_ranges_are_those_of_the_release() -> None:
     ],
 )
 def test_release_of_a_version(version: object, release: str | None) -> None:
-    assert release_of(version) == release
+    assert release_of_database_version(version) == release
 
 
 def watchdog(**fields: str) -> dict[str, dict[str, str]]:
@@ -232,7 +238,9 @@ def test_a_configuration_is_checked_by_the_models_of_its_release(
 
 def invalid(**tables: Any) -> list[str]:
     """Return the kinds of faults for which the models of 202505 refuse the stock configuration with other tables."""
-    return list(schema_check.invalid(stock(VERSIONS={"DATABASE": {"VERSION": "version_202505_01"}}, **tables)))
+    return list(
+        schema_check.invalid_fault_kinds(stock(VERSIONS={"DATABASE": {"VERSION": "version_202505_01"}}, **tables))
+    )
 
 
 def hashed(*fields: str) -> dict[str, Any]:
@@ -304,7 +312,7 @@ def test_numbers_are_compared_as_numbers_also_where_they_are_equal() -> None:
 
 
 def test_a_row_of_a_fixed_name_has_its_defaults_also_where_it_is_absent() -> None:
-    tables = schema("202505").tables({"SCHEDULER": {}})
+    tables = schema_of_release("202505").tables({"SCHEDULER": {}})
     assert tables.row("MGMT_VRF_CONFIG", "vrf_global")["mgmtVrfEnabled"] == "false"
     assert tables.row("VLAN_INTERFACE", "Vlan9") == {}
 
@@ -316,7 +324,7 @@ def test_a_key_is_the_same_with_spaces_around_its_parts() -> None:
 
 
 def test_a_default_may_have_spaces() -> None:
-    table = schema("202505").table("BANNER_MESSAGE")
+    table = schema_of_release("202505").table("BANNER_MESSAGE")
     assert table is not None
     assert table.fixed["global"].defaults["login"] == "Debian GNU/Linux 11"
     assert table.fixed["global"].defaults["logout"] == ""

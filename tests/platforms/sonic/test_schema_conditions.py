@@ -2,10 +2,10 @@
 
 import pytest
 
-from nodrop.platforms.sonic.schema_conditions import Tables, condition_of
+from nodrop.platforms.sonic.schema_conditions import ConditionTables, parse_condition
 
 ROW = {"name": "Eth1/2.10", "vlan": 10, "absent-not": "", "many": ("a", "b"), "mode": "on"}
-TABLES = Tables(
+TABLES = ConditionTables(
     {
         "PORT": {"Ethernet1/2": {"speed": "9"}, "on": {"speed": "8"}},
         "MEMBER": {"x": {"port": "on", "tag-mode": "u"}, "y": {"port": "on"}, "z": {"tag-mode": "u", "port": "off"}},
@@ -51,9 +51,9 @@ TABLES = Tables(
     ],
 )
 def test_a_function_returns_what_xpath_says(text: str, holds: bool) -> None:
-    assert condition_of(text).holds(ROW, TABLES) is holds
+    assert parse_condition(text).holds(ROW, TABLES) is holds
 
 
 def test_a_condition_names_the_tables_and_fields_that_it_reads() -> None:
-    condition = condition_of("vlan: rows(DNS) > 0 and PORT[before(name, '.')]")
+    condition = parse_condition("vlan: rows(DNS) > 0 and PORT[before(name, '.')]")
     assert (condition.subject, condition.tables, condition.names) == ("vlan", {"DNS", "PORT"}, {"name"})

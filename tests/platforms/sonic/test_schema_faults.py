@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from nodrop.platforms.sonic import schema_check, schema_rows
 from nodrop.platforms.sonic.config import MAX_REMARKS
-from nodrop.platforms.sonic.schema import releases, schema
+from nodrop.platforms.sonic.schema import schema_of_release, schema_releases
 from support.sonic_configs import read, stock
 
 TOLD = {
@@ -203,7 +203,7 @@ def test_what_the_models_let_pass_is_left_to_other_rules(case: str) -> None:
 
 def test_all_tables_of_the_cases_are_known_to_every_release() -> None:
     tables = {path[0] for edits, kind in REFUSED.values() for path in edits if kind != "unknown-table"}
-    assert [table for table in sorted(tables) if schema("202305").table(table) is None] == []
+    assert [table for table in sorted(tables) if schema_of_release("202305").table(table) is None] == []
 
 
 def test_names_of_unknown_tables_are_guessed_for_as_many_as_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -229,8 +229,8 @@ VALUES = ANY | st.lists(ANY, max_size=3) | st.dictionaries(st.text(max_size=2), 
 @st.composite
 def changed(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
     """Return a release, and the stock configuration with rows of one table whose fields have any values."""
-    release = draw(st.sampled_from(releases()))
-    tables = [table for name in schema(release).names() if (table := schema(release).table(name))]
+    release = draw(st.sampled_from(schema_releases()))
+    tables = [table for name in schema_of_release(release).names() if (table := schema_of_release(release).table(name))]
     named = {(table.name, row.name): row for table in tables for row in (*table.fixed.values(), *table.keyed.values())}
     name, row = draw(st.sampled_from([(name, row) for (name, _), row in sorted(named.items(), key=lambda one: one[0])]))
     part = st.sampled_from(["Ethernet0", "Vlan9", "3", " 3", "x", ""])
@@ -243,14 +243,14 @@ def changed(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
 def test_no_value_of_a_field_stops_the_check(case: tuple[str, dict[str, Any]]) -> None:
     release, config = case
     config["VERSIONS"] = {"DATABASE": {"VERSION": f"version_{release}_01"}} if release.isdecimal() else {}
-    assert set(schema_check.invalid(config)) <= TOLD
+    assert set(schema_check.invalid_fault_kinds(config)) <= TOLD
 
 
 @pytest.mark.parametrize("value", [None, 1, [], ["x"], {}, {"x": []}], ids=repr)
 def test_a_value_of_any_shape_can_be_searched_for(value: Any) -> None:
     config = edited({("VLAN_MEMBER", "Vlan9|Ethernet0"): {"port": value, "tagging_mode": value}})
     config["VERSIONS"] = {"DATABASE": {"VERSION": "version_202505_01"}}
-    assert "unknown-field" in list(schema_check.invalid(config))
+    assert "unknown-field" in list(schema_check.invalid_fault_kinds(config))
 
 
 def test_a_null_in_a_field_that_does_not_exist_is_one_fault() -> None:

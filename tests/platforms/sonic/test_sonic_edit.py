@@ -18,8 +18,8 @@ from nodrop.model.fabric import Device, Fabric, Interface, SampledCounters
 from nodrop.model.qos import PfcWatchdog, Scheduler
 from nodrop.model.routing import StaticRoute
 from nodrop.model.states import UNKNOWN
-from nodrop.model.subject import parse, text
-from nodrop.platforms import editor
+from nodrop.model.subject import parse_subject, subject_text
+from nodrop.platforms import find_editor
 from nodrop.platforms.sonic.edit import edit
 from nodrop.platforms.sonic.edit_qos import _cell_uses
 from support.json_text import applied, entries
@@ -32,7 +32,7 @@ WATCHDOG = PfcWatchdog(priorities=(3, 4), detection_ms=200, restoration_ms=400, 
 
 
 def made(document: str, *changes: tuple[str, Any], old: Any = UNKNOWN) -> Edit:
-    wanted = [Change(subject=(NAME, *parse(subject)), old=old, new=new) for subject, new in changes]
+    wanted = [Change(subject=(NAME, *parse_subject(subject)), old=old, new=new) for subject, new in changes]
     return edit({"config_db.json": document.encode()}, wanted)
 
 
@@ -42,7 +42,7 @@ def tables(one: Edit) -> Any:
 
 def patched(one: Edit, table: str) -> dict[str, Any]:
     """The operations on a table: path below it, value (None where it is taken out)."""
-    steps = [step for step in one.steps if parse(step.path)[1] == table]
+    steps = [step for step in one.steps if parse_subject(step.path)[1] == table]
     return {step.path.removeprefix(f"/{table}"): step.value for step in steps}
 
 
@@ -268,13 +268,13 @@ def test_brackets_and_lists_of_ports_stay_as_their_owner_spells_them() -> None:
 
 def test_what_the_switch_works_out_follows_and_is_told() -> None:
     one = made(dumped(stock(CABLE_LENGTH={"AZURE": {PORT: "5m", OTHER: "5m"}})), (f"{PORT}/cable_length_m", 40))
-    assert {text(change.subject) for change in one.follows} == {
+    assert {subject_text(change.subject) for change in one.follows} == {
         f"{NAME}/{PORT}/qos/priority_groups/{group}/buffer/{part}"
         for group in (3, 4)
         for part in ("size_bytes", "headroom/xoff_bytes")
     }
     both = made(dumped(stock()), (f"{PORT}/qos/pfc_rx_priorities", (3,)))
-    assert [text(change.subject) for change in both.follows] == [f"{NAME}/{PORT}/qos/pfc_tx_priorities"]
+    assert [subject_text(change.subject) for change in both.follows] == [f"{NAME}/{PORT}/qos/pfc_tx_priorities"]
 
 
 @pytest.mark.parametrize(
@@ -347,11 +347,11 @@ def test_a_file_that_is_no_json_is_a_problem() -> None:
 
 
 def test_a_platform_is_asked_for_its_editor() -> None:
-    one = editor("sonic")
+    one = find_editor("sonic")
     assert one is not None
     assert one.edit({"config_db.json": dumped(stock()).encode()}, [], name=NAME) == Edit()
     with pytest.raises(KeyError):
-        editor("none such")
+        find_editor("none such")
 
 
 LAYOUTS: dict[str, Callable[[Any], str]] = {
@@ -444,7 +444,7 @@ def test_any_document_takes_any_changes_and_nothing_else(
     data = json.loads(document.removeprefix("\ufeff"))
     changes = list({subject.format(port=port): value for (subject, value), port in wanted}.items())
     one = made(document, *changes)
-    refused = {text(item.change.subject[1:]): item.line for item in one.by_hand}
+    refused = {subject_text(item.change.subject[1:]): item.line for item in one.by_hand}
     assert all(any(word in line for word in REFUSED) for line in refused.values()), refused
     after = one.files["config_db.json"].decode() if one.files else document
     kept = [(subject, value) for subject, value in changes if subject not in refused]
@@ -456,13 +456,13 @@ def test_any_document_takes_any_changes_and_nothing_else(
 def _compare(old: Device, new: Device, changes: Sequence[tuple[str, Any]], one: Edit) -> None:
     fabric = Fabric(name="", mode="lossless", devices=(old,))
     for subject, value in changes:
-        fabric = set_value(fabric, (NAME, *parse(subject)), value)
+        fabric = set_value(fabric, (NAME, *parse_subject(subject)), value)
     told = {change.subject for change in one.follows}
     for found in differences(fabric.devices[0], new):
         area, *rest = found.path
         subject = (NAME, *rest) if area == "interfaces" else (NAME, f"@{area}", *rest)
-        assert any(word in subject for word in FOLLOWS), text(subject)
-        assert subject in told, text(subject)
+        assert any(word in subject for word in FOLLOWS), subject_text(subject)
+        assert subject in told, subject_text(subject)
 
 
 def _compare_bytes(document: str, after: str) -> None:

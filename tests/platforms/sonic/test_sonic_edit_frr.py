@@ -11,10 +11,10 @@ from nodrop.model.fabric import Fabric
 from nodrop.model.reading import Source
 from nodrop.model.routing import BgpNeighbor, StaticRoute
 from nodrop.model.states import UNKNOWN
-from nodrop.model.subject import parse
+from nodrop.model.subject import parse_subject
 from nodrop.platforms.frr import rows as frr_rows
-from nodrop.platforms.frr.commands import Row
-from nodrop.platforms.kit.bindings import Within
+from nodrop.platforms.frr.commands import CommandBinding
+from nodrop.platforms.kit.bindings import NumberRangeCheck
 from nodrop.platforms.sonic.edit import edit
 from nodrop.platforms.sonic.reader import read_device
 from support.single_faults import clean, written
@@ -29,7 +29,9 @@ def bundle() -> dict[str, bytes]:
 
 def edited(files: dict[str, bytes], **changes: object) -> Edit:
     spelt = {subject.replace("__", "/").replace("AT", "@"): value for subject, value in changes.items()}
-    return edit(files, [Change(subject=("leaf1", *parse(one)), old=UNKNOWN, new=new) for one, new in spelt.items()])
+    return edit(
+        files, [Change(subject=("leaf1", *parse_subject(one)), old=UNKNOWN, new=new) for one, new in spelt.items()]
+    )
 
 
 def lines(old: bytes, new: bytes) -> tuple[list[str], list[str]]:
@@ -83,7 +85,7 @@ def test_one_line_says_it(subject: str, value: object, gone: list[str], come: li
     sources = [(Source(name=name, display=name), raw) for name, raw in (old | dict(made.files)).items()]
     device = read_device("leaf1", sources).device
     fabric = Fabric(name="", mode="lossless", devices=(device,))
-    assert get_value(fabric, ("leaf1", *parse(subject))) == value
+    assert get_value(fabric, ("leaf1", *parse_subject(subject))) == value
 
 
 MAPS = ("FABRIC-IN", "FABRIC-OUT")
@@ -104,10 +106,10 @@ WORDS: dict[str, object] = {
 }
 
 
-def another(row: Row, part: str, old: object) -> object:
+def another(row: CommandBinding, part: str, old: object) -> object:
     """Return a value of the field of a row that is not the old one."""
     for bounds in row.refuses:
-        if isinstance(bounds, Within):
+        if isinstance(bounds, NumberRangeCheck):
             return bounds.high if old != bounds.high else bounds.low
     if isinstance(old, bool):
         return not old
@@ -131,23 +133,23 @@ def test_a_field_of_each_row_is_edited_and_taken_back() -> None:
     key = "@neighbors/10.1.1.225"
     fabric = read_back(old)
     written_rows = {
-        "@bgp": [row for row in frr_rows.OF_PROCESS.rows if row.encode and row.field not in LEFT_OUT],
-        key: [row for row in frr_rows.OF_SESSION.rows if row.encode and row.field not in OF_OTHERS],
-        f"{key}/ipv6": [row for row in frr_rows.CARRIED.rows if row.field not in OF_OTHERS],
+        "@bgp": [row for row in frr_rows.ALL_PROCESS_COMMANDS.rows if row.encode and row.field not in LEFT_OUT],
+        key: [row for row in frr_rows.ALL_SESSION_COMMANDS.rows if row.encode and row.field not in OF_OTHERS],
+        f"{key}/ipv6": [row for row in frr_rows.SESSION_FAMILY_COMMANDS.rows if row.field not in OF_OTHERS],
     }
     values = {}
     for part, rows in written_rows.items():
         for row in rows:
             subject = f"{part}/{row.field}"
-            values[subject] = another(row, part, get_value(fabric, ("leaf1", *parse(subject))))
+            values[subject] = another(row, part, get_value(fabric, ("leaf1", *parse_subject(subject))))
     values[f"{key}/remote_asn"] = 65009  # an internal session fits in no group of external ones
     assert len(values) > 25
     made = edited(old, **values)
     assert [one.line for one in made.by_hand] == []
     new = old | dict(made.files)
     there = read_back(new)
-    assert {subject: get_value(there, ("leaf1", *parse(subject))) for subject in values} == values
-    back = edited(new, **{subject: get_value(fabric, ("leaf1", *parse(subject))) for subject in values})
+    assert {subject: get_value(there, ("leaf1", *parse_subject(subject))) for subject in values} == values
+    back = edited(new, **{subject: get_value(fabric, ("leaf1", *parse_subject(subject))) for subject in values})
     assert back.by_hand == ()
     assert read_back(old | dict(back.files)) == fabric
 

@@ -8,7 +8,7 @@ import pytest
 
 from nodrop.model.change import Edit
 from nodrop.platforms.sonic.edit import between
-from nodrop.platforms.sonic.turns import turns
+from nodrop.platforms.sonic.turns import tables_after_each_patch
 from support.json_text import applied
 from support.sonic_configs import NAME
 from support.sonic_gcu import OTHER, PORT, TIMES, switch
@@ -126,4 +126,4 @@ def test_a_table_that_is_none_is_one_turn() -> None:
     """The updater takes nothing then, in whatever order."""
     old, new = rescheduled(PORT, OTHER)
     new["QUEUE"] = ["Ethernet0|0"]
-    assert list(turns(old, new)) == [new]
+    assert list(tables_after_each_patch(old, new)) == [new]

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from nodrop.platforms.sonic.releases import RELEASES
-from nodrop.platforms.sonic.schema import schema
-from nodrop.platforms.sonic.unknown_tables import designed_tables, harmless_tables, parsed_tables
+from nodrop.platforms.sonic.schema import schema_of_release
+from nodrop.platforms.sonic.unknown_tables import harmless_tables, parsed_tables, unreleased_table_subjects
 from support.sonic_configs import read_bundle, stock
 
 UNKNOWN = {
@@ -50,7 +50,7 @@ def test_a_harmless_table_is_so_for_its_values(tables: Mapping[str, Any], expect
 
 
 def test_no_table_is_in_both_lists_and_each_is_of_a_release() -> None:
-    known = {table for release in RELEASES for table in schema(release).names()}
+    known = {table for release in RELEASES for table in schema_of_release(release).names()}
     assert parsed_tables() & harmless_tables().keys() == set()
     assert (parsed_tables() | harmless_tables().keys()) - known == set()
 
@@ -76,11 +76,11 @@ def test_a_designed_table_is_unknown_in_the_newest_release_and_named_in_others(
     reading = read_bundle({"config_db.json": text})
     about_tables = [remark for remark in reading.remarks if remark.facts.get("table") == f"'{table}'"]
     found = [(remark.kind, remark.facts["hint"]) for remark in about_tables]
-    expected = [(kind, f"; it belongs to {designed_tables()[table]}, which is newer")] if kind else []
+    expected = [(kind, f"; it belongs to {unreleased_table_subjects()[table]}, which is newer")] if kind else []
     assert found == expected
     assert [note.about for note in reading.notes if note.kind == "unknown-line"] == ([] if kind else [table])
 
 
 def test_no_known_release_has_a_designed_table() -> None:
-    known = {table for release in RELEASES for table in schema(release).names()}
-    assert designed_tables().keys() & known == set()
+    known = {table for release in RELEASES for table in schema_of_release(release).names()}
+    assert unreleased_table_subjects().keys() & known == set()

@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from nodrop.cache import code
+from nodrop.cache import code_digest
 from support.fuzzing import corpora
 from support.fuzzing.coverage import Coverage
 from support.fuzzing.mutation import Files, syntax_of
@@ -101,7 +101,7 @@ class Campaign:
         if not path.exists():
             return False
         raw = path.read_bytes()
-        if raw[:32] != code():
+        if raw[:32] != code_digest():
             return False
         self.seen = int.from_bytes(raw[32:], "little")
         return True
@@ -125,7 +125,7 @@ class Campaign:
         """Write what a later run begins with."""
         self.counts.blocks = self.seen.bit_count()
         _replace(self.folder / "counts.json", json.dumps(asdict(self.counts), indent=1).encode())
-        _replace(self.folder / "seen.bin", code() + self.seen.to_bytes(self.coverage.blocks + 1, "little"))
+        _replace(self.folder / "seen.bin", code_digest() + self.seen.to_bytes(self.coverage.blocks + 1, "little"))
 
     def run(self, inputs: int, until: float | None = None, silence_s: float = SILENCE_S) -> None:
         """Try so many inputs more, or as many as fit in before `until` (of `time.monotonic`)."""

@@ -15,13 +15,13 @@ from unittest import mock
 
 import nodrop
 from nodrop import platforms
-from nodrop.engine.example_setup import Setting
+from nodrop.engine.example_setup import PlatformExamples
 from nodrop.engine.rules import shipped
 from nodrop.inputs import is_intent
 from nodrop.platforms import hosts
 from nodrop.platforms.kit.artifact import Artifact
-from nodrop.publish.tree import MANIFEST
-from nodrop.resources import home
+from nodrop.publish.tree import MANIFEST_FILE
+from nodrop.resources import resource_folder
 from support.fuzzing.mutation import Files
 from support.fuzzing.texts import Pairs, Tree, Unreadable, dump, load
 from support.golden_outputs import INTENTS, configurations
@@ -140,12 +140,16 @@ def _examples(platform: str) -> tuple[Files, ...]:
         for rule in shipped():
             for example in rule.examples:
                 edits = example.artifact or {}
-                if platform in edits and platform not in platforms.writable_names() and platform != platforms.HOSTS:
+                if (
+                    platform in edits
+                    and platform not in platforms.writable_platforms()
+                    and platform != platforms.HOSTS_PLATFORM
+                ):
                     made.append({path: text.encode() for path, text in edits[platform].items()})
                 elif platform in edits:
-                    speaks = next((one for one in edits if one in platforms.writable_names()), "sonic")
+                    speaks = next((one for one in edits if one in platforms.writable_platforms()), "sonic")
                     with contextlib.suppress(_Enough):
-                        list(Setting(speaks).artifact(edits, example.intent or {}))
+                        list(PlatformExamples(speaks).artifact(edits, example.intent or {}))
     return tuple(made)
 
 
@@ -271,13 +275,13 @@ def _acltool_rules() -> Iterator[str]:
 def _hosts() -> Iterator[Files]:
     for path in sorted(GOLDEN.glob("*/hosts/*")):
         yield {f"hosts/{path.name}": path.read_bytes()}
-    for files in _examples(platforms.HOSTS):
+    for files in _examples(platforms.HOSTS_PLATFORM):
         own = {path: raw for path, raw in files.items() if path.startswith("hosts/")}
         if own:
             yield own
     for text in _texts(_ALL):
         raw = text.encode("utf-8", "surrogatepass")
-        if hosts.detect(raw):
+        if hosts.has_nic_settings(raw):
             yield {"hosts/gpu1.yaml" if b"apiVersion" in raw else "hosts/gpu1.txt": raw}
 
 
@@ -368,9 +372,9 @@ def _baselines() -> Iterator[Files]:
 def _manifests() -> Iterator[Files]:
     from support.fuzzing.prepared import build_of
 
-    intent = (home("intents") / "two-by-two.yaml").read_bytes()
+    intent = (resource_folder("intents") / "two-by-two.yaml").read_bytes()
     built = build_of(intent)
-    assert f"build/{MANIFEST}" in built
+    assert f"build/{MANIFEST_FILE}" in built
     few = {path: raw for path, raw in built.items() if path.startswith(("build/.", f"build/{LEAF}/", "build/fabric"))}
     yield {"intent.yaml": intent, **few}
 

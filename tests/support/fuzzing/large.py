@@ -300,11 +300,11 @@ NAMES = tuple(_FORMATS)
 
 LIMITS = {
     **dict.fromkeys(("nvue", "nvue-set", "frr", "onyx", "nclu", "cumulus", "cumulus-qos"), MAX_TEXT_BYTES),
-    "hosts": hosts.MAX_BYTES,
-    "intent": load.MAX_BYTES,
-    "config": reading.MAX_BYTES,
-    "pyproject": reading.MAX_BYTES,
-    "profile": profile.MAX_BYTES,
+    "hosts": hosts.MAX_HOST_FILE_BYTES,
+    "intent": load.MAX_INTENT_BYTES,
+    "config": reading.MAX_CONFIG_BYTES,
+    "pyproject": reading.MAX_CONFIG_BYTES,
+    "profile": profile.MAX_PROFILE_BYTES,
     "rule": rule_loader.MAX_RULE_BYTES,
 }
 """The most bytes that nodrop reads of a format, where that is less than 10 MB: such inputs are tried too."""

@@ -29,7 +29,7 @@ from nodrop.engine.verdicts import judge
 from nodrop.intent.load import loads as load_intent
 from nodrop.model.reading import Reading
 from nodrop.model.routing import Bgp
-from nodrop.publish.tree import MANIFEST, Manifest
+from nodrop.publish.tree import MANIFEST_FILE, Manifest
 
 HANG_S = 10.0
 """How long a command may take for one input, in seconds of processor time: other work on the machine does not count."""
@@ -178,7 +178,7 @@ def _profile(folder: Path) -> bool:
 
 
 def _stated(folder: Path) -> bool:
-    path = folder / context.FILE
+    path = folder / context.FABRIC_FILE
     context.loads(path.read_bytes(), str(path))
     return True
 
@@ -190,7 +190,7 @@ def _baseline(folder: Path) -> bool:
 
 def _manifest(folder: Path) -> bool:
     try:
-        Manifest.from_bytes((folder / "build" / MANIFEST).read_bytes())
+        Manifest.from_bytes((folder / "build" / MANIFEST_FILE).read_bytes())
     except ValueError:
         return False
     return True
@@ -214,7 +214,7 @@ def _entry(folder: Path) -> bool:
         store = cache.Store(folder, b"", b"")
         settings = outcome_cache.judging.Settings(store=store)
         what = inputs.find([str(folder / "leaf1")]).only()
-        outcome_cache.outcome_of(what, settings)
+        outcome_cache.check_or_recall_outcome(what, settings)
     return len(dropped) < len(asked)
 
 
@@ -296,7 +296,7 @@ TARGETS = (
             ("import", "leaf1", "--profile", "profile.yaml", *_QUIET),
         ),
     ),
-    Target("stated", OTHER, {context.FILE: "yaml"}, _stated, _ALL),
+    Target("stated", OTHER, {context.FABRIC_FILE: "yaml"}, _stated, _ALL),
     Target(
         "baseline",
         OTHER,
@@ -313,7 +313,7 @@ TARGETS = (
     Target(
         "manifest",
         OTHER,
-        {MANIFEST: "json"},
+        {MANIFEST_FILE: "json"},
         _manifest,
         (
             ("lint", "build", *_QUIET),

@@ -553,13 +553,13 @@ def test_lost_packets_are_told_one_by_one(lost: Mapping[str, str]) -> None:
 
 
 def test_that_everything_is_lost_takes_few_questions(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reaching, "MOST", 3)
+    monkeypatch.setattr(reaching, "MAX_REACHABILITY_QUESTIONS", 3)
     seen = observed(_many(), fates={("leaf1", to): word for to, word in _all_lost("NO_ROUTE").items()})
     assert set(seen.seen["reach"].values()) == {"no route"}
 
 
 def test_what_too_many_questions_would_tell_is_not_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reaching, "MOST", 3)
+    monkeypatch.setattr(reaching, "MAX_REACHABILITY_QUESTIONS", 3)
     seen = observed(_many(), fates={("leaf1", "10.0.1.3"): "NO_ROUTE"})
     reasons = set(seen.unseen["reach"].values())
     assert reasons == {"Batfish shows one lost packet per switch and question, and 3 questions did not tell all"}

@@ -7,10 +7,10 @@ import pytest
 import nodrop
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 from nodrop.routing.observation import OBSERVATION_CHECKS
 from nodrop.validating import compute_observation
-from nodrop.validating.batfish import difference, observe
+from nodrop.validating.batfish import compare_builds, observe_in_batfish
 from support.batfish_frozen import shown
 from support.batfish_recording import record
 from support.designs import build, shipped
@@ -18,7 +18,7 @@ from support.routing_faults import FAULTS, Fault, edited
 
 SERVICE = os.environ.get("NODROP_BATFISH", "")
 RECORD = os.environ.get("NODROP_BATFISH_RECORD", "")
-INTENTS = sorted(path.stem for path in home("intents").glob("*.yaml"))
+INTENTS = sorted(path.stem for path in resource_folder("intents").glob("*.yaml"))
 
 pytestmark = [
     pytest.mark.batfish_live,
@@ -32,7 +32,7 @@ def _agrees(reading: Reading) -> str:
     A device of which a line is refused that matters is taken in part, and that is no difference.
     """
     index = Index(reading.fabric)
-    there, seen = compute_observation(index), observe(reading, index, SERVICE)
+    there, seen = compute_observation(index), observe_in_batfish(reading, index, SERVICE)
     harmed = {(one.device,): "in part" for one in seen.refused if one.matters}
     wrong = []
     for check in OBSERVATION_CHECKS:
@@ -61,7 +61,7 @@ def test_two_builds_of_one_intent_lose_nothing() -> None:
     fabric = build(shipped("two-by-two"))
     other = build(shipped("two-by-two", {"topology.spines.platform": "nvue", "topology.spines.version": "5.16"}))
     old, new = (nodrop.read_back(tuple(nodrop.write(one)), one) for one in (fabric, other))
-    found = difference(old, new, SERVICE)
+    found = compare_builds(old, new, SERVICE)
     assert found.flows == ()
 
 

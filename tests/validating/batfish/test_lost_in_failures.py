@@ -8,11 +8,11 @@ import pytest
 from nodrop.model.fabric import End, Fabric
 from nodrop.model.index import Index
 from nodrop.routing.observation import Observation, failure_item, route_item
-from nodrop.validating import compute_observation, destinations
+from nodrop.validating import compute_observation, destination_prefixes_by_leaf
 from nodrop.validating.batfish import failures
-from nodrop.validating.batfish.comparing import Flow, Side, compare_reachability
-from nodrop.validating.batfish.failures import Called, Tried, try_failures
-from nodrop.validating.batfish.service import Loaded
+from nodrop.validating.batfish.comparing import ComparedBuild, DifferingFlow, compare_reachability
+from nodrop.validating.batfish.failures import BatfishNames, FailureResults, try_failures
+from nodrop.validating.batfish.service import LoadedSnapshot
 from support.designs import build, shipped
 
 CABLE = "leaf1:Ethernet224--spine1:Ethernet0"
@@ -62,19 +62,25 @@ def fabric() -> Fabric:
     return build(shipped("two-by-two"))
 
 
-def all_of(fabric: Fabric) -> Called:
+def all_of(fabric: Fabric) -> BatfishNames:
     ends = [end for link in fabric.links for end in (link.a, link.b)]
-    return Called(
+    return BatfishNames(
         nodes={device.name: device.name.upper() for device in fabric.devices},
         ports={end: End(end.node.upper(), end.port) for end in ends},
     )
 
 
-def outcome(fabric: Fabric, base: Pretended, seen: Observation | None = None, called: Called | None = None) -> Tried:
+def outcome(
+    fabric: Fabric, base: Pretended, seen: Observation | None = None, called: BatfishNames | None = None
+) -> FailureResults:
     index = Index(fabric)
-    loaded = cast("Loaded", base)
+    loaded = cast("LoadedSnapshot", base)
     return try_failures(
-        loaded, called or all_of(fabric), fabric, seen or compute_observation(index), destinations(index)
+        loaded,
+        called or all_of(fabric),
+        fabric,
+        seen or compute_observation(index),
+        destination_prefixes_by_leaf(index),
     )
 
 
@@ -161,7 +167,7 @@ def test_what_the_snapshot_does_not_have_cannot_fail(fabric: Fabric) -> None:
     whole = all_of(fabric)
     ports = {end: name for end, name in whole.ports.items() if end != End("spine1", "Ethernet0")}
     nodes = {device: node for device, node in whole.nodes.items() if device != "leaf1"}
-    found = outcome(fabric, Pretended(nothing), called=Called(nodes=nodes, ports=ports))
+    found = outcome(fabric, Pretended(nothing), called=BatfishNames(nodes=nodes, ports=ports))
     assert found.unseen == {
         failure_item("leaf1"): "leaf1 is not in the snapshot that Batfish reads",
         failure_item(CABLE): "spine1:Ethernet0 is not in the snapshot that Batfish reads",
@@ -187,15 +193,19 @@ def test_a_loss_in_ipv6_is_one_that_batfish_cannot_see(fabric: Fabric) -> None:
     assert found.unseen == {failure_item("spine1"): "it also loses IPv6 prefixes, and Batfish reads no IPv6 routes"}
 
 
-def compared(fabric: Fabric, answers: Answers, same: bool = False) -> tuple[tuple[Flow, ...], Pretended, list[str]]:
+def compared(
+    fabric: Fabric, answers: Answers, same: bool = False
+) -> tuple[tuple[DifferingFlow, ...], Pretended, list[str]]:
     old, new = Pretended(answers, "old"), Pretended(answers, "old" if same else "new")
     whole = all_of(fabric)
     leaves = frozenset({"leaf1", "leaf2"})
     sides = [
-        Side(loaded=cast("Loaded", one), called=whole, fabric=fabric, leaves=leaves, texts={"leaf1": one.name})
+        ComparedBuild(
+            loaded=cast("LoadedSnapshot", one), called=whole, fabric=fabric, leaves=leaves, texts={"leaf1": one.name}
+        )
         for one in (old, new)
     ]
-    found = compare_reachability(sides[0], sides[1], destinations(Index(fabric)))
+    found = compare_reachability(sides[0], sides[1], destination_prefixes_by_leaf(Index(fabric)))
     return found.flows, new, list(found.notes)
 
 
@@ -236,7 +246,7 @@ def lossy(question: str, given: Mapping[str, Any]) -> Sequence[Row]:
 
 def test_what_differs_is_told_apart_by_prefix_and_once_for_a_device(fabric: Fabric) -> None:
     flows, new, told = compared(fabric, lossy)
-    gained = Flow(
+    gained = DifferingFlow(
         source="leaf1",
         port="Ethernet0",
         prefix="10.0.0.2/32",
@@ -245,7 +255,7 @@ def test_what_differs_is_told_apart_by_prefix_and_once_for_a_device(fabric: Fabr
         new="ACCEPTED",
         lost=False,
     )
-    lost = Flow(
+    lost = DifferingFlow(
         source="leaf1", port="", prefix="10.2.2.0/24", destination="10.2.2.9", old="ACCEPTED", new="NO_ROUTE", lost=True
     )
     assert flows == (gained, lost)
@@ -253,7 +263,7 @@ def test_what_differs_is_told_apart_by_prefix_and_once_for_a_device(fabric: Fabr
 
 
 def test_what_was_not_told_apart_is_said(fabric: Fabric, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nodrop.validating.batfish.comparing.QUESTIONS", 3)
+    monkeypatch.setattr("nodrop.validating.batfish.comparing.MAX_QUESTIONS", 3)
     flows, new, told = compared(fabric, lossy)
     assert len(new.asked) == 3
     assert {(one.prefix, one.lost) for one in flows} == {("10.0.0.2/32", False), ("10.2.2.0/24", True)}

@@ -11,7 +11,7 @@ from nodrop.model.index import Index
 from nodrop.model.reading import Reading
 from nodrop.routing.observation import OBSERVATION_CHECKS, Observation
 from nodrop.validating import compute_observation
-from nodrop.validating.batfish import difference, observe
+from nodrop.validating.batfish import compare_builds, observe_in_batfish
 from support.batfish_frozen import CASES, HERE, Fault, faults, faulty, read, shown
 from support.batfish_recording import AGAINST, ANSWERS, REPAIRED
 from support.batfish_recordings import Recording, Stale, parameters, replayed
@@ -43,7 +43,7 @@ def seen(name: str, reading: Reading) -> tuple[Observation, Observation]:
     """What Batfish sees, and what is computed."""
     index = Index(reading.fabric)
     with replayed(ANSWERS / f"{name}.json"):
-        return observe(reading, index, NOWHERE), compute_observation(index)
+        return observe_in_batfish(reading, index, NOWHERE), compute_observation(index)
 
 
 def compare(name: str, text: str, update: bool) -> None:
@@ -85,14 +85,14 @@ def _by_name(name: str) -> Fault:
 )
 def test_what_a_build_loses_against_the_one_before(name: str, lost: list[tuple[str, str, str]], tmp_path: Path) -> None:
     with replayed(ANSWERS / f"{name}-against.json"):
-        found = difference(sound("two-by-two"), faulty(_by_name(name), tmp_path), NOWHERE)
+        found = compare_builds(sound("two-by-two"), faulty(_by_name(name), tmp_path), NOWHERE)
     assert [(one.source, one.prefix, one.new) for one in found.flows] == lost
     assert {(one.port, one.lost, one.old) for one in found.flows} <= {("", True, "ACCEPTED")}
 
 
 def test_what_a_build_gains_is_told_apart_from_what_it_loses(tmp_path: Path) -> None:
     with replayed(ANSWERS / "filter-repaired.json"):
-        found = difference(faulty(_by_name("filter"), tmp_path), sound("two-by-two"), NOWHERE)
+        found = compare_builds(faulty(_by_name("filter"), tmp_path), sound("two-by-two"), NOWHERE)
     assert [(one.source, one.prefix, one.old, one.lost) for one in found.flows] == [
         ("leaf1", "10.2.2.0/24", "NO_ROUTE", False),
         ("leaf2", "10.2.1.0/24", "NO_ROUTE", False),
@@ -118,7 +118,7 @@ def test_another_failure_than_the_recorded_has_no_answers(monkeypatch: pytest.Mo
     index = Index(reading.fabric)
     monkeypatch.setitem(compute_observation(index).seen["failures"], ("@fabric", "failures", "spine2"), frozenset())  # type: ignore[arg-type]
     with replayed(ANSWERS / "two-by-two.json"), pytest.raises(Stale, match="without spine2"):
-        observe(reading, index, NOWHERE)
+        observe_in_batfish(reading, index, NOWHERE)
 
 
 def test_recordings_hold_nothing_that_nobody_asks() -> None:

@@ -12,10 +12,10 @@ import pytest
 
 from nodrop.model.fabric import Fabric
 from nodrop.model.reading import Reading
-from nodrop.platforms.frr.harmless import Block, Harmless, rows
+from nodrop.platforms.frr.harmless import BlockKind, Harmless, harmless_rows
 from nodrop.validating.twin import box, looking
 from nodrop.validating.twin import lab as lab_module
-from nodrop.validating.twin.daemons import HOME, Boot, Daemons
+from nodrop.validating.twin.daemons import DAEMONS_FOLDER, BootConfiguration, Daemons
 from nodrop.validating.twin.lab import TwinLab
 from nodrop.validating.twin.plan import NamespaceKey
 from nodrop.validating.twin.starting import prepare_start
@@ -43,7 +43,7 @@ CONFLICTING = frozenset({"update-delay ..."})
 """Rows of a process that FRR takes only without another row of no block (`bgp update-delay`)."""
 OPENS_A_BLOCK = frozenset({"line ...", "bmp ..."})
 """Rows after which `exit` leads back to the block that they are in."""
-INSIDE: dict[Block, tuple[str, ...]] = {
+INSIDE: dict[BlockKind, tuple[str, ...]] = {
     "top": (),
     "process": ("router bgp",),
     "session": ("router bgp",),
@@ -58,13 +58,15 @@ State = tuple[Tables, dict[str, str]]
 
 
 def typed() -> list[Harmless]:
-    return [row for row in rows() if row.line not in PRINTED | NEEDS_MORE]
+    return [row for row in harmless_rows() if row.line not in PRINTED | NEEDS_MORE]
 
 
 def state(lab: TwinLab) -> State:
     """Return the tables of all switches, and the states of all sessions."""
     sessions = {
-        "/".join(item): session.state for node in lab.devices for item, session in looking.sessions(lab, node).items()
+        "/".join(item): session.state
+        for node in lab.devices
+        for item, session in looking.bgpd_sessions(lab, node).items()
     }
     return tables(lab), sessions
 
@@ -93,7 +95,10 @@ class WithModules(Daemons):
 
 
 def _try(
-    _tell: box.ReportProgress, fabric: Fabric, boots: Mapping[str, Boot], given: list[tuple[Block, str, bool, bool]]
+    _tell: box.ReportProgress,
+    fabric: Fabric,
+    boots: Mapping[str, BootConfiguration],
+    given: list[tuple[BlockKind, str, bool, bool]],
 ) -> list[tuple[str, str]]:
     with mock.patch.object(lab_module, "Daemons", WithModules):
         lab = TwinLab(fabric, boots)
@@ -105,7 +110,7 @@ def _try(
     while (now := state(lab)) != before:
         before = now
         time.sleep(5)
-    home = HOME / lab.plan.spaces[NamespaceKey(NODE)]
+    home = DAEMONS_FOLDER / lab.plan.spaces[NamespaceKey(NODE)]
     asn = next(line for line in lab.vtysh(NODE, "show running-config").splitlines() if line.startswith("router bgp"))
     port = lab.plan.names.get(NODE, {}).get(PORT, PORT)
     found = []
@@ -134,7 +139,7 @@ def with_every_line(text: str) -> str:
 
     A `no` of what is off, as FRR would not write it, is tried alone.
     """
-    blocks: dict[Block, list[str]] = {}
+    blocks: dict[BlockKind, list[str]] = {}
     for row in (one for one in typed() if one.takes_line and one.line not in CONFLICTING):
         line = row.command.removesuffix(" ...")
         line = f"neighbor {NEIGHBOR} {line}" if row.block == "session" else line
@@ -145,13 +150,15 @@ def with_every_line(text: str) -> str:
     for line in text.splitlines():
         lines += [line, *(of_process if f"neighbor {NEIGHBOR} remote-as" in line else ())]
     assert len(lines) == len(text.splitlines()) + len(of_process)
-    named: tuple[Block, ...] = ("interface", "vrf", "bfd profile")
+    named: tuple[BlockKind, ...] = ("interface", "vrf", "bfd profile")
     for block in named:
         lines += [*INSIDE[block], *(f" {line}" for line in blocks.get(block, ())), *("exit" for _ in INSIDE[block])]
     return "\n".join([*blocks["top"], *lines, ""])
 
 
-def _started(_tell: box.ReportProgress, fabric: Fabric, boots: Mapping[str, Boot]) -> tuple[Tables, list[str]]:
+def _started(
+    _tell: box.ReportProgress, fabric: Fabric, boots: Mapping[str, BootConfiguration]
+) -> tuple[Tables, list[str]]:
     """Return the tables and sessions once nothing changes any more, and the refused lines of the switch."""
     with mock.patch.object(lab_module, "Daemons", WithModules):
         lab = TwinLab(fabric, boots)

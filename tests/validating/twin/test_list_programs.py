@@ -11,7 +11,7 @@ from nodrop.model.access import AccessEntry, AccessList, Bits, PortRange, Stage
 from nodrop.model.states import UNKNOWN
 from nodrop.model.values import replace_fields
 from nodrop.routing.filtering import Packets, decide_packets
-from nodrop.routing.prefixes import Address, address
+from nodrop.routing.prefixes import Address, parse_address
 from nodrop.routing.session_packets import single_address_range
 from nodrop.validating.twin import bpf
 from nodrop.validating.twin.bpf import BpfInstruction, BpfProgram, JumpLabel
@@ -21,7 +21,7 @@ from support.frames import Frame
 
 
 def at(text: str) -> Address:
-    found = address(text)
+    found = parse_address(text)
     assert found is not None
     return found
 

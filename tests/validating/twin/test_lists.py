@@ -10,10 +10,10 @@ from nodrop.model.fabric import Device, End, Fabric, Interface, Link
 from nodrop.model.states import UNKNOWN
 from nodrop.model.values import replace_fields
 from nodrop.validating.twin.list_programs import DROP, PASS
-from nodrop.validating.twin.lists import Filters, build_filters
+from nodrop.validating.twin.lists import TwinFilters, build_filters
 from nodrop.validating.twin.packets import ProbePacket
-from nodrop.validating.twin.plan import NamespaceKey, Nic, plan
-from nodrop.validating.twin.reaching import Lost
+from nodrop.validating.twin.plan import NamespaceKey, TwinInterface, plan_twin
+from nodrop.validating.twin.reaching import DeniedPacket
 from support.bpf_machine import interpreted
 from support.frames import Frame
 from validating.twin.test_list_programs import FOUR, at
@@ -29,7 +29,7 @@ def site(*entries: AccessEntry, ports: tuple[str | None, ...] = ("p1",), stage: 
     return AccessList(name="A", entries=entries, bindings=bindings, **more)
 
 
-def applied(*lists: AccessList, **device: Any) -> Filters:
+def applied(*lists: AccessList, **device: Any) -> TwinFilters:
     """Return what applies lists of switch a, whose ports p1 and p2 lead to switch b."""
     made = {"interfaces": PORTS, **device}
     devices = (
@@ -38,16 +38,16 @@ def applied(*lists: AccessList, **device: Any) -> Filters:
     )
     links = tuple(Link(a=End("a", f"p{n}"), b=End("b", f"p{n}")) for n in (1, 2))
     fabric = Fabric(name="pair", mode="lossless", devices=devices, links=links)
-    return build_filters(fabric, plan(fabric))
+    return build_filters(fabric, plan_twin(fabric))
 
 
-def where(found: Filters) -> dict[str, list[str]]:
+def where(found: TwinFilters) -> dict[str, list[str]]:
     """Return the ways by the interfaces at which programs run, all of switch a."""
     assert {space.node for space, _ in found.programs} <= {"a"}
     return {name: [way for way, _ in rows] for (_, name), rows in found.programs.items()}
 
 
-def verdicts(found: Filters, name: str, frame: Frame) -> list[bool]:
+def verdicts(found: TwinFilters, name: str, frame: Frame) -> list[bool]:
     """Return of each program at an interface whether it drops a frame."""
     rows = next(rows for (_, at_name), rows in found.programs.items() if at_name == name)
     ends = [interpreted(program, frame.raw()) for _, program in rows]
@@ -225,7 +225,7 @@ HERE, BEHIND = (NamespaceKey("a"), "p1"), (NamespaceKey("a"), "p2")
     ],
 )
 def test_the_entry_that_drops_a_packet_is_named(rules: AccessList, where: tuple[NamespaceKey, str], said: str) -> None:
-    assert applied(rules).cause(Lost(FROM_HOST, where, ("p1",))) == said
+    assert applied(rules).cause(DeniedPacket(FROM_HOST, where, ("p1",))) == said
 
 
 EGRESS = site(replace_fields(DENY, name="7"), stage="egress")
@@ -243,7 +243,7 @@ OTHER = replace_fields(site(DENY, ports=("p2",), stage="egress"), name="B")
 )
 def test_only_lists_where_the_route_of_a_packet_leaves_drop_it(leaves_by: tuple[str, ...], named: str) -> None:
     said = named and f", dropped by {named} where it leaves a"
-    assert applied(EGRESS, OTHER).cause(Lost(FROM_HOST, HERE, leaves_by)) == said
+    assert applied(EGRESS, OTHER).cause(DeniedPacket(FROM_HOST, HERE, leaves_by)) == said
 
 
 def test_entries_of_ports_of_a_vlan_drop_what_leaves_by_it() -> None:
@@ -251,16 +251,16 @@ def test_entries_of_ports_of_a_vlan_drop_what_leaves_by_it() -> None:
     found = applied(EGRESS, OTHER, interfaces=ports, vlans=(VLAN,))
     (bridge,) = (name for space, name in found.bridged if space == NamespaceKey("a"))
     said = ", dropped by entry 1 of access list B where it leaves a"
-    assert found.cause(Lost(FROM_HOST, HERE, (bridge,))) == said
+    assert found.cause(DeniedPacket(FROM_HOST, HERE, (bridge,))) == said
 
 
 def test_packets_for_a_switch_and_from_it_pass_lists_for_others_and_for_the_control_plane() -> None:
-    to_switch = Lost(FROM_HOST._replace(target=at("10.0.1.0")), HERE, ())
+    to_switch = DeniedPacket(FROM_HOST._replace(target=at("10.0.1.0")), HERE, ())
     assert applied(site(DENY)).cause(to_switch) == ", dropped there by entry 1 of access list A"
     stages: tuple[Stage, ...] = ("transit", "control-plane")
     for stage in stages:
         assert applied(site(DENY, stage=stage)).cause(to_switch) == ""
-    from_switch = Lost(ProbePacket(NamespaceKey("a"), at("10.0.7.1"), at("10.0.1.0")), None, ("p1",))
+    from_switch = DeniedPacket(ProbePacket(NamespaceKey("a"), at("10.0.7.1"), at("10.0.1.0")), None, ("p1",))
     named = ", dropped by entry 1 of access list A where it leaves a"
     assert applied(site(DENY, stage="egress")).cause(from_switch) == ""
     assert applied(site(DENY, stage="egress", own_packets=True)).cause(from_switch) == named
@@ -270,7 +270,7 @@ def test_packets_for_a_switch_and_from_it_pass_lists_for_others_and_for_the_cont
 
 
 def test_a_frame_that_is_seen_nowhere_is_dropped_at_the_other_end_of_its_cable() -> None:
-    lost = Lost(ProbePacket(NamespaceKey("b"), at("10.0.7.1"), at("10.9.9.9"), "p1"), None, ("p1",))
+    lost = DeniedPacket(ProbePacket(NamespaceKey("b"), at("10.0.7.1"), at("10.9.9.9"), "p1"), None, ("p1",))
     assert applied(site(DENY)).cause(lost) == ", dropped by entry 1 of access list A where it enters a"
     assert applied(site(DENY, ports=("p2",))).cause(lost) == ""
 
@@ -278,14 +278,14 @@ def test_a_frame_that_is_seen_nowhere_is_dropped_at_the_other_end_of_its_cable()
 @pytest.mark.parametrize(("stage", "expected"), [("egress", True), ("transit-out", True), ("ingress", False)])
 def test_it_is_known_where_lists_act_on_what_leaves(stage: Stage, expected: bool) -> None:
     fabric_filters = applied(site(DENY, stage=stage))
-    nics = [Nic(space=NamespaceKey("a"), name=name, leg=name) for name in ("p1", "p2")]
+    nics = [TwinInterface(space=NamespaceKey("a"), name=name, leg=name) for name in ("p1", "p2")]
     assert [fabric_filters.filters_egress(nic) for nic in nics] == [expected, False]
 
 
 def test_an_entry_for_another_port_drops_nothing_here() -> None:
     found = applied(site(replace_fields(DENY, interfaces=("p2",)), ports=(None,)))
-    assert found.cause(Lost(FROM_HOST, HERE, ())) == ""
-    assert found.cause(Lost(FROM_HOST, BEHIND, ())) == ", dropped there by entry 1 of access list A"
+    assert found.cause(DeniedPacket(FROM_HOST, HERE, ())) == ""
+    assert found.cause(DeniedPacket(FROM_HOST, BEHIND, ())) == ", dropped there by entry 1 of access list A"
 
 
 def test_notes_name_some_switches() -> None:
@@ -294,7 +294,7 @@ def test_notes_name_some_switches() -> None:
         for number in range(10)
     )
     fabric = Fabric(name="ten", mode="lossless", devices=devices)
-    (told,) = build_filters(fabric, plan(fabric)).rendered_notes
+    (told,) = build_filters(fabric, plan_twin(fabric)).rendered_notes
     assert told.endswith("(s0, s1, s2, s3, s4, s5, s6, s7 and 2 more switches)")
 
 
@@ -302,4 +302,4 @@ def test_lists_that_act_nowhere_or_are_not_known_make_no_note() -> None:
     assert list(applied(site(DENY, ports=())).rendered_notes) == []
     devices = (Device(name="a", platform="sonic", access_lists=UNKNOWN),)
     fabric = Fabric(name="one", mode="lossless", devices=devices)
-    assert list(build_filters(fabric, plan(fabric)).rendered_notes) == []
+    assert list(build_filters(fabric, plan_twin(fabric)).rendered_notes) == []

@@ -11,7 +11,7 @@ from nodrop.model.routing import Bgp, BgpNeighbor, StaticRoute
 from nodrop.model.values import replace_fields
 from nodrop.routing.observation import Observation, ObservationCheck
 from nodrop.validating import compute_observation
-from nodrop.validating.twin import Options, observe
+from nodrop.validating.twin import Options, observe_in_twin
 from nodrop.validating.twin.starting import prepare_start
 from support.designs import build, shipped
 from support.twin_runs import needed
@@ -25,7 +25,7 @@ def seen(reading: Reading) -> tuple[Observation, Observation]:
     """What is computed of a fabric, and what its twin shows."""
     needed()
     index = Index(reading.fabric)
-    return compute_observation(index), observe(reading, index, options=ONLY)
+    return compute_observation(index), observe_in_twin(reading, index, options=ONLY)
 
 
 def differences(own: Observation, twin: Observation) -> dict[object, tuple[object, object]]:

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(autouse=True)
 def _there() -> None:
     try:
-        observing.available()
+        observing.require_twin_support()
     except ServiceUnavailable as error:
         require("twin", available=False, reason=str(error))
 

@@ -9,14 +9,14 @@ from nodrop.model.fabric import Device, End, Fabric, Interface, Link, Loopback
 from nodrop.model.routing import Bgp, BgpNeighbor
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.validating.twin import daemons
-from nodrop.validating.twin.daemons import Boot, RefusedFrrLine, parse_refusals
+from nodrop.validating.twin.daemons import BootConfiguration, RefusedFrrLine, parse_refusals
 from nodrop.validating.twin.lab import TwinLab
 from nodrop.validating.twin.observing import can_line_matter
-from nodrop.validating.twin.plan import NamespaceKey, Plan, plan
+from nodrop.validating.twin.plan import NamespaceKey, Plan, plan_twin
 from nodrop.validating.twin.waiting import (
     COALESCE_S,
+    MAX_PATIENCE_FACTOR,
     MAX_SESSION_DROPS,
-    MAX_SHOWN_MOVING,
     QUIET_PERIOD_S,
     SettledState,
     wait_until_settled,
@@ -30,7 +30,7 @@ def pair(links: tuple[Link, ...] = TWO, **both: object) -> Plan:
     """Two switches with ports p1 and p2, cabled, and what both have."""
     ports = (Interface(name="p1"), Interface(name="p2"))
     devices = tuple(Device(name=name, platform="sonic", **{"interfaces": ports, **both}) for name in "ab")  # type: ignore[arg-type]
-    return plan(Fabric(name="pair", mode="lossless", devices=devices, links=links))
+    return plan_twin(Fabric(name="pair", mode="lossless", devices=devices, links=links))
 
 
 def cables(made: Plan) -> set[tuple[str, str | None]]:
@@ -99,7 +99,7 @@ def test_an_end_of_unknown_mtu_has_that_of_the_other_end(
         Device(name=name, platform="sonic", interfaces=(Interface(name="p1", mtu_bytes=mtu_bytes),))
         for name, mtu_bytes in zip("ab", stated, strict=True)
     )
-    (wire,) = plan(Fabric(name="pair", mode="lossless", devices=devices, links=TWO[:1])).wires
+    (wire,) = plan_twin(Fabric(name="pair", mode="lossless", devices=devices, links=TWO[:1])).wires
     assert wire.b is not None
     assert (wire.a.mtu_bytes, wire.b.mtu_bytes) == made
 
@@ -160,22 +160,22 @@ def test_a_refused_line_about_logs_or_the_asic_does_not_matter() -> None:
 @pytest.fixture
 def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TwinLab:
     """A lab of one device that runs no daemon; what vtysh does is what a test has `entering` do."""
-    monkeypatch.setattr(daemons, "HOME", tmp_path)
+    monkeypatch.setattr(daemons, "DAEMONS_FOLDER", tmp_path)
     fabric = Fabric(name="one", mode="lossless", devices=(Device(name="a", platform="sonic"),))
-    return TwinLab(fabric, {"a": Boot(text="hostname a\n", daemons=(), profile="datacenter")})
+    return TwinLab(fabric, {"a": BootConfiguration(text="hostname a\n", daemons=(), profile="datacenter")})
 
 
 def test_daemons_that_read_their_configuration_for_too_long_are_dead(
     lab: TwinLab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(daemons, "entering", lambda _: ("sh", "-c", "exec sleep 30"))
+    monkeypatch.setattr(daemons, "namespace_command_prefix", lambda _: ("sh", "-c", "exec sleep 30"))
     monkeypatch.setattr(daemons, "_START_S", 0.1)
     lab.boot("a")
     assert lab.dead == {"a": "vtysh is not done with its configuration after 0.1 s"}
 
 
 def test_what_daemons_print_that_is_no_utf_8_is_replaced(lab: TwinLab, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(daemons, "entering", lambda _: ("printf", r"line 1: %% bad \377\n"))
+    monkeypatch.setattr(daemons, "namespace_command_prefix", lambda _: ("printf", r"line 1: %% bad \377\n"))
     lab.boot("a")
     assert (lab.refused["a"], lab.dead) == ((RefusedFrrLine(1, "% bad \ufffd"),), {})
 
@@ -247,4 +247,4 @@ def test_routes_that_never_stop_changing_are_given_up(monkeypatch: pytest.Monkey
     standing = clock(monkeypatch)
     changing = _Told(*({"up": 1, "got": number} for number in range(10_000)))
     assert wait_until_settled(changing, {_SESSION}, patience_s=5) == SettledState(True, {}, moving=True)
-    assert 5 * MAX_SHOWN_MOVING <= standing.monotonic() < 5 * MAX_SHOWN_MOVING + 3
+    assert 5 * MAX_PATIENCE_FACTOR <= standing.monotonic() < 5 * MAX_PATIENCE_FACTOR + 3

@@ -7,9 +7,9 @@ from nodrop.model.fabric import Device, End, Fabric, Host, HostPort, Link
 from nodrop.model.index import Index
 from nodrop.routing.observation import Observation
 from nodrop.validating import compute_observation
-from nodrop.validating.twin import Options, observe, sampling
+from nodrop.validating.twin import Options, observe_in_twin, sampling
 from nodrop.validating.twin.sampling import Sample, compute_sample_observation, describe_sample_coverage, sample_fabric
-from nodrop.validating.twin.work import Part
+from nodrop.validating.twin.work import PartialObservation
 from support.designs import build, shipped
 from support.twin_runs import needed
 
@@ -103,7 +103,7 @@ def test_only_what_is_computed_alike_is_claimed_of_the_whole() -> None:
     taken = sample_fabric(Index(fabric), 4)
     own = compute_sample_observation(taken, whole)
     assert names(taken) == {"leaf1", "leaf2", "spine1", "spine2"}
-    part = Part(seen={check: dict(items) for check, items in own.seen.items()}, unseen={})
+    part = PartialObservation(seen={check: dict(items) for check, items in own.seen.items()}, unseen={})
     found = describe_sample_coverage(part, taken, own, whole)
     wanted = ("leaf1", "@routes", "", "10.0.0.2/32")
     assert found.seen["routes"][wanted] == whole.seen["routes"][wanted]
@@ -124,7 +124,7 @@ def test_a_sample_that_does_what_is_not_computed_of_it_is_told() -> None:
     taken = sample_fabric(Index(fabric), 4)
     own = compute_sample_observation(taken, whole)
     item = ("leaf1", "@routes", "", "10.0.0.2/32")
-    part = Part(seen={"routes": {**own.seen["routes"], item: frozenset({"Ethernet128"})}}, unseen={})
+    part = PartialObservation(seen={"routes": {**own.seen["routes"], item: frozenset({"Ethernet128"})}}, unseen={})
     assert describe_sample_coverage(part, taken, own, whole).seen["routes"][item] == frozenset({"Ethernet128"})
 
 
@@ -140,7 +140,7 @@ def test_a_sample_runs_and_says_so() -> None:
     index = Index(reading.fabric)
     whole = compute_observation(index)
     lines: list[str] = []
-    seen: Observation = observe(reading, index, options=Options(devices=3), progress=lines.append)
+    seen: Observation = observe_in_twin(reading, index, options=Options(devices=3), progress=lines.append)
     why = "the twin ran a sample of 3 of 4 devices"
     assert lines[0] == why
     assert seen.notes[1].startswith(why)

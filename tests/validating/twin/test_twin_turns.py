@@ -8,7 +8,7 @@ from clos import two_tier
 from nodrop.model.fabric import Fabric
 from nodrop.model.index import Index
 from nodrop.proofs.deadlock import DeadlockCheck, Names, check_deadlock
-from nodrop.routing import compute
+from nodrop.routing import compute_control_plane
 from support.lossless_fabrics import links_between, lossless, ring
 from support.twin_runs import needed
 from support.twin_turns import TwinTurn, turns_taken
@@ -52,7 +52,7 @@ LEAVES = lossless(two_tier(6, 2, shared=False, filtered=False))
 )
 def test_packets_take_each_turn_of_a_circle(fabric: Fabric, failed: str, circles: int) -> None:
     ends = links_between(fabric, failed)
-    check = check_deadlock(compute(Index(fabric), ends))
+    check = check_deadlock(compute_control_plane(Index(fabric), ends))
     assert len(check.circles) == circles
     turns = list(turns_of(check))
     assert [turn for turn, taken in zip(turns, turns_taken(fabric, ends, turns), strict=True) if not taken] == []

@@ -7,7 +7,7 @@ from nodrop.model.fabric import Fabric
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
 from nodrop.validating import compute_observation
-from nodrop.validating.twin import observe
+from nodrop.validating.twin import observe_in_twin
 from support.designs import build, shipped
 from support.twin_runs import needed
 
@@ -26,7 +26,7 @@ def test_all_that_is_computed_is_seen(name: str) -> None:
     index = Index(reading.fabric)
     own = compute_observation(index)
     lines: list[str] = []
-    seen = observe(reading, index, progress=lines.append)
+    seen = observe_in_twin(reading, index, progress=lines.append)
     assert seen.refused == ()
     for check, items in own.seen.items():
         found = {item: seen.seen[check].get(item, seen.blind(check, item)) for item in items}

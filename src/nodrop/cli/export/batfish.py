@@ -4,19 +4,19 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nodrop.cli.options import Sections, configured, into
-from nodrop.cli.reading import Stated, stating
+from nodrop.cli.options import SectionedHelpCommand, add_site_options, output_folder_option
+from nodrop.cli.reading import ReadingOptions, add_reading_options
 
 if TYPE_CHECKING:
     from nodrop.judging import Settings
 
 
-@click.command(cls=Sections)
+@click.command(cls=SectionedHelpCommand)
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path())
-@into
-@stating
-@configured
-def command(paths: tuple[str, ...], output: str, stated: Stated, settings: "Settings") -> int:
+@output_folder_option
+@add_reading_options
+@add_site_options
+def command(paths: tuple[str, ...], output: str, stated: ReadingOptions, settings: "Settings") -> int:
     """Write a Batfish snapshot of a fabric.
 
     PATH is as for `nodrop lint`: configurations of one fabric, or an intent. DIR gets the configurations, cables
@@ -31,20 +31,20 @@ def command(paths: tuple[str, ...], output: str, stated: Stated, settings: "Sett
       nodrop export batfish intent.yaml -o snapshot
     """
     from nodrop.cli.main import WRONG
-    from nodrop.cli.output import tell
+    from nodrop.cli.output import write_error_line
     from nodrop.cli.writing import write_folder
-    from nodrop.export.batfish import LAYER1, NAMES, report_omissions, snapshot
+    from nodrop.export.batfish import LAYER1_FILE, SNAPSHOT_FILE_PATTERNS, build_snapshot, report_omissions
 
     reading = stated.whole(paths, settings)
     if reading is None:
-        tell(f"nothing was written to {output}")
+        write_error_line(f"nothing was written to {output}")
         return WRONG
-    new_snapshot = snapshot(reading)
-    write_folder(output, new_snapshot.files, NAMES, mark=LAYER1)
+    new_snapshot = build_snapshot(reading)
+    write_folder(output, new_snapshot.files, SNAPSHOT_FILE_PATTERNS, mark=LAYER1_FILE)
     for line in report_omissions(new_snapshot):
-        tell(line)
+        write_error_line(line)
     hosts = sum(name.startswith("hosts/") for name in new_snapshot.files)
-    tell(
+    write_error_line(
         f"{output}: {len(new_snapshot.names) - hosts} switches, {hosts} hosts, "
         f"{new_snapshot.links} cables, {len(new_snapshot.files)} files"
     )

@@ -4,24 +4,24 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nodrop.cli.options import OUTPUT, Sections, configured, into, option
-from nodrop.cli.reading import Stated, stating
+from nodrop.cli.options import OUTPUT, SectionedHelpCommand, add_site_options, option, output_folder_option
+from nodrop.cli.reading import ReadingOptions, add_reading_options
 
 if TYPE_CHECKING:
     from nodrop.judging import Settings
 
 
 def _image_help() -> str:
-    from nodrop.platforms import default
-    from nodrop.platforms.kit.virtual_switches import makers
+    from nodrop.platforms import default_platform
+    from nodrop.platforms.kit.virtual_switches import makers_by_platform
 
-    able = sorted(makers(), key=lambda platform: (platform != default(), platform))
+    able = sorted(makers_by_platform(), key=lambda platform: (platform != default_platform(), platform))
     return f"Image of the switches of a platform ({', '.join(able)}), or of hosts (repeatable)."
 
 
-@click.command(cls=Sections)
+@click.command(cls=SectionedHelpCommand)
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path())
-@into
+@output_folder_option
 @option(
     OUTPUT,
     "--image",
@@ -30,9 +30,11 @@ def _image_help() -> str:
     metavar="PLATFORM=IMAGE",
     described=_image_help,
 )
-@stating
-@configured
-def command(paths: tuple[str, ...], output: str, named: tuple[str, ...], stated: Stated, settings: "Settings") -> int:
+@add_reading_options
+@add_site_options
+def command(
+    paths: tuple[str, ...], output: str, named: tuple[str, ...], stated: ReadingOptions, settings: "Settings"
+) -> int:
     """Write a containerlab topology of a fabric.
 
     PATH is as for `nodrop lint`: configurations of one fabric, or an intent. DIR gets a topology file and the
@@ -47,29 +49,29 @@ def command(paths: tuple[str, ...], output: str, named: tuple[str, ...], stated:
       nodrop export containerlab intent.yaml -o lab
     """
     from nodrop.cli.main import WRONG
-    from nodrop.cli.output import tell
+    from nodrop.cli.output import write_error_line
     from nodrop.cli.writing import write_folder
-    from nodrop.export.containerlab import images, lab, patterns
+    from nodrop.export.containerlab import export_lab, image_keys, lab_file_patterns
 
-    chosen = _parse_image_options(named, images())
+    chosen = _parse_image_options(named, image_keys())
     reading = stated.whole(paths, settings)
     if reading is None:
-        tell(f"nothing was written to {output}")
+        write_error_line(f"nothing was written to {output}")
         return WRONG
-    new_lab = lab(reading, chosen)
-    write_folder(output, new_lab.files, patterns(), mark=new_lab.topology)
+    new_lab = export_lab(reading, chosen)
+    write_folder(output, new_lab.files, lab_file_patterns(), mark=new_lab.topology)
     for text in (*new_lab.remarks, *(f"changed: {change}" for change in new_lab.changed)):
-        tell(text)
-    tell(
+        write_error_line(text)
+    write_error_line(
         f"{output}: {new_lab.switches} switches, {new_lab.hosts} hosts, "
         f"{new_lab.cables} cables, {len(new_lab.files)} files"
     )
-    tell(f"start it with: containerlab deploy -t {output}/{new_lab.topology}")
+    write_error_line(f"start it with: containerlab deploy -t {output}/{new_lab.topology}")
     return 0
 
 
 def _parse_image_options(image_options: tuple[str, ...], platforms: tuple[str, ...]) -> dict[str, str]:
-    from nodrop.cli.options import unknown
+    from nodrop.cli.options import unknown_word_message
 
     chosen: dict[str, str] = {}
     for text in image_options:
@@ -77,6 +79,6 @@ def _parse_image_options(image_options: tuple[str, ...], platforms: tuple[str, .
         if not equals or not image or not image.isprintable() or " " in image:
             raise click.UsageError(f"--image {text}: expected PLATFORM=IMAGE")
         if name not in platforms:
-            raise click.UsageError(unknown("platform", name, platforms))
+            raise click.UsageError(unknown_word_message("platform", name, platforms))
         chosen[name] = image
     return chosen

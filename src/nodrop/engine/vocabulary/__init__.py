@@ -22,23 +22,23 @@ from typing import Any, Literal, TypeVar, get_type_hints
 from nodrop.model.index import Channel
 from nodrop.model.types import Type, type_of
 
-Kind = Literal["filter", "test", "function"]
+WordKind = Literal["filter", "test", "function"]
 Topic = Literal["mode", "classes", "roles", "cables", "models", "hosts", "policy"]
 """What an owner may state and nodrop may have to assume: the keys of `fabric:` in nodrop.yaml."""
 
-Reported = dict[tuple[str, ...], set[tuple[str, str, str]]]
+ReportedRules = dict[tuple[str, ...], set[tuple[str, str, str]]]
 """Area, name and severity of the rules that found something, by device and port or cable."""
-REPORTED = Channel[Reported]("reported")
+REPORTED_RULES_KEY = Channel[ReportedRules]("reported")
 
 _F = TypeVar("_F", bound=Callable[..., object])
-_MARK = "nodrop_word"
+_WORD_ATTRIBUTE = "nodrop_word"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Word:
     """One word: its name, its parameters and result, and the function that answers."""
 
-    kind: Kind
+    kind: WordKind
     name: str
     parameters: tuple[tuple[str, Type], ...]
     required: int
@@ -58,8 +58,13 @@ class Word:
     function: Callable[..., object]
 
 
-def word(
-    word_kind: Kind, *, rests_on: Iterable[Topic] = (), whole: bool = False, last: bool = False, naming: bool = False
+def declare_word(
+    word_kind: WordKind,
+    *,
+    rests_on: Iterable[Topic] = (),
+    whole: bool = False,
+    last: bool = False,
+    naming: bool = False,
 ) -> Callable[[_F], _F]:
     """Declare a function to be a word, called as the function is, without a `_` at the end (`bytes_` is `bytes`).
 
@@ -85,16 +90,16 @@ def word(
             doc=inspect.getdoc(function) or "",
             function=function,
         )
-        setattr(function, _MARK, new_word)
+        setattr(function, _WORD_ATTRIBUTE, new_word)
         return function
 
     return declare
 
 
 @cache
-def vocabulary() -> Mapping[tuple[Kind, str], Word]:
+def vocabulary() -> Mapping[tuple[WordKind, str], Word]:
     """All words by kind and name; two words of one kind with one name are a bug."""
-    words: dict[tuple[Kind, str], Word] = {}
+    words: dict[tuple[WordKind, str], Word] = {}
     for module in pkgutil.iter_modules(__path__):
         for declared_word in declared_in(importlib.import_module(f"{__name__}.{module.name}")):
             if words.setdefault((declared_word.kind, declared_word.name), declared_word) is not declared_word:
@@ -109,4 +114,4 @@ def declared_in(module: Any) -> list[Word]:
         for module_member in vars(module).values()
         if getattr(module_member, "__module__", "") == module.__name__
     ]
-    return [getattr(member, _MARK) for member in members if hasattr(member, _MARK)]
+    return [getattr(member, _WORD_ATTRIBUTE) for member in members if hasattr(member, _WORD_ATTRIBUTE)]

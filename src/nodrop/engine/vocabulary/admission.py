@@ -3,7 +3,7 @@
 from math import ceil
 
 from nodrop import units
-from nodrop.engine.vocabulary import word
+from nodrop.engine.vocabulary import declare_word
 from nodrop.engine.vocabulary.buffers import dropping_lossless_queues
 from nodrop.engine.vocabulary.marking import marks
 from nodrop.engine.vocabulary.scheduling import lossless_queues
@@ -16,15 +16,15 @@ from nodrop.model.fabric import Device, Interface
 from nodrop.model.qos import PriorityGroup, QosProfile, Queue
 from nodrop.model.states import UNKNOWN, Unknown, UnknownFact, require_fact
 
-_Pools = tuple[BufferPool, ...] | Unknown
-_Model = str | None | Unknown
-_Buffer = BufferProfile | None | Unknown
+_BufferPools = tuple[BufferPool, ...] | Unknown
+_BufferModel = str | None | Unknown
+_OptionalBufferProfile = BufferProfile | None | Unknown
 """Of a group that is not known, other rules report that headroom cannot be checked; more of that would be noise."""
 
 
-@word("function")
+@declare_word("function")
 def pause_threshold_bytes(
-    model: str | Unknown, buffer_model: _Model, pools: _Pools, qos: QosProfile, queue: int
+    model: str | Unknown, buffer_model: _BufferModel, pools: _BufferPools, qos: QosProfile, queue: int
 ) -> float | None:
     """Return the depth of one egress queue, bytes, at which the ports that feed it pause, if one of them brings it all.
 
@@ -52,19 +52,25 @@ def _buffers_feeding_queue(qos: QosProfile, queue: int) -> list[BufferProfile]:
 
 
 def _held_bytes_when_paused(
-    model: str | Unknown, buffer_model: _Model, pools: _Pools, buffer: BufferProfile, *, sharers: int, senders: int = 1
+    model: str | Unknown,
+    buffer_model: _BufferModel,
+    pools: _BufferPools,
+    buffer: BufferProfile,
+    *,
+    sharers: int,
+    senders: int = 1,
 ) -> float | None:
     """Return what `senders` of the sharers of a pool hold together when all sharers are paused; None for never."""
     if buffer.static_th_bytes is not None:
         return buffer.static_th_bytes * senders
-    if buffer.dynamic_th is None or buffer.dynamic_th >= effects.UNLIMITED_THRESHOLD:
+    if buffer.dynamic_th is None or buffer.dynamic_th >= effects.UNLIMITED_DYNAMIC_TH:
         return None
     size = part_of_pool_bytes(model, shared_bytes(model, buffer_model, pools, buffer.pool))
     return dynamic_threshold_bytes(size, buffer.dynamic_th, sharers) * senders
 
 
 def _single_sender_pause_bytes(
-    model: str | Unknown, buffer_model: _Model, pools: _Pools, qos: QosProfile, queue: int
+    model: str | Unknown, buffer_model: _BufferModel, pools: _BufferPools, qos: QosProfile, queue: int
 ) -> float | None:
     """Return the depth of a queue at which one sender is paused that fills it alone, the memory else empty."""
     group_depths = [
@@ -82,11 +88,11 @@ def group_pause_bytes(device: Device, buffer: BufferProfile, sharers: int) -> fl
 def lossless_sharers(device: Device) -> int:
     """Return how many ports of a switch that may pause their neighbors share one part of its memory, at least 1."""
     chip = asic_of(device.model)
-    ports = max(sum(map(_may_pause, device.interfaces)), 1)
+    ports = max(sum(map(_may_pause_neighbor, device.interfaces)), 1)
     return ceil(ports / min(chip.memory_parts if chip else 1, ports))
 
 
-@word("function")
+@declare_word("function")
 def all_paused_bytes(device: Device, interface: Interface, queue: Queue) -> float | None:
     """Return the depth of a lossless queue in bytes at which all senders are paused, if that is before any mark.
 
@@ -105,7 +111,7 @@ def all_paused_bytes(device: Device, interface: Interface, queue: Queue) -> floa
     alone = _single_sender_pause_bytes(*facts, interface.qos, queue.index)
     if alone is None or minimum < alone:
         return None
-    senders = max(sum(map(_may_pause, device.interfaces)) - _may_pause(interface), 1)
+    senders = max(sum(map(_may_pause_neighbor, device.interfaces)) - _may_pause_neighbor(interface), 1)
     chip = asic_of(device.model)
     memory_parts = min(chip.memory_parts if chip else 1, senders)
     sharers = ceil(senders / memory_parts)
@@ -117,7 +123,7 @@ def all_paused_bytes(device: Device, interface: Interface, queue: Queue) -> floa
     return max(depths) if len(depths) == len(group_depths) and minimum >= max(depths) else None
 
 
-def _may_pause(port: Interface) -> bool:
+def _may_pause_neighbor(port: Interface) -> bool:
     """Return whether a port may pause its neighbor: in doubt it does."""
     if port.enabled is False or port.qos is None:
         return False
@@ -125,7 +131,7 @@ def _may_pause(port: Interface) -> bool:
     return isinstance(groups, Unknown) or any(group.lossless for group in groups)
 
 
-def _marking_start_bytes(pools: _Pools, qos: QosProfile | None | Unknown, queue: Queue) -> int | None:
+def _marking_start_bytes(pools: _BufferPools, qos: QosProfile | None | Unknown, queue: Queue) -> int | None:
     """Return the depth where a queue starts to mark, in bytes; None if it never marks."""
     wred = require_fact(queue.wred, "queue.wred")
     if wred is None or wred.green.min_bytes is None or qos is None:
@@ -133,26 +139,28 @@ def _marking_start_bytes(pools: _Pools, qos: QosProfile | None | Unknown, queue:
     return wred.green.min_bytes if marks(pools, require_fact(qos, "interface.qos"), queue) else None
 
 
-def shared_bytes(model_name: str | Unknown, buffer_model: _Model, pools: _Pools, name: str | None) -> int:
+def shared_bytes(model_name: str | Unknown, buffer_model: _BufferModel, pools: _BufferPools, name: str | None) -> int:
     """Return the most that a pool can share: its size, less shared headroom where it is known to contain that."""
     size, headroom = _pool_size_bytes(pools, name), _deducted_headroom_bytes(buffer_model, pools, name)
     return size - headroom if pool_has_shared_headroom(model_name, size, headroom) else size
 
 
-def _least_shared_bytes(model_name: str | Unknown, buffer_model: _Model, pools: _Pools, name: str | None) -> int:
+def _least_shared_bytes(
+    model_name: str | Unknown, buffer_model: _BufferModel, pools: _BufferPools, name: str | None
+) -> int:
     """Return the least that a pool can share: its size less shared headroom, unless that is known to be outside it."""
     size, headroom = _pool_size_bytes(pools, name), _deducted_headroom_bytes(buffer_model, pools, name)
     return size if pool_has_shared_headroom(model_name, size, headroom) is False else size - headroom
 
 
-def _deducted_headroom_bytes(buffer_model: _Model, pools: _Pools, name: str | None) -> int:
+def _deducted_headroom_bytes(buffer_model: _BufferModel, pools: _BufferPools, name: str | None) -> int:
     """Return the headroom that a switch takes off a stated size: none where it computes its pools itself."""
     if require_fact(buffer_model, "device.buffer_model") != "traditional":
         return 0
     return sum(pool.shared_headroom_bytes or 0 for pool in require_fact(pools) if pool.name == name)
 
 
-def _pool_size_bytes(pools: _Pools, name: str | None) -> int:
+def _pool_size_bytes(pools: _BufferPools, name: str | None) -> int:
     pool = next((candidate for candidate in require_fact(pools, "device.buffer_pools") if candidate.name == name), None)
     if pool is None or pool.size_bytes is None or isinstance(pool.size_bytes, Unknown):
         raise UnknownFact("buffer_pool.size_bytes")
@@ -163,9 +171,9 @@ def _require_priority_groups(qos: QosProfile) -> tuple[PriorityGroup, ...]:
     return require_fact(qos.priority_groups, "interface.qos.priority_groups")
 
 
-@word("function")
+@declare_word("function")
 def pause_before_full_marks(
-    model: str | Unknown, buffer_model: _Model, pools: _Pools, qos: QosProfile | None, queue: Queue
+    model: str | Unknown, buffer_model: _BufferModel, pools: _BufferPools, qos: QosProfile | None, queue: Queue
 ) -> float | None:
     """Return the depth in bytes at which a lone sender of a queue is paused, if not all packets are marked by then.
 
@@ -183,8 +191,10 @@ def pause_before_full_marks(
     return paused if paused is not None and paused <= wred.green.max_bytes else None
 
 
-@word("function", rests_on=("models",))
-def lossless_limit_bytes(model: str | Unknown, pools: _Pools, qos: QosProfile | None, queue: Queue) -> float | None:
+@declare_word("function", rests_on=("models",))
+def lossless_limit_bytes(
+    model: str | Unknown, pools: _BufferPools, qos: QosProfile | None, queue: Queue
+) -> float | None:
     """Return what the own threshold of a lossless queue lets it hold while all others are empty, in bytes.
 
     A dynamic threshold is alpha times what is free, so that the queue stops at alpha / (1 + alpha) of its pool, or of
@@ -198,14 +208,14 @@ def lossless_limit_bytes(model: str | Unknown, pools: _Pools, qos: QosProfile | 
         return None
     if buffer.static_th_bytes is not None:
         return buffer.static_th_bytes
-    if buffer.dynamic_th is None or buffer.dynamic_th >= effects.UNLIMITED_THRESHOLD:
+    if buffer.dynamic_th is None or buffer.dynamic_th >= effects.UNLIMITED_DYNAMIC_TH:
         return None
     return dynamic_threshold_bytes(part_of_pool_bytes(model, _pool_size_bytes(pools, buffer.pool)), buffer.dynamic_th)
 
 
-@word("function", rests_on=("models",))
+@declare_word("function", rests_on=("models",))
 def overfilling_bytes(
-    model: str | Unknown, buffer_model: _Model, pools: _Pools, qos: QosProfile | None, queue: Queue
+    model: str | Unknown, buffer_model: _BufferModel, pools: _BufferPools, qos: QosProfile | None, queue: Queue
 ) -> float | None:
     """Return what lossless groups of a port's kind admit before all senders pause, where a lossless queue holds less.
 
@@ -227,8 +237,8 @@ def overfilling_bytes(
     return admitted if chip.pools_keep_apart else None
 
 
-@word("function")
-def apart_from_lossy(pools: _Pools, qos: QosProfile | None, group: PriorityGroup) -> str:
+@declare_word("function")
+def apart_from_lossy(pools: _BufferPools, qos: QosProfile | None, group: PriorityGroup) -> str:
     """Return the ingress pool that a lossless group should take from, where it needlessly shares one with lossy groups.
 
     Nothing where the group is lossy or apart from them, where there is no other pool, and where its pool alone has
@@ -252,23 +262,23 @@ def apart_from_lossy(pools: _Pools, qos: QosProfile | None, group: PriorityGroup
     return min((pool.name for pool in free), default="")
 
 
-@word("function")
-def beyond_ingress_bytes(pools: _Pools, pool: BufferPool) -> int:
+@declare_word("function")
+def beyond_ingress_bytes(pools: _BufferPools, pool: BufferPool) -> int:
     """How much larger a stated pool is than all ingress pools together, in bytes; 0 where it is not."""
     if pool.computed or pool.size_bytes is None:
         return 0
     return max(require_fact(pool.size_bytes, "buffer_pool.size_bytes") - ingress_bytes(pools), 0)
 
 
-@word("function")
-def ingress_bytes(pools: _Pools) -> int:
+@declare_word("function")
+def ingress_bytes(pools: _BufferPools) -> int:
     """Return the size of all ingress pools together, in bytes."""
     found_pools = [pool for pool in require_fact(pools, "device.buffer_pools") if pool.direction != "egress"]
     return sum(require_fact(pool.size_bytes, "buffer_pool.size_bytes") or 0 for pool in found_pools)
 
 
-@word("function")
-def shares_headroom(buffer_model: _Model, dynamic: DynamicBuffers | None | Unknown, pools: _Pools) -> bool:
+@declare_word("function")
+def shares_headroom(buffer_model: _BufferModel, dynamic: DynamicBuffers | None | Unknown, pools: _BufferPools) -> bool:
     """Whether ports are set to share headroom; a profile's size then holds only the part of a single port.
 
     A switch that sizes its pools itself makes a small shared headroom for profiles that are smaller than theirs,
@@ -281,16 +291,16 @@ def shares_headroom(buffer_model: _Model, dynamic: DynamicBuffers | None | Unkno
     return any(pool.shared_headroom_bytes for pool in stated)
 
 
-@word("function")
-def reserve_short_bytes(model: str | Unknown, buffer: _Buffer) -> int:
+@declare_word("function")
+def reserve_short_bytes(model: str | Unknown, buffer: _OptionalBufferProfile) -> int:
     """How much less than its stated headroom a profile reserves, in bytes; 0 where it is no less."""
     if not isinstance(buffer, BufferProfile) or isinstance(buffer.size_bytes, Unknown):
         return 0
     return max(reserve_needed_bytes(model, buffer) - buffer.size_bytes, 0)
 
 
-@word("function")
-def reserve_needed_bytes(model: str | Unknown, buffer: _Buffer) -> int:
+@declare_word("function")
+def reserve_needed_bytes(model: str | Unknown, buffer: _OptionalBufferProfile) -> int:
     """Return the least size of a profile with a stated headroom: xoff, on NVIDIA's chips with xon.
 
     Other chips count xon within the shared part (their shipped tables have sizes of xoff and a cell or two).
@@ -303,14 +313,14 @@ def reserve_needed_bytes(model: str | Unknown, buffer: _Buffer) -> int:
     return headroom.xoff_bytes + (xon if isinstance(xon, int) else 0)
 
 
-def _configured_headroom(buffer: _Buffer) -> Headroom | None:
+def _configured_headroom(buffer: _OptionalBufferProfile) -> Headroom | None:
     """Return the headroom that a buffer is known to have and that is stated, not computed by the switch."""
     headroom = buffer.headroom if isinstance(buffer, BufferProfile) else None
     return headroom if isinstance(headroom, Headroom) and not headroom.computed else None
 
 
-@word("function")
-def ends_at_once(buffer: _Buffer) -> str:
+@declare_word("function")
+def ends_at_once(buffer: _OptionalBufferProfile) -> str:
     """Why the pause of a lossless buffer ends as soon as it has begun, as a clause; nothing where it lasts.
 
     A pause ends where no more than xon, or the threshold less the offset, is taken, whichever is more (SAI
@@ -330,15 +340,15 @@ def ends_at_once(buffer: _Buffer) -> str:
     return ""
 
 
-@word("function")
-def states_headroom(buffer_model: _Model, buffer: _Buffer) -> bool:
+@declare_word("function")
+def states_headroom(buffer_model: _BufferModel, buffer: _OptionalBufferProfile) -> bool:
     """Whether a buffer has a stated headroom on a switch that computes headroom itself."""
     return (
         not isinstance(buffer_model, Unknown) and buffer_model == "dynamic" and _configured_headroom(buffer) is not None
     )
 
 
-@word("function")
+@declare_word("function")
 def computing_ports(interfaces: tuple[Interface, ...]) -> int:
     """How many of a switch's ports that are up have headroom that the switch computes."""
     return sum(_has_computed_headroom(port.qos) for port in interfaces if port.enabled is True)
@@ -352,8 +362,10 @@ def _has_computed_headroom(qos: QosProfile | None | Unknown) -> bool:
     return any(isinstance(room, Headroom) and room.computed for room in rooms)
 
 
-@word("function", rests_on=("models",))
-def kept_while_shut_bytes(model: str | Unknown, buffer_model: _Model, pools: _Pools, buffer: _Buffer) -> int:
+@declare_word("function", rests_on=("models",))
+def kept_while_shut_bytes(
+    model: str | Unknown, buffer_model: _BufferModel, pools: _BufferPools, buffer: _OptionalBufferProfile
+) -> int:
     """Return the headroom that a stated profile keeps from others while its port is shut, bytes; 0 if it is given back.
 
     Chips that can have the dynamic buffer model give it back (sonic-swss cfgmgr/buffermgr.cpp), and what is shared is
@@ -367,7 +379,7 @@ def kept_while_shut_bytes(model: str | Unknown, buffer_model: _Model, pools: _Po
     return 0 if shares_headroom(buffer_model, None, pools) else reserve_needed_bytes(model, buffer)
 
 
-@word("function")
-def lossless_share_percent(pools: _Pools) -> int:
+@declare_word("function")
+def lossless_share_percent(pools: _BufferPools) -> int:
     """Return the share of the shared memory that is kept for lossless traffic, in percent; all where none is apart."""
     return shares.lossless_share_percent(pools)

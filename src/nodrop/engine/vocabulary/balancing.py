@@ -1,24 +1,24 @@
 """Words about adaptive routing: where the choice among equal paths by load cannot be, and where it is in part only."""
 
-from nodrop.engine.vocabulary import word
+from nodrop.engine.vocabulary import declare_word
 from nodrop.hardware import asic_of
 from nodrop.model.fabric import Device, Fabric, Interface
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown, UnknownFact, require_fact
-from nodrop.platforms.kit.traits import known_traits
+from nodrop.platforms.kit.traits import newest_traits
 from nodrop.units import show_speed
 
 _MOST_NAMED = 4
 
 
-@word("function", rests_on=("models",))
+@declare_word("function", rests_on=("models",))
 def hashes_by_port(model: str | Unknown) -> bool:
     """Whether a switch model is known to choose among equal paths by the port that a packet came in at, too."""
     chip = asic_of(model)
     return chip is not None and "seed by port" in chip.faults
 
 
-@word("function", rests_on=("models",))
+@declare_word("function", rests_on=("models",))
 def adaptive_obstacle(
     platform: str, version: str | None | Unknown, model: str | Unknown, mbps: int | None | Unknown
 ) -> str:
@@ -26,7 +26,7 @@ def adaptive_obstacle(
     chip = asic_of(model)
     if chip is None:
         raise UnknownFact("device.model")
-    traits = known_traits(platform)
+    traits = newest_traits(platform)
     if traits is not None and traits.releases and isinstance(version, str) and version not in traits.releases:
         return ""
     if chip.adaptive_routing is None:
@@ -43,7 +43,7 @@ def adaptive_obstacle(
     return f"{chip.name} of {model} has it at {speeds}, and the port has {show_speed(mbps)}"
 
 
-@word("function")
+@declare_word("function")
 def not_routed_alone(device: Device, interface: Interface) -> str:
     """How a port is not one that routes by itself in the default VRF, as the end of a sentence; else nothing."""
     vrf = require_fact(interface.vrf, "interface.vrf")
@@ -58,7 +58,7 @@ def not_routed_alone(device: Device, interface: Interface) -> str:
     return ""
 
 
-@word("function")
+@declare_word("function")
 def balances_adaptively(device: Device) -> bool:
     """Whether adaptive routing is on for a switch and for a port of it that routes by itself in the default VRF."""
     return require_fact(device.adaptive_routing, "device.adaptive_routing") and any(
@@ -67,7 +67,7 @@ def balances_adaptively(device: Device) -> bool:
     )
 
 
-@word("function")
+@declare_word("function")
 def half_adaptive(device: Device) -> str:
     """How adaptive routing is on for a switch and none of its ports, or the other way round; else nothing."""
     maybe = [port for port in device.interfaces if port.adaptive_routing is not False]
@@ -82,7 +82,7 @@ def half_adaptive(device: Device) -> str:
     return f"off for the switch, though {names} {'has' if len(ports) == 1 else 'have'} it"
 
 
-@word("function", rests_on=("cables", "roles"))
+@declare_word("function", rests_on=("cables", "roles"))
 def adaptive_beside(device: Device, interface: Interface, *, index: Index) -> str:
     """Return a port with adaptive routing that leads to the same tier as one without; nothing where there is none."""
     role = _role_of_far_switch(device, interface, index)
@@ -104,7 +104,7 @@ def _role_of_far_switch(device: Device, interface: Interface, index: Index) -> s
     return None if far is None else require_fact(far.role, "device.role")
 
 
-@word("function", rests_on=("hosts",))
+@declare_word("function", rests_on=("hosts",))
 def hosts_in_order(fabric: Fabric) -> str:
     """Return the hosts whose NICs are stated to take packets in order only, as a sentence names them; none: nothing."""
     names = [host.name for host in fabric.hosts if host.out_of_order is False]

@@ -1,19 +1,19 @@
 """Words about pools and the buffers that take from them: whether they fit the direction and each other."""
 
 from nodrop import units
-from nodrop.engine.vocabulary import word
+from nodrop.engine.vocabulary import declare_word
 from nodrop.engine.vocabulary.scheduling import lossless_queues
 from nodrop.engine.vocabulary.sides import stopped_queues
 from nodrop.hardware import asic_of, switch, switches
 from nodrop.model import effects
 from nodrop.model.buffers import BufferPool, BufferProfile
 from nodrop.model.fabric import Port
-from nodrop.model.pausing import shared_groups
+from nodrop.model.pausing import shared_lossless_groups
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import Unknown, UnknownFact, require_fact
 
 
-@word("function")
+@declare_word("function")
 def takes_from(
     model: str | Unknown, pools: tuple[BufferPool, ...] | Unknown, direction: str, buffer: BufferProfile
 ) -> bool:
@@ -34,7 +34,7 @@ def _is_known_buffer(buffer: object) -> bool:
     return isinstance(buffer, BufferProfile)
 
 
-@word("function")
+@declare_word("function")
 def dropping_lossless_queues(qos: QosProfile) -> tuple[int, ...]:
     """Return the queues of lossless traffic that share the buffer profile of a lossy queue with a dynamic limit.
 
@@ -52,23 +52,23 @@ def dropping_lossless_queues(qos: QosProfile) -> tuple[int, ...]:
     )
 
 
-@word("function")
+@declare_word("function")
 def takes_packets(qos: QosProfile, queue: int) -> bool:
     """Whether packets of any DSCP or, where the port has such a map, PCP use a queue."""
     return queue in effects.used_queues(qos)
 
 
 def _has_threshold_limit(buffer: BufferProfile | None) -> bool:
-    return buffer is not None and buffer.dynamic_th is not None and buffer.dynamic_th < effects.UNLIMITED_THRESHOLD
+    return buffer is not None and buffer.dynamic_th is not None and buffer.dynamic_th < effects.UNLIMITED_DYNAMIC_TH
 
 
-@word("function")
+@declare_word("function")
 def crowded_lossless_groups(qos: QosProfile) -> tuple[int, ...]:
     """Return the priority groups that pause their sender and that several traffic classes are mapped to."""
-    return tuple(group for group, _ in shared_groups(qos))
+    return tuple(group for group, _ in shared_lossless_groups(qos))
 
 
-@word("function", rests_on=("models",))
+@declare_word("function", rests_on=("models",))
 def unlike_the_port(
     model: str | Unknown, port: Port | None | Unknown, lanes: int | None | Unknown, mbps: int | None | Unknown
 ) -> str:
@@ -103,7 +103,7 @@ def _possible_port_speeds(
     return speeds | group.other_speeds if speeds and group else speeds
 
 
-@word("function")
+@declare_word("function")
 def lacks_length(metres: int | None | Unknown, qos: QosProfile | None | Unknown) -> bool:
     """Whether a port's headroom follows from its cable's length, and that is not there, or 0 m.
 

@@ -1,10 +1,10 @@
 """Words about configured cable lengths: whether the switch has headroom for them."""
 
-from nodrop.analyses._kinship import service_of
-from nodrop.engine.vocabulary import word
+from nodrop.analyses._kinship import service_kind_of_port
+from nodrop.engine.vocabulary import declare_word
 from nodrop.engine.vocabulary.general import length, listed, speed
 from nodrop.engine.vocabulary.headroom import headroom_needed_bytes
-from nodrop.hardware.bounds import headroom_rows, missing_row
+from nodrop.hardware.bounds import headroom_rows, missing_headroom_source
 from nodrop.model import effects
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.index import Index
@@ -12,7 +12,7 @@ from nodrop.model.qos import QosProfile
 from nodrop.model.states import Unknown, UnknownFact, require_fact
 
 
-@word("function")
+@declare_word("function")
 def priorities_without_headroom(qos: QosProfile) -> tuple[int, ...]:
     """Return the PFC priorities whose priority group of the same number has no headroom.
 
@@ -25,13 +25,13 @@ def priorities_without_headroom(qos: QosProfile) -> tuple[int, ...]:
     )
 
 
-@word("test")
+@declare_word("test")
 def by_table(buffer_model: str | None | Unknown) -> bool:
     """Whether a switch is known to look headroom up by speed and cable length, in the traditional buffer model."""
     return not isinstance(buffer_model, Unknown) and buffer_model == "traditional"
 
 
-@word("function")
+@declare_word("function")
 def has_headroom_row(device: Device, mbps: int | None, metres: int | None) -> bool:
     """Whether a device's headroom table has a row for a speed and a configured cable length.
 
@@ -41,7 +41,7 @@ def has_headroom_row(device: Device, mbps: int | None, metres: int | None) -> bo
     return metres in _headroom_cable_lengths(device, mbps)
 
 
-@word("function")
+@declare_word("function")
 def lacks_headroom_row(device: Device, mbps: int | None | Unknown, metres: int | None | Unknown) -> bool:
     """Whether a device looks headroom up in a table that is known to have no row for a speed and a cable length.
 
@@ -55,14 +55,14 @@ def lacks_headroom_row(device: Device, mbps: int | None | Unknown, metres: int |
         return False
 
 
-@word("function", rests_on=("models", "cables"))
+@declare_word("function", rests_on=("models", "cables"))
 def is_for_services(device: Device, interface: Interface) -> bool:
     """Whether a port is one for management and services: by the switch model, or as the slow one of its switch.
 
     A port slower than all speeds of the headroom table, and one beside those of the fabric, is one unless a host or a
     switch is known to be at its far end.
     """
-    service = service_of(device, interface)
+    service = service_kind_of_port(device, interface)
     if service is True or (not isinstance(interface.side, Unknown) and interface.side is not None):
         return service is True
     table_speeds = {row.speed_mbps for row in headroom_rows(device)}
@@ -70,7 +70,7 @@ def is_for_services(device: Device, interface: Interface) -> bool:
     return bool(service) or (isinstance(mbps, int) and mbps < min(table_speeds, default=0))
 
 
-@word("function")
+@declare_word("function")
 def rows_there_are(device: Device, mbps: int | None) -> str:
     """Return the cable lengths that a device's headroom table has at a speed: `only 5 m and 40 m`, `none at 10G`."""
     lengths = _headroom_cable_lengths(device, mbps)
@@ -80,11 +80,11 @@ def rows_there_are(device: Device, mbps: int | None) -> str:
 def _headroom_cable_lengths(device: Device, mbps: int | None) -> tuple[int, ...]:
     rows = headroom_rows(device)
     if not rows and isinstance(device.headroom_table, Unknown):
-        raise UnknownFact(missing_row(device))
+        raise UnknownFact(missing_headroom_source(device))
     return tuple(sorted({row.cable_m for row in rows if row.speed_mbps == mbps}))
 
 
-@word("function", rests_on=("cables",))
+@declare_word("function", rests_on=("cables",))
 def headroom_told(device: str, port: str, *, index: Index) -> bool:
     """Whether a priority group of a port is known to have less headroom than its cable needs, a separate fault."""
     owner, interface = index.devices.get(device), index.interface(device, port)

@@ -1,6 +1,6 @@
 """Words about the mapping of classes: packets that a port does not map, shared queues, and DSCPs changed on sending."""
 
-from nodrop.engine.vocabulary import word
+from nodrop.engine.vocabulary import declare_word
 from nodrop.engine.vocabulary.qos import lossy_rdma_dscps
 from nodrop.engine.vocabulary.scheduling import lossless_queues
 from nodrop.model import effects
@@ -13,10 +13,10 @@ from nodrop.model.states import Unknown, require_fact
 
 ROUTING_DSCP = 48
 """CS6, the default of FRR's BGP (bgpd/bgp_network.c)."""
-_BULK = frozenset({"storage", *TCP_STORAGE, "inband", "default", "unknown"})
+_BULK_PURPOSES = frozenset({"storage", *TCP_STORAGE, "inband", "default", "unknown"})
 
 
-@word("function")
+@declare_word("function")
 def lacking_maps(qos: QosProfile | None) -> str:
     """Return the missing maps of a port with PFC, and their effect: `no DSCP map (all …)`; else nothing.
 
@@ -48,7 +48,7 @@ def _uses_pfc(qos: QosProfile) -> bool:
     return bool(sent or require_fact(qos.pfc_rx_priorities, "interface.qos.pfc_rx_priorities"))
 
 
-@word("function")
+@declare_word("function")
 def unmapped_dscps(fabric: Fabric, qos: QosProfile) -> tuple[int, ...]:
     """Return the DSCPs that a port's map leaves out, without those of RDMA and of CNPs that other rules report.
 
@@ -60,30 +60,36 @@ def unmapped_dscps(fabric: Fabric, qos: QosProfile) -> tuple[int, ...]:
         return ()
     reported_dscps = {
         *lossy_rdma_dscps(fabric, qos),
-        *(effects.cnp_dscps(fabric) if effects.cnp_company(fabric, qos) else ()),
+        *(effects.cnp_dscps(fabric) if effects.cnp_dscps_sharing_queue(fabric, qos) else ()),
     }
     return tuple(dscp for dscp in unmapped if dscp not in reported_dscps)
 
 
-@word("function", rests_on=("classes",))
+@declare_word("function", rests_on=("classes",))
 def cnps_with_the_rest(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
     """Return the DSCPs of CNPs that use the queue of unmarked traffic, DSCP 0."""
-    return tuple(dscp for dscp, company in effects.cnp_company(fabric, qos) if company == effects.REST)
+    return tuple(
+        dscp for dscp, company in effects.cnp_dscps_sharing_queue(fabric, qos) if company == effects.REST_LABEL
+    )
 
 
-@word("function", rests_on=("classes",))
+@declare_word("function", rests_on=("classes",))
 def cnps_with_bulk(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
     """Return the DSCPs of CNPs in a queue of storage, in-band or lossy RDMA traffic, without `cnps_with_the_rest`."""
-    return tuple(dscp for dscp, company in effects.cnp_company(fabric, qos) if company != effects.REST)
+    return tuple(
+        dscp for dscp, company in effects.cnp_dscps_sharing_queue(fabric, qos) if company != effects.REST_LABEL
+    )
 
 
-@word("function", rests_on=("classes",))
+@declare_word("function", rests_on=("classes",))
 def company_of_cnps(fabric: Fabric, qos: QosProfile | None) -> tuple[str, ...]:
     """Return the classes whose queue CNPs share, as `cnps_with_bulk` finds them."""
-    return tuple(sorted({company for _, company in effects.cnp_company(fabric, qos)} - {effects.REST}))
+    return tuple(
+        sorted({company for _, company in effects.cnp_dscps_sharing_queue(fabric, qos)} - {effects.REST_LABEL})
+    )
 
 
-@word("function", rests_on=("classes",))
+@declare_word("function", rests_on=("classes",))
 def rewritten_dscps(fabric: Fabric, trimming: Trimming | None | Unknown, qos: QosProfile) -> str:
     """Return the DSCPs of classes that a port sends on as another one: `26 to 34`; else nothing.
 
@@ -100,11 +106,11 @@ def rewritten_dscps(fabric: Fabric, trimming: Trimming | None | Unknown, qos: Qo
             for dscp in traffic_class.dscp
         }
     )
-    sent = [(dscp, effects.target(table, effects.tc_of_dscp(qos, dscp))) for dscp in dscps]
+    sent = [(dscp, effects.map_entry(table, effects.tc_of_dscp(qos, dscp))) for dscp in dscps]
     return ", ".join(f"{dscp} to {new}" for dscp, new in sent if new is not None and new != dscp)
 
 
-@word("function")
+@declare_word("function")
 def flooded_lossless_tcs(qos: QosProfile) -> tuple[int, ...]:
     """Return the lossless traffic class of packets flooded in the VLAN of a port; none where it is lossy.
 
@@ -116,7 +122,7 @@ def flooded_lossless_tcs(qos: QosProfile) -> tuple[int, ...]:
     return (tc,) if effects.is_lossless(qos, tc) else ()
 
 
-@word("function")
+@declare_word("function")
 def in_vlan(vlans: tuple[Vlan, ...] | Unknown, channels: tuple[PortChannel, ...] | Unknown, name: str) -> bool:
     """Whether a port, or its port channel, is in a VLAN by the files."""
     if isinstance(vlans, Unknown) or not vlans:
@@ -126,7 +132,7 @@ def in_vlan(vlans: tuple[Vlan, ...] | Unknown, channels: tuple[PortChannel, ...]
     return any(member.interface in names for vlan in vlans for member in vlan.members)
 
 
-@word("function", rests_on=("classes",))
+@declare_word("function", rests_on=("classes",))
 def routing_with_cnps(fabric: Fabric, bgp: Bgp | None, qos: QosProfile) -> tuple[int, ...]:
     """Return the queue of both CNPs and BGP packets."""
     if bgp is None:
@@ -138,7 +144,7 @@ def routing_with_cnps(fabric: Fabric, bgp: Bgp | None, qos: QosProfile) -> tuple
     return (queue,) if queue in cnps else ()
 
 
-@word("function", rests_on=("classes", "mode"))
+@declare_word("function", rests_on=("classes", "mode"))
 def unmarkable_in(fabric: Fabric, qos: QosProfile, queue: int) -> tuple[str, ...]:
     """Return the traffic of a lossy queue that is mostly not ECN-capable: control traffic, and with RDMA all other.
 
@@ -147,7 +153,7 @@ def unmarkable_in(fabric: Fabric, qos: QosProfile, queue: int) -> tuple[str, ...
     if queue in lossless_queues(qos):
         return ()
     beside_rdma = queue in effects.rdma_queues(fabric, qos)
-    purposes = {"control", *_BULK} if beside_rdma else {"control"}
+    purposes = {"control", *_BULK_PURPOSES} if beside_rdma else {"control"}
 
     def leaves(dscps: tuple[int, ...]) -> bool:
         return any(effects.queue_of_tc(qos, effects.tc_of_dscp(qos, dscp)) == queue for dscp in dscps)

@@ -1,6 +1,6 @@
 """Words about lossless traffic at egress: whether the admitted traffic fits where it waits."""
 
-from nodrop.engine.vocabulary import word
+from nodrop.engine.vocabulary import declare_word
 from nodrop.engine.vocabulary.buffers import dropping_lossless_queues
 from nodrop.engine.vocabulary.scheduling import lossless_queues
 from nodrop.engine.vocabulary.sides import stopped_queues
@@ -14,7 +14,7 @@ from nodrop.model.qos import PriorityGroup, QosProfile
 from nodrop.model.states import known_rows, require_fact, surely_off
 
 
-@word("function")
+@declare_word("function")
 def lossless_admitted_bytes(device: Device, pool: BufferPool) -> int:
     """Return the size of all ingress pools of lossless groups, in bytes, for an egress pool that holds lossless queues.
 
@@ -57,7 +57,7 @@ def _lossless_ingress_pools(qos: QosProfile) -> set[str | None]:
     return {buffer.pool for buffer in buffers if buffer is not None and buffer.lossless}
 
 
-@word("function")
+@declare_word("function")
 def lossless_queues_without_buffer(qos: QosProfile) -> tuple[int, ...]:
     """Return the lossless queues of a port without a stated buffer, which the switch's default limits."""
     stated = {queue.index: queue.buffer for queue in require_fact(qos.queues, "interface.qos.queues")}
@@ -68,7 +68,7 @@ def lossless_queues_without_buffer(qos: QosProfile) -> tuple[int, ...]:
     )
 
 
-@word("function")
+@declare_word("function")
 def queues_without_any_buffer(qos: QosProfile) -> tuple[int, ...]:
     """Return the queues that packets land in, where a port's groups have buffers and none of its queues has one."""
     queues = require_fact(qos.queues, "interface.qos.queues")
@@ -80,14 +80,19 @@ def queues_without_any_buffer(qos: QosProfile) -> tuple[int, ...]:
     return tuple(sorted({effects.queue_of_tc(qos, tc) for tc in effects.used_tcs(qos)}))
 
 
-@word("function")
+@declare_word("function")
 def queue_that_may_hold_more(qos: QosProfile, group: PriorityGroup) -> int | None:
     """Return the queue with the highest dynamic threshold among those behind a lossy group that may take less.
 
     Thresholds are compared within one pool. None where no queue behind the group has a higher one.
     """
     taken = require_fact(group.buffer, "priority_group.buffer")
-    if taken is None or taken.dynamic_th is None or taken.lossless or effects.pausing_priorities(qos, group.index):
+    if (
+        taken is None
+        or taken.dynamic_th is None
+        or taken.lossless
+        or effects.pausing_priorities_of_group(qos, group.index)
+    ):
         return None
     fed = {effects.queue_of_tc(qos, tc) for tc in effects.used_tcs(qos) if effects.group_of_tc(qos, tc) == group.index}
     behind = [queue for queue in require_fact(qos.queues, "interface.qos.queues") if queue.index in fed]
@@ -102,7 +107,7 @@ def queue_that_may_hold_more(qos: QosProfile, group: PriorityGroup) -> int | Non
     return max(above, key=lambda index: (above[index], -index), default=None)
 
 
-@word("function")
+@declare_word("function")
 def dynamic_threshold(qos: QosProfile, queue: int | None) -> int | None:
     """Return the dynamic threshold of a port's queue; None where it has no buffer or a static threshold."""
     buffers = [
@@ -113,19 +118,19 @@ def dynamic_threshold(qos: QosProfile, queue: int | None) -> int | None:
     return next((buffer.dynamic_th for buffer in buffers if buffer is not None), None)
 
 
-@word("function")
+@declare_word("function")
 def highest_static_threshold_bytes(device: Device, pool: BufferPool) -> int:
     """Return the highest static threshold of groups and queues of ports in use in a pool, in bytes; 0 for none."""
     return _find_highest_static_threshold(device, pool)[0]
 
 
-@word("function")
+@declare_word("function")
 def highest_static_threshold_holder(device: Device, pool: BufferPool) -> str:
     """Name the first group or queue with the highest static threshold in a pool: `queue 3 of Ethernet8`."""
     return _find_highest_static_threshold(device, pool)[1]
 
 
-@word("function", rests_on=("models",))
+@declare_word("function", rests_on=("models",))
 def refused_threshold_limit_bytes(device: Device, pool: BufferPool) -> int | None:
     """Return the most that a switch's release accepts as static threshold, in bytes, where one in a pool is above.
 

@@ -1,18 +1,24 @@
 """Words about headroom: the need of a port's cable, by the rule that applies to its switch."""
 
-from nodrop.engine.vocabulary import word
+from nodrop.engine.vocabulary import declare_word
 from nodrop.hardware import asic_of
-from nodrop.hardware.bounds import Bounds, bounds, lossless_in_flight_bytes, missing_row, row_xoff
-from nodrop.hardware.dynamic import budget
-from nodrop.hardware.formulas import depends_on_release
-from nodrop.hardware.pausing import headroom_before
+from nodrop.hardware.bounds import (
+    XoffBounds,
+    find_xoff_bounds,
+    lossless_in_flight_bytes,
+    missing_headroom_source,
+    sku_xoff_bytes,
+)
+from nodrop.hardware.dynamic import compute_headroom_budget
+from nodrop.hardware.formulas import headroom_depends_on_release
+from nodrop.hardware.pausing import xoff_for_peer_chip_bytes
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown, UnknownFact, require_fact
 from nodrop.units import show_bytes, show_speed
 
 
-@word("function", rests_on=("cables",))
+@declare_word("function", rests_on=("cables",))
 def cable_m(device: Device, interface: Interface, *, index: Index) -> int:
     """Return the length of a port's cable in metres: the stated one, else the configured one."""
     link = index.link(device.name, interface.name)
@@ -24,7 +30,7 @@ def cable_m(device: Device, interface: Interface, *, index: Index) -> int:
     return length
 
 
-@word("function", rests_on=("cables",))
+@declare_word("function", rests_on=("cables",))
 def headroom_needed_bytes(device: Device, interface: Interface, *, index: Index) -> int:
     """Return the least xoff for a port's cable: the dynamic model's formula, else the less of table and formula.
 
@@ -33,55 +39,55 @@ def headroom_needed_bytes(device: Device, interface: Interface, *, index: Index)
     """
     length = cable_m(device, interface, index=index)
     if require_fact(device.buffer_model, "device.buffer_model") == "dynamic":
-        return budget(device, interface, length_m=length).xoff
+        return compute_headroom_budget(device, interface, length_m=length).xoff
     speed = require_fact(interface.speed_mbps, "interface.speed_mbps")
     if speed is None:
         raise UnknownFact("interface.speed_mbps")
-    row = row_xoff(device, speed, length)
-    least = bounds(device, interface, length_m=length).least
+    row = sku_xoff_bytes(device, speed, length)
+    least = find_xoff_bounds(device, interface, length_m=length).least
     if least is None or row is None:
-        raise UnknownFact(missing_row(device, f"{show_speed(speed)} and {length} m"))
+        raise UnknownFact(missing_headroom_source(device, f"{show_speed(speed)} and {length} m"))
     return least
 
 
-@word("function", rests_on=("cables",))
+@declare_word("function", rests_on=("cables",))
 def headroom_in_any_release_bytes(device: Device, interface: Interface, *, index: Index) -> int:
     """Return the least xoff for a port's cable whatever the release of its network OS.
 
     That is `headroom_needed_bytes` where all releases compute alike, else what is on its cable when the peer stops at
     once.
     """
-    if not depends_on_release(device.platform):
+    if not headroom_depends_on_release(device.platform):
         return headroom_needed_bytes(device, interface, index=index)
     return lossless_in_flight_bytes(device, interface, length_m=cable_m(device, interface, index=index))
 
 
-@word("function", rests_on=("cables",))
+@declare_word("function", rests_on=("cables",))
 def headroom_rule(device: Device, interface: Interface, *, index: Index) -> str:
     """Return the source of `headroom_by_formula_bytes`: the SKU's table, the formula of the chip, or IEEE 802.1Q."""
-    found_bounds = bounds(device, interface, length_m=cable_m(device, interface, index=index))
+    found_bounds = find_xoff_bounds(device, interface, length_m=cable_m(device, interface, index=index))
     if found_bounds.by_todays_row:
         return "today's table of its SKU"
     return "its SKU's table" if found_bounds.by_row else _headroom_formula_name(found_bounds)
 
 
-@word("function", rests_on=("cables",))
+@declare_word("function", rests_on=("cables",))
 def computed_headroom_rule(device: Device, interface: Interface, *, index: Index) -> str:
     """Return the source of `computed_headroom_bytes`: the formula of the chip, or IEEE 802.1Q."""
-    return _headroom_formula_name(bounds(device, interface, length_m=cable_m(device, interface, index=index)))
+    return _headroom_formula_name(find_xoff_bounds(device, interface, length_m=cable_m(device, interface, index=index)))
 
 
-def _headroom_formula_name(found_bounds: Bounds) -> str:
+def _headroom_formula_name(found_bounds: XoffBounds) -> str:
     return "IEEE 802.1Q" if found_bounds.formula is None else "its chip's formula"
 
 
-@word("function", rests_on=("cables",))
+@declare_word("function", rests_on=("cables",))
 def assumed_lossless_mtu(device: Device, interface: Interface, needed_bytes: int, *, index: Index) -> str:
     """Return the lossless MTU that a headroom in bytes assumes: ` (lossless MTU assumed: 1.024 kB)`.
 
     Nothing where the headroom is not the formula's, or where the configuration states the MTU.
     """
-    found_bounds = bounds(device, interface, length_m=cable_m(device, interface, index=index))
+    found_bounds = find_xoff_bounds(device, interface, length_m=cable_m(device, interface, index=index))
     if (
         found_bounds.assumed_mtu_bytes is None
         or device.buffer_model == "dynamic"
@@ -91,36 +97,36 @@ def assumed_lossless_mtu(device: Device, interface: Interface, needed_bytes: int
     return f" (assumed lossless MTU: {found_bounds.assumed_mtu_bytes} bytes)"
 
 
-@word("function", rests_on=("cables",))
+@declare_word("function", rests_on=("cables",))
 def headroom_by_formula_bytes(device: Device, interface: Interface, *, index: Index) -> int:
     """Return the xoff that the switch itself would take for a port: the SKU's row, else the formula of its chip.
 
     The lower bound of IEEE 802.1Q where no formula of the chip is published.
     """
-    usual = bounds(device, interface, length_m=cable_m(device, interface, index=index)).usual
+    usual = find_xoff_bounds(device, interface, length_m=cable_m(device, interface, index=index)).usual
     if usual is None:
         raise UnknownFact("interface.speed_mbps")
     return usual
 
 
-@word("function", rests_on=("cables",))
+@declare_word("function", rests_on=("cables",))
 def takes_table_row(device: Device, interface: Interface, *, index: Index) -> bool:
     """Whether a port takes a row of its SKU's table with room for the data on its cable; not in the dynamic model."""
     if require_fact(device.buffer_model, "device.buffer_model") == "dynamic":
         return False
-    return bounds(device, interface, length_m=cable_m(device, interface, index=index)).by_row
+    return find_xoff_bounds(device, interface, length_m=cable_m(device, interface, index=index)).by_row
 
 
-@word("function", rests_on=("cables",))
+@declare_word("function", rests_on=("cables",))
 def computed_headroom_bytes(device: Device, interface: Interface, *, index: Index) -> int:
     """Return the xoff by the published formula of a port's chip, else by IEEE 802.1Q; UNKNOWN where there is none."""
-    xoff = bounds(device, interface, length_m=cable_m(device, interface, index=index)).computed_bytes
+    xoff = find_xoff_bounds(device, interface, length_m=cable_m(device, interface, index=index)).computed_bytes
     if xoff is None:
         raise UnknownFact("device.model")
     return xoff
 
 
-@word("function", rests_on=("cables", "models"))
+@declare_word("function", rests_on=("cables", "models"))
 def headroom_for_peer_bytes(device: Device, interface: Interface, *, index: Index) -> int | None:
     """Return the xoff that a port needs for the chip at its far end, None if no source shows that it pauses slowly."""
     peer = _peer_device(device, interface, index)
@@ -128,10 +134,10 @@ def headroom_for_peer_bytes(device: Device, interface: Interface, *, index: Inde
     if chip is None or not chip.headroom_before_bytes:
         return None
     speed = require_fact(interface.speed_mbps, "interface.speed_mbps")
-    return None if speed is None else headroom_before(chip, speed)
+    return None if speed is None else xoff_for_peer_chip_bytes(chip, speed)
 
 
-@word("function", rests_on=("cables",))
+@declare_word("function", rests_on=("cables",))
 def needed_for_cable(device: Device, interface: Interface, *, index: Index) -> str:
     """Return the headroom of a port's cable alone, as ` (its cable needs 94.21 kB)`; else nothing."""
     try:
@@ -140,7 +146,7 @@ def needed_for_cable(device: Device, interface: Interface, *, index: Index) -> s
         return ""
 
 
-@word("function", rests_on=("cables", "models"))
+@declare_word("function", rests_on=("cables", "models"))
 def model_of_peer(device: Device, interface: Interface, *, index: Index) -> str:
     """Return the model of the switch at the far end of a port's cable; "" if there is none or its model is unknown."""
     peer = _peer_device(device, interface, index)

@@ -3,7 +3,7 @@
 from functools import partial
 
 from nodrop import units
-from nodrop.engine.vocabulary import word
+from nodrop.engine.vocabulary import declare_word
 from nodrop.engine.vocabulary.general import listed, speed
 from nodrop.engine.vocabulary.scheduling import lossless_queues
 from nodrop.engine.vocabulary.sides import misplaced_tcs
@@ -15,30 +15,30 @@ from nodrop.model.object_cache import ObjectCache
 from nodrop.model.qos import QosProfile, Queue, WredColor, WredProfile
 from nodrop.model.states import Unknown, UnknownFact, require_fact
 
-_Pools = tuple[BufferPool, ...] | Unknown
+_BufferPools = tuple[BufferPool, ...] | Unknown
 """The buffer pools of a switch; a queue's limit is not known without them."""
 
 
-@word("function", rests_on=("classes", "mode"))
+@declare_word("function", rests_on=("classes", "mode"))
 def rdma_queues(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
     """Return the queues that RDMA leaves by; in a lossless fabric only those of lossless traffic classes."""
     return effects.rdma_queues(fabric, qos)
 
 
-@word("function", rests_on=("classes",))
+@declare_word("function", rests_on=("classes",))
 def cnp_queues(fabric: Fabric, qos: QosProfile) -> tuple[int, ...]:
     """Return the queues that CNPs leave by, those of lossless traffic classes left out."""
     tcs = {effects.tc_of_dscp(qos, dscp) for dscp in effects.cnp_dscps(fabric)}
     return tuple(sorted({effects.queue_of_tc(qos, tc) for tc in tcs if not effects.is_lossless(qos, tc)}))
 
 
-@word("function", rests_on=("classes",))
+@declare_word("function", rests_on=("classes",))
 def paused_cnp_dscps(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
     """Return the DSCPs of CNPs in a lossless traffic class, where they wait for the pause that they should end."""
     return tuple(dscp for dscp in effects.cnp_dscps(fabric) if effects.is_lossless(qos, effects.tc_of_dscp(qos, dscp)))
 
 
-@word("function", rests_on=("classes", "mode"))
+@declare_word("function", rests_on=("classes", "mode"))
 def unmarked_rdma_queues(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
     """Return RDMA's queues without any WRED profile; those that pause does not reach are left to the rule for that."""
     stray = set() if qos is None else {effects.queue_of_tc(qos, tc) for tc in misplaced_tcs(qos)}
@@ -47,13 +47,13 @@ def unmarked_rdma_queues(fabric: Fabric, qos: QosProfile | None) -> tuple[int, .
     )
 
 
-@word("function")
+@declare_word("function")
 def without_qos(qos: QosProfile | None) -> str:
     """Return that a port has no QoS at all, as an addition to a message; nothing where it has."""
     return " (no QoS is bound to the port)" if qos is None else ""
 
 
-@word("function", rests_on=("mode",))
+@declare_word("function", rests_on=("mode",))
 def unmarked_paused_queues(fabric: Fabric, qos: QosProfile) -> tuple[int, ...]:
     """Return the other queues of lossless traffic classes that packets land in, without any WRED profile.
 
@@ -64,8 +64,8 @@ def unmarked_paused_queues(fabric: Fabric, qos: QosProfile) -> tuple[int, ...]:
     return tuple(index for index in paused_queues if not _wred_of_queue(qos, index))
 
 
-@word("function", rests_on=("classes", "mode"))
-def inert_marking(fabric: Fabric, pools: _Pools, qos: QosProfile | None) -> str:
+@declare_word("function", rests_on=("classes", "mode"))
+def inert_marking(fabric: Fabric, pools: _BufferPools, qos: QosProfile | None) -> str:
     """Why the WRED profile of RDMA's queue never marks, as the end of a sentence; nothing where it does or is none."""
     for index in effects.rdma_queues(fabric, qos):
         wred = _wred_of_queue(qos, index)
@@ -75,8 +75,8 @@ def inert_marking(fabric: Fabric, pools: _Pools, qos: QosProfile | None) -> str:
     return ""
 
 
-@word("function")
-def marks(pools: _Pools, qos: QosProfile, queue: Queue) -> bool:
+@declare_word("function")
+def marks(pools: _BufferPools, qos: QosProfile, queue: Queue) -> bool:
     """Whether a queue's WRED profile ever marks or drops early: not one that stands for `off`."""
     wred = require_fact(queue.wred, "queue.wred")
     if wred is None or not (wred.green.enabled or "green" in wred.ecn_colors):
@@ -84,7 +84,7 @@ def marks(pools: _Pools, qos: QosProfile, queue: Queue) -> bool:
     return not _reason_wred_is_inert(wred, _queue_limit_bytes(pools, qos, queue.index), colors=False)
 
 
-@word("function")
+@declare_word("function")
 def inverted_thresholds(wred: WredProfile) -> str:
     """Return the colors of a WRED profile whose minimum is above their maximum: `green 1500 > 150 bytes`.
 
@@ -105,7 +105,7 @@ def inverted_thresholds(wred: WredProfile) -> str:
     )
 
 
-@word("function")
+@declare_word("function")
 def sooner_colors(wred: WredProfile | None) -> str:
     """Return the colors that are marked or dropped early below a threshold of green: `yellow from 78 kB to 628 kB`."""
     if wred is None:
@@ -136,8 +136,8 @@ def _format_bytes(count: int | None) -> str:
     return "nothing" if count is None else units.show_bytes(count)
 
 
-@word("function", rests_on=("classes", "mode"))
-def same_marks(fabric: Fabric, pools: _Pools, interfaces: tuple[Interface, ...]) -> str:
+@declare_word("function", rests_on=("classes", "mode"))
+def same_marks(fabric: Fabric, pools: _BufferPools, interfaces: tuple[Interface, ...]) -> str:
     """Return the thresholds that RDMA's queues have at several speeds: `150 kB to 1.5 MB at 100G and 400G`.
 
     Shut ports, and ports with unknown settings, are left out.
@@ -156,9 +156,9 @@ def same_marks(fabric: Fabric, pools: _Pools, interfaces: tuple[Interface, ...])
     )
 
 
-def _rdma_mark_thresholds(fabric: Fabric, pools: _Pools, qos: QosProfile) -> set[tuple[int, int]]:
+def _rdma_mark_thresholds(fabric: Fabric, pools: _BufferPools, qos: QosProfile) -> set[tuple[int, int]]:
     try:
-        queues = [effects.queue(qos, index) for index in effects.rdma_queues(fabric, qos)]
+        queues = [effects.find_queue(qos, index) for index in effects.rdma_queues(fabric, qos)]
         wred_colors = [
             queue.wred.green
             for queue in queues
@@ -173,7 +173,7 @@ def _rdma_mark_thresholds(fabric: Fabric, pools: _Pools, qos: QosProfile) -> set
     }
 
 
-@word("filter")
+@declare_word("filter")
 def mark_start(color: WredColor | None) -> str:
     """From where a color is marked or dropped early: `150 kB`, or `20 % of what the queue may take`."""
     if color is not None and color.min_percent is not None:
@@ -181,7 +181,7 @@ def mark_start(color: WredColor | None) -> str:
     return "none" if color is None or color.min_bytes is None else units.show_bytes(color.min_bytes)
 
 
-@word("function", rests_on=("classes",))
+@declare_word("function", rests_on=("classes",))
 def cnp_not_first(fabric: Fabric, qos: QosProfile | None) -> str:
     """How CNPs are served where that is not by strict priority: `queue 6, dwrr of weight 14`; else nothing.
 
@@ -193,7 +193,7 @@ def cnp_not_first(fabric: Fabric, qos: QosProfile | None) -> str:
     for index in cnp_queues(fabric, qos):
         if index in lossless:
             continue
-        queue = effects.queue(qos, index)
+        queue = effects.find_queue(qos, index)
         scheduler = None if queue is None else require_fact(queue.scheduler, "queue.scheduler")
         if scheduler is None:
             return f"queue {index}, which has no scheduler"
@@ -203,7 +203,7 @@ def cnp_not_first(fabric: Fabric, qos: QosProfile | None) -> str:
     return ""
 
 
-@word("function")
+@declare_word("function")
 def starved_queues(qos: QosProfile, strict: int) -> tuple[int, ...]:
     """Return the queues that get only the rest of a strict queue: weighted ones, and strict ones of lower numbers."""
     tcs = {effects.tc_of_dscp(qos, dscp) for dscp in range(64)}
@@ -215,13 +215,13 @@ def starved_queues(qos: QosProfile, strict: int) -> tuple[int, ...]:
 
 
 def _is_strict_queue(qos: QosProfile, index: int) -> bool:
-    queue = None if qos is None else effects.queue(qos, index)
+    queue = None if qos is None else effects.find_queue(qos, index)
     scheduler = None if queue is None else require_fact(queue.scheduler, "queue.scheduler")
     return scheduler is not None and scheduler.type == "strict"
 
 
 def _wred_of_queue(qos: QosProfile | None, index: int) -> WredProfile | None:
-    queue = None if qos is None else effects.queue(qos, index)
+    queue = None if qos is None else effects.find_queue(qos, index)
     return None if queue is None else require_fact(queue.wred, "queue.wred")
 
 
@@ -242,9 +242,9 @@ def _reason_wred_is_inert(wred: WredProfile, limit_bytes: int | None, *, colors:
     return ""
 
 
-def _queue_limit_bytes(pools: _Pools, qos: QosProfile | None, index: int) -> int | None:
+def _queue_limit_bytes(pools: _BufferPools, qos: QosProfile | None, index: int) -> int | None:
     """Return the most that a queue can hold, in bytes; None where that is not known or not bounded."""
-    queue = None if qos is None else effects.queue(qos, index)
+    queue = None if qos is None else effects.find_queue(qos, index)
     buffer = None if queue is None or isinstance(queue.buffer, Unknown) else queue.buffer
     if buffer is None or isinstance(pools, Unknown):
         return None
@@ -254,6 +254,6 @@ def _queue_limit_bytes(pools: _Pools, qos: QosProfile | None, index: int) -> int
     size = None if pool is None or isinstance(pool.size_bytes, Unknown) else pool.size_bytes
     if size is None or buffer.dynamic_th is None:
         return size
-    if buffer.dynamic_th >= effects.UNLIMITED_THRESHOLD:
+    if buffer.dynamic_th >= effects.UNLIMITED_DYNAMIC_TH:
         return size
     return round(dynamic_threshold_bytes(size, buffer.dynamic_th))

@@ -1,11 +1,11 @@
 """Words about lossless traffic that leaves the hall."""
 
-from nodrop.engine.vocabulary import word
+from nodrop.engine.vocabulary import declare_word
 from nodrop.hardware import asic_of
 from nodrop.model.states import Unknown
 
 
-@word("function", rests_on=("models",))
+@declare_word("function", rests_on=("models",))
 def waits_outside_chip(model: str | Unknown) -> bool:
     """Whether a switch model has packet memory outside its chip, enough headroom for long cables."""
     chip = asic_of(model)

@@ -1,27 +1,27 @@
 """Words about tunnels and pairs of switches: whether the traffic carried there keeps its class and pauses nobody."""
 
-from nodrop.engine.vocabulary import word
+from nodrop.engine.vocabulary import declare_word
 from nodrop.model.bridging import Vlan
 from nodrop.model.fabric import Device
 from nodrop.model.overlays import Tunnel
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import Unknown, known_rows, require_fact, surely_off
-from nodrop.platforms.kit.traits import known_traits
+from nodrop.platforms.kit.traits import newest_traits
 
 
-@word("function")
+@declare_word("function")
 def tunnels_into_the_same_priority(tunnels: tuple[Tunnel, ...]) -> tuple[str, ...]:
     """Return the IP-in-IP tunnels whose traffic keeps the priority that it had before."""
     return tuple(tunnel.name for tunnel in tunnels if tunnel.kind == "ip-in-ip" and not tunnel.remapped)
 
 
-@word("function")
+@declare_word("function")
 def tunnels_that_hide_the_dscp(tunnels: tuple[Tunnel, ...]) -> tuple[str, ...]:
     """Return the tunnels that do not copy the DSCP inside to the outside."""
     return tuple(tunnel.name for tunnel in tunnels if tunnel.dscp_mode == "pipe")
 
 
-@word("function")
+@declare_word("function")
 def tunnels_that_derive_the_dscp(tunnels: tuple[Tunnel, ...]) -> tuple[str, ...]:
     """Return the tunnels that compute a DSCP from the traffic class, and which one: `vxlan (outside)`."""
     return tuple(
@@ -40,13 +40,13 @@ def _derived_dscp_directions(tunnel: Tunnel) -> list[str]:
     ]
 
 
-@word("function")
+@declare_word("function")
 def paused_on_the_peer_link(device: Device) -> tuple[int, ...]:
     """Return the PFC priorities of the ports between two switches that form port channels with each other."""
     pair = require_fact(device.multi_chassis, "device.multi_chassis")
     if pair is None or pair.peer_link is None:
         return ()
-    ports = _ports(device, pair.peer_link)
+    ports = _member_ports_of(device, pair.peer_link)
     paused: set[int] = set()
     for interface in device.interfaces:
         if interface.name in ports and isinstance(qos := require_fact(interface.qos, "interface.qos"), QosProfile):
@@ -54,7 +54,7 @@ def paused_on_the_peer_link(device: Device) -> tuple[int, ...]:
     return tuple(sorted(paused))
 
 
-@word("function", rests_on=("cables",))
+@declare_word("function", rests_on=("cables",))
 def flooded_across(device: Device) -> str:
     """How a VLAN with lossless ports reaches another switch: `VLAN 100 is bridged over …`.
 
@@ -64,7 +64,10 @@ def flooded_across(device: Device) -> str:
     peer = None if isinstance(pair, Unknown) or pair is None else pair.peer_link
     for vlan in known_rows(device.vlans):
         ports = [
-            name for member in vlan.members if member.interface != peer for name in _ports(device, member.interface)
+            name
+            for member in vlan.members
+            if member.interface != peer
+            for name in _member_ports_of(device, member.interface)
         ]
         if len(ports) > 1 and (flood := _find_flooded_port(device, frozenset(ports))):
             port, priority, other = flood[:3]
@@ -72,7 +75,7 @@ def flooded_across(device: Device) -> str:
     return ""
 
 
-def _ports(device: Device, name: str) -> tuple[str, ...]:
+def _member_ports_of(device: Device, name: str) -> tuple[str, ...]:
     """Return the ports of a port channel, else the port itself."""
     channels = known_rows(device.port_channels)
     return next((channel.members for channel in channels if channel.name == name), (name,))
@@ -97,7 +100,7 @@ def _find_flooded_port(device: Device, names: frozenset[str]) -> tuple[str, int,
     return None
 
 
-@word("function")
+@declare_word("function")
 def neighbors_beyond_macs(device: Device) -> str:
     """How neighbors are kept longer than MAC addresses, of a VLAN into which lossless traffic is routed; else nothing.
 
@@ -105,7 +108,7 @@ def neighbors_beyond_macs(device: Device) -> str:
     """
     times = (device.mac_ageing_s, device.arp_reachable_s, device.nd_reachable_s)
     mac, arp, nd = (None if isinstance(time, Unknown) else time for time in times)
-    traits = known_traits(device.platform)
+    traits = newest_traits(device.platform)
     if traits is None or traits.mac_ageing_s is None or traits.reachable_s is None:
         return ""
     if isinstance(device.mac_ageing_s, Unknown):
@@ -123,7 +126,7 @@ def neighbors_beyond_macs(device: Device) -> str:
 
 def _is_lossless_vlan(device: Device, vlan: Vlan) -> bool:
     """Whether a VLAN has several ports, one with PFC at least."""
-    names = {name for member in vlan.members for name in _ports(device, member.interface)}
+    names = {name for member in vlan.members for name in _member_ports_of(device, member.interface)}
     paused = (
         port.qos.pfc_tx_priorities
         for port in device.interfaces

@@ -1,25 +1,25 @@
 """Words about a platform's behavior regardless of its configuration; none of it for an unknown platform."""
 
-from nodrop.engine.vocabulary import word
-from nodrop.platforms.kit.traits import known_traits
+from nodrop.engine.vocabulary import declare_word
+from nodrop.platforms.kit.traits import newest_traits
 
 
-@word("function")
+@declare_word("function")
 def marking_needs_wred(platform: str) -> bool:
     """Whether a platform marks only where the WRED flag of the color is on too; not where nothing is known of it."""
-    traits = known_traits(platform)
+    traits = newest_traits(platform)
     return traits is not None and traits.red_marks
 
 
-@word("function")
+@declare_word("function")
 def needs_link_local(platform: str) -> bool:
     """Whether a platform resolves link-local neighbors only on ports that are configured to route by them."""
-    traits = known_traits(platform)
+    traits = newest_traits(platform)
     return traits is not None and traits.global_next_hops
 
 
-@word("function")
+@declare_word("function")
 def chooses_session_dscp(platform: str) -> bool:
     """Whether a platform has a setting for the DSCP of BGP packets; not where this is unknown."""
-    traits = known_traits(platform)
+    traits = newest_traits(platform)
     return traits is not None and traits.session_dscp

@@ -4,16 +4,16 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 from nodrop import units
-from nodrop.engine.vocabulary import word
+from nodrop.engine.vocabulary import declare_word
 from nodrop.model import effects
 from nodrop.model.fabric import Fabric
 from nodrop.model.profile import Band, EcnBand, Profile, WatchdogBand
-from nodrop.model.purposes import STORAGE
+from nodrop.model.purposes import STORAGE_PURPOSES
 from nodrop.model.qos import PfcWatchdog, QosProfile, Queue
 from nodrop.model.states import Unknown, UnknownFact, require_fact
 
 
-@word("function")
+@declare_word("function")
 def ecn_outside(profile: Profile, speed_mbps: int | None | Unknown, queue: Queue) -> str:
     """Return the differences of a queue's marking from a profile, as the end of a sentence; nothing without any.
 
@@ -41,7 +41,7 @@ def _ecn_band(profile: Profile, speed_mbps: int | None | Unknown) -> EcnBand | N
     return None
 
 
-@word("function", rests_on=("cables",))
+@declare_word("function", rests_on=("cables",))
 def watchdog_outside(
     profile: Profile, side: str | None | Unknown, polling_ms: int | None | Unknown, watchdog: PfcWatchdog
 ) -> str:
@@ -59,9 +59,11 @@ def watchdog_outside(
     detection = require_fact(watchdog.detection_ms, "interface.qos.pfc_watchdog.detection_ms")
     restoration = require_fact(watchdog.restoration_ms, "interface.qos.pfc_watchdog.restoration_ms")
     clauses = (
-        _describe_outside_band("detects after", detection, band.detection_ms, _ms),
-        _describe_outside_band("restores after", restoration, band.restoration_ms, _ms),
-        _describe_outside_band("is polled every", polling if isinstance(polling, int) else None, band.polling_ms, _ms),
+        _describe_outside_band("detects after", detection, band.detection_ms, _format_ms),
+        _describe_outside_band("restores after", restoration, band.restoration_ms, _format_ms),
+        _describe_outside_band(
+            "is polled every", polling if isinstance(polling, int) else None, band.polling_ms, _format_ms
+        ),
         f"has action {action} instead of {' or '.join(band.actions)}" if wrong else "",
     )
     return _render_differences(clauses, profile, band.source)
@@ -77,7 +79,7 @@ def _watchdog_band(profile: Profile, side: str | None | Unknown) -> WatchdogBand
     return None
 
 
-@word("function", rests_on=("classes", "mode"))
+@declare_word("function", rests_on=("classes", "mode"))
 def share_outside(fabric: Fabric, profile: Profile, qos: QosProfile) -> str:
     """Which kinds of traffic have another share of a port than in a profile, as a clause; nothing where none has."""
     queues = require_fact(qos.queues, "interface.qos.queues") if profile.shares else ()
@@ -102,7 +104,7 @@ def _queues_of_purpose(fabric: Fabric, qos: QosProfile, purpose: str) -> tuple[i
     """Return the queues that a kind of traffic leaves by."""
     if purpose == "rdma":
         return effects.rdma_queues(fabric, qos)
-    wanted_storages = STORAGE if purpose == "storage" else {purpose}
+    wanted_storages = STORAGE_PURPOSES if purpose == "storage" else {purpose}
     dscps = {
         dscp
         for traffic_class in fabric.classes
@@ -130,13 +132,13 @@ def _format_bytes_exactly(count: int) -> str:
     """Bytes exactly: in powers of ten where four digits do, else of two, else to the byte."""
     shown = units.show_bytes(count)
     with suppress(units.Misread):  # four digits of a large number may be no size: 1e+11 MB
-        if units.size_bytes(shown.replace(" ", "")) == count:
+        if units.parse_size_bytes(shown.replace(" ", "")) == count:
             return shown
     size_unit = next(((size, unit) for size, unit in ((2**20, "MiB"), (2**10, "KiB")) if count % size == 0), None)
     return f"{count // size_unit[0]} {size_unit[1]}" if size_unit else f"{count} bytes"
 
 
-def _ms(time: int) -> str:
+def _format_ms(time: int) -> str:
     return f"{time} ms"
 
 

@@ -1,29 +1,29 @@
 """Words about classes, pause and marking: a port's treatment of the fabric's traffic."""
 
-from nodrop.engine.vocabulary import word
+from nodrop.engine.vocabulary import declare_word
 from nodrop.engine.vocabulary.general import ranges
 from nodrop.engine.vocabulary.sides import misplaced_tcs
 from nodrop.model import effects
 from nodrop.model.addresses import Network, network_of
 from nodrop.model.fabric import Device, Fabric, Interface
 from nodrop.model.index import Index
-from nodrop.model.purposes import STORAGE, TCP_STORAGE
+from nodrop.model.purposes import STORAGE_PURPOSES, TCP_STORAGE
 from nodrop.model.qos import PfcWatchdog, QosProfile
 from nodrop.model.states import Unknown, UnknownFact, known_rows, require_fact
 
 MOST_PAUSED = 2
-PAUSED_WITH_BOUNCES = (2, 3, 4, 6)
-_MIXED = (STORAGE - TCP_STORAGE) | {"inband", "control"}
+DUAL_LEAF_PAUSED_PRIORITIES = (2, 3, 4, 6)
+_RDMA_INCOMPATIBLE_PURPOSES = (STORAGE_PURPOSES - TCP_STORAGE) | {"inband", "control"}
 """Purposes that must not share the class of RDMA; storage over TCP must not share any lossless class."""
 
 
-@word("test")
+@declare_word("test")
 def in_use(enabled: bool | Unknown) -> bool:
     """Whether a port is not known to be shut: `interface.enabled is in_use`."""
     return isinstance(enabled, Unknown) or enabled
 
 
-@word("filter", rests_on=("cables",))
+@declare_word("filter", rests_on=("cables",))
 def facing(side: str | None | Unknown) -> str:
     """Return what is at the far end of a port's cable: `host`, `fabric`, `nothing`, or `unknown` without a source.
 
@@ -32,13 +32,13 @@ def facing(side: str | None | Unknown) -> str:
     return "unknown" if isinstance(side, Unknown) else side or "nothing"
 
 
-@word("function", rests_on=("cables",))
+@declare_word("function", rests_on=("cables",))
 def runs_session(name: str, port: str, *, index: Index) -> bool:
     """Whether a BGP session runs over a port, by its name (unnumbered) or to an address of its networks."""
     return port in _session_ports(name, index)
 
 
-@word("function", rests_on=("cables", "policy"))
+@declare_word("function", rests_on=("cables", "policy"))
 def may_go_unwatched(fabric: Fabric, name: str, port: str, side: str | None | Unknown, *, index: Index) -> bool:
     """Whether a port without a PFC watchdog leads to a switch, where a watchdog is advised and not necessary.
 
@@ -92,13 +92,13 @@ def _ports_of_sessions(device: Device) -> set[str]:
     return ports
 
 
-@word("function", rests_on=("roles",))
+@declare_word("function", rests_on=("roles",))
 def is_leaf(role: str | Unknown) -> bool:
     """Whether a switch is known to be of the tier that hosts are cabled to."""
     return not isinstance(role, Unknown) and role == "leaf"
 
 
-@word("function", rests_on=("cables", "roles"))
+@declare_word("function", rests_on=("cables", "roles"))
 def expects_rdma(
     role: str | Unknown, interfaces: tuple[Interface, ...], side: str | None | Unknown, qos: QosProfile | None
 ) -> bool:
@@ -126,7 +126,7 @@ def _may_have_pfc(qos: QosProfile | None | Unknown) -> bool:
     )
 
 
-@word("function", rests_on=("policy",))
+@declare_word("function", rests_on=("policy",))
 def fabric_watchdog_off(fabric: Fabric, role: str | Unknown) -> bool:
     """Whether the owner states that links between switches have no PFC watchdog, at all or on devices of a role."""
     policy = fabric.policy
@@ -135,14 +135,14 @@ def fabric_watchdog_off(fabric: Fabric, role: str | Unknown) -> bool:
     return bool(policy.fabric_unwatched_roles) and require_fact(role, "device.role") in policy.fabric_unwatched_roles
 
 
-@word("function", rests_on=("policy", "cables"))
+@declare_word("function", rests_on=("policy", "cables"))
 def policy_watchdog(fabric: Fabric, side: str | None | Unknown) -> PfcWatchdog | None | Unknown:
     """Return the PFC watchdog that the owner wants at a port of that side; UNKNOWN where no policy is stated."""
     policy = fabric.policy
     return policy.fabric_watchdog if facing(side) == "fabric" else policy.host_watchdog
 
 
-@word("function", rests_on=("classes",))
+@declare_word("function", rests_on=("classes",))
 def lossy_rdma_dscps(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
     """Return the DSCPs of lossless RoCE classes that land where a port neither pauses nor has headroom."""
     wanted_traffic_classes = [
@@ -165,13 +165,13 @@ def _is_unprotected_tc(qos: QosProfile | None, tc: int) -> bool:
         return True
 
 
-@word("function", rests_on=("classes",))
+@declare_word("function", rests_on=("classes",))
 def lossy_rdma_tcs(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
     """Return the traffic classes of `lossy_rdma_dscps`."""
     return tuple(sorted({effects.tc_of_dscp(qos, dscp) for dscp in lossy_rdma_dscps(fabric, qos)}))
 
 
-@word("function")
+@declare_word("function")
 def lossless_instead(qos: QosProfile | None) -> str:
     """Return the DSCPs that a port protects, as the end of a sentence: what RDMA may be meant to be marked with."""
     try:
@@ -181,7 +181,7 @@ def lossless_instead(qos: QosProfile | None) -> str:
     return f"; lossless there: DSCP {ranges(dscps)}" if dscps else ""
 
 
-@word("function", rests_on=("classes",))
+@declare_word("function", rests_on=("classes",))
 def rdma_intruders(fabric: Fabric, qos: QosProfile | None) -> tuple[str, ...]:
     """Return the storage, in-band and control classes in a traffic class or priority group of lossless RDMA."""
     rdma = {effects.tc_of_dscp(qos, dscp) for dscp in effects.rdma_dscps(fabric)}
@@ -195,12 +195,12 @@ def rdma_intruders(fabric: Fabric, qos: QosProfile | None) -> tuple[str, ...]:
         sorted(
             traffic_class.name
             for traffic_class in fabric.classes
-            if traffic_class.purpose in _MIXED and any(map(intrudes, traffic_class.dscp))
+            if traffic_class.purpose in _RDMA_INCOMPATIBLE_PURPOSES and any(map(intrudes, traffic_class.dscp))
         )
     )
 
 
-@word("function", rests_on=("classes",))
+@declare_word("function", rests_on=("classes",))
 def paused_tcp_storage(fabric: Fabric, qos: QosProfile | None) -> tuple[str, ...]:
     """Return the classes of storage over TCP with a DSCP in a lossless traffic class."""
 
@@ -211,7 +211,7 @@ def paused_tcp_storage(fabric: Fabric, qos: QosProfile | None) -> tuple[str, ...
     return tuple(sorted(traffic_class.name for traffic_class in tcp if any(map(paused, traffic_class.dscp))))
 
 
-@word("function", rests_on=("classes",))
+@declare_word("function", rests_on=("classes",))
 def unintended_priorities(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
     """Return the priorities with PFC that no lossless class of the fabric has."""
     paused = set(paused_priorities(qos))
@@ -229,7 +229,7 @@ def unintended_priorities(fabric: Fabric, qos: QosProfile | None) -> tuple[int, 
     return tuple(sorted(paused - intended))
 
 
-@word("function")
+@declare_word("function")
 def paused_priorities(qos: QosProfile | None) -> tuple[int, ...]:
     """Return the priorities with PFC, in either direction; none on a port without QoS."""
     if qos is None:
@@ -238,7 +238,7 @@ def paused_priorities(qos: QosProfile | None) -> tuple[int, ...]:
     return tuple(sorted({*obeyed, *require_fact(qos.pfc_tx_priorities, "interface.qos.pfc_tx_priorities")}))
 
 
-@word("function")
+@declare_word("function")
 def too_many_paused(qos: QosProfile | None) -> bool:
     """Whether a port has PFC on more than two priorities, or four where two are for what bounces between leaves.
 
@@ -246,10 +246,10 @@ def too_many_paused(qos: QosProfile | None) -> bool:
     (files/build_templates/qos_config.j2).
     """
     paused = paused_priorities(qos)
-    return len(paused) > MOST_PAUSED and paused != PAUSED_WITH_BOUNCES
+    return len(paused) > MOST_PAUSED and paused != DUAL_LEAF_PAUSED_PRIORITIES
 
 
-@word("function")
+@declare_word("function")
 def obeys_or_sends_pause(qos: QosProfile | None) -> bool:
     """Whether a port has PFC on any priority, in either direction."""
     return qos is not None and bool(
@@ -258,10 +258,10 @@ def obeys_or_sends_pause(qos: QosProfile | None) -> bool:
     )
 
 
-@word("function")
+@declare_word("function")
 def sent_and_not_obeyed(qos: QosProfile | None) -> tuple[int, ...]:
     """Return the priorities on which a port pauses its neighbor for what packets land in, and does not stop itself."""
     if qos is None:
         return ()
     obeyed = require_fact(qos.pfc_rx_priorities, "interface.qos.pfc_rx_priorities")
-    return tuple(priority for priority in effects.paused_for_use(qos) if priority not in obeyed)
+    return tuple(priority for priority in effects.pausing_priorities_in_use(qos) if priority not in obeyed)

@@ -6,22 +6,22 @@ An unknown value is UNKNOWN, and no change.
 from collections.abc import Iterable, Iterator
 from typing import Literal
 
-from nodrop.engine.vocabulary import word
+from nodrop.engine.vocabulary import declare_word
 from nodrop.engine.vocabulary.headroom import headroom_by_formula_bytes, headroom_needed_bytes, takes_table_row
 from nodrop.engine.vocabulary.qos import paused_priorities, policy_watchdog, unintended_priorities
-from nodrop.engine.vocabulary.watchdog import POLLS, WATCHDOG_COUNTERS
+from nodrop.engine.vocabulary.watchdog import DETECTION_POLLINGS, WATCHDOG_COUNTER_GROUP
 from nodrop.model import effects
 from nodrop.model.buffers import BufferProfile
 from nodrop.model.fabric import HASH_FIELDS, Counter, Device, Fabric, HashField, HostPort, Interface
 from nodrop.model.index import Index
 from nodrop.model.overlays import Tunnel
-from nodrop.model.qos import Map, PfcWatchdog, PriorityGroup, QosProfile, WatchdogConditions, WredProfile
+from nodrop.model.qos import NumberMap, PfcWatchdog, PriorityGroup, QosProfile, WatchdogConditions, WredProfile
 from nodrop.model.states import UNKNOWN, Unknown, UnknownFact, require_fact
 from nodrop.model.values import replace_fields
-from nodrop.platforms.kit.traits import known_traits, traits
+from nodrop.platforms.kit.traits import newest_traits, traits_of_platform
 
 
-@word("function", rests_on=("policy", "cables"))
+@declare_word("function", rests_on=("policy", "cables"))
 def own_watchdog(
     fabric: Fabric, platform: str, interfaces: tuple[Interface, ...], side: str | None | Unknown
 ) -> PfcWatchdog | None | Unknown:
@@ -30,13 +30,13 @@ def own_watchdog(
     Where a switch has one set of timers for all of its ports, it is what any other port of it has. UNKNOWN where no
     policy is stated, and where there is no such port.
     """
-    platform_traits = known_traits(platform)
+    platform_traits = newest_traits(platform)
     if platform_traits is None or platform_traits.watchdog is None or platform_traits.watchdog.robustness is None:
         return policy_watchdog(fabric, side)
     return next(_find_watchdogs(interfaces), UNKNOWN)
 
 
-@word("function")
+@declare_word("function")
 def usual_watchdog(device: Device, qos: QosProfile | None) -> PfcWatchdog | None | Unknown:
     """Return the watchdog that a platform documents as its default, of the priorities that a port pauses.
 
@@ -45,24 +45,26 @@ def usual_watchdog(device: Device, qos: QosProfile | None) -> PfcWatchdog | None
     if qos is None:
         return UNKNOWN
     paused = paused_priorities(qos)
-    if known_traits(device.platform) is None:
+    if newest_traits(device.platform) is None:
         return PfcWatchdog(priorities=paused, detection_ms=UNKNOWN, restoration_ms=UNKNOWN, action=UNKNOWN)
     known = isinstance(device.version, str)
-    usual = traits(device.platform, device.version if isinstance(device.version, str) else None).watchdog.usual
+    usual = traits_of_platform(
+        device.platform, device.version if isinstance(device.version, str) else None
+    ).watchdog.usual
     if usual is None:
         return UNKNOWN
-    restores = known or traits(device.platform).watchdog.robustness is None
+    restores = known or traits_of_platform(device.platform).watchdog.robustness is None
     return replace_fields(usual, priorities=paused, restoration_ms=usual.restoration_ms if restores else None)
 
 
-@word("function", rests_on=("cables",))
+@declare_word("function", rests_on=("cables",))
 def true_length(device: Device, interface: Interface, *, index: Index) -> int | Unknown:
     """Return the stated length of a port's cable, m; UNKNOWN where no cable or no length is stated."""
     link = index.link(device.name, interface.name)
     return UNKNOWN if link is None or link.length_m is None else link.length_m
 
 
-@word("function", rests_on=("cables",))
+@declare_word("function", rests_on=("cables",))
 def far_speed(device: Device, interface: Interface, *, index: Index) -> int | Unknown:
     """Return the speed of the port at the other end of a port's cable, Mb/s."""
     far = index.far(device.name, interface.name)
@@ -71,7 +73,7 @@ def far_speed(device: Device, interface: Interface, *, index: Index) -> int | Un
     return far.speed_mbps
 
 
-@word("function", rests_on=("cables",))
+@declare_word("function", rests_on=("cables",))
 def wide_enough(
     device: Device, interface: Interface, buffer: BufferProfile, *, index: Index
 ) -> BufferProfile | Unknown:
@@ -94,8 +96,8 @@ def wide_enough(
     )
 
 
-@word("function", rests_on=("classes",))
-def with_rdma(fabric: Fabric, qos: QosProfile | None) -> Map | Unknown:
+@declare_word("function", rests_on=("classes",))
+def with_rdma(fabric: Fabric, qos: QosProfile | None) -> NumberMap | Unknown:
     """Return a port's map of DSCPs with those of RDMA in their stated traffic class, where the port pauses it.
 
     Where none is stated it is the only one that the port pauses.
@@ -112,14 +114,14 @@ def with_rdma(fabric: Fabric, qos: QosProfile | None) -> Map | Unknown:
     return tuple(tc_by_dscp[dscp] for dscp in sorted(tc_by_dscp))
 
 
-@word("function", rests_on=("classes",))
+@declare_word("function", rests_on=("classes",))
 def intended_pause(fabric: Fabric, qos: QosProfile | None, priorities: tuple[int, ...] | None) -> tuple[int, ...]:
     """Those of priorities that lossless classes have."""
     astray = unintended_priorities(fabric, qos)
     return tuple(priority for priority in priorities or () if priority not in astray)
 
 
-@word("function", rests_on=("classes",))
+@declare_word("function", rests_on=("classes",))
 def intended_watchdog(fabric: Fabric, qos: QosProfile | None) -> PfcWatchdog | None | Unknown:
     """Return a port's watchdog, of the priorities alone that lossless classes have."""
     if qos is None or isinstance(qos.pfc_watchdog, Unknown) or qos.pfc_watchdog is None:
@@ -137,14 +139,14 @@ def intended_watchdog(fabric: Fabric, qos: QosProfile | None) -> PfcWatchdog | N
     )
 
 
-@word("function", rests_on=("classes",))
+@declare_word("function", rests_on=("classes",))
 def intended_groups(fabric: Fabric, qos: QosProfile | None) -> tuple[PriorityGroup, ...] | Unknown:
     """Return a port's priority groups without lossless ones that only priorities without a lossless class fill."""
     if qos is None or isinstance(qos.priority_groups, Unknown):
         return UNKNOWN
     table = require_fact(qos.pfc_to_priority_group, "interface.qos.pfc_to_priority_group")
     groups = [
-        {effects.target(table, priority) if table else priority for priority in priorities}
+        {effects.map_entry(table, priority) if table else priority for priority in priorities}
         for priorities in _split_pfc_priorities(fabric, qos)
     ]
     idle = groups[1] - groups[0]
@@ -155,7 +157,7 @@ def intended_groups(fabric: Fabric, qos: QosProfile | None) -> tuple[PriorityGro
     )
 
 
-@word("function")
+@declare_word("function")
 def without_idle_group(qos: QosProfile | None, number: int) -> tuple[PriorityGroup, ...] | Unknown:
     """Return a port's priority groups without one, which no traffic fills; UNKNOWN where some does."""
     if qos is None or number in {effects.group_of_tc(qos, tc) for tc in effects.used_tcs(qos)}:
@@ -163,7 +165,7 @@ def without_idle_group(qos: QosProfile | None, number: int) -> tuple[PriorityGro
     return without_group(qos, number)
 
 
-@word("function")
+@declare_word("function")
 def without_group(qos: QosProfile | None, number: int) -> tuple[PriorityGroup, ...] | Unknown:
     """Return a port's priority groups without one."""
     if qos is None or isinstance(qos.priority_groups, Unknown):
@@ -177,54 +179,54 @@ def _split_pfc_priorities(fabric: Fabric, qos: QosProfile) -> tuple[tuple[int, .
     return intended_pause(fabric, qos, paused), unintended_priorities(fabric, qos)
 
 
-@word("function")
+@declare_word("function")
 def without_red(wred: WredProfile) -> WredProfile | None:
     """Return marking without early drops of packets that cannot be marked; nothing without marking."""
     return replace_fields(wred, green=replace_fields(wred.green, enabled=False)) if wred.ecn_colors else None
 
 
-@word("function")
+@declare_word("function")
 def with_source_port(fields: tuple[HashField, ...]) -> tuple[HashField, ...]:
     """Return the packet fields of the path hash, with the source port."""
     return tuple(field for field in HASH_FIELDS if field in {*fields, "l4-src-port"})
 
 
-@word("function")
+@declare_word("function")
 def common_fec(fec_a: str | None, fec_b: str | None) -> Literal["rs", "fc"]:
     """Return the stronger of two FECs: RS corrects more than Fire code, and either more than none."""
     return "rs" if "rs" in (fec_a, fec_b) else "fc"
 
 
-@word("function")
+@declare_word("function")
 def larger(a: int | None, b: int | None) -> int | Unknown:
     """Return the larger of two numbers; UNKNOWN where there is neither."""
     return max((number for number in (a, b) if number is not None), default=UNKNOWN)
 
 
-@word("function")
+@declare_word("function")
 def default_conditions(platform: str, version: str | None) -> WatchdogConditions | None | Unknown:
     """Return the default conditions of the watchdog of a platform's release; None where it has no setting for them."""
-    if known_traits(platform) is None:
+    if newest_traits(platform) is None:
         return UNKNOWN
-    watchdog_traits = traits(platform, version).watchdog
+    watchdog_traits = traits_of_platform(platform, version).watchdog
     return None if watchdog_traits is None else watchdog_traits.conditions
 
 
-@word("function")
+@declare_word("function")
 def slow_enough_ms(device: Device, polling_ms: int) -> int | Unknown:
     """Return the slowest polling, ms, that every watchdog of a switch has two of within its detection.
 
     Detections are whole numbers of it where there is such a polling; UNKNOWN where it would be too fast for the switch.
     """
-    platform_traits = known_traits(device.platform)
+    platform_traits = newest_traits(device.platform)
     least = (
         platform_traits.watchdog.polling_ms[0]
         if platform_traits is not None and platform_traits.watchdog is not None
         else 1
     )
     times = {ms for watchdog in _find_watchdogs(device.interfaces) if isinstance(ms := watchdog.detection_ms, int)}
-    times = {ms for ms in times if ms >= POLLS * least}
-    most = min((polling_ms, *(ms // POLLS for ms in times)))
+    times = {ms for ms in times if ms >= DETECTION_POLLINGS * least}
+    most = min((polling_ms, *(ms // DETECTION_POLLINGS for ms in times)))
     if not times or most < least:
         return UNKNOWN
     return next((ms for ms in range(most, least - 1, -1) if not any(time % ms for time in times)), most)
@@ -237,23 +239,24 @@ def _find_watchdogs(interfaces: Iterable[Interface]) -> Iterator[PfcWatchdog]:
             yield watchdog
 
 
-@word("function")
+@declare_word("function")
 def counted_for_watchdog(counters: tuple[Counter, ...]) -> tuple[Counter, ...]:
     """Return the counters of a switch, with those on that its watchdog reads."""
     return tuple(
-        replace_fields(counter, enabled=True) if counter.group == WATCHDOG_COUNTERS else counter for counter in counters
+        replace_fields(counter, enabled=True) if counter.group == WATCHDOG_COUNTER_GROUP else counter
+        for counter in counters
     )
 
 
-@word("function")
-def filled(table: Map | None | Unknown) -> Map | Unknown:
+@declare_word("function")
+def filled(table: NumberMap | None | Unknown) -> NumberMap | Unknown:
     """Return a map with all entries stated: a missing one goes to 0, as it did by default."""
     if isinstance(table, Unknown) or table is None:
         raise UnknownFact("interface.qos.dscp_to_tc")
     return tuple(target or 0 for target in table)
 
 
-@word("function")
+@declare_word("function")
 def carrying_dscp(tunnels: tuple[Tunnel, ...]) -> tuple[Tunnel, ...]:
     """Return the tunnels of a switch, set to copy the inner DSCP to the outer header and to keep the inner one."""
     return tuple(map(_keep_dscp_in_tunnel, tunnels))

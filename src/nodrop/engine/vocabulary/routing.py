@@ -3,17 +3,17 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from nodrop.analyses._tiers import peers
-from nodrop.engine.vocabulary import word
+from nodrop.analyses._tiers import bgp_peers_of
+from nodrop.engine.vocabulary import declare_word
 from nodrop.engine.vocabulary.general import ranges
 from nodrop.model.fabric import Device
 from nodrop.model.index import Index
 from nodrop.model.routing import Bgp, BgpNeighbor, RouteMap, StaticRoute
 from nodrop.model.states import UNKNOWN, Unknown, known_rows, require_fact
-from nodrop.routing.tiers import rank
+from nodrop.routing.tiers import tier_of_device
 
 
-@word("function", rests_on=("cables", "roles"))
+@declare_word("function", rests_on=("cables", "roles"))
 def unused_paths(device: Device, *, index: Index) -> str:
     """Why a device leaves equal paths unused, as the end of a sentence; nothing where it uses all.
 
@@ -34,13 +34,13 @@ def unused_paths(device: Device, *, index: Index) -> str:
     ):
         if (paths is None or paths >= len(sessions)) and bgp.multipath_relax:
             continue
-        leads_to = leads_to or peers(index, device)
+        leads_to = leads_to or bgp_peers_of(index, device)
         if reason := _reason_paths_are_unused(device, bgp, paths, sessions, leads_to, name):
             return reason
     return ""
 
 
-@word("function")
+@declare_word("function")
 def is_drained(device: Device) -> bool:
     """Whether a device marks all that it sends with GRACEFUL_SHUTDOWN: as a whole, or in the maps of all sessions."""
     bgp = require_fact(device.bgp, "device.bgp")
@@ -55,7 +55,7 @@ def is_drained(device: Device) -> bool:
     )
 
 
-@word("function")
+@declare_word("function")
 def drain_setting(device: Device) -> str | None:
     """Return the setting of BGP that drains a device; none where only the policies of its sessions do."""
     bgp = require_fact(device.bgp, "device.bgp")
@@ -71,7 +71,7 @@ def _marks_graceful_shutdown(policy: RouteMap | None) -> bool:
     )
 
 
-@word("function")
+@declare_word("function")
 def routes_by_link_local(device: Device, neighbor: BgpNeighbor, *, index: Index) -> bool:
     """Whether the port of a session is set to route by link-local addresses; also where it is no port."""
     port = index.interface(device.name, neighbor.interface or "")
@@ -120,14 +120,14 @@ def _neighbor_asn(neighbor: BgpNeighbor, leads_to: dict[str, Device]) -> int | N
 
 
 def _is_in_higher_tier(far: Device, device: Device) -> bool:
-    upper, lower = rank(far), rank(device)
+    upper, lower = tier_of_device(far), tier_of_device(device)
     return upper is not None and lower is not None and upper > lower
 
 
-_DEFAULTS = ("0.0.0.0/0", "::/0")
+_DEFAULT_PREFIXES = ("0.0.0.0/0", "::/0")
 
 
-@word("function", rests_on=("cables", "roles"))
+@declare_word("function", rests_on=("cables", "roles"))
 def default_downwards(device: Device, *, index: Index) -> str:
     """Where a static default route leads a tier down: `0.0.0.0/0 to leaf1 by 10.1.1.224`; nothing where none does."""
     for route, far in _default_routes_downwards(device, index):
@@ -135,7 +135,7 @@ def default_downwards(device: Device, *, index: Index) -> str:
     return ""
 
 
-@word("function", rests_on=("cables", "roles"))
+@declare_word("function", rests_on=("cables", "roles"))
 def without_default_downwards(device: Device, *, index: Index) -> tuple[StaticRoute, ...] | Unknown:
     """Return the static routes of a switch without the default routes that lead a tier down."""
     if isinstance(device.static_routes, Unknown):
@@ -148,9 +148,9 @@ def _default_routes_downwards(device: Device, index: Index) -> Iterator[tuple[St
     routes = [
         route
         for route in known_rows(device.static_routes)
-        if route.prefix in _DEFAULTS and route.vrf is None and rank(device)
+        if route.prefix in _DEFAULT_PREFIXES and route.vrf is None and tier_of_device(device)
     ]
-    leads_to = peers(index, device) if routes else {}
+    leads_to = bgp_peers_of(index, device) if routes else {}
     for route in routes:
         far = leads_to.get(route.next_hop)
         if far is not None and _is_in_higher_tier(device, far):

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from nodrop.engine.vocabulary import word
+from nodrop.engine.vocabulary import declare_word
 from nodrop.model import effects
 from nodrop.model.fabric import Fabric, TrafficClass
 from nodrop.model.qos import QosProfile, Queue, Scheduler
@@ -14,20 +14,20 @@ UNICAST_QUEUES = range(8)
 BITS_PER_BYTE, BITS_PER_MBIT = 8, 1_000_000
 
 
-@word("function")
+@declare_word("function")
 def lossless_queues(qos: QosProfile) -> tuple[int, ...]:
     """Return the queues of traffic whose senders are paused instead of packets being dropped."""
     tcs = [tc for tc in TRAFFIC_CLASSES if effects.is_lossless(qos, tc)]
     return tuple(sorted({effects.queue_of_tc(qos, tc) for tc in tcs}))
 
 
-@word("filter")
+@declare_word("filter")
 def mbps(bytes_per_s: int | float) -> float:
     """Bytes per second as Mb/s: 5000000000 is 40000."""
     return bytes_per_s * BITS_PER_BYTE / BITS_PER_MBIT
 
 
-@word("function", rests_on=("classes",))
+@declare_word("function", rests_on=("classes",))
 def unscheduled_control_queues(fabric: Fabric, qos: QosProfile) -> tuple[int, ...]:
     """Return the queues of control traffic without a scheduler: neither strict priority nor a weight."""
     dscps = {
@@ -37,7 +37,7 @@ def unscheduled_control_queues(fabric: Fabric, qos: QosProfile) -> tuple[int, ..
     return tuple(sorted(index for index in used if not _is_scheduled(qos, index)))
 
 
-@word("function", rests_on=("classes", "mode"))
+@declare_word("function", rests_on=("classes", "mode"))
 def unscheduled_queues(fabric: Fabric, qos: QosProfile) -> tuple[int, ...]:
     """Return the queues that some DSCP leaves by and that have no scheduler, where another queue has one.
 
@@ -58,18 +58,18 @@ def unscheduled_queues(fabric: Fabric, qos: QosProfile) -> tuple[int, ...]:
 
 
 def _is_scheduled(qos: QosProfile, index: int) -> bool:
-    queue = effects.queue(qos, index)
+    queue = effects.find_queue(qos, index)
     return queue is not None and require_fact(queue.scheduler, "queue.scheduler") is not None
 
 
-@word("function")
+@declare_word("function")
 def reaches_queue(qos: QosProfile, queue: int) -> bool:
     """Whether any traffic class uses a queue; without a map all use queue 0."""
     table = require_fact(qos.tc_to_queue, "interface.qos.tc_to_queue")
     return queue == 0 if table is None else queue in table
 
 
-@word("function")
+@declare_word("function")
 def repeats_scheduler_in_use(qos: QosProfile, queue: Queue) -> bool:
     """Whether a queue without marks has the scheduler of one that packets leave by, and none of those lacks its own.
 
@@ -77,12 +77,12 @@ def repeats_scheduler_in_use(qos: QosProfile, queue: Queue) -> bool:
     """
     if queue.index not in UNICAST_QUEUES or require_fact(queue.wred, "queue.wred") is not None:
         return False
-    rows = [effects.queue(qos, number) for number in effects.used_queues(qos)]
+    rows = [effects.find_queue(qos, number) for number in effects.used_queues(qos)]
     schedulers = [None if row is None else require_fact(row.scheduler, "queue.scheduler") for row in rows]
     return None not in schedulers and require_fact(queue.scheduler, "queue.scheduler") in schedulers
 
 
-@word("function")
+@declare_word("function")
 def lossy_tcs_in_lossless_queues(qos: QosProfile) -> tuple[int, ...]:
     """Return the lossy traffic classes that use a queue of lossless ones, and are stopped with them."""
     table = require_fact(qos.tc_to_queue, "interface.qos.tc_to_queue")
@@ -92,7 +92,7 @@ def lossy_tcs_in_lossless_queues(qos: QosProfile) -> tuple[int, ...]:
     return tuple(tc for tc, queue in enumerate(table) if queue in lossless and not effects.is_lossless(qos, tc))
 
 
-@word("function", rests_on=("classes", "mode"))
+@declare_word("function", rests_on=("classes", "mode"))
 def rdma_queues_without_share(fabric: Fabric, qos: QosProfile) -> tuple[int, ...]:
     """Return the queues of RDMA with neither strict priority nor a weight, where any other has one."""
     shares = {queue.index: _has_bandwidth_share(queue) for queue in require_fact(qos.queues, "interface.qos.queues")}
@@ -106,7 +106,7 @@ def _has_bandwidth_share(queue: Queue) -> bool:
     return scheduler is not None and (scheduler.type == "strict" or bool(scheduler.weight))
 
 
-@word("function", rests_on=("classes",))
+@declare_word("function", rests_on=("classes",))
 def share_below_plan(fabric: Fabric, qos: QosProfile) -> str:
     """Which queue gives RDMA less than the share that its owner states, and how much, as a sentence; else nothing.
 
@@ -155,7 +155,7 @@ def _schedulers_of_used_queues(qos: QosProfile) -> Iterator[tuple[int, Scheduler
             yield queue.index, scheduler
 
 
-@word("function", rests_on=("classes", "mode"))
+@declare_word("function", rests_on=("classes", "mode"))
 def unbounded_strict_queues(fabric: Fabric, qos: QosProfile) -> tuple[int, ...]:
     """Return the queues with strict priority and no limit that traffic uses, without those of RDMA."""
     strict = {

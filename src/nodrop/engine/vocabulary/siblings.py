@@ -1,18 +1,18 @@
 """Words about what other rules have found, and alpha as one writes it."""
 
 from nodrop.engine.areas import areas_checking_aspect
-from nodrop.engine.vocabulary import REPORTED, word
+from nodrop.engine.vocabulary import REPORTED_RULES_KEY, declare_word
 from nodrop.limits import MAX_POWER
 from nodrop.model.index import Index
-from nodrop.model.subject import FABRIC, Subject, cable_ends
+from nodrop.model.subject import FABRIC_HEAD, Subject, cable_ends
 
 
-@word("function", last=True)
+@declare_word("function", last=True)
 def told_otherwise(
     aspect: str, device: str, port: str, sibling_device: str, sibling_port: str, *, index: Index
 ) -> bool:
     """Whether other rules find in this aspect what sets a port apart from its sibling: one fault is one finding."""
-    reported_rules = index.get_value(REPORTED, {})
+    reported_rules = index.get_value(REPORTED_RULES_KEY, {})
     own_rules, sibling_rules = (
         {rule for area, rule, _ in reported_rules.get(end, ()) if area in areas_checking_aspect(aspect)}
         for end in ((device, port), (sibling_device, sibling_port))
@@ -20,26 +20,26 @@ def told_otherwise(
     return own_rules != sibling_rules
 
 
-@word("function", last=True)
+@declare_word("function", last=True)
 def error_near(devices: str, causes: str = "", *, index: Index) -> bool:
     """Whether another rule finds an error, or one of these rules anything, at one of these devices.
 
     Devices and rules have a comma between them. A finding at a cable is at both of its ends.
     """
     device_names, explain = set(devices.split(", ")), set(causes.split(", "))
-    reported_rules = index.get_value(REPORTED, {})
+    reported_rules = index.get_value(REPORTED_RULES_KEY, {})
     return any(
         any(severity == "error" or rule in explain for _, rule, severity in reported_rules[subject])
         for subject in reported_rules
-        if not device_names.isdisjoint(_devices(subject))
+        if not device_names.isdisjoint(_devices_of_subject(subject))
     )
 
 
-def _devices(subject: Subject) -> tuple[str, ...]:
-    return (subject[0],) if subject[0] != FABRIC else tuple(end.node for end in cable_ends(subject[-1]))
+def _devices_of_subject(subject: Subject) -> tuple[str, ...]:
+    return (subject[0],) if subject[0] != FABRIC_HEAD else tuple(end.node for end in cable_ends(subject[-1]))
 
 
-@word("filter")
+@declare_word("filter")
 def alpha(exponent: int) -> str:
     """Write a dynamic threshold as the factor that it stands for: 0 is `1`, 3 is `8`, -2 is `1/4`, 100 is `2^100`."""
     if abs(exponent) > MAX_POWER:

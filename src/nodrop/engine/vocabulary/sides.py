@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable
 
-from nodrop.engine.vocabulary import word
-from nodrop.hardware.bounds import shipped_rows
+from nodrop.engine.vocabulary import declare_word
+from nodrop.hardware.bounds import shipped_headroom_rows
 from nodrop.model import effects
 from nodrop.model.buffers import HeadroomRow
 from nodrop.model.fabric import Device, Fabric, TrafficClass
 from nodrop.model.object_cache import distinct_objects
-from nodrop.model.pausing import GROUP_MAPS, misplaced, queue_of_priority
-from nodrop.model.purposes import STORAGE, TCP_STORAGE
+from nodrop.model.pausing import GROUP_MAPS, find_misplaced_classes, queue_of_priority
+from nodrop.model.purposes import STORAGE_PURPOSES, TCP_STORAGE
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import Unknown, UnknownFact, require_fact
 
@@ -19,21 +19,21 @@ DSCPS_OF_BLOCK = 8
 
 def misplaced_tcs(qos: QosProfile) -> tuple[int, ...]:
     """Return the traffic classes whose queue or priority group, but not both, belongs to a PFC priority."""
-    return tuple(sorted({misplacement.tc for misplacement in misplaced(qos)}))
+    return tuple(sorted({misplacement.tc for misplacement in find_misplaced_classes(qos)}))
 
 
-@word("function")
+@declare_word("function")
 def misplaced_pause(qos: QosProfile) -> str:
     """How a PFC priority has the queue of one traffic class and the priority group of another; else nothing."""
-    return next((misplacement.why for misplacement in misplaced(qos)), "")
+    return next((misplacement.why for misplacement in find_misplaced_classes(qos)), "")
 
 
-@word("function")
+@declare_word("function")
 def misplaced_between_maps(qos: QosProfile) -> str:
     """Return the text of `misplaced_pause` where no single row of a map to priority groups decides it; else nothing."""
     misplacements = [
         misplacement
-        for misplacement in misplaced(qos)
+        for misplacement in find_misplaced_classes(qos)
         if misplacement.row is None or misplacement.row.field not in GROUP_MAPS
     ]
     return misplacements[0].why if misplacements else ""
@@ -45,15 +45,15 @@ def stopped_queues(qos: QosProfile) -> frozenset[int | None]:
     return frozenset(queue_of_priority(qos, priority) for priority in sent)
 
 
-@word("function")
+@declare_word("function")
 def never_paused(qos: QosProfile, group: int) -> bool:
     """Whether nothing is paused when a priority group is full; where its class is misplaced, that is the finding."""
-    return not effects.pausing_priorities(qos, group) and all(
+    return not effects.pausing_priorities_of_group(qos, group) and all(
         effects.group_of_tc(qos, tc) != group for tc in misplaced_tcs(qos)
     )
 
 
-@word("function")
+@declare_word("function")
 def groups_without_headroom(qos: QosProfile) -> tuple[int, ...]:
     """Return the priority groups that take traffic and pause its sender, but have no headroom for packets in flight."""
     groups = {effects.group_of_tc(qos, tc) for tc in effects.used_tcs(qos) if effects.is_lossless(qos, tc)}
@@ -65,7 +65,7 @@ def _has_lossless_buffer(qos: QosProfile, group: int) -> bool:
     return buffer is not None and buffer.lossless
 
 
-@word("function")
+@declare_word("function")
 def table_lacks(
     buffer_model: str | None | Unknown,
     model: str | Unknown,
@@ -84,14 +84,14 @@ def table_lacks(
     if isinstance(mbps, Unknown) or isinstance(metres, Unknown):
         return False
     try:
-        rows = shipped_rows(model, hwsku) if isinstance(own_table, Unknown) else own_table
+        rows = shipped_headroom_rows(model, hwsku) if isinstance(own_table, Unknown) else own_table
     except UnknownFact:
         return False
     known = bool(rows) or not isinstance(own_table, Unknown)
     return known and metres is not None and all((row[0], row[1]) != (mbps, metres) for row in rows)
 
 
-@word("function", rests_on=("classes",))
+@declare_word("function", rests_on=("classes",))
 def unintended_dscps(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
     """Return the DSCPs that share a priority group with lossless classes and are of none.
 
@@ -118,7 +118,7 @@ def unintended_dscps(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
     mixed = _dscps_of_classes(
         traffic_class
         for traffic_class in fabric.classes
-        if traffic_class.purpose in STORAGE or traffic_class.purpose in ("inband", "control")
+        if traffic_class.purpose in STORAGE_PURPOSES or traffic_class.purpose in ("inband", "control")
     )
 
     def unintended(dscp: int) -> bool:
@@ -131,18 +131,20 @@ def unintended_dscps(fabric: Fabric, qos: QosProfile | None) -> tuple[int, ...]:
     return tuple(dscp for dscp in range(64) if dscp not in intended | dscps and unintended(dscp))
 
 
-@word("function", rests_on=("classes",))
+@declare_word("function", rests_on=("classes",))
 def unintended_beside_macro(fabric: Fabric, style: str | None | Unknown, qos: QosProfile | None) -> tuple[int, ...]:
     """Return the DSCPs of `unintended_dscps` except those that a RoCE macro maps there by itself."""
     return tuple(
-        dscp for dscp in unintended_dscps(fabric, qos) if not (_is_macro(style) and _dscp_block_shares_tc(qos, dscp))
+        dscp
+        for dscp in unintended_dscps(fabric, qos)
+        if not (_is_macro_style(style) and _dscp_block_shares_tc(qos, dscp))
     )
 
 
-@word("function", rests_on=("classes",))
+@declare_word("function", rests_on=("classes",))
 def dscps_of_macro(fabric: Fabric, device: Device) -> tuple[int, ...]:
     """Return the DSCPs of no lossless class that the RoCE macro of a switch maps to one, on any port that is up."""
-    if not _is_macro(device.qos_style):
+    if not _is_macro_style(device.qos_style):
         return ()
     up = (port for port in device.interfaces if isinstance(port.enabled, Unknown) or port.enabled)
     profiles = distinct_objects(port.qos for port in up if not isinstance(port.qos, Unknown))
@@ -150,7 +152,7 @@ def dscps_of_macro(fabric: Fabric, device: Device) -> tuple[int, ...]:
     return tuple(sorted({dscp for qos, dscp in dscp_pairs if _dscp_block_shares_tc(qos, dscp)}))
 
 
-def _is_macro(style: str | None | Unknown) -> bool:
+def _is_macro_style(style: str | None | Unknown) -> bool:
     return not isinstance(style, Unknown) and style == "macro"
 
 

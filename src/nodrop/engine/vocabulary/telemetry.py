@@ -1,52 +1,52 @@
 """Words about the counters and reports of a switch."""
 
-from nodrop.engine.vocabulary import word
+from nodrop.engine.vocabulary import declare_word
 from nodrop.model.fabric import Collector, Counter, Device
 from nodrop.model.index import Index
 from nodrop.model.qos import QosProfile, WredProfile
 from nodrop.model.states import Unknown, require_fact
 from nodrop.model.values import replace_fields
-from nodrop.platforms.kit.traits import first_release, known_traits, traits
+from nodrop.platforms.kit.traits import first_release, newest_traits, traits_of_platform
 
-STORM_COUNTERS = frozenset({"PORT", "QUEUE", "PG_DROP", "PG_WATERMARK", "QUEUE_WATERMARK", "PORT_BUFFER_DROP"})
+STORM_COUNTER_GROUPS = frozenset({"PORT", "QUEUE", "PG_DROP", "PG_WATERMARK", "QUEUE_WATERMARK", "PORT_BUFFER_DROP"})
 """The groups that show a pause storm: frames of PFC by port, packets and drops by queue and priority group, and how
 far buffers fill (sonic-swss orchagent/portsorch.cpp). All are on by default (init_cfg.json.j2)."""
-FAST_COUNTERS = frozenset({"PORT", "QUEUE", "PG_DROP", "WRED_ECN_PORT", "WRED_ECN_QUEUE"})
+FAST_COUNTER_GROUPS = frozenset({"PORT", "QUEUE", "PG_DROP", "WRED_ECN_PORT", "WRED_ECN_QUEUE"})
 """The groups that only count, so that what happened between two pollings cannot be told apart. The switch keeps the
 peak of a watermark until it is read, however seldom that is."""
 
 
-@word("function")
+@declare_word("function")
 def storm_counters_off(counters: tuple[Counter, ...]) -> tuple[str, ...]:
     """Return the groups of counters that show a pause storm and are turned off; those that are not named are on."""
-    return tuple(counter.group for counter in counters if not counter.enabled and counter.group in STORM_COUNTERS)
+    return tuple(counter.group for counter in counters if not counter.enabled and counter.group in STORM_COUNTER_GROUPS)
 
 
-@word("function")
+@declare_word("function")
 def slow_counters(counters: tuple[Counter, ...], slowest_ms: int) -> tuple[str, ...]:
     """Return the groups of counters that are read more seldom than every `slowest_ms`, each with its interval."""
     return tuple(
         f"{counter.group} every {counter.interval_ms} ms"
         for counter in counters
         if counter.enabled
-        and counter.group in FAST_COUNTERS
+        and counter.group in FAST_COUNTER_GROUPS
         and counter.interval_ms is not None
         and counter.interval_ms > slowest_ms
     )
 
 
-@word("function")
+@declare_word("function")
 def mark_counters(device: Device) -> str:
     """Return the group of counters of ECN marks, off by default, that the switch's release has; else nothing."""
-    if known_traits(device.platform) is None:
+    if newest_traits(device.platform) is None:
         return ""
     first_version = first_release(device.platform, lambda platform_traits: platform_traits.mark_counters is not None)
     if first_version is None or str(require_fact(device.version, "device.version")) < first_version:
         return ""
-    return traits(device.platform).mark_counters or ""
+    return traits_of_platform(device.platform).mark_counters or ""
 
 
-@word("function")
+@declare_word("function")
 def marking_ports(device: Device) -> tuple[str, ...]:
     """Return the ports of a switch that are not shut and have a queue that marks, as far as is known."""
     return tuple(port.name for port in device.interfaces if port.enabled is True and _has_ecn_marking(port.qos))
@@ -58,13 +58,13 @@ def _has_ecn_marking(qos: QosProfile | None | Unknown) -> bool:
     return any(isinstance(queue.wred, WredProfile) and queue.wred.ecn_colors for queue in found_queues)
 
 
-@word("function")
+@declare_word("function")
 def counts(counters: tuple[Counter, ...], group: str) -> bool:
     """Whether a group of counters is on that is off by default."""
     return any(counter.enabled for counter in counters if counter.group == group)
 
 
-@word("function")
+@declare_word("function")
 def counted_too(counters: tuple[Counter, ...], group: str) -> tuple[Counter, ...]:
     """Return the counters of a switch, with a group that is on."""
     on = next(
@@ -74,7 +74,7 @@ def counted_too(counters: tuple[Counter, ...], group: str) -> tuple[Counter, ...
     return tuple(sorted((*(counter for counter in counters if counter.group != group), on), key=lambda row: row.group))
 
 
-@word("function", whole=True)
+@declare_word("function", whole=True)
 def most_state(fact: str, platform: str, *, index: Index) -> bool:
     """Whether more than half of a platform's switches state something: `ntp_servers`, `syslog_servers` or `export`.
 
@@ -96,7 +96,7 @@ def _states_fact(device: Device, fact: str) -> bool | None:
     return None if any(isinstance(fact_value, Unknown) for fact_value in facts) else any(facts)
 
 
-@word("function")
+@declare_word("function")
 def keeps_counters(
     gnmi_port: int | None | Unknown,
     collectors: tuple[Collector, ...] | Unknown,

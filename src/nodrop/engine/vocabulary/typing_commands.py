@@ -1,34 +1,34 @@
 """Words for commands of rules: values as they are typed."""
 
-from nodrop.engine.vocabulary import word
+from nodrop.engine.vocabulary import declare_word
 from nodrop.units import show_ids
 
 
-@word("filter")
+@declare_word("filter")
 def as_key(numbers: tuple[int, ...] | None) -> str | None:
     """Numbers as one key of a command that takes a list: (24, 25, 27) is `24-25,27`; none where there are none."""
     return show_ids(numbers).replace(" ", "") if numbers else None
 
 
-@word("filter")
+@declare_word("filter")
 def as_keys(numbers: tuple[int, ...] | None) -> tuple[str, ...] | None:
     """Numbers as keys that are a number or a range each, and give a command each: (24, 25, 27) is `24-25`, `27`."""
     return tuple(show_ids(numbers).split(", ")) if numbers else None
 
 
-@word("filter")
+@declare_word("filter")
 def as_list(names: str) -> str:
     """Names as one word of a command: `swp1, swp2` is `swp1,swp2`."""
     return names.replace(", ", ",")
 
 
-@word("filter")
+@declare_word("filter")
 def family_of(prefix: str) -> str:
     """Return the address family of a prefix or address: `ipv4` or `ipv6`."""
     return "ipv6" if ":" in prefix else "ipv4"
 
 
-@word("filter")
+@declare_word("filter")
 def protocol_of(prefix: str) -> str:
     """Return how commands begin about a prefix or address: `ip` or `ipv6`."""
     return "ipv6" if ":" in prefix else "ip"

@@ -1,16 +1,16 @@
 """Words about the PFC watchdog's timers."""
 
-from nodrop.engine.vocabulary import word
+from nodrop.engine.vocabulary import declare_word
 from nodrop.engine.vocabulary.qos import facing, policy_watchdog
 from nodrop.hardware import asic_of
 from nodrop.model.fabric import Counter, Device, Fabric
 from nodrop.model.qos import PfcWatchdog, QosProfile, WatchdogConditions
 from nodrop.model.states import Unknown, UnknownFact, require_fact, surely_off
-from nodrop.platforms.kit.traits import WatchdogTraits, known_traits
+from nodrop.platforms.kit.traits import WatchdogTraits, newest_traits
 
-WATCHDOG_COUNTERS = "PFCWD"
+WATCHDOG_COUNTER_GROUP = "PFCWD"
 """The group of counters by which the watchdog sees a paused queue."""
-POLLS = 2
+DETECTION_POLLINGS = 2
 """In how many pollings, one after the other, a queue has to be found stuck."""
 LEAST_DETECTION_MS = 200
 """What `watchdog-detects-too-soon` takes for enough, unless its option says otherwise."""
@@ -18,11 +18,11 @@ LEAST_DETECTION_MS = 200
 
 def _watchdog_traits(platform: str) -> WatchdogTraits | None:
     """Return the traits of a platform's watchdog; None where nothing is known of it."""
-    traits = known_traits(platform)
+    traits = newest_traits(platform)
     return None if traits is None else traits.watchdog
 
 
-@word("function")
+@declare_word("function")
 def restores_never(platform: str, watchdog: PfcWatchdog) -> bool:
     """Whether a watchdog never frees a queue again: it has no restoration time where every port needs one."""
     settings = _watchdog_traits(platform)
@@ -30,7 +30,7 @@ def restores_never(platform: str, watchdog: PfcWatchdog) -> bool:
     return own_times and watchdog.restoration_ms is None
 
 
-@word("function")
+@declare_word("function")
 def polls_too_slowly(platform: str, polling_ms: int, watchdog: PfcWatchdog) -> bool:
     """Whether a detection time is less than two pollings, where every port has a separate detection time.
 
@@ -39,10 +39,10 @@ def polls_too_slowly(platform: str, polling_ms: int, watchdog: PfcWatchdog) -> b
     settings = _watchdog_traits(platform)
     if settings is None or settings.robustness is not None or watchdog.detection_ms is None:
         return False
-    return POLLS * settings.polling_ms[0] <= watchdog.detection_ms < POLLS * polling_ms
+    return DETECTION_POLLINGS * settings.polling_ms[0] <= watchdog.detection_ms < DETECTION_POLLINGS * polling_ms
 
 
-@word("function")
+@declare_word("function")
 def has_stock_times(device: Device, watchdog: PfcWatchdog) -> bool:
     """Whether a watchdog has the times with which a platform starts its watchdogs by itself, on so many ports."""
     settings = _watchdog_traits(device.platform)
@@ -50,7 +50,7 @@ def has_stock_times(device: Device, watchdog: PfcWatchdog) -> bool:
     return settings is not None and settings.is_stock(len(device.interfaces), polling_ms, watchdog)
 
 
-@word("function")
+@declare_word("function")
 def stock_watchdogs(device: Device) -> int:
     """How many ports of a switch that are up have PFC and a watchdog with the times of `has_stock_times`."""
     up = [port for port in device.interfaces if not isinstance(port.enabled, Unknown) and port.enabled]
@@ -58,7 +58,7 @@ def stock_watchdogs(device: Device) -> int:
     return sum(isinstance(dog := qos.pfc_watchdog, PfcWatchdog) and has_stock_times(device, dog) for qos in watched)
 
 
-@word("function", rests_on=("cables",))
+@declare_word("function", rests_on=("cables",))
 def watches_hosts_only(device: Device) -> bool:
     """Whether all ports of a switch with PFC that face hosts have a watchdog, and none between switches: a practice."""
     watched: dict[str, set[bool]] = {"host": set(), "fabric": set()}
@@ -68,7 +68,7 @@ def watches_hosts_only(device: Device) -> bool:
     return watched["host"] == {True} and watched["fabric"] == {False}
 
 
-@word("function")
+@declare_word("function")
 def acts_after_ms(platform: str, polling_ms: int, watchdog: PfcWatchdog) -> int | None:
     """When a watchdog acts, ms after the first polling that finds a queue stuck: its detection time in whole pollings.
 
@@ -76,19 +76,24 @@ def acts_after_ms(platform: str, polling_ms: int, watchdog: PfcWatchdog) -> int 
     other rules report.
     """
     settings, stated_ms = _watchdog_traits(platform), require_fact(watchdog.detection_ms)
-    if settings is None or settings.robustness is not None or stated_ms is None or stated_ms < POLLS * polling_ms:
+    if (
+        settings is None
+        or settings.robustness is not None
+        or stated_ms is None
+        or stated_ms < DETECTION_POLLINGS * polling_ms
+    ):
         return stated_ms
     return -(-stated_ms // polling_ms) * polling_ms
 
 
-@word("function")
+@declare_word("function")
 def times_each_port(platform: str) -> bool:
     """Whether every port has separate timers, and each of them has to be stated."""
     settings = _watchdog_traits(platform)
     return settings is not None and settings.robustness is None
 
 
-@word("filter")
+@declare_word("filter")
 def fabric_timers(platform: str) -> str:
     """Return which timers a watchdog between switches gets on a platform: its own, or those of the whole switch."""
     timed = times_each_port(platform)
@@ -97,21 +102,21 @@ def fabric_timers(platform: str) -> str:
     return "the times of its other ports between switches, else three times those of host ports"
 
 
-@word("function", rests_on=("policy", "cables"))
+@declare_word("function", rests_on=("policy", "cables"))
 def alert_is_policy(fabric: Fabric, side: str | None | Unknown) -> bool:
     """Whether the owner states that the watchdogs of ports of that side only report."""
     wanted_pfc_watchdog = policy_watchdog(fabric, side)
     return isinstance(wanted_pfc_watchdog, PfcWatchdog) and wanted_pfc_watchdog.action == ALERT
 
 
-@word("function", rests_on=("models",))
+@declare_word("function", rests_on=("models",))
 def flaps_on_chip(model: str | Unknown) -> bool:
     """Whether the watchdog on the chip of a switch model is known to free queues in the middle of a storm."""
     chip = asic_of(model)
     return chip is not None and "frees in a storm" in chip.faults
 
 
-@word("function")
+@declare_word("function")
 def watchdog_ports(device: Device) -> tuple[str, ...]:
     """Return the ports of a switch that have a PFC watchdog, as far as is known."""
     return tuple(port.name for port in device.interfaces if _known_watchdog(port.qos))
@@ -122,21 +127,21 @@ def _known_watchdog(qos: QosProfile | None | Unknown) -> PfcWatchdog | None:
     return qos.pfc_watchdog if isinstance(qos, QosProfile) and isinstance(qos.pfc_watchdog, PfcWatchdog) else None
 
 
-@word("function")
+@declare_word("function")
 def drops_nothing_on_chip(model: str | Unknown) -> bool:
     """Whether the `drop` of the watchdog is known to forward packets on the chip of a switch model."""
     chip = asic_of(model)
     return chip is not None and "drops nothing" in chip.faults
 
 
-@word("function", rests_on=("models",))
+@declare_word("function", rests_on=("models",))
 def pauses_senders_on_chip(model: str | Unknown) -> bool:
     """Whether a switch model is known to send pause frames for what its watchdog drops."""
     chip = asic_of(model)
     return chip is not None and "pauses senders" in chip.faults
 
 
-@word("function", rests_on=("models",))
+@declare_word("function", rests_on=("models",))
 def times_on_chip(model: str | Unknown) -> str:
     """Return the times that the chip's own watchdog takes, in words."""
     chip = asic_of(model)
@@ -146,7 +151,7 @@ def times_on_chip(model: str | Unknown) -> str:
     return f"detection times of {detects} to {longest} ms and restoration times of {restores} to {last} ms"
 
 
-@word("function")
+@declare_word("function")
 def drops_by_watchdog(device: Device) -> bool:
     """Whether a port of a switch has a PFC watchdog with action drop, the default."""
     pfc_watchdogs = (watchdog for port in device.interfaces if (watchdog := _known_watchdog(port.qos)))
@@ -156,13 +161,13 @@ def drops_by_watchdog(device: Device) -> bool:
     )
 
 
-@word("function")
+@declare_word("function")
 def counts_for_watchdog(counters: tuple[Counter, ...]) -> bool:
     """Whether the counters that the watchdog checks are not turned off; those that are not named are on."""
-    return all(counter.enabled for counter in counters if counter.group == WATCHDOG_COUNTERS)
+    return all(counter.enabled for counter in counters if counter.group == WATCHDOG_COUNTER_GROUP)
 
 
-@word("function")
+@declare_word("function")
 def outlasted_timeout(watchdog: PfcWatchdog, polling_ms: int | None, timeout_ms: int, retries: int) -> str:
     """Return how a watchdog exceeds the timeout of RDMA, as the end of a sentence; nothing where it is faster.
 
@@ -180,7 +185,7 @@ def outlasted_timeout(watchdog: PfcWatchdog, polling_ms: int | None, timeout_ms:
     return ""
 
 
-@word("function", rests_on=("models",))
+@declare_word("function", rests_on=("models",))
 def taken_actions(model: str | Unknown, action: str | None) -> tuple[str, ...]:
     """Return the actions of a switch model's watchdog; without an action it drops, which every watchdog can.
 
@@ -196,21 +201,21 @@ def taken_actions(model: str | Unknown, action: str | None) -> tuple[str, ...]:
 DROP, ALERT = "drop", "alert"
 
 
-@word("function")
+@declare_word("function")
 def actions_of_watchdogs(device: Device) -> tuple[str, ...]:
     """Return the actions of all watchdogs of a switch, as far as they are known; one without an action drops."""
     pfc_watchdogs = (watchdog for port in device.interfaces if (watchdog := _known_watchdog(port.qos)))
     return tuple(sorted({watchdog.action or DROP for watchdog in pfc_watchdogs}))
 
 
-@word("function", rests_on=("models",))
+@declare_word("function", rests_on=("models",))
 def may_have_one_action(model: str) -> bool:
     """Whether a switch model's chip may take one watchdog action for all of its ports: Broadcom's with PFC recovery."""
     chip = asic_of(model)
     return chip is not None and chip.vendor == "Broadcom"
 
 
-@word("function")
+@declare_word("function")
 def unmet_condition(platform: str, polling_ms: int | None, conditions: WatchdogConditions) -> str:
     """Why no queue ever meets the conditions of a switch's watchdog, as a clause; nothing where queues can."""
     fill, settings = conditions.queue_percent, _watchdog_traits(platform)
@@ -224,7 +229,7 @@ def unmet_condition(platform: str, polling_ms: int | None, conditions: WatchdogC
     return ""
 
 
-@word("function")
+@declare_word("function")
 def frames_of_pause(speed_mbps: int, polling_ms: int) -> int:
     """How many pause frames keep a priority paused for all of a polling, at least.
 

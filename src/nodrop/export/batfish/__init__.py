@@ -16,28 +16,28 @@ from functools import cached_property
 from nodrop import platforms
 from nodrop.errors import Unsupported
 from nodrop.export.batfish.hosts import written_hosts
-from nodrop.export.batfish.lost import find_first_loss, strays, without
-from nodrop.export.batfish.names import Names, nodes
-from nodrop.export.batfish.stanzas import concatenated
-from nodrop.export.batfish.unseen import NO_HOST, lists_unseen, unseen_of
+from nodrop.export.batfish.lost import comment_out_lines, find_first_loss, find_stray_lines
+from nodrop.export.batfish.names import Names, node_names_of
+from nodrop.export.batfish.stanzas import format_interfaces_part
+from nodrop.export.batfish.unseen import NO_IPV4_HOST_REASON, unseen_access_lists, unseen_parts_of_device
 from nodrop.export.frr_conf import FrrConf, frr_conf, render_routing
-from nodrop.locate import load
+from nodrop.locate import load_unchanged_source
 from nodrop.model import subject
 from nodrop.model.fabric import Device, End
 from nodrop.model.index import Index
-from nodrop.model.reading import Place, Reading
+from nodrop.model.reading import FilePlace, Reading
 from nodrop.model.states import known_rows
 from nodrop.model.subject import Subject
 from nodrop.routing.legs import routed_interfaces
-from nodrop.routing.observation import Refused
+from nodrop.routing.observation import RefusedLine
 from nodrop.routing.routers import find_sub_interfaces
 
-PlaceOf = Callable[[int], Place | None]
-LAYER1 = "batfish/layer1_topology.json"
+PlaceOf = Callable[[int], FilePlace | None]
+LAYER1_FILE = "batfish/layer1_topology.json"
 """The file of the cables, which every snapshot has."""
-NAMES = (LAYER1, "hosts/*.json", "configs/*.cfg", "*_configs/*/*.json", "*_configs/*/frr.conf")
+SNAPSHOT_FILE_PATTERNS = (LAYER1_FILE, "hosts/*.json", "configs/*.cfg", "*_configs/*/*.json", "*_configs/*/frr.conf")
 """The names of the files, as patterns."""
-_NO_ROUTING = "line vty\n"
+_EMPTY_FRR_CONF = "line vty\n"
 """A frr.conf without a statement is refused."""
 
 
@@ -57,7 +57,7 @@ class Snapshot:
     """The parts that Batfish does not see, or not as they are, with the fact that says why."""
     links: int = 0
     """How many cables the snapshot has."""
-    refused: tuple[Refused, ...] = ()
+    refused: tuple[RefusedLine, ...] = ()
     """Lines that are left out, for Batfish would lose the device at them."""
     anew: tuple[str, ...] = ()
     """The devices whose own frr.conf could not be kept."""
@@ -74,20 +74,22 @@ class Snapshot:
         return hasher.hexdigest()
 
 
-def snapshot(reading: Reading) -> Snapshot:
+def build_snapshot(reading: Reading) -> Snapshot:
     """Return the snapshot of a reading; InputProblems where a file has changed since it was read."""
     return _Writer(reading).snapshot()
 
 
-_SHOWN = 3
+_MAX_LISTED = 3
 
 
 def report_omissions(new_snapshot: Snapshot) -> Iterator[str]:
     """Yield the parts not seen, rewritten or left out: a line for each reason, with the first parts concerned."""
-    unseen = ((subject.text(subjects), reason) for subjects, reason in new_snapshot.unseen.items())
+    unseen = ((subject.subject_text(subjects), reason) for subjects, reason in new_snapshot.unseen.items())
     yield from _format_by_reason("not seen", unseen)
-    yield from _format_by_reason("written anew", ((device, _REPLACED) for device in new_snapshot.anew))
-    yield from _format_by_reason("left out", ((_line(refusal), refusal.said) for refusal in new_snapshot.refused))
+    yield from _format_by_reason("written anew", ((device, _WHY_LINES_REPLACED) for device in new_snapshot.anew))
+    yield from _format_by_reason(
+        "left out", ((_format_refused_line(refusal), refusal.said) for refusal in new_snapshot.refused)
+    )
 
 
 def report_generated_parts(snapshot: Snapshot) -> Iterator[str]:
@@ -102,7 +104,7 @@ def report_generated_parts(snapshot: Snapshot) -> Iterator[str]:
         yield f"given as nodrop reads it, so that a misreading shows in no answer: {'; '.join(part_texts)}"
 
 
-def _line(refused_line: Refused) -> str:
+def _format_refused_line(refused_line: RefusedLine) -> str:
     place = f"{refused_line.place.file}:{refused_line.place.span.line}" if refused_line.place else "frr.conf"
     return f"{refused_line.device}, {place}, `{refused_line.text}`"
 
@@ -116,8 +118,8 @@ def _format_by_reason(heading: str, pairs: Iterable[tuple[str, str]]) -> Iterato
 
 
 def _list_first_parts(texts: Sequence[str]) -> str:
-    suffix = f" and {len(texts) - _SHOWN} more" if len(texts) > _SHOWN else ""
-    return f"{', '.join(texts[:_SHOWN])}{suffix}"
+    suffix = f" and {len(texts) - _MAX_LISTED} more" if len(texts) > _MAX_LISTED else ""
+    return f"{', '.join(texts[:_MAX_LISTED])}{suffix}"
 
 
 class _Writer:
@@ -128,14 +130,14 @@ class _Writer:
         self._ports: dict[tuple[str, str], str] = {}
         self._unseen: dict[Subject, str] = {}
         self._bundled: set[End] = set()
-        self._refused: list[Refused] = []
+        self._refused: list[RefusedLine] = []
         self._anew: list[str] = []
         self._made: dict[str, list[str]] = {}
         self._at: dict[End, tuple[str, str]] = {}
         """By the end of a cable, its node and that node's interface."""
 
     def snapshot(self) -> Snapshot:
-        names, written = nodes(self._index), set[str]()
+        names, written = node_names_of(self._index), set[str]()
         for device in self._index.devices.values():
             try:
                 self._device(device, names[device.name])
@@ -145,11 +147,11 @@ class _Writer:
                 written.add(names[device.name])
         for host in written_hosts(self._index, names):
             self._files[f"hosts/{host.node}.json"] = host.text
-            self._made.setdefault(_HOSTS, []).append(host.name)
+            self._made.setdefault(_HOSTS_PHRASE, []).append(host.name)
             self._at.update({End(host.name, port): (host.node, port) for port in host.ports})
             written.add(host.node)
         edges = list(self._cable_edges())
-        self._files[LAYER1] = json.dumps({"edges": edges}, indent=1) + "\n"
+        self._files[LAYER1_FILE] = json.dumps({"edges": edges}, indent=1) + "\n"
         return Snapshot(
             files=dict(sorted(self._files.items())),
             where=self._where,
@@ -164,13 +166,13 @@ class _Writer:
 
     def _device(self, device: Device, node: str) -> None:
         conf = self._frr_conf_for_batfish(device)
-        bundle = {source.name: load(source) for source in self._reading.sources.get(device.name, ())}
+        bundle = {source.name: load_unchanged_source(source) for source in self._reading.sources.get(device.name, ())}
         text = conf.text if conf else ""
         tables = platforms.batfish_tables(device, bundle, node, text)
-        self._unseen |= unseen_of(device, conf)
-        self._made.setdefault(_PORTS if tables is None else _STATES, []).append(device.name)
+        self._unseen |= unseen_parts_of_device(device, conf)
+        self._made.setdefault(_PORTS_PHRASE if tables is None else _PORT_STATES_PHRASE, []).append(device.name)
         if conf is not None and conf.own:
-            self._made.setdefault(_ROUTING, []).append(device.name)
+            self._made.setdefault(_ROUTING_PHRASE, []).append(device.name)
         if tables is not None:
             folder = f"{tables.folder}/{node}"
             self._files[f"{folder}/{tables.file}"] = tables.text
@@ -178,11 +180,11 @@ class _Writer:
             names = Names.of_tables(device, tables.vlan)
             self._write_frr_file(f"{folder}/frr.conf", device.name, "", conf, text)
         else:
-            self._unseen |= lists_unseen(device)
+            self._unseen |= unseen_access_lists(device)
             names = Names.of_stanzas(device)
             text = names.renamed(text)
             self._write_frr_file(
-                f"configs/{node}.cfg", device.name, concatenated(device, node, names, text), conf, text
+                f"configs/{node}.cfg", device.name, format_interfaces_part(device, node, names, text), conf, text
             )
         self._ports |= {(device.name, names.leg(leg)): leg.name for leg in routed_interfaces(device)}
         if tables is None:
@@ -198,14 +200,16 @@ class _Writer:
         conf = frr_conf(self._reading, device)
         if conf is None or conf.own:
             return conf
-        lost = strays(conf.text)
+        lost = find_stray_lines(conf.text)
         if (loss := find_first_loss(conf.text)) is not None and (own_frr_conf := render_routing(device)) is not None:
             lost, new_frr_conf = [loss], own_frr_conf
             self._anew.append(device.name)
         else:
-            new_frr_conf = dataclasses.replace(conf, text=without(conf.text, lost))
+            new_frr_conf = dataclasses.replace(conf, text=comment_out_lines(conf.text, lost))
         self._refused += [
-            Refused(device=device.name, text=stray.text, said=stray.why, place=conf.place(stray.line), matters=False)
+            RefusedLine(
+                device=device.name, text=stray.text, said=stray.why, place=conf.place(stray.line), matters=False
+            )
             for stray in lost
         ]
         return new_frr_conf
@@ -213,7 +217,7 @@ class _Writer:
     def _write_frr_file(self, file: str, device: str, before: str, conf: FrrConf | None, text: str) -> None:
         """Write what FRR runs, behind what stands `before` it."""
         if not any(line.strip() and line.strip()[0] not in "!#" for line in text.split("\n")):
-            text = f"{text}{'' if text.endswith(chr(10)) or not text else chr(10)}{_NO_ROUTING}"
+            text = f"{text}{'' if text.endswith(chr(10)) or not text else chr(10)}{_EMPTY_FRR_CONF}"
         lines = text.count("\n") + 1
         start = before.count("\n")
         place = conf.place if conf else _no_place_for_line
@@ -228,21 +232,23 @@ class _Writer:
             ends = [self._at.get(end) for end in (link.a, link.b)]
             of_host = any(end.node in self._index.hosts for end in (link.a, link.b))
             if ends[0] is None or ends[1] is None:
-                self._unseen[subject.link(link.a, link.b)] = NO_HOST if of_host else _NO_PORT
+                self._unseen[subject.link_subject(link.a, link.b)] = NO_IPV4_HOST_REASON if of_host else _NO_PORT
             elif of_host and self._bundled & {link.a, link.b}:
-                self._unseen[subject.link(link.a, link.b)] = _BUNDLE
+                self._unseen[subject.link_subject(link.a, link.b)] = _WHY_HOST_BOND_LEFT_OUT
             elif (key := frozenset(ends)) not in seen:
                 seen.add(key)
                 a, b = ({"hostname": node, "interfaceName": port} for node, port in (ends[0], ends[1]))
                 yield {"node1": a, "node2": b}
 
 
-_PORTS = "ports, VLANs and their addresses"
-_STATES = "MTUs and states of ports"
-_ROUTING = "BGP, policies and static routes"
-_HOSTS = "addresses and gateways"
-_REPLACED = "Batfish loses the device at lines of its frr.conf, so nodrop replaces them by the lines that it read"
-_BUNDLE = "Batfish has no bonds of hosts, so a port channel with cables to ports outside a bond is down"
+_PORTS_PHRASE = "ports, VLANs and their addresses"
+_PORT_STATES_PHRASE = "MTUs and states of ports"
+_ROUTING_PHRASE = "BGP, policies and static routes"
+_HOSTS_PHRASE = "addresses and gateways"
+_WHY_LINES_REPLACED = (
+    "Batfish loses the device at lines of its frr.conf, so nodrop replaces them by the lines that it read"
+)
+_WHY_HOST_BOND_LEFT_OUT = "Batfish has no bonds of hosts, so a port channel with cables to ports outside a bond is down"
 _NO_PORT = "one end is at no port that was read, and Batfish has cables between ports only"
 
 

@@ -5,15 +5,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from nodrop.export.batfish.unseen import four
+from nodrop.export.batfish.unseen import ipv4_addresses_of
 from nodrop.model.fabric import Host, HostPort
 from nodrop.model.index import Index
 from nodrop.routing.legs import RoutedInterface, routed_interfaces
-from nodrop.routing.prefixes import prefix
+from nodrop.routing.prefixes import parse_prefix
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WrittenHost:
+class BatfishHostFile:
     """A host's file: the host, its node, its text and the ports that are in it."""
 
     name: str
@@ -22,15 +22,15 @@ class WrittenHost:
     ports: tuple[str, ...]
 
 
-def written_hosts(index: Index, nodes: Mapping[str, str]) -> Iterator[WrittenHost]:
+def written_hosts(index: Index, nodes: Mapping[str, str]) -> Iterator[BatfishHostFile]:
     """Yield the hosts that have an address of IPv4; those of a bond are those of its first member."""
     gateways = _Gateways(index)
     for host in index.hosts.values():
-        if host.name in index.devices or not any(four(port.addresses) for port in host.ports):
+        if host.name in index.devices or not any(ipv4_addresses_of(port.addresses) for port in host.ports):
             continue
         interfaces = {port.name: _batfish_host_interface(host, port, gateways) for port in host.ports}
         text = json.dumps({"hostname": nodes[host.name], "hostInterfaces": interfaces}, indent=1) + "\n"
-        yield WrittenHost(name=host.name, node=nodes[host.name], text=text, ports=tuple(interfaces))
+        yield BatfishHostFile(name=host.name, node=nodes[host.name], text=text, ports=tuple(interfaces))
 
 
 def _batfish_host_interface(host: Host, port: HostPort, gateways: "_Gateways") -> dict[str, object]:
@@ -40,7 +40,7 @@ def _batfish_host_interface(host: Host, port: HostPort, gateways: "_Gateways") -
         for host_port in host.ports
         if host_port.name == port.name or (port.bond and host_port.bond == port.bond)
     )
-    addresses = four(port.addresses) if first_host_port is port else []
+    addresses = ipv4_addresses_of(port.addresses) if first_host_port is port else []
     if addresses:
         interface["prefix"] = addresses[0]
         if addresses[1:]:
@@ -59,7 +59,7 @@ class _Gateways:
 
     def of(self, host: str, port: str, address: str) -> str | None:
         """Return the address that the switch at a host's port has in the subnet of the host's own."""
-        end, own_prefix = self._index.far_end(host, port), prefix(address)
+        end, own_prefix = self._index.far_end(host, port), parse_prefix(address)
         if end is None or own_prefix is None:
             return None
         for leg in self._legs(end.node).get(end.port, ()):

@@ -4,22 +4,33 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from nodrop.platforms.frr.words import is_address
-from nodrop.syntax.frr import Statement, parse
+from nodrop.platforms.frr.words import is_neighbor_address
+from nodrop.syntax.frr import Statement, parse_frr
 
-_STRAY = re.compile(r"^(?!\s*+(?:[!#]|interface\s|match\s++interface\s|.*\bdescription\s)).*\sinterface(?:\s|$)")
-_OF_NEIGHBOR = re.compile(r"^\s*neighbor\s+(\S+)\s+interface\s+\S")
-STRAY = "Batfish loses a device whose frr.conf has `interface` at an unexpected place"
-UNDECLARED = "Batfish loses a device in whose frr.conf a neighbor has settings before it is declared in one line"
-TWICE = "Batfish loses a device in whose frr.conf a peer group is declared twice"
+_STRAY_INTERFACE_LINE = re.compile(
+    r"^(?!\s*+(?:[!#]|interface\s|match\s++interface\s|.*\bdescription\s)).*\sinterface(?:\s|$)"
+)
+_INTERFACE_NEIGHBOR_LINE = re.compile(r"^\s*neighbor\s+(\S+)\s+interface\s+\S")
+WHY_STRAY_INTERFACE = "Batfish loses a device whose frr.conf has `interface` at an unexpected place"
+WHY_UNDECLARED_NEIGHBOR = (
+    "Batfish loses a device in whose frr.conf a neighbor has settings before it is declared in one line"
+)
+WHY_DUPLICATE_PEER_GROUP = "Batfish loses a device in whose frr.conf a peer group is declared twice"
 
-_SETTING = frozenset({"description", "peer-group", "remote-as", "ebgp-multihop"})
+_UNCHECKED_NEIGHBOR_SETTINGS = frozenset({"description", "peer-group", "remote-as", "ebgp-multihop"})
 """What of a neighbor it sets without looking whether there is one."""
-_DECLARING = _SETTING | {"advertisement-interval", "bfd", "local-as", "password", "timers", "update-source"}
+_DECLARING_NEIGHBOR_SETTINGS = _UNCHECKED_NEIGHBOR_SETTINGS | {
+    "advertisement-interval",
+    "bfd",
+    "local-as",
+    "password",
+    "timers",
+    "update-source",
+}
 """What behind `neighbor PORT interface` makes one there."""
 
 
-class Lost(NamedTuple):
+class FatalFrrLine(NamedTuple):
     """A line, from 1, its text, and why the device is lost at it."""
 
     line: int
@@ -27,19 +38,19 @@ class Lost(NamedTuple):
     why: str
 
 
-def strays(text: str) -> list[Lost]:
+def find_stray_lines(text: str) -> list[FatalFrrLine]:
     """Return lines that Batfish does not read in any case, and cannot pass over either."""
     found_strays = []
     for number, line in enumerate(text.split("\n"), 1):
-        if "interface" not in line or not _STRAY.match(line):
+        if "interface" not in line or not _STRAY_INTERFACE_LINE.match(line):
             continue
-        neighbor = _OF_NEIGHBOR.match(line)
-        if neighbor is None or is_address(neighbor[1]):
-            found_strays.append(Lost(number, line.strip(), STRAY))
+        neighbor = _INTERFACE_NEIGHBOR_LINE.match(line)
+        if neighbor is None or is_neighbor_address(neighbor[1]):
+            found_strays.append(FatalFrrLine(number, line.strip(), WHY_STRAY_INTERFACE))
     return found_strays
 
 
-def without(text: str, lost: list[Lost]) -> str:
+def comment_out_lines(text: str, lost: list[FatalFrrLine]) -> str:
     """Return a text with comments in place of the lost lines, to keep the number of every other line."""
     if not lost:
         return text
@@ -49,12 +60,12 @@ def without(text: str, lost: list[Lost]) -> str:
     return "\n".join(lines)
 
 
-def find_first_loss(text: str) -> Lost | None:
+def find_first_loss(text: str) -> FatalFrrLine | None:
     """Return the first line at which the device is lost and on which others build; None where there is none."""
     return next(
         (
             lost
-            for statement in parse(text)
+            for statement in parse_frr(text)
             if statement.starts("router", "bgp")
             for lost in _bgp_process_losses(statement)
         ),
@@ -62,17 +73,17 @@ def find_first_loss(text: str) -> Lost | None:
     )
 
 
-def _bgp_process_losses(process: Statement) -> Iterator[Lost]:
+def _bgp_process_losses(process: Statement) -> Iterator[FatalFrrLine]:
     declared: set[str] = set()
     for statement in process.children:
         match statement.words:
-            case ("neighbor", name, "peer-group") if not is_address(name):
+            case ("neighbor", name, "peer-group") if not is_neighbor_address(name):
                 if name in declared:
-                    yield Lost(statement.line, statement.text, TWICE)
+                    yield FatalFrrLine(statement.line, statement.text, WHY_DUPLICATE_PEER_GROUP)
                 declared.add(name)
-            case ("neighbor", name, "interface", setting, *_) if setting in _DECLARING:
+            case ("neighbor", name, "interface", setting, *_) if setting in _DECLARING_NEIGHBOR_SETTINGS:
                 declared.add(name)
             case ("neighbor", name, setting, *_) if (
-                setting in _SETTING and name not in declared and not is_address(name)
+                setting in _UNCHECKED_NEIGHBOR_SETTINGS and name not in declared and not is_neighbor_address(name)
             ):
-                yield Lost(statement.line, statement.text, UNDECLARED)
+                yield FatalFrrLine(statement.line, statement.text, WHY_UNDECLARED_NEIGHBOR)

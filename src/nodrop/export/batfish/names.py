@@ -7,20 +7,20 @@ from dataclasses import dataclass
 from nodrop.model.fabric import Device
 from nodrop.model.index import Index
 from nodrop.model.states import known_rows
-from nodrop.model.subject import natural
+from nodrop.model.subject import natural_sort_key
 from nodrop.routing.legs import RoutedInterface, routed_interfaces
 from nodrop.routing.routers import find_sub_interfaces
 
-_NOT_IN_NODES = re.compile(r"[^a-z0-9_.-]")
-_NOT_IN_INTERFACES = re.compile(r"[^0-9A-Za-z_.:-]")
-_TAKEN = re.compile(r"bridge|lo|vlan[0-9]+|.*\.[0-9]+", re.DOTALL)
+_FORBIDDEN_IN_NODE_PATTERN = re.compile(r"[^a-z0-9_.-]")
+_FORBIDDEN_IN_INTERFACE_PATTERN = re.compile(r"[^0-9A-Za-z_.:-]")
+_MISREAD_INTERFACE_PATTERN = re.compile(r"bridge|lo|vlan[0-9]+|.*\.[0-9]+", re.DOTALL)
 """Names by which an interface is taken for something else: the bridge, the loopback, a VLAN, a sub-interface."""
 
 
-def nodes(index: Index) -> Mapping[str, str]:
+def node_names_of(index: Index) -> Mapping[str, str]:
     """Return the node of each device and host, no two alike: Batfish has their names in lower case."""
-    names = sorted((*index.devices, *(name for name in index.hosts if name not in index.devices)), key=natural)
-    plain = ((name, _NOT_IN_NODES.sub("-", name.lower()).lstrip("-.") or "node") for name in names)
+    names = sorted((*index.devices, *(name for name in index.hosts if name not in index.devices)), key=natural_sort_key)
+    plain = ((name, _FORBIDDEN_IN_NODE_PATTERN.sub("-", name.lower()).lstrip("-.") or "node") for name in names)
     return _assign_unique_names(plain, ())
 
 
@@ -58,8 +58,8 @@ class Names:
         for leg in routed_interfaces(device):
             if leg.subject[1] == "@vlans" or leg.name == "lo" or (leg.name in loopbacks and leg.name == leg.vrf):
                 continue
-            name = _NOT_IN_INTERFACES.sub("-", leg.name)
-            preferred_names.append((leg.name, f"{name}-" if _TAKEN.fullmatch(name) else name))
+            name = _FORBIDDEN_IN_INTERFACE_PATTERN.sub("-", leg.name)
+            preferred_names.append((leg.name, f"{name}-" if _MISREAD_INTERFACE_PATTERN.fullmatch(name) else name))
         stable_names = {leg.name: leg.name for leg in routed_interfaces(device) if leg.name in ("lo", leg.vrf)}
         vlans = tuple(vlan.id for vlan in known_rows(device.vlans))
         own = _assign_unique_names(preferred_names, stable_names) | stable_names

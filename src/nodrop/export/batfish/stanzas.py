@@ -10,19 +10,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from nodrop.export.batfish.names import Names
-from nodrop.export.batfish.unseen import bundled_ports, four
+from nodrop.export.batfish.unseen import ipv4_addresses_of, ports_in_port_channels
 from nodrop.model.fabric import Device
 from nodrop.model.states import Unknown, known_rows, surely_off
-from nodrop.model.subject import natural
-from nodrop.platforms.kit.rendering import template
+from nodrop.model.subject import natural_sort_key
+from nodrop.platforms.kit.rendering import load_template
 from nodrop.routing.legs import routed_interfaces
 from nodrop.routing.routers import find_sub_interfaces
 
-_OF_FRR = re.compile(r"^interface ([0-9A-Za-z_:-]+)", re.MULTILINE)
+_FRR_INTERFACE_LINE = re.compile(r"^interface ([0-9A-Za-z_:-]+)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stanza:
+class InterfaceStanza:
     """An interface; in the bridge it has `access` to one VLAN, or the VLANs of `trunk`, with `native` untagged."""
 
     name: str
@@ -38,34 +38,42 @@ class Stanza:
     off: bool = False
 
 
-def concatenated(device: Device, node: str, node_names: Names, text: str) -> str:
+def format_interfaces_part(device: Device, node: str, node_names: Names, text: str) -> str:
     """Return the part before frr.conf, a `text`, in the file of a node; Unsupported where a name cannot be written.
 
     An interface that only FRR mentions is written empty, because Batfish would not know its kind.
     """
     stanzas = list(_interface_stanzas(device, node_names))
     known_names = {stanza.name for stanza in stanzas} | {"bridge", "lo"}
-    stanzas += [Stanza(name=name) for name in dict.fromkeys(_OF_FRR.findall(text)) if name not in known_names]
+    stanzas += [
+        InterfaceStanza(name=name)
+        for name in dict.fromkeys(_FRR_INTERFACE_LINE.findall(text))
+        if name not in known_names
+    ]
     bridged = [stanza.name for stanza in stanzas if stanza.access is not None or stanza.trunk]
     vlans = [vlan.id for vlan in known_rows(device.vlans)]
-    file_text: str = template("batfish/interfaces.j2").render(node=node, stanzas=stanzas, bridged=bridged, vlans=vlans)
+    file_text: str = load_template("batfish/interfaces.j2").render(
+        node=node, stanzas=stanzas, bridged=bridged, vlans=vlans
+    )
     return file_text
 
 
-def _interface_stanzas(device: Device, names: Names) -> Iterator[Stanza]:
+def _interface_stanzas(device: Device, names: Names) -> Iterator[InterfaceStanza]:
     of_vrf = {row.vrf: row for row in known_rows(device.loopbacks) if row.vrf is not None and row.name == row.vrf}
     for vrf in _vrfs_in_use(device):
-        yield Stanza(name=vrf, table=True, addresses=_ipv4_addresses(of_vrf[vrf].addresses) if vrf in of_vrf else ())
+        yield InterfaceStanza(
+            name=vrf, table=True, addresses=_ipv4_addresses(of_vrf[vrf].addresses) if vrf in of_vrf else ()
+        )
     for loopback in known_rows(device.loopbacks):
         if loopback.name not in of_vrf:
             addresses = _ipv4_addresses(loopback.addresses)
-            yield Stanza(name=names.port(loopback.name), addresses=addresses, vrf=loopback.vrf)
-    bridging = _Bridging(device)
+            yield InterfaceStanza(name=names.port(loopback.name), addresses=addresses, vrf=loopback.vrf)
+    bridging = _VlanMembership(device)
     ports = {port.name for port in device.interfaces}
-    bundled = bundled_ports(device)
+    bundled = ports_in_port_channels(device)
     for port in device.interfaces:
         access, trunk, native = bridging.of("" if port.name in bundled else port.name)
-        yield Stanza(
+        yield InterfaceStanza(
             name=names.port(port.name),
             addresses=() if port.name in bundled else _ipv4_addresses(port.addresses),
             mtu_bytes=_unknown_to_none(port.mtu_bytes),
@@ -78,7 +86,7 @@ def _interface_stanzas(device: Device, names: Names) -> Iterator[Stanza]:
     for channel in known_rows(device.port_channels):
         access, trunk, native = bridging.of(channel.name)
         members = tuple(names.port(member) for member in channel.members if member in ports)
-        yield Stanza(
+        yield InterfaceStanza(
             name=names.port(channel.name),
             addresses=_ipv4_addresses(channel.addresses),
             mtu_bytes=_unknown_to_none(channel.mtu_bytes),
@@ -93,19 +101,19 @@ def _interface_stanzas(device: Device, names: Names) -> Iterator[Stanza]:
         off = surely_off(vlan.enabled)
         name = f"{names.vlan}{vlan.id}"
         addresses, size = _ipv4_addresses(vlan.addresses), _unknown_to_none(vlan.mtu_bytes)
-        yield Stanza(name=name, addresses=addresses, mtu_bytes=size, vrf=vlan.vrf, vlan=vlan.id, off=off)
+        yield InterfaceStanza(name=name, addresses=addresses, mtu_bytes=size, vrf=vlan.vrf, vlan=vlan.id, off=off)
     for sub_interface in find_sub_interfaces(device):
-        yield Stanza(name=names.port(sub_interface.name), vrf=sub_interface.vrf)
+        yield InterfaceStanza(name=names.port(sub_interface.name), vrf=sub_interface.vrf)
 
 
 def _vrfs_in_use(device: Device) -> list[str]:
     """Return every VRF that something is in."""
     vrfs = {leg.vrf for leg in routed_interfaces(device)} | {bgp.vrf for bgp in known_rows(device.vrf_bgp)}
     vrfs |= {static_route.vrf for static_route in known_rows(device.static_routes)}
-    return sorted((vrf for vrf in vrfs if vrf is not None), key=natural)
+    return sorted((vrf for vrf in vrfs if vrf is not None), key=natural_sort_key)
 
 
-class _Bridging:
+class _VlanMembership:
     """Which VLANs a port or port channel is in, with a tag and without one."""
 
     def __init__(self, device: Device) -> None:
@@ -127,7 +135,7 @@ class _Bridging:
 
 
 def _ipv4_addresses(texts: tuple[str, ...] | Unknown) -> tuple[str, ...]:
-    return tuple(four(texts))
+    return tuple(ipv4_addresses_of(texts))
 
 
 def _unknown_to_none(size: int | None | Unknown) -> int | None:

@@ -12,37 +12,37 @@ from functools import cache, lru_cache
 from typing import Any
 
 from nodrop.model.fabric import Fabric
-from nodrop.model.fields.ports import PORTS
-from nodrop.model.fields.routing import ROUTING
-from nodrop.model.fields.row import Field, Impact, Numbers, Table
-from nodrop.model.fields.stated import STATED
-from nodrop.model.fields.switches import SWITCHES
+from nodrop.model.fields.ports import PORT_FIELDS
+from nodrop.model.fields.routing import ROUTING_FIELDS
+from nodrop.model.fields.row import Field, FieldTable, Impact, NumberMapWords
+from nodrop.model.fields.stated import STATED_FIELDS
+from nodrop.model.fields.switches import SWITCH_FIELDS
 from nodrop.model.subject import Subject, matches
-from nodrop.model.types import attributes
+from nodrop.model.types import attributes_of
 
 __all__ = [
-    "TABLE",
+    "FIELD_TABLE",
     "Field",
     "Impact",
-    "Numbers",
+    "NumberMapWords",
     "entry_label",
     "field_names",
-    "impacts",
+    "field_of",
+    "impacts_of_path",
     "label_of",
-    "nearest",
-    "numbers",
-    "own",
+    "nearest_field",
+    "number_words_by_field",
     "unit_of",
 ]
 
-TABLE: Table = {**STATED, **SWITCHES, **PORTS, **ROUTING}
-_UNITS = ("_bytes_per_s", "_bytes", "_mbps", "_percent", "_ms", "_us", "_s", "_m")
-_PORT_OF_SWITCH: Subject = ("devices", "*", "interfaces", "*")
+FIELD_TABLE: FieldTable = {**STATED_FIELDS, **SWITCH_FIELDS, **PORT_FIELDS, **ROUTING_FIELDS}
+_UNIT_SUFFIXES = ("_bytes_per_s", "_bytes", "_mbps", "_percent", "_ms", "_us", "_s", "_m")
+_SWITCH_PORT_SUBJECT: Subject = ("devices", "*", "interfaces", "*")
 
 
 def unit_of(name: str) -> str:
     """Return the unit that the name of a field ends with, such as `ms`; empty without one."""
-    return next((unit[1:] for unit in _UNITS if name.endswith(unit)), "")
+    return next((unit[1:] for unit in _UNIT_SUFFIXES if name.endswith(unit)), "")
 
 
 def label_of(name: str) -> str:
@@ -57,13 +57,13 @@ def entry_label(name: str) -> str:
 
 @cache
 def _labels_by_path() -> Mapping[str, str]:
-    return {path: row.label for rows in TABLE.values() for path, row in rows.items() if row.label}
+    return {path: row.label for rows in FIELD_TABLE.values() for path, row in rows.items() if row.label}
 
 
 @cache
-def numbers() -> Mapping[str, Numbers]:
+def number_words_by_field() -> Mapping[str, NumberMapWords]:
     """Return the words for the entries of maps, by field."""
-    return {name: row.numbers for rows in TABLE.values() for name, row in rows.items() if row.numbers}
+    return {name: row.numbers for rows in FIELD_TABLE.values() for name, row in rows.items() if row.numbers}
 
 
 @cache
@@ -74,21 +74,21 @@ def field_names(*owners: type[object], **columns: object) -> tuple[str, ...]:
     """
     names = (
         name
-        for owner in owners or TABLE
-        for name, row in TABLE[owner].items()
+        for owner in owners or FIELD_TABLE
+        for name, row in FIELD_TABLE[owner].items()
         if "/" not in name and all(getattr(row, column) == value for column, value in columns.items())
     )
     return tuple(dict.fromkeys(names))
 
 
-def own(owner: type[Any], name: str) -> Field:
+def field_of(owner: type[Any], name: str) -> Field:
     """Return the row of a field in its class; KeyError if there is none."""
-    rows = TABLE[owner]
+    rows = FIELD_TABLE[owner]
     return rows[name] if name in rows else rows[f"{name}/**"]
 
 
 @lru_cache(maxsize=8192)
-def nearest(path: Subject, *columns: str) -> Field | None:
+def nearest_field(path: Subject, *columns: str) -> Field | None:
     """Return the row for a path that has one of these columns or, without one, that of the nearest path around it."""
     owners = list(_owners_along_path(path))
     for end in range(len(path), -1, -1):
@@ -99,9 +99,9 @@ def nearest(path: Subject, *columns: str) -> Field | None:
 
 
 @lru_cache(maxsize=4096)
-def impacts(path: Subject, *, of_port: bool) -> tuple[Impact, ...]:
+def impacts_of_path(path: Subject, *, of_port: bool) -> tuple[Impact, ...]:
     """Return the effects of changes at a path below a switch, or below one of its ports."""
-    whole_paths = (*_PORT_OF_SWITCH[: 4 if of_port else 2], *path)
+    whole_paths = (*_SWITCH_PORT_SUBJECT[: 4 if of_port else 2], *path)
     return tuple(
         impact for row in _rows_for_path(list(_owners_along_path(whole_paths)), whole_paths) for impact in row.impact
     )
@@ -112,11 +112,15 @@ def _rows_for_path(owners: list[tuple[int, type[object]]], path: Subject) -> Ite
     for start, owner in owners:
         remaining_subjects = path[start:]
         if remaining_subjects or not path:
-            yield from (row for pattern, row in TABLE[owner].items() if matches(_parts(pattern), remaining_subjects))
+            yield from (
+                row
+                for pattern, row in FIELD_TABLE[owner].items()
+                if matches(_split_pattern(pattern), remaining_subjects)
+            )
 
 
 @cache
-def _parts(pattern: str) -> Subject:
+def _split_pattern(pattern: str) -> Subject:
     return tuple(pattern.split("/")) if pattern else ()
 
 
@@ -125,10 +129,10 @@ def _owners_along_path(path: Subject) -> Iterator[tuple[int, type[object]]]:
     owner: type[Any] = Fabric
     at = 0
     yield at, owner
-    while at < len(path) and (kind := attributes(owner).get(path[at])) is not None:
+    while at < len(path) and (kind := attributes_of(owner).get(path[at])) is not None:
         inside = kind.element or kind
         at += 2 if kind.element else 1
-        owners = [candidate for candidate in inside.owners if isinstance(candidate, type) and candidate in TABLE]
+        owners = [candidate for candidate in inside.owners if isinstance(candidate, type) and candidate in FIELD_TABLE]
         if not owners or at > len(path):
             return
         owner = owners[0]

@@ -11,9 +11,9 @@ packets from then on (sonic-swss cfgmgr/portmgr.cpp and orchagent/portsorch.cpp,
 
 from nodrop.model.fields.row import Impact
 
-LINK = (Impact("port bounce", "the link goes down, and comes up when both ends agree"),)
-PORT = (Impact("port bounce", "the port goes", ("removed",)),)
-SHUT = (Impact("traffic-affecting", "the port is shut, and traffic takes other paths", values=(False,)),)
+LINK_BOUNCE = (Impact("port bounce", "the link goes down, and comes up when both ends agree"),)
+PORT_REMOVED = (Impact("port bounce", "the port goes", ("removed",)),)
+PORT_SHUT = (Impact("traffic-affecting", "the port is shut, and traffic takes other paths", values=(False,)),)
 SHUT_BY_DAEMON = (
     Impact("traffic-affecting", "the interface goes down with the sessions over it", ("added", "changed")),
 )
@@ -23,21 +23,23 @@ MTU = (
         "until both ends of a cable have it, the one with the smaller MTU drops larger packets",
     ),
 )
-CLASS_OF_PACKETS = (
+PACKET_CLASS_CHANGED = (
     Impact(
         "traffic-affecting",
         "packets take another class from then on, and overtake those that are still queued under the old one",
     ),
 )
-PAUSE = (Impact("traffic-affecting", "until both ends of a cable have it, one pauses what the other does not stop"),)
-ADDRESS = (
+PAUSE_MISMATCH = (
+    Impact("traffic-affecting", "until both ends of a cable have it, one pauses what the other does not stop"),
+)
+ADDRESS_CHANGED = (
     Impact(
         "traffic-affecting",
         "sessions over the port close, and routes over it are withdrawn",
         ("removed", "changed"),
     ),
 )
-FILTER = (
+ACCESS_LIST = (
     Impact(
         "traffic-affecting",
         "packets are permitted, dropped or marked by the new entries from then on, those of BGP sessions too",
@@ -50,22 +52,24 @@ VLAN = (
         ("removed", "changed"),
     ),
 )
-NEIGHBOR = (
+NEIGHBOR_SESSION = (
     Impact("traffic-affecting", "the BGP session closes, and routes over it are withdrawn", ("removed",)),
     Impact("none", "a session opens once the far end has it too", ("added",)),
 )
-POLICY = (Impact("traffic-affecting", "routes are evaluated again, and may come and go"),)
-SESSION = (Impact("traffic-affecting", "the BGP session closes and opens again"),)
-TIMERS = (Impact("none", "the session keeps the timers that it has until it opens again"),)
+ROUTE_POLICY = (Impact("traffic-affecting", "routes are evaluated again, and may come and go"),)
+SESSION_RESET = (Impact("traffic-affecting", "the BGP session closes and opens again"),)
+SESSION_TIMERS = (Impact("none", "the session keeps the timers that it has until it opens again"),)
 """FRR reads them as it opens a session, and closes none for them (bgpd/bgp_packet.c, bgp_open_receive; bgpd/bgpd.c,
 peer_timers_set)."""
-PROCESS = (Impact("traffic-affecting", "all BGP sessions of the process close and open again"),)
-WAITING = (Impact("traffic-affecting", "all BGP sessions of the process close and open again, in FRR 10 and later"),)
+PROCESS_SESSIONS_RESET = (Impact("traffic-affecting", "all BGP sessions of the process close and open again"),)
+HARDWARE_WAIT = (
+    Impact("traffic-affecting", "all BGP sessions of the process close and open again, in FRR 10 and later"),
+)
 """bgpd closes every session, because routes may have been announced already (bgpd/bgpd.c,
 bgp_suppress_fib_pending_set, from FRR 10.0 on; SONiC has it from 202411 on)."""
-CAPABILITY = (Impact("none", "a session negotiates it when it opens again, and none is closed for it"),)
+SESSION_CAPABILITY = (Impact("none", "a session negotiates it when it opens again, and none is closed for it"),)
 """RFC 4724, section 3; bgpd/bgp_vty.c, bgp_graceful_restart_cmd."""
-NEXT_START = (Impact("none", "BGP reads it when it starts again"),)
+READ_AT_BGP_START = (Impact("none", "BGP reads it when it starts again"),)
 PROCESS_REMOVED = (Impact("traffic-affecting", "all BGP sessions of the process close", ("removed",)),)
 DRAIN = (
     Impact(
@@ -75,11 +79,11 @@ DRAIN = (
     ),
     Impact("traffic-affecting", "others send through the switch again, and flows move back to it"),
 )
-ROUTES = (Impact("traffic-affecting", "routes are withdrawn", ("removed", "changed")),)
-PATHS = (Impact("traffic-affecting", "flows move to other paths, and some of their packets overtake others"),)
-RELEASE = (Impact("reboot", "another release is installed, and the switch starts it"),)
-SYSTEM = (Impact("reboot", "another operating system is installed"),)
-SWITCH = (Impact("reboot", "it is another switch"),)
-TEXT = (Impact("none", "it is a text"),)
-STREAM = (Impact("none", "the stream of counters stops and starts again; traffic is not affected"),)
+ROUTES_WITHDRAWN = (Impact("traffic-affecting", "routes are withdrawn", ("removed", "changed")),)
+PATHS_MOVED = (Impact("traffic-affecting", "flows move to other paths, and some of their packets overtake others"),)
+RELEASE_INSTALLED = (Impact("reboot", "another release is installed, and the switch starts it"),)
+SYSTEM_INSTALLED = (Impact("reboot", "another operating system is installed"),)
+SWITCH_REPLACED = (Impact("reboot", "it is another switch"),)
+TEXT_ONLY = (Impact("none", "it is a text"),)
+STREAM_RESTARTED = (Impact("none", "the stream of counters stops and starts again; traffic is not affected"),)
 """SONiC's design document of high-frequency telemetry, section 5.1."""

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from nodrop.model.change import Disruption
 
-KINDS = ("added", "removed", "changed")
+CHANGE_KINDS = ("added", "removed", "changed")
 
 
 class Impact(NamedTuple):
@@ -13,12 +13,12 @@ class Impact(NamedTuple):
 
     disruption: Disruption
     reason: str
-    kinds: tuple[str, ...] = KINDS
+    kinds: tuple[str, ...] = CHANGE_KINDS
     values: tuple[object, ...] | None = None
     """The change applies if the new value is one of these."""
 
 
-class Numbers(NamedTuple):
+class NumberMapWords(NamedTuple):
     """The words for a map from numbers to numbers: `source 3: target 4`, and in a sentence `source 3 verb target 4`."""
 
     source: str
@@ -48,7 +48,7 @@ class Field(NamedTuple):
     """Whether sessions and routes depend on the field. For fields of switches and ports only."""
     aspect: str = ""
     """The aspect of QoS in which ports are compared with their siblings, and changes with each other."""
-    numbers: Numbers | None = None
+    numbers: NumberMapWords | None = None
     """The words for its entries, if the field is a map."""
     unordered: bool = False
     """Whether the order of its entries has no meaning."""
@@ -56,16 +56,16 @@ class Field(NamedTuple):
     """Whether reports omit the field where they name a field inside it."""
 
 
-Rows = Mapping[str, Field]
+FieldsByPath = Mapping[str, Field]
 """The rows of one class by path: `bfd` is a field, `queues/*` an entry of a list, `prefix_lists/**` a field with all
 that it holds, and `buffer/discard` a field of the class of `buffer`, in this place only."""
-Table = Mapping[type[object], Rows]
+FieldTable = Mapping[type[object], FieldsByPath]
 
-EXTRA = "!extra.{addressee} !extra.{switches} !extra.{role} !extra.{platform}"
-LOSSLESS = "classes.{lossless}.lossless"
-CLASS = "classes.{class}"
-BUFFERS = "buffers; topology.{tier}.model"
-AS_TEMPLATES = "every switch of a tier has what SONiC's own templates have"
+EXTRA_KEYS = "!extra.{addressee} !extra.{switches} !extra.{role} !extra.{platform}"
+LOSSLESS_KEY = "classes.{lossless}.lossless"
+CLASS_KEY = "classes.{class}"
+BUFFERS_KEYS = "buffers; topology.{tier}.model"
+TEMPLATE_DEFAULT_REASON = "every switch of a tier has what SONiC's own templates have"
 """Why no key decides how BGP starts and announces."""
-ONE_VRF = "an intent uses the default VRF only"
+DEFAULT_VRF_ONLY_REASON = "an intent uses the default VRF only"
 """Why no key decides a VRF."""

@@ -1,15 +1,15 @@
 """The fields that no switch file states: the fabric, its links, hosts, classes and policy, the profile, and NICs."""
 
 from nodrop.model.fabric import Fabric, Host, HostPort, Link, Policy, TrafficClass
-from nodrop.model.fields.row import LOSSLESS, Field, Table
+from nodrop.model.fields.row import LOSSLESS_KEY, Field, FieldTable
 from nodrop.model.nics import Nic
 from nodrop.model.profile import Band, EcnBand, Profile, ShareBand, WatchdogBand
 
-_HOSTS = "pfc.watchdog.hosts"
-_FABRIC = "pfc.watchdog.fabric"
-_TOS = "hosts.tos classes.{rdma}.dscp"
+_HOST_WATCHDOG_KEY = "pfc.watchdog.hosts"
+_FABRIC_WATCHDOG_KEY = "pfc.watchdog.fabric"
+_TOS_KEYS = "hosts.tos classes.{rdma}.dscp"
 
-STATED: Table = {
+STATED_FIELDS: FieldTable = {
     Fabric: {
         "": Field(key="fabric"),
         "name": Field(key="fabric"),
@@ -39,7 +39,7 @@ STATED: Table = {
         "nic": Field("NIC", key="endpoints.{group}.nic"),
         "ports": Field(key="endpoints.{group}.ports"),
         "spread": Field(key="endpoints.{group}.spread"),
-        "tos": Field("ToS", key=_TOS),
+        "tos": Field("ToS", key=_TOS_KEYS),
         "fifo_tos": Field("ToS of control messages", key="hosts.fifo_class"),
         "cnp_dscp": Field("DSCP of CNPs", key="hosts.cnp_dscp classes.{cnp}.dscp"),
         "trust": Field(key="hosts.trust"),
@@ -65,16 +65,16 @@ STATED: Table = {
         "share_percent": Field(key="classes.{named}.share"),
     },
     Policy: {
-        "host_watchdog": Field("watchdog towards hosts", key=f"{_HOSTS}; {LOSSLESS}"),
-        "host_watchdog/priorities": Field(key=LOSSLESS),
-        "host_watchdog/detection_ms": Field(key=f"{_HOSTS}.detection"),
-        "host_watchdog/restoration_ms": Field(key=f"{_HOSTS}.restoration"),
-        "host_watchdog/action": Field(key=f"{_HOSTS}.action"),
-        "fabric_watchdog": Field("watchdog towards switches", key=f"{_FABRIC}; {LOSSLESS}"),
-        "fabric_watchdog/priorities": Field(key=LOSSLESS),
-        "fabric_watchdog/detection_ms": Field(key=f"{_FABRIC}.detection"),
-        "fabric_watchdog/restoration_ms": Field(key=f"{_FABRIC}.restoration"),
-        "fabric_watchdog/action": Field(key=f"{_FABRIC}.action"),
+        "host_watchdog": Field("watchdog towards hosts", key=f"{_HOST_WATCHDOG_KEY}; {LOSSLESS_KEY}"),
+        "host_watchdog/priorities": Field(key=LOSSLESS_KEY),
+        "host_watchdog/detection_ms": Field(key=f"{_HOST_WATCHDOG_KEY}.detection"),
+        "host_watchdog/restoration_ms": Field(key=f"{_HOST_WATCHDOG_KEY}.restoration"),
+        "host_watchdog/action": Field(key=f"{_HOST_WATCHDOG_KEY}.action"),
+        "fabric_watchdog": Field("watchdog towards switches", key=f"{_FABRIC_WATCHDOG_KEY}; {LOSSLESS_KEY}"),
+        "fabric_watchdog/priorities": Field(key=LOSSLESS_KEY),
+        "fabric_watchdog/detection_ms": Field(key=f"{_FABRIC_WATCHDOG_KEY}.detection"),
+        "fabric_watchdog/restoration_ms": Field(key=f"{_FABRIC_WATCHDOG_KEY}.restoration"),
+        "fabric_watchdog/action": Field(key=f"{_FABRIC_WATCHDOG_KEY}.action"),
         "fabric_unwatched_roles": Field("roles that watch no links between switches", key="topology"),
         "rdma_mtu_bytes": Field("RDMA MTU", key="hosts.rdma_mtu"),
         "max_oversubscription": Field(key="topology.max_oversubscription"),
@@ -110,10 +110,10 @@ STATED: Table = {
         "node_selector": Field(no_key="the operator chooses it"),
         "trust": Field(key="hosts.trust"),
         "pfc_priorities": Field(key="hosts.pfc classes.{lossless}.priority"),
-        "tos": Field("ToS", key=_TOS),
-        "traffic_class": Field(key=_TOS),
-        "driver_traffic_class": Field(key=_TOS),
-        "ucx_traffic_class": Field(key=_TOS),
+        "tos": Field("ToS", key=_TOS_KEYS),
+        "traffic_class": Field(key=_TOS_KEYS),
+        "driver_traffic_class": Field(key=_TOS_KEYS),
+        "ucx_traffic_class": Field(key=_TOS_KEYS),
         "nvme_rdma_tos": Field("ToS of NVMe over RoCE", key="classes"),
         "nvme_tcp_tos": Field("ToS of NVMe over TCP", key="classes"),
         "lustre_o2ib_tos": Field("ToS of Lustre over RoCE", key="classes"),

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 
 from nodrop.model.fabric import Device
-from nodrop.syntax.comments import Syntax
+from nodrop.syntax.comments import CommentSyntax
 
-COMMENTS: Mapping[str, Syntax] = {"frr.conf": "frr", "Quagga.conf": "frr", "": "shell"}
+COMMENTS: Mapping[str, CommentSyntax] = {"frr.conf": "frr", "Quagga.conf": "frr", "": "shell"}
 """By how their names end, how files have comments."""
 
 

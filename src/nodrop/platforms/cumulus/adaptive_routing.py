@@ -5,38 +5,43 @@ read: the pages differ on which value of `link_utilization_threshold_disabled` d
 turns it on with TRUE, against the key's name; another turns it on with FALSE.
 """
 
-from nodrop.model.reading import Place
+from nodrop.model.reading import FilePlace
 from nodrop.platforms.cumulus.keys import parse_lines
-from nodrop.platforms.kit.translating import Translation, word_of
+from nodrop.platforms.kit.translating import Translation, format_command_word
 from nodrop.syntax.places import quote_text
 
-ADAPTIVE = "adaptive_routing.conf"
-_BELOW = "router adaptive-routing"
-_LEFT = ("profile0", "congestion_threshold", "buffer-mode", "link_utilization_threshold_disabled")
+ADAPTIVE_ROUTING_FILE = "adaptive_routing.conf"
+_ADAPTIVE_ROUTING_COMMAND = "router adaptive-routing"
+_IGNORED_KEY_PARTS = ("profile0", "congestion_threshold", "buffer-mode", "link_utilization_threshold_disabled")
 
 
-def take(config_text: str, translation: Translation) -> None:
+def translate_adaptive_routing(config_text: str, translation: Translation) -> None:
     """Translate the file; a switch that it does not turn on is off, even if its ports have settings."""
     enable_stated, first_setting = False, None
-    for setting in parse_lines(ADAPTIVE, config_text):
-        if isinstance(setting, Place):
+    for setting in parse_lines(ADAPTIVE_ROUTING_FILE, config_text):
+        if isinstance(setting, FilePlace):
             translation.ignore(setting, "the line")
             continue
         word = "on" if setting.flag else "off"
         match setting.parts:
             case ("adaptive_routing", "enable"):
                 enable_stated = True
-                translation.add(f"{_BELOW} enable {word}", setting.place, setting.key)
+                translation.add(f"{_ADAPTIVE_ROUTING_COMMAND} enable {word}", setting.place, setting.key)
             case ("interface", port, "adaptive_routing", "enable"):
                 first_setting = first_setting or setting
-                translation.add(f"interface {port} {_BELOW} enable {word}", setting.place, setting.key)
+                translation.add(
+                    f"interface {port} {_ADAPTIVE_ROUTING_COMMAND} enable {word}", setting.place, setting.key
+                )
             case ("interface", port, "adaptive_routing", "link_util_thresh"):
                 if setting.value != "0":  # as it stands where the switch does not look at utilization
-                    command = f"interface {port} {_BELOW} link-utilization-threshold {word_of(setting.value)}"
+                    command = (
+                        f"interface {port} {_ADAPTIVE_ROUTING_COMMAND} link-utilization-threshold "
+                        f"{format_command_word(setting.value)}"
+                    )
                     translation.add(command, setting.place, setting.key)
-            case ("adaptive_routing", part, *_) if part in _LEFT:
+            case ("adaptive_routing", part, *_) if part in _IGNORED_KEY_PARTS:
                 pass
             case _:
                 translation.ignore(setting.place, f"setting {quote_text(setting.key)}")
     if first_setting is not None and not enable_stated:
-        translation.add(f"{_BELOW} enable off", first_setting.place, first_setting.key)
+        translation.add(f"{_ADAPTIVE_ROUTING_COMMAND} enable off", first_setting.place, first_setting.key)

@@ -10,19 +10,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from nodrop.limits import MAX_VLAN
-from nodrop.model.reading import Place
+from nodrop.model.reading import FilePlace
 from nodrop.platforms.kit.translating import Translation
 from nodrop.syntax.places import quote_text
-from nodrop.units import whole_number
+from nodrop.units import parse_whole_number
 
-_LIST = re.compile(r"[0-9]{1,4}(?:-[0-9]{1,4})?")
-_SVI = re.compile(r"vlan([0-9]{1,4})")
-_PORT = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,30}")
+_VLAN_RANGE_PATTERN = re.compile(r"[0-9]{1,4}(?:-[0-9]{1,4})?")
+_SVI_NAME_PATTERN = re.compile(r"vlan([0-9]{1,4})")
+_BRIDGE_PORT_PATTERN = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,30}")
 """A port of a bridge: a switch port or a bond; with a dot it is a VLAN of one, as traditional bridges have them."""
-_OF_PORT = {"bridge-access": "access", "bridge-pvid": "untagged", "bridge-vids": "vlan"}
-_OF_VLAN = {"address": "ip address", "vrf": "ip vrf", "mtu": "link mtu"}
+_BRIDGE_WORD_BY_ATTRIBUTE = {"bridge-access": "access", "bridge-pvid": "untagged", "bridge-vids": "vlan"}
+_VLAN_COMMAND_BY_ATTRIBUTE = {"address": "ip address", "vrf": "ip vrf", "mtu": "link mtu"}
 
-Settings = Mapping[str, Sequence[tuple[Sequence[str], Place]]]
+SettingLinesByKey = Mapping[str, Sequence[tuple[Sequence[str], FilePlace]]]
 """By key, the words of each line after it and the line's place."""
 
 
@@ -30,19 +30,19 @@ Settings = Mapping[str, Sequence[tuple[Sequence[str], Place]]]
 class Stanza:
     """The settings of an interface in the file."""
 
-    place: Place
-    settings: dict[str, list[tuple[Sequence[str], Place]]] = field(default_factory=dict)
+    place: FilePlace
+    settings: dict[str, list[tuple[Sequence[str], FilePlace]]] = field(default_factory=dict)
 
     def word(self, key: str) -> str:
         """Return the first word after a key, nothing where there is none."""
         return next((words[0] for words, _ in self.settings.get(key, ()) if words), "")
 
 
-def take(stanzas: Mapping[str, Stanza], translation: Translation) -> None:
+def translate_bridges(stanzas: Mapping[str, Stanza], translation: Translation) -> None:
     """Add the meaning of the bridges; where they are not a single VLAN-aware bridge, the VLANs are not known."""
     bridges = {name: iface_stanza for name, iface_stanza in stanzas.items() if "bridge-ports" in iface_stanza.settings}
     aware = {name for name, bridge in bridges.items() if bridge.word("bridge-vlan-aware") == "yes"}
-    tells = any(set(_OF_PORT) & {*iface_stanza.settings} for iface_stanza in stanzas.values())
+    tells = any(set(_BRIDGE_WORD_BY_ATTRIBUTE) & {*iface_stanza.settings} for iface_stanza in stanzas.values())
     if bridges.keys() - aware or len(aware) > 1 or (tells and not aware):
         translation.bridged = True
         return
@@ -54,20 +54,22 @@ def take(stanzas: Mapping[str, Stanza], translation: Translation) -> None:
 
 def _add_bridge(name: str, bridge: Stanza, stanzas: Mapping[str, Stanza], translation: Translation) -> None:
     for words, place in bridge.settings.get("bridge-vids", ()):
-        translation.add(f"bridge domain {name} vlan {_numbers(words)}", place, f"bridge-vids of {name}")
+        translation.add(f"bridge domain {name} vlan {_format_vlan_list(words)}", place, f"bridge-vids of {name}")
     if bridge.word("bridge-pvid"):
         words, place = bridge.settings["bridge-pvid"][0]
-        translation.add(f"bridge domain {name} untagged {_numbers(words)}", place, f"bridge-pvid of {name}")
+        translation.add(f"bridge domain {name} untagged {_format_vlan_list(words)}", place, f"bridge-pvid of {name}")
     for words, place in bridge.settings["bridge-ports"]:
-        for port in _ports(words, stanzas):
+        for port in _expand_ports(words, stanzas):
             own_stanza = stanzas.get(port, Stanza(place))
             if "vxlan-id" in own_stanza.settings:
                 continue
             translation.add(f"interface {port} bridge domain {name}", place, f"bridge-ports of {name}")
-            for key, word in _OF_PORT.items():
+            for key, word in _BRIDGE_WORD_BY_ATTRIBUTE.items():
                 for values, where in own_stanza.settings.get(key, ()):
                     translation.add(
-                        f"interface {port} bridge domain {name} {word} {_numbers(values)}", where, f"{key} of {port}"
+                        f"interface {port} bridge domain {name} {word} {_format_vlan_list(values)}",
+                        where,
+                        f"{key} of {port}",
                     )
             if own_stanza.word("bridge-allow-untagged") == "no":
                 where = own_stanza.settings["bridge-allow-untagged"][0][1]
@@ -76,10 +78,10 @@ def _add_bridge(name: str, bridge: Stanza, stanzas: Mapping[str, Stanza], transl
                 )
 
 
-def _ports(line_words: Sequence[str], stanzas: Mapping[str, Stanza]) -> list[str]:
+def _expand_ports(line_words: Sequence[str], stanzas: Mapping[str, Stanza]) -> list[str]:
     """Return the ports that a list names; after `glob`, those with a stanza that a range such as swp1-3 has."""
     if line_words[:1] != ["glob"]:
-        return [word for word in line_words if _PORT.fullmatch(word) and word != "none"]
+        return [word for word in line_words if _BRIDGE_PORT_PATTERN.fullmatch(word) and word != "none"]
     ports = []
     for word in line_words[1:]:
         head = re.fullmatch(r"([A-Za-z]+)\[?([0-9]{1,4})-([0-9]{1,4})\]?", word)
@@ -91,27 +93,30 @@ def _ports(line_words: Sequence[str], stanzas: Mapping[str, Stanza]) -> list[str
 def _add_vlan_interface(name: str, bridge: str, stanza: Stanza, translation: Translation) -> None:
     """Add the switch's own interface in a VLAN: `vlan10`, `bridge.10`, or any with a vlan-id over the bridge."""
     below, _, number = name.partition(".")
-    named_match = _SVI.fullmatch(name)
+    named_match = _SVI_NAME_PATTERN.fullmatch(name)
     over = stanza.word("vlan-raw-device") == bridge
     stated = stanza.word("vlan-id") if over else number if below == bridge else named_match[1] if named_match else ""
     if not stated:
         return
-    vlan = whole_number(stated, MAX_VLAN)
+    vlan = parse_whole_number(stated, MAX_VLAN)
     if vlan is None:
         translation.ignore(stanza.place, f"VLAN {quote_text(stated)} of iface {name}")
         return
     head = f"interface vlan{vlan}"
     translation.add(f"{head} type svi", stanza.place, f"iface {name}")
     translation.add(f"{head} vlan {vlan}", stanza.place, f"iface {name}")
-    for key, command in _OF_VLAN.items():
+    for key, command in _VLAN_COMMAND_BY_ATTRIBUTE.items():
         for words, place in stanza.settings.get(key, ()):
             for word in words[:1]:
                 safe = re.sub(r"[^A-Za-z0-9_.,:/%-]", "", word) or "-"
                 translation.add(f"{head} {command} {safe}", place, f"{key} of {name}")
 
 
-def _numbers(line_words: Sequence[str]) -> str:
+def _format_vlan_list(line_words: Sequence[str]) -> str:
     """Return a list of VLANs as one word; words that are no numbers stay, to be reported."""
     vlan_words = [vlan_word for word in line_words for vlan_word in word.split(",") if vlan_word]
-    vlans = [vlan if _LIST.fullmatch(vlan) else re.sub(r"[^A-Za-z0-9_.-]", "", vlan) or "-" for vlan in vlan_words]
+    vlans = [
+        vlan if _VLAN_RANGE_PATTERN.fullmatch(vlan) else re.sub(r"[^A-Za-z0-9_.-]", "", vlan) or "-"
+        for vlan in vlan_words
+    ]
     return ",".join(vlans) or "-"

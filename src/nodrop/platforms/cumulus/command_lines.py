@@ -3,19 +3,19 @@
 from collections.abc import Mapping, Sequence
 
 from nodrop.model.change import Edit
-from nodrop.model.subject import natural
+from nodrop.model.subject import natural_sort_key
 from nodrop.platforms.kit.command_lines import PORTS, repeat_for_ports
 
-TITLE = "Cumulus Linux files"
-BEFORE: tuple[str, ...] = ()
-AFTER: tuple[str, ...] = ()
-KEPT = ""
+LANGUAGE_TITLE = "Cumulus Linux files"
+LINES_BEFORE: tuple[str, ...] = ()
+LINES_AFTER: tuple[str, ...] = ()
+PERSISTENCE_NOTE = ""
 DISTURBS_AS_PATCH = False
 
 
 def for_ports(command: str, ports: Sequence[str]) -> tuple[str, ...]:
     """Return a line with its ports as a list, else one for each port."""
-    return repeat_for_ports(command.replace(PORTS, ",".join(sorted(set(ports), key=natural))), ports)
+    return repeat_for_ports(command.replace(PORTS, ",".join(sorted(set(ports), key=natural_sort_key))), ports)
 
 
 def of_edit(bundle: Mapping[str, bytes], edit: Edit) -> tuple[str, ...]:

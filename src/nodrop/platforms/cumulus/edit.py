@@ -4,25 +4,25 @@ import re
 from collections.abc import Iterable, Mapping
 
 from nodrop.model.change import Change, Edit
-from nodrop.model.subject import text
-from nodrop.platforms.cumulus.adaptive_routing import ADAPTIVE
-from nodrop.platforms.cumulus.features import FEATURES, RELOAD, SWITCHD, ports_of
-from nodrop.platforms.cumulus.interfaces import INTERFACES
+from nodrop.model.subject import subject_text
+from nodrop.platforms.cumulus.adaptive_routing import ADAPTIVE_ROUTING_FILE
+from nodrop.platforms.cumulus.features import QOS_FEATURES_FILES, RELOAD, SWITCHD_FILE, expand_port_set
+from nodrop.platforms.cumulus.interfaces import INTERFACES_FILE
 from nodrop.platforms.cumulus.keys import Setting, parse_lines
 from nodrop.platforms.kit.command_lines import PORT, PORTS
-from nodrop.platforms.kit.editing import Budget, as_manual_steps
-from nodrop.platforms.nvue.names import names
+from nodrop.platforms.kit.editing import RetryBudget, as_manual_steps
+from nodrop.platforms.nvue.names import expand_names
 
-_IFRELOAD = "ifreload -a"
-_WATCHDOG = "pfc_watchdog"
-_SOURCES = {"dscp": "dscp", "pcp": "802.1p", "both": "802.1p,dscp"}
+_IFRELOAD_COMMAND = "ifreload -a"
+_WATCHDOG_KEY = "pfc_watchdog"
+_PRIORITY_SOURCES_BY_TRUST = {"dscp": "dscp", "pcp": "802.1p", "both": "802.1p,dscp"}
 
 
 def edit(
-    config_files: Mapping[str, bytes], changes: Iterable[Change], *, name: str = "", budget: Budget | None = None
+    config_files: Mapping[str, bytes], changes: Iterable[Change], *, name: str = "", budget: RetryBudget | None = None
 ) -> Edit:
     """Leave the files unchanged, and report for each change which line to write into which of them."""
-    file = next((file for file in FEATURES if file in config_files), FEATURES[0])
+    file = next((file for file in QOS_FEATURES_FILES if file in config_files), QOS_FEATURES_FILES[0])
     features = _Features(file, config_files.get(file, b"").decode("utf-8", "replace"))
     return as_manual_steps(
         changes,
@@ -40,7 +40,7 @@ class _Features:
     def __init__(self, file: str, text: str) -> None:
         self.file = file
         settings = [line for line in parse_lines(file, text) if isinstance(line, Setting)]
-        own = [setting for setting in settings if setting.parts[0] == _WATCHDOG]
+        own = [setting for setting in settings if setting.parts[0] == _WATCHDOG_KEY]
         self._sets = {one.parts[1]: one.value.strip("[] ") for one in own if one.parts[2:] == ("port_set",)}
         self._listed = [item for one in own if one.parts[1:] == ("port_group_list",) for item in one.items]
 
@@ -51,22 +51,22 @@ class _Features:
         """
         group = next((name for name, members in self._sets.items() if _has_port(members, port)), "watched")
         listed = [name for name in self._listed if name in self._sets and name != group]
-        lines = (f"{_WATCHDOG}.port_group_list = [{','.join([*listed, group])}]",)
+        lines = (f"{_WATCHDOG_KEY}.port_group_list = [{','.join([*listed, group])}]",)
         members = self._sets.get(group, "")
         if _has_port(members, port):
             return lines
-        return *lines, f"{_WATCHDOG}.{group}.port_set = {f'{members},' if members else ''}{ports}"
+        return *lines, f"{_WATCHDOG_KEY}.{group}.port_set = {f'{members},' if members else ''}{ports}"
 
     def find_ports_of_group(self, port: str) -> tuple[str, ...]:
         """Return the ports of the group that the watchdog is turned on for with a port."""
         members = next((members for members in self._sets.values() if _has_port(members, port)), port)
-        return tuple(names(",".join(ports_of(members))))
+        return tuple(expand_names(",".join(expand_port_set(members))))
 
 
 def _has_port(members: str, port: str) -> bool:
     """Whether a set of ports such as `swp1-2,swp31` has a port."""
     number = re.fullmatch(r"(\D+)(\d+)", port)
-    for item in ports_of(members):
+    for item in expand_port_set(members):
         run = re.fullmatch(r"(\D+)(\d+)-(\d+)", item)
         if item == port or (run and number and run[1] == number[1] and int(run[2]) <= int(number[2]) <= int(run[3])):
             return True
@@ -83,7 +83,7 @@ def _lines_for_change(change: Change, features: _Features) -> tuple[str, ...]:
 
 
 def _describe_manual_change(change: Change, features: _Features) -> str:
-    subject = text(change.subject)
+    subject = subject_text(change.subject)
     name = change.subject[1] if len(change.subject) > 1 else ""
     found_change = _render_change(change, features, name, name)
     if found_change is None:
@@ -103,23 +103,35 @@ def _render_change(
     new = change.new
     match field_path:
         case ["mtu_bytes"] if name.startswith("swp") and isinstance(new, int):
-            return f"the stanza of {ports} in {INTERFACES}", (f"mtu {new}",), _IFRELOAD
+            return f"the stanza of {ports} in {INTERFACES_FILE}", (f"mtu {new}",), _IFRELOAD_COMMAND
         case ["enabled"] if name.startswith("swp") and isinstance(new, bool):
-            return f"the stanza of {ports} in {INTERFACES}", (f"link-down {'no' if new else 'yes'}",), _IFRELOAD
+            return (
+                f"the stanza of {ports} in {INTERFACES_FILE}",
+                (f"link-down {'no' if new else 'yes'}",),
+                _IFRELOAD_COMMAND,
+            )
         case ["speed_mbps"] if name.startswith("swp") and isinstance(new, int):
-            return f"the stanza of {ports} in {INTERFACES}", (f"link-speed {new}",), _IFRELOAD
-        case ["qos", "trust"] if new in _SOURCES:
-            return features.file, (f"traffic.packet_priority_source_set = [{_SOURCES[str(new)]}]",), RELOAD
-        case ["qos", "pfc_watchdog"] if new is not None and features.file == FEATURES[0]:
+            return f"the stanza of {ports} in {INTERFACES_FILE}", (f"link-speed {new}",), _IFRELOAD_COMMAND
+        case ["qos", "trust"] if new in _PRIORITY_SOURCES_BY_TRUST:
+            return (
+                features.file,
+                (f"traffic.packet_priority_source_set = [{_PRIORITY_SOURCES_BY_TRUST[str(new)]}]",),
+                RELOAD,
+            )
+        case ["qos", "pfc_watchdog"] if new is not None and features.file == QOS_FEATURES_FILES[0]:
             return features.file, features.watch(name, ports), RELOAD
         case ["cable_length_m"] if isinstance(new, int):
             return f"the port group of {ports} in {features.file}", (f"cable_length = {new}",), RELOAD
         case ["adaptive_routing"] if isinstance(new, bool):
-            return ADAPTIVE, (f"interface.{port}.adaptive_routing.enable = {_format_boolean(new)}",), RELOAD
+            return (
+                ADAPTIVE_ROUTING_FILE,
+                (f"interface.{port}.adaptive_routing.enable = {_format_boolean(new)}",),
+                RELOAD,
+            )
         case [] if name == "@adaptive_routing" and isinstance(new, bool):
-            return ADAPTIVE, (f"adaptive_routing.enable = {_format_boolean(new)}",), RELOAD
+            return ADAPTIVE_ROUTING_FILE, (f"adaptive_routing.enable = {_format_boolean(new)}",), RELOAD
         case [] if name == "@watchdog_polling_ms" and isinstance(new, int):
-            return SWITCHD, (f"pfc_wd.poll_interval = {new}",), RELOAD
+            return SWITCHD_FILE, (f"pfc_wd.poll_interval = {new}",), RELOAD
     return None
 
 

@@ -10,22 +10,22 @@ from functools import partial
 
 from nodrop.limits import MAX_COMPARED
 from nodrop.model.change import Choice
-from nodrop.model.reading import Place, Remedy
+from nodrop.model.reading import FilePlace, Remedy
 from nodrop.model.types import nearest, only_near_name
 from nodrop.platforms.cumulus.keys import Setting, parse_lines
 from nodrop.platforms.kit.command_lines import is_typable
-from nodrop.platforms.kit.near_words import slip
-from nodrop.platforms.kit.translating import FileRemark, Translation, word_of
-from nodrop.syntax.lines import NotUnderstood, understood
+from nodrop.platforms.kit.near_words import find_near_word
+from nodrop.platforms.kit.translating import FileRemark, Translation, format_command_word
+from nodrop.syntax.lines import NotUnderstood, read_or_keep_line
 from nodrop.syntax.places import quote_text
-from nodrop.units import whole_number
+from nodrop.units import parse_whole_number
 
-GLOBAL = "default-global"
-FEATURES = ("qos_features.conf", "traffic.conf")
-INFRA = ("qos_infra.conf", "datapath.conf")
+GLOBAL_PROFILE = "default-global"
+QOS_FEATURES_FILES = ("qos_features.conf", "traffic.conf")
+QOS_INFRA_FILES = ("qos_infra.conf", "datapath.conf")
 RELOAD = "systemctl reload switchd"
-SWITCHD = "switchd.conf"
-TRUSTS = {
+SWITCHD_FILE = "switchd.conf"
+TRUST_BY_PRIORITY_SOURCES = {
     frozenset({"802.1p"}): "l2",
     frozenset({"cos"}): "l2",
     frozenset({"dscp"}): "l3",
@@ -33,10 +33,27 @@ TRUSTS = {
     frozenset({"802.1p", "dscp"}): "both",
     frozenset({"cos", "dscp"}): "both",
 }
-ALPHAS = ("0", "1_128", "1_64", "1_32", "1_16", "1_8", "1_4", "1_2", "1", "2", "4", "8", "16", "32", "64", "infinity")
+ALPHA_BY_QUOTA = (
+    "0",
+    "1_128",
+    "1_64",
+    "1_32",
+    "1_16",
+    "1_8",
+    "1_4",
+    "1_2",
+    "1",
+    "2",
+    "4",
+    "8",
+    "16",
+    "32",
+    "64",
+    "infinity",
+)
 """What a quota means that is a number: its place here."""
 
-_KINDS = {"source": "mapping", "remark": "remark", "pfc": "pfc", "link_pause": "link-pause"} | {
+_PROFILE_BY_GROUP_KIND = {"source": "mapping", "remark": "remark", "pfc": "pfc", "link_pause": "link-pause"} | {
     "ecn_red": "congestion-control",
     "ecn": "congestion-control",
     "egress_sched": "egress-scheduler",
@@ -44,14 +61,14 @@ _KINDS = {"source": "mapping", "remark": "remark", "pfc": "pfc", "link_pause": "
     "pfc_watchdog": "pfc-watchdog",
 }
 """Kinds of port groups, and what profiles of theirs are called."""
-_PFC = {
+_NVUE_PFC_WORDS = {
     "port_buffer_bytes": "port-buffer",
     "xoff_size": "xoff-threshold",
     "xon_delta": "xon-threshold",
     "cable_length": "cable-length",
     "small_packet_probability": "small-packet-probability",
 }
-_MARKING = {
+_NVUE_ECN_WORDS = {
     "min_threshold_bytes": "min-threshold",
     "max_threshold_bytes": "max-threshold",
     "min_threshold_percent": "min-threshold-percent",
@@ -61,25 +78,25 @@ _MARKING = {
     "red_enable": "red",
     "mode": "mode",
 }
-_ALSO_MARKING = ("egress_queue_list", "cos_list", "port_set", "min_threshold_percent", "max_threshold_percent")
-_FIELDS: Mapping[str, Sequence[str]] = {
-    **dict.fromkeys(("pfc", "link_pause"), (*_PFC, "cos_list", "tx_enable", "rx_enable", "port_set")),
-    **dict.fromkeys(("ecn_red", "ecn", "default_ecn_red_conf"), (*_MARKING, *_ALSO_MARKING)),
+_ADDED_MARKING_KEYS = ("egress_queue_list", "cos_list", "port_set", "min_threshold_percent", "max_threshold_percent")
+_FIELDS_BY_KIND: Mapping[str, Sequence[str]] = {
+    **dict.fromkeys(("pfc", "link_pause"), (*_NVUE_PFC_WORDS, "cos_list", "tx_enable", "rx_enable", "port_set")),
+    **dict.fromkeys(("ecn_red", "ecn", "default_ecn_red_conf"), (*_NVUE_ECN_WORDS, *_ADDED_MARKING_KEYS)),
 }
 """The fields of settings of a kind, where all of them are known."""
-KEYS = frozenset({
-    *_KINDS, *(field for fields in _FIELDS.values() for field in fields), "port_group_list", "traffic", "bw_percent",
-    "packet_priority_source_set", "packet_priority_remark_set", "port_default_priority", "priority_source",
-    "priority_remark", "default_ecn_red_conf", "default_egress_sched", "cos_egr_queue", "shaper", "priority_group",
-    "priority_group_list",
+KNOWN_KEY_PARTS = frozenset({
+    *_PROFILE_BY_GROUP_KIND, *(field for fields in _FIELDS_BY_KIND.values() for field in fields), "port_group_list",
+    "traffic", "bw_percent", "packet_priority_source_set", "packet_priority_remark_set", "port_default_priority",
+    "priority_source", "priority_remark", "default_ecn_red_conf", "default_egress_sched", "cos_egr_queue", "shaper",
+    "priority_group", "priority_group_list",
 })  # fmt: skip
 """The parts of keys that are known, but for names and those that are numbered."""
-_TIMERS = {"poll_interval": "polling-interval", "robustness": "robustness"}
-_QUOTAS = {"ingress_buffer": "ingress-lossless-buffer", "egress_buffer": "egress-lossless-buffer"}
-_COS = re.compile(r"cos_([0-7])")
-_QUEUE = re.compile(r"egr_queue_([0-9]{1,2})")
-_PORT = re.compile(r"(swp[0-9]+(?:s[0-9]+)?)(?:-(?:swp[0-9]+s|swp)?([0-9]+))?")
-_ELSEWHERE = frozenset({
+_NVUE_WATCHDOG_TIMER_WORDS = {"poll_interval": "polling-interval", "robustness": "robustness"}
+_NVUE_BUFFER_BY_QUOTA = {"ingress_buffer": "ingress-lossless-buffer", "egress_buffer": "egress-lossless-buffer"}
+_COS_KEY_PATTERN = re.compile(r"cos_([0-7])")
+_QUEUE_KEY_PATTERN = re.compile(r"egr_queue_([0-9]{1,2})")
+_PORT_RANGE_PATTERN = re.compile(r"(swp[0-9]+(?:s[0-9]+)?)(?:-(?:swp[0-9]+s|swp)?([0-9]+))?")
+_UNMODELED_KEY_PARTS = frozenset({
     "scheduling", "cos_egr_queue", "resilient_hash_active_timer", "resilient_hash_max_unbalanced_timer",
     "hash_config", "ecmp_max_paths", "symmetric_hash", "vxlan", "acl", "forwarding_table", "cut_through_enable",
     "dos_enable",
@@ -88,7 +105,7 @@ _ELSEWHERE = frozenset({
 """Settings of these files that are not of QoS, or say nothing of the model."""
 
 
-class Features:
+class QosFeatureReader:
     """Takes the settings of a device's files over, group by group."""
 
     def __init__(self, translation: Translation) -> None:
@@ -108,22 +125,22 @@ class Features:
     def take(self, file: str, text: str) -> None:
         """Take a file over."""
         for setting in parse_lines(file, text):
-            if isinstance(setting, Place):
+            if isinstance(setting, FilePlace):
                 self._found.ignore(setting, "the line")
                 continue
-            if file == FEATURES[1]:
+            if file == QOS_FEATURES_FILES[1]:
                 self._before_5 = self._before_5 or setting
             unread: list[Setting] = []
-            understood(setting, partial(self._take, file), unread)
+            read_or_keep_line(setting, partial(self._take, file), unread)
             for unread_setting in unread:
                 self._remark_unknown_key(unread_setting)
 
     def _take(self, file: str, setting: Setting) -> None:
-        if not (self._translates_watchdog_timer if file == SWITCHD else self._translates_setting)(
+        if not (self._translates_watchdog_timer if file == SWITCHD_FILE else self._translates_setting)(
             setting
         ) and file not in (
-            *INFRA,
-            SWITCHD,
+            *QOS_INFRA_FILES,
+            SWITCHD_FILE,
         ):
             raise NotUnderstood
 
@@ -144,16 +161,16 @@ class Features:
                 else:
                     self._remark_unused_group(kind, name, own_groups[0].place, is_misspelt=misspelt)
                     for setting in own_groups:
-                        if (fields := _FIELDS.get(kind)) and setting.parts[-1] not in fields:
+                        if (fields := _FIELDS_BY_KIND.get(kind)) and setting.parts[-1] not in fields:
                             self._remark_unknown_key(setting)
-        self._add_marking_group(GLOBAL, self._marking)
+        self._add_marking_group(GLOBAL_PROFILE, self._marking)
         if self._before_5 is not None:
-            self._add_command(f"qos congestion-control {GLOBAL} traffic-class 0 ecn disable", self._before_5)
+            self._add_command(f"qos congestion-control {GLOBAL_PROFILE} traffic-class 0 ecn disable", self._before_5)
         self._add_default_priorities()
         self._pools()
         self._add_group_weights()
 
-    def _remark_unused_group(self, kind: str, name: str, place: Place, *, is_misspelt: bool) -> None:
+    def _remark_unused_group(self, kind: str, name: str, place: FilePlace, *, is_misspelt: bool) -> None:
         """Remark a port group that is not listed; with `told`, report instead that the list names a missing group."""
         reason = f"it is not in {kind}.port_group_list"
         if is_misspelt:
@@ -175,9 +192,9 @@ class Features:
 
     def _remark_unknown_key(self, setting: Setting) -> None:
         """Remark a key that switchd does not have: a slip, or a field that port groups of its kind do not have."""
-        fields = _FIELDS.get(setting.parts[0], ())
+        fields = _FIELDS_BY_KIND.get(setting.parts[0], ())
         for word in setting.parts:
-            if word not in KEYS and (meant := slip(word, KEYS)):
+            if word not in KNOWN_KEY_PARTS and (meant := find_near_word(word, KNOWN_KEY_PARTS)):
                 hint = f"`{word}`: did you mean `{meant}`?"
                 self._found.unknown(setting.place, setting.key, "switchd", hint)
                 return
@@ -187,30 +204,37 @@ class Features:
             self._found.ignore(setting.place, f"setting {quote_text(setting.key)}")
 
     def _translates_watchdog_timer(self, setting: Setting) -> bool:
-        if setting.parts[0] == "pfc_wd" and setting.parts[-1] in _TIMERS:
-            self._add_command(f"qos pfc-watchdog {_TIMERS[setting.parts[-1]]} {word_of(setting.value)}", setting)
+        if setting.parts[0] == "pfc_wd" and setting.parts[-1] in _NVUE_WATCHDOG_TIMER_WORDS:
+            self._add_command(
+                (
+                    f"qos pfc-watchdog {_NVUE_WATCHDOG_TIMER_WORDS[setting.parts[-1]]} "
+                    f"{format_command_word(setting.value)}"
+                ),
+                setting,
+            )
         return True
 
     def _translates_setting(self, setting: Setting) -> bool:
         """Take a setting over; False where it is none that is known."""
         key_parts = setting.parts
         match key_parts:
-            case (kind, "port_group_list") if kind in _KINDS:
+            case (kind, "port_group_list") if kind in _PROFILE_BY_GROUP_KIND:
                 self._lists[kind] = setting
                 self._groups.setdefault(kind, {})
             case ("traffic", "priority_group_list"):
                 pass
-            case (kind, name, *_) if kind in _KINDS and len(key_parts) > 2:
+            case (kind, name, *_) if kind in _PROFILE_BY_GROUP_KIND and len(key_parts) > 2:
                 self._groups.setdefault(kind, {}).setdefault(name, []).append(setting)
             case ("traffic", *rest):
-                return self._translates_classification(GLOBAL, rest, setting)
+                return self._translates_classification(GLOBAL_PROFILE, rest, setting)
             case ("default_ecn_red_conf", _):
                 self._marking.append(setting)
             case ("default_egress_sched", queue, "bw_percent"):
-                return self._translates_queue_share(GLOBAL, queue, setting)
-            case ("cos_egr_queue", cos, "uc") if match := _COS.fullmatch(cos):
+                return self._translates_queue_share(GLOBAL_PROFILE, queue, setting)
+            case ("cos_egr_queue", cos, "uc") if match := _COS_KEY_PATTERN.fullmatch(cos):
                 command = (
-                    f"egress-queue-mapping {GLOBAL} switch-priority {match[1]} traffic-class {word_of(setting.value)}"
+                    f"egress-queue-mapping {GLOBAL_PROFILE} switch-priority {match[1]} "
+                    f"traffic-class {format_command_word(setting.value)}"
                 )
                 self._add_command(f"qos {command}", setting)
             case (("ingress_service_pool" | "egress_service_pool") as way, pool, "percent"):
@@ -221,41 +245,53 @@ class Features:
                 self._lossless_pool[way.partition("_")[0]] = setting.value
             case ("flow_control", ("ingress_buffer" | "egress_buffer") as way, "dynamic_quota"):
                 self._add_command(
-                    f"qos advance-buffer-config {GLOBAL} {_QUOTAS[way]} shared-alpha {_alpha_word(setting)}", setting
+                    (
+                        f"qos advance-buffer-config {GLOBAL_PROFILE} {_NVUE_BUFFER_BY_QUOTA[way]} "
+                        f"shared-alpha {_alpha_word(setting)}"
+                    ),
+                    setting,
                 )
             case ("priority_group", name, "cos_list"):
                 self._classes[name] = setting
             case ("priority_group", name, "weight"):
                 self._weights[name] = setting
             case _:
-                return key_parts[0] in _ELSEWHERE or key_parts[0].startswith("priority_group")
+                return key_parts[0] in _UNMODELED_KEY_PARTS or key_parts[0].startswith("priority_group")
         return True
 
     def _translates_classification(self, profile: str, key_parts: Sequence[str], setting: Setting) -> bool:
         match key_parts:
             case ["packet_priority_source_set"]:
-                trust = TRUSTS.get(frozenset(setting.items))
-                self._add_command(f"qos mapping {profile} trust {trust or word_of(setting.value)}", setting)
+                trust = TRUST_BY_PRIORITY_SOURCES.get(frozenset(setting.items))
+                self._add_command(f"qos mapping {profile} trust {trust or format_command_word(setting.value)}", setting)
             case ["packet_priority_remark_set"]:
-                if trust := TRUSTS.get(frozenset(setting.items)):
+                if trust := TRUST_BY_PRIORITY_SOURCES.get(frozenset(setting.items)):
                     self._add_command(f"qos remark {profile} rewrite {trust}", setting)
             case ["port_default_priority"]:
-                self._add_command(f"qos mapping {profile} port-default-sp {word_of(setting.value)}", setting)
-            case [cos, "priority_source", ("dscp" | "8021p" | "cos") as field] if match := _COS.fullmatch(cos):
+                self._add_command(
+                    f"qos mapping {profile} port-default-sp {format_command_word(setting.value)}", setting
+                )
+            case [cos, "priority_source", ("dscp" | "8021p" | "cos") as field] if match := _COS_KEY_PATTERN.fullmatch(
+                cos
+            ):
                 key = "dscp" if field == "dscp" else "pcp"
                 known_settings = self._listed.setdefault((profile, key), (setting, {}))[1]
-                values = {number: setting for item in setting.items if (number := whole_number(item)) is not None}
+                values = {number: setting for item in setting.items if (number := parse_whole_number(item)) is not None}
                 self._remark_overlap(
                     setting, {value: known_settings[value] for value in values if value in known_settings}
                 )
                 known_settings |= values
                 if setting.items:
-                    listed = word_of(",".join(setting.items))
+                    listed = format_command_word(",".join(setting.items))
                     self._add_command(f"qos mapping {profile} {key} {listed} switch-priority {match[1]}", setting)
-            case [cos, "priority_remark", ("dscp" | "8021p" | "cos") as field] if match := _COS.fullmatch(cos):
+            case [cos, "priority_remark", ("dscp" | "8021p" | "cos") as field] if match := _COS_KEY_PATTERN.fullmatch(
+                cos
+            ):
                 key = "dscp" if field == "dscp" else "pcp"
                 for item in setting.items[:1]:
-                    self._add_command(f"qos remark {profile} switch-priority {match[1]} {key} {word_of(item)}", setting)
+                    self._add_command(
+                        f"qos remark {profile} switch-priority {match[1]} {key} {format_command_word(item)}", setting
+                    )
             case _:
                 return False
         return True
@@ -268,7 +304,7 @@ class Features:
             self._found.remarks.append(FileRemark("value-in-two-lists", (), setting.place, facts))
 
     def _translates_queue_share(self, profile: str, queue: str, setting: Setting) -> bool:
-        match = _QUEUE.fullmatch(queue)
+        match = _QUEUE_KEY_PATTERN.fullmatch(queue)
         if not match:
             return False
         head = f"qos egress-scheduler {profile} traffic-class {match[1]}"
@@ -276,14 +312,14 @@ class Features:
             self._add_command(f"{head} mode strict", setting)
         else:
             self._add_command(f"{head} mode dwrr", setting)
-            self._add_command(f"{head} bw-percent {word_of(setting.value)}", setting)
+            self._add_command(f"{head} bw-percent {format_command_word(setting.value)}", setting)
         return True
 
     def _group(self, kind: str, name: str, own_settings: Sequence[Setting]) -> None:
         """Add a port group as a profile, and bind its ports to it; that of all ports is the global profile."""
         ports = next((setting for setting in own_settings if setting.parts[2] == "port_set"), None)
         everywhere = ports is not None and "allports" in ports.items
-        profile = GLOBAL if everywhere else name
+        profile = GLOBAL_PROFILE if everywhere else name
         if kind in ("ecn_red", "ecn"):
             self._add_marking_group(profile, own_settings)
         taken: Mapping[str, Callable[[Setting], bool]] = {
@@ -301,24 +337,24 @@ class Features:
                 self._remark_unknown_key(setting)
 
     def _bind_ports(self, kind: str, profile: str, setting: Setting) -> None:
-        ports = ports_of(setting.value)
+        ports = expand_port_set(setting.value)
         if kind == "pfc_watchdog":
             for port in ports:
                 self._add_command(f"interface {port} qos pfc-watchdog state enable", setting)
-        elif profile != GLOBAL:
+        elif profile != GLOBAL_PROFILE:
             for port in ports:
-                self._add_command(f"interface {port} qos {_KINDS[kind]} profile {profile}", setting)
+                self._add_command(f"interface {port} qos {_PROFILE_BY_GROUP_KIND[kind]} profile {profile}", setting)
 
     def _read_pause_setting(self, kind: str, profile: str, setting: Setting) -> bool:
         field = setting.parts[2]
         head = f"qos {kind} {profile}"
         if field == "cos_list":
             for item in setting.items:
-                self._add_command(f"{head} switch-priority {word_of(item)}", setting)
+                self._add_command(f"{head} switch-priority {format_command_word(item)}", setting)
         elif field in ("tx_enable", "rx_enable"):
             self._add_toggle(f"{head} {field[:2]}", setting)
-        elif field in _PFC:
-            self._add_command(f"{head} {_PFC[field]} {word_of(setting.value)}", setting)
+        elif field in _NVUE_PFC_WORDS:
+            self._add_command(f"{head} {_NVUE_PFC_WORDS[field]} {format_command_word(setting.value)}", setting)
         else:
             return False
         return True
@@ -326,29 +362,31 @@ class Features:
     def _add_marking_group(self, profile: str, own_settings: Sequence[Setting]) -> None:
         """Add a group of marking; its queues are in a separate setting."""
         queues = next((one for one in own_settings if one.parts[-1] in ("egress_queue_list", "cos_list")), None)
-        listed = ",".join(queues.items) if queues else "0" if profile == GLOBAL else ""
+        listed = ",".join(queues.items) if queues else "0" if profile == GLOBAL_PROFILE else ""
         for setting in own_settings if listed else ():
-            field = _MARKING.get(setting.parts[-1])
+            field = _NVUE_ECN_WORDS.get(setting.parts[-1])
             if field is None:
-                if setting.parts[-1] not in _ALSO_MARKING:
+                if setting.parts[-1] not in _ADDED_MARKING_KEYS:
                     self._remark_unknown_key(setting)
                 continue
-            head = f"qos congestion-control {profile} traffic-class {word_of(listed)} {field}"
+            head = f"qos congestion-control {profile} traffic-class {format_command_word(listed)} {field}"
             if field in ("ecn", "red"):
                 self._add_toggle(head, setting)
             else:
-                self._add_command(f"{head} {word_of(setting.value)}", setting)
+                self._add_command(f"{head} {format_command_word(setting.value)}", setting)
 
     def _read_shaper_rates(self, profile: str, setting: Setting) -> bool:
-        match = _QUEUE.fullmatch(setting.parts[2])
+        match = _QUEUE_KEY_PATTERN.fullmatch(setting.parts[2])
         if setting.parts[-1] != "shaper" or (not match and setting.parts[2] != "port"):
             return False
         head = f"qos egress-shaper {profile}"
         if not match:
-            self._add_command(f"{head} port-max-rate {word_of(setting.items[-1] if setting.items else '')}", setting)
+            self._add_command(
+                f"{head} port-max-rate {format_command_word(setting.items[-1] if setting.items else '')}", setting
+            )
             return True
         for field, item in zip(("min-rate", "max-rate"), setting.items, strict=False):
-            self._add_command(f"{head} traffic-class {match[1]} {field} {word_of(item)}", setting)
+            self._add_command(f"{head} traffic-class {match[1]} {field} {format_command_word(item)}", setting)
         return True
 
     def _pools(self) -> None:
@@ -356,7 +394,7 @@ class Features:
         lossless = self._lossless_pool.get("ingress")
         for (direction, pool), setting in self._percents.items():
             percent = setting.value.partition(".")[0]
-            if direction == "ingress" and pool in ("0", lossless) and whole_number(percent):
+            if direction == "ingress" and pool in ("0", lossless) and parse_whole_number(percent):
                 name = "default-lossless" if pool == lossless else "default-lossy"
                 self._add_command(f"qos traffic-pool {name} memory-percent {percent}", setting)
 
@@ -372,19 +410,19 @@ class Features:
         for name, setting in self._weights.items():
             classes = self._classes.get(name)
             for item in classes.items if classes else ():
-                self._translates_queue_share(GLOBAL, f"egr_queue_{item}", setting)
+                self._translates_queue_share(GLOBAL_PROFILE, f"egr_queue_{item}", setting)
 
 
-def ports_of(config_text: str) -> tuple[str, ...]:
+def expand_port_set(config_text: str) -> tuple[str, ...]:
     """Return the ports of a set such as `swp1-swp4,swp6,swp50s0-swp50s3`; `allports` is none by itself."""
-    matches = (_PORT.fullmatch(port_text.strip()) for port_text in config_text.strip("[] \t").split(","))
+    matches = (_PORT_RANGE_PATTERN.fullmatch(port_text.strip()) for port_text in config_text.strip("[] \t").split(","))
     return tuple(f"{match[1]}-{match[2]}" if match[2] else match[1] for match in matches if match)
 
 
 def _alpha_word(setting: Setting) -> str:
     value = setting.value.lower()
-    number = whole_number(value, len(ALPHAS) - 1)
-    return word_of(value) if number is None else f"alpha_{ALPHAS[number]}"
+    number = parse_whole_number(value, len(ALPHA_BY_QUOTA) - 1)
+    return format_command_word(value) if number is None else f"alpha_{ALPHA_BY_QUOTA[number]}"
 
 
 def _choices(listed: Setting, name: str, groups: Iterable[str]) -> Iterator[Choice]:

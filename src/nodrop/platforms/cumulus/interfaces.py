@@ -7,37 +7,37 @@ from functools import partial
 from nodrop.errors import InputProblems, Problem
 from nodrop.limits import MAX_COMMANDS
 from nodrop.model.addresses import interface_of
-from nodrop.model.reading import Place
+from nodrop.model.reading import FilePlace
 from nodrop.platforms.cumulus import bridges
 from nodrop.platforms.cumulus.bridges import Stanza
-from nodrop.platforms.kit.near_words import slip
-from nodrop.platforms.kit.translating import Translation, rows, word_of
+from nodrop.platforms.kit.near_words import find_near_word
+from nodrop.platforms.kit.translating import Translation, format_command_word, non_blank_lines
 from nodrop.platforms.nvue.naming import nvue_port
-from nodrop.syntax.lines import understood
+from nodrop.syntax.lines import read_or_keep_line
 from nodrop.syntax.places import quote_text
-from nodrop.units import whole_number
+from nodrop.units import parse_whole_number
 
-INTERFACES = "interfaces"
-PORTS = "ports.conf"
+INTERFACES_FILE = "interfaces"
+PORTS_FILE = "ports.conf"
 
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,40}")
-_NUMBERED = re.compile(r"([A-Za-z]+)\[([0-9]{1,4})-([0-9]{1,4})\](.*)")
-_SPLIT = re.compile(r"([0-9]{1,3})=([1248])x(?:\[?([0-9]+)G\]?)?.*")
-_WHOLE = re.compile(r"([0-9]{1,3})=([0-9]+)G.*")
-_FECS = {"rs": "rs", "baser": "baser", "off": "off", "none": "off", "auto": "auto"}
-_STANZAS = frozenset({"auto", "iface", "allow-hotplug", "source", "source-directory", "mapping", "allow-auto"})
-_IGNORED = (
+_INTERFACE_NAME_PATTERN = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,40}")
+_INTERFACE_RANGE_PATTERN = re.compile(r"([A-Za-z]+)\[([0-9]{1,4})-([0-9]{1,4})\](.*)")
+_BREAKOUT_PORT_PATTERN = re.compile(r"([0-9]{1,3})=([1248])x(?:\[?([0-9]+)G\]?)?.*")
+_UNSPLIT_PORT_PATTERN = re.compile(r"([0-9]{1,3})=([0-9]+)G.*")
+_NVUE_FEC_WORDS = {"rs": "rs", "baser": "baser", "off": "off", "none": "off", "auto": "auto"}
+_STANZA_KEYWORDS = frozenset({"auto", "iface", "allow-hotplug", "source", "source-directory", "mapping", "allow-auto"})
+_UNMODELED_ATTRIBUTE_PREFIXES = (
     "address-virtual", "arp", "bond", "bridge", "clag", "down", "dns", "es-", "hwaddress", "ip", "mstpctl", "netmask",
     "network", "broadcast", "post-", "pre-", "up", "use-", "vlan", "vrf-table", "vrr", "vxlan", "vxrd", "link", "storm",
     "gateway",    "accept", "bpdu", "evpn", "scope", "tunnel", "ptm", "pim", "metric", "adaptive", "lldp", "ethtool",
 )  # fmt: skip
 """How settings begin that are not in the model."""
-_BRIDGING = frozenset({
+_BRIDGE_ATTRIBUTES = frozenset({
     "bridge-access", "bridge-allow-untagged", "bridge-ports", "bridge-pvid", "bridge-vids", "bridge-vlan-aware",
     "vlan-id", "vlan-raw-device",
 })  # fmt: skip
 """Settings of which bridges are made when all stanzas are read."""
-_ATTRIBUTES = frozenset({
+_IFUPDOWN_ATTRIBUTES = frozenset({
     "address", "address-virtual", "alias", "bond-lacp-bypass-allow", "bond-lacp-rate", "bond-miimon", "bond-min-links",
     "bond-mode", "bond-slaves", "bond-use-carrier", "bond-xmit-hash-policy", "bridge-access", "bridge-ageing",
     "bridge-allow-untagged", "bridge-arp-nd-suppress", "bridge-learning", "bridge-mcsnoop", "bridge-ports",
@@ -50,69 +50,71 @@ _ATTRIBUTES = frozenset({
 
 
 def _speed_word(mbps: str) -> str:
-    number = whole_number(mbps) or 0
-    return f"{number // 1000}G" if number >= 1000 else word_of(mbps)
+    number = parse_whole_number(mbps) or 0
+    return f"{number // 1000}G" if number >= 1000 else format_command_word(mbps)
 
 
-_TRANSLATED: Mapping[str, Callable[[Sequence[str]], str]] = {
-    "address": lambda values: f"ip address {word_of(values[0])}",
-    "gateway": lambda values: f"ip gateway {word_of(values[0])}",
-    "vrf": lambda values: f"ip vrf {word_of(values[0])}",
-    "mtu": lambda values: f"link mtu {word_of(values[0])}",
+_NVUE_TRANSLATOR_BY_ATTRIBUTE: Mapping[str, Callable[[Sequence[str]], str]] = {
+    "address": lambda values: f"ip address {format_command_word(values[0])}",
+    "gateway": lambda values: f"ip gateway {format_command_word(values[0])}",
+    "vrf": lambda values: f"ip vrf {format_command_word(values[0])}",
+    "mtu": lambda values: f"link mtu {format_command_word(values[0])}",
     "alias": lambda values: f"description '{' '.join(values).replace(chr(39), '')}'",
     "link-speed": lambda values: f"link speed {_speed_word(values[0])}",
     "link-autoneg": lambda values: f"link auto-negotiate {'on' if values[0] in ('yes', 'on') else 'off'}",
-    "link-fec": lambda values: f"link fec {_FECS.get(values[0], word_of(values[0]))}",
+    "link-fec": lambda values: f"link fec {_NVUE_FEC_WORDS.get(values[0], format_command_word(values[0]))}",
     "link-down": lambda values: f"link state {'down' if values[0] == 'yes' else 'up'}",
 }
 """The words of NVUE behind an interface that a setting of ifupdown2 with its values means."""
 
 
-class Interfaces:
+class InterfaceReader:
     """Takes the stanzas of a device over."""
 
     def __init__(self, translation: Translation) -> None:
         self._found = translation
         self._stanzas: dict[str, Stanza] = {}
-        self._bare: list[tuple[str, str, Place]] = []
+        self._bare: list[tuple[str, str, FilePlace]] = []
         """Addresses without the length of their prefix: (interface, address, place)."""
         self.names: set[str] = set()
         self._written = 0
         """Names that ranges were written out to, counted again for each setting of theirs."""
 
-    def take(self, text: str, file: str = INTERFACES) -> None:
+    def take(self, text: str, file: str = INTERFACES_FILE) -> None:
         """Translate an interfaces file, which may have another name.
 
         Lines between stanzas, in files that were put together, are reported by the first of them.
         """
         current: tuple[str, ...] = ()
         lost = False
-        for _, line, span in rows(text):
-            place = Place(file, span)
+        for _, line, span in non_blank_lines(text):
+            place = FilePlace(file, span)
             words = line.split()
             if line.startswith("#"):
                 continue
             stray = span.column == 1 and not _is_stanza_setting(words[0])
-            if words[0] in _STANZAS:
+            if words[0] in _STANZA_KEYWORDS:
                 current = self._open_stanzas(words, place, file)
             elif current and not stray:
                 unread: list[str] = []
                 self._count_names(len(current), file)
                 for name in current:
-                    understood(name, partial(self._read_attribute, words, place), unread)
+                    read_or_keep_line(name, partial(self._read_attribute, words, place), unread)
                 if unread:
                     self._found.ignore(place, f"line {quote_text(line)}")
             elif not lost:
                 self._found.ignore(place, f"line {quote_text(line)}")
-            current = () if stray and words[0] not in _STANZAS else current
-            lost = not current and words[0] not in _STANZAS
+            current = () if stray and words[0] not in _STANZA_KEYWORDS else current
+            lost = not current and words[0] not in _STANZA_KEYWORDS
         for name, address, place in self._bare:
             origin = f"address of {name}"
             self._found.add(
-                f"interface {name} ip address {word_of(self._add_netmask_prefix(name, address))}", place, origin
+                f"interface {name} ip address {format_command_word(self._add_netmask_prefix(name, address))}",
+                place,
+                origin,
             )
         self._bare.clear()
-        bridges.take(self._stanzas, self._found)
+        bridges.translate_bridges(self._stanzas, self._found)
 
     def _add_netmask_prefix(self, name: str, address: str) -> str:
         """Return an address with the prefix of the stanza's netmask, where it has one (interfaces(5))."""
@@ -127,13 +129,13 @@ class Interfaces:
             problem_text = f"more than {MAX_COMMANDS:,} interfaces and settings of theirs, ranges written out"
             raise InputProblems([Problem(path=file, found=problem_text, expected=f"at most {MAX_COMMANDS:,}")])
 
-    def _open_stanzas(self, words: Sequence[str], place: Place, file: str) -> tuple[str, ...]:
+    def _open_stanzas(self, words: Sequence[str], place: FilePlace, file: str) -> tuple[str, ...]:
         if words[0] != "iface" or len(words) < 2:
             return ()
         head, numbers, end = _split_name_range(words[1])
         self._count_names(len(numbers) or 1, file)
         names = tuple(f"{head}{number}{end}" for number in numbers) or (words[1],)
-        stanzas = tuple(name for name in names if _NAME.fullmatch(name))
+        stanzas = tuple(name for name in names if _INTERFACE_NAME_PATTERN.fullmatch(name))
         for name in stanzas:
             self._stanzas.setdefault(name, Stanza(place))
             self.names.add(name)
@@ -143,48 +145,48 @@ class Interfaces:
             self._found.add("interface eth0 ip address dhcp", place, "iface eth0")
         return stanzas
 
-    def _read_attribute(self, words: Sequence[str], place: Place, name: str) -> None:
+    def _read_attribute(self, words: Sequence[str], place: FilePlace, name: str) -> None:
         key, value = words[0].replace("_", "-"), words[1] if len(words) > 1 else ""
         head = f"interface {name}"
         origin = f"{key} of {name}"
         self._stanzas[name].settings.setdefault(key, []).append((words[1:], place))
         is_known_name = nvue_port(name) is not None or name in ("lo", "eth0")
-        if key not in _ATTRIBUTES and (meant := slip(key, _ATTRIBUTES)):
+        if key not in _IFUPDOWN_ATTRIBUTES and (meant := find_near_word(key, _IFUPDOWN_ATTRIBUTES)):
             self._found.unknown(place, " ".join(words), "ifupdown2", f"`{words[0]}`: did you mean `{meant}`?")
         elif key == "bond-slaves":
             for member in words[1:] if words[1:] != ["none"] else ():
-                self._found.add(f"{head} bond member {word_of(member)}", place, origin)
-        elif key in _BRIDGING:
+                self._found.add(f"{head} bond member {format_command_word(member)}", place, origin)
+        elif key in _BRIDGE_ATTRIBUTES:
             pass
         elif not is_known_name or not value:
-            if not key.startswith((*_IGNORED, "address", "alias", "mtu", "vrf")):
+            if not key.startswith((*_UNMODELED_ATTRIBUTE_PREFIXES, "address", "alias", "mtu", "vrf")):
                 self._found.ignore(place, f"setting {quote_text(key)} of {name}")
         elif key == "address" and "/" not in value:
             self._bare.append((name, value, place))
-        elif (translate := _TRANSLATED.get(key)) is not None:
+        elif (translate := _NVUE_TRANSLATOR_BY_ATTRIBUTE.get(key)) is not None:
             self._found.add(f"{head} {translate(words[1:])}", place, origin)
-        elif not key.startswith(_IGNORED):
+        elif not key.startswith(_UNMODELED_ATTRIBUTE_PREFIXES):
             self._found.ignore(place, f"setting {quote_text(key)} of {name}")
 
     def ports(self, text: str) -> None:
         """Translate ports.conf; only ports in use count."""
-        for _, line, span in rows(text):
-            place = Place(PORTS, span)
+        for _, line, span in non_blank_lines(text):
+            place = FilePlace(PORTS_FILE, span)
             body = line.partition("#")[0].replace(" ", "")
             if not body:
                 continue
-            if split := _SPLIT.fullmatch(body):
+            if split := _BREAKOUT_PORT_PATTERN.fullmatch(body):
                 breakout_ports = [f"swp{split[1]}s{subport_index}" for subport_index in range(int(split[2]))]
                 if not self.names or self.names & set(breakout_ports):
                     self._found.add(f"interface swp{split[1]} link breakout {split[2]}x", place, body)
                     for name in breakout_ports if split[3] else ():
                         self._add_link_speed(name, split[3], place, body)
-            elif whole_match := _WHOLE.fullmatch(body):
+            elif whole_match := _UNSPLIT_PORT_PATTERN.fullmatch(body):
                 self._add_link_speed(f"swp{whole_match[1]}", whole_match[2], place, body)
             elif not re.fullmatch(r"[0-9]{1,3}=(?:disabled|loopback|[0-9]+x.*)|[0-9]{1,3}-[0-9]{1,3}=.*", body):
                 self._found.ignore(place, f"line {quote_text(line)}")
 
-    def _add_link_speed(self, name: str, gigabits: str, place: Place, origin: str) -> None:
+    def _add_link_speed(self, name: str, gigabits: str, place: FilePlace, origin: str) -> None:
         if not self.names or name in self.names:
             self._found.add(f"interface {name} link speed {gigabits}G", place, origin)
 
@@ -192,7 +194,11 @@ class Interfaces:
 def _is_stanza_setting(key: str) -> bool:
     """Whether a word may begin a setting of a stanza, though it is not indented."""
     key = key.replace("_", "-")
-    return key in _ATTRIBUTES or key.startswith(_IGNORED) or slip(key, _ATTRIBUTES) is not None
+    return (
+        key in _IFUPDOWN_ATTRIBUTES
+        or key.startswith(_UNMODELED_ATTRIBUTE_PREFIXES)
+        or find_near_word(key, _IFUPDOWN_ATTRIBUTES) is not None
+    )
 
 
 def _interface_type(name: str) -> str:
@@ -201,7 +207,7 @@ def _interface_type(name: str) -> str:
 
 def _split_name_range(text: str) -> tuple[str, range, str]:
     """Return what stands before, in and behind the brackets of `swp[1-4]`; an empty range where there are none."""
-    match = _NUMBERED.fullmatch(text)
+    match = _INTERFACE_RANGE_PATTERN.fullmatch(text)
     if not match:
         return text, range(0), ""
     return match[1], range(int(match[2]), min(int(match[3]), int(match[2]) + 1024) + 1), match[4]

@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from nodrop.model.reading import Place
-from nodrop.platforms.kit.translating import rows
+from nodrop.model.reading import FilePlace
+from nodrop.platforms.kit.translating import non_blank_lines
 
-_FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
-_KEY = re.compile(r"([A-Za-z0-9_.-]+)[ \t]*=[ \t]*([^#]*)")
+_BOOLEAN_BY_WORD = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+_KEY_VALUE_LINE = re.compile(r"([A-Za-z0-9_.-]+)[ \t]*=[ \t]*([^#]*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,7 @@ class Setting:
 
     parts: tuple[str, ...]
     value: str
-    place: Place
+    place: FilePlace
 
     @property
     def key(self) -> str:
@@ -32,14 +32,14 @@ class Setting:
     @property
     def flag(self) -> bool | None:
         """Whether the value is a yes or a no; None where it is neither."""
-        return _FLAGS.get(self.value.lower())
+        return _BOOLEAN_BY_WORD.get(self.value.lower())
 
 
-def parse_lines(file: str, text: str) -> Iterator[Setting | Place]:
+def parse_lines(file: str, text: str) -> Iterator[Setting | FilePlace]:
     """Yield the settings in their order, and the place of each line that is none."""
-    for _, line, span in rows(text):
+    for _, line, span in non_blank_lines(text):
         if line.startswith("#"):
             continue
-        match = _KEY.fullmatch(line.partition("#")[0].rstrip())
-        place = Place(file, span)
+        match = _KEY_VALUE_LINE.fullmatch(line.partition("#")[0].rstrip())
+        place = FilePlace(file, span)
         yield Setting(tuple(match[1].split(".")), match[2].strip(), place) if match else place

@@ -16,27 +16,27 @@ from nodrop.model.access import AccessEntry, AccessList, Binding, EntryFamily, S
 from nodrop.model.fabric import Device
 from nodrop.model.states import known_rows
 from nodrop.model.values import replace_fields
-from nodrop.platforms.cumulus.read_rule import EVERY, Unread, read_rule
-from nodrop.platforms.kit.entry_order import by_binding
+from nodrop.platforms.cumulus.read_rule import ALL_INTERFACES_WORDS, UnreadRule, read_rule
+from nodrop.platforms.kit.entry_order import sort_lists_and_bindings
 from nodrop.syntax.places import Span
 
-FOLDERS = ("policy.d", "acl/policy.d", "cumulus/acl/policy.d", "etc/cumulus/acl/policy.d", "")
+RULES_FOLDERS = ("policy.d", "acl/policy.d", "cumulus/acl/policy.d", "etc/cumulus/acl/policy.d", "")
 """Where the files with rules lie, below the folder of a device; last, beside its other files."""
-ENDING = ".rules"
+RULES_FILE_SUFFIX = ".rules"
 
-_SECTIONS: Mapping[str, EntryFamily | None] = {"[ip6tables]": "ipv6", "[iptables]": "ipv4", "[ebtables]": None}
+_FAMILY_BY_SECTION: Mapping[str, EntryFamily | None] = {"[ip6tables]": "ipv6", "[iptables]": "ipv4", "[ebtables]": None}
 """The sections of a file, in the order in which a switch reads their rules, and the packets that they are for."""
-_STAGES: Mapping[tuple[str, str], Stage] = {
+_STAGE_BY_CHAIN: Mapping[tuple[str, str], Stage] = {
     ("filter", "INPUT"): "control-plane", ("filter", "FORWARD"): "transit", ("filter", "OUTPUT"): "control-plane-out",
     ("mangle", "PREROUTING"): "ingress", ("mangle", "INPUT"): "control-plane", ("mangle", "FORWARD"): "transit",
     ("mangle", "OUTPUT"): "control-plane-out", ("mangle", "POSTROUTING"): "egress",
 }  # fmt: skip
-_WITH_BOTH_SIDES: frozenset[Stage] = frozenset({"transit", "transit-out"})
+_FORWARD_STAGES: frozenset[Stage] = frozenset({"transit", "transit-out"})
 """The stages at which iptables knows where a packet came and where it goes; at the others it refuses such a rule."""
-_VARIABLE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)[ \t]*=[ \t]*(.*)")
-_MAX_VALUES = 10_000
+_VARIABLE_LINE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)[ \t]*=[ \t]*(.*)")
+_MAX_VARIABLE_CHARACTERS = 10_000
 """Characters that the variables of a line may stand for: a list of all ports of a switch has fewer."""
-_USED = re.compile(r"\$\{?([A-Za-z_][A-Za-z0-9_]*)\}?")
+_VARIABLE_USE_PATTERN = re.compile(r"\$\{?([A-Za-z_][A-Za-z0-9_]*)\}?")
 
 
 class _Rule(NamedTuple):
@@ -47,7 +47,7 @@ class _Rule(NamedTuple):
     outputs: tuple[str, ...]
 
 
-class Line(NamedTuple):
+class UnreadLine(NamedTuple):
     """A line that is not understood, and its subject."""
 
     file: str
@@ -57,13 +57,13 @@ class Line(NamedTuple):
 
 
 @dataclass(slots=True)
-class Rules:
+class RuleReader:
     """The rules of a device while its files are read in turn: by chain and stage, those of each section."""
 
     chains: dict[tuple[str, Stage], dict[str, list[_Rule]]] = field(default_factory=dict)
     places: dict[str, tuple[str, Span]] = field(default_factory=dict)
     """File and place of each entry, by its name."""
-    unread: list[Line] = field(default_factory=list)
+    unread: list[UnreadLine] = field(default_factory=list)
 
     def take(self, text: str, file: str) -> None:
         """Take the rules of a file."""
@@ -74,41 +74,43 @@ class Rules:
             span = Span(number, 1, number, max(len(row), 1) + 1)
             if not line or line.startswith("#"):
                 continue
-            if line in _SECTIONS:
+            if line in _FAMILY_BY_SECTION:
                 section = line
-            elif (stated := _VARIABLE.fullmatch(line)) is not None:
+            elif (stated := _VARIABLE_LINE.fullmatch(line)) is not None:
                 variables[stated[1]] = stated[2].strip().strip("\"'").replace(" ", "")
             else:
                 name = f"{PurePosixPath(file).name}:{number}"
                 try:
-                    self._read_rule(name, section, _words(line, variables))
-                except Unread as error:
-                    self.unread.append(Line(file, span, line, str(error)))
+                    self._read_rule(name, section, _expand_words(line, variables))
+                except UnreadRule as error:
+                    self.unread.append(UnreadLine(file, span, line, str(error)))
                 else:
                     self.places[name] = file, span
 
     def _read_rule(self, name: str, section: str, words: Sequence[str]) -> None:
         if not section:
-            raise Unread("a rule outside of a section")
-        rule = read_rule(words, _SECTIONS[section])
-        stages = [_STAGES.get((rule.table, chain)) for chain in rule.chains]
+            raise UnreadRule("a rule outside of a section")
+        rule = read_rule(words, _FAMILY_BY_SECTION[section])
+        stages = [_STAGE_BY_CHAIN.get((rule.table, chain)) for chain in rule.chains]
         entry = rule.entry(name)
         for chain, stage in zip(rule.chains, stages, strict=True):
             if stage is None:
-                raise Unread("a chain or table that cl-acltool does not have")
+                raise UnreadRule("a chain or table that cl-acltool does not have")
             if stage == "control-plane" and rule.outputs:
-                raise Unread("an output in the chain INPUT, which cl-acltool refuses")
+                raise UnreadRule("an output in the chain INPUT, which cl-acltool refuses")
             called = chain if rule.table == "filter" else f"{rule.table} {chain}"
             if stage == "transit" and rule.outputs and not rule.inputs:
                 stage, called = "transit-out", f"{called} -o"
             if entry is not None:
-                sections = self.chains.setdefault((called, stage), {section_name: [] for section_name in _SECTIONS})
+                sections = self.chains.setdefault(
+                    (called, stage), {section_name: [] for section_name in _FAMILY_BY_SECTION}
+                )
                 sections[section].append(_Rule(entry, rule.inputs, rule.outputs))
 
     def access_lists(self, device: Device) -> tuple[AccessList, ...]:
         """Return the lists, with the ports of the device that the interface names mean."""
-        named_ports = _Named(device)
-        return by_binding(
+        named_ports = _PortNames(device)
+        return sort_lists_and_bindings(
             AccessList(
                 name=name,
                 entries=tuple(
@@ -121,48 +123,50 @@ class Rules:
         )
 
 
-def in_order(files: Iterable[str]) -> list[str]:
+def sort_rule_files(files: Iterable[str]) -> list[str]:
     """Return the files with rules, sorted as a switch reads them."""
-    return sorted((file for file in files if file.endswith(ENDING)), key=lambda file: PurePosixPath(file).name)
+    return sorted(
+        (file for file in files if file.endswith(RULES_FILE_SUFFIX)), key=lambda file: PurePosixPath(file).name
+    )
 
 
-def _words(line: str, variables: Mapping[str, str]) -> list[str]:
+def _expand_words(line: str, variables: Mapping[str, str]) -> list[str]:
     """Return the words of a line, with the values of variables.
 
     Raise Unread where one has none in the file, and where the values make the line longer than any rule is.
     """
-    room = _MAX_VALUES
+    room = _MAX_VARIABLE_CHARACTERS
 
     def value(use: re.Match[str]) -> str:
         nonlocal room
         if not (text := variables.get(use[1], "")):
-            raise Unread("a variable without a value")
+            raise UnreadRule("a variable without a value")
         room -= len(text)
         if room < 0:
-            raise Unread(f"variables with more than {_MAX_VALUES} characters")
+            raise UnreadRule(f"variables with more than {_MAX_VARIABLE_CHARACTERS} characters")
         return text
 
-    text = _USED.sub(value, line)
+    text = _VARIABLE_USE_PATTERN.sub(value, line)
     if not any(sign in text for sign in "\"'\\"):
         return text.split()
     try:
         return shlex.split(text)
     except ValueError as error:
-        raise Unread("a quote without an end") from error
+        raise UnreadRule("a quote without an end") from error
 
 
-def _bind_entry_to_ports(rule: _Rule, stage: Stage, named_ports: "_Named") -> AccessEntry:
+def _bind_entry_to_ports(rule: _Rule, stage: Stage, named_ports: "_PortNames") -> AccessEntry:
     """Return an entry with the ports of its side, and those of the other side."""
     leaves = stage in ("transit-out", "egress", "control-plane-out")
     names, far_names = (rule.outputs, rule.inputs) if leaves else (rule.inputs, rule.outputs)
     ports, far_ports = named_ports.ports(names, of_switch=stage == "control-plane"), named_ports.ports(far_names)
-    if far_ports and stage not in _WITH_BOTH_SIDES:
+    if far_ports and stage not in _FORWARD_STAGES:
         far_condition = f"{'-i' if leaves else '-o'} {','.join(far_names)}"
         return replace_fields(rule.entry, interfaces=ports, others=(*rule.entry.others, far_condition))
     return replace_fields(rule.entry, interfaces=ports, far_interfaces=far_ports) if ports or far_ports else rule.entry
 
 
-class _Named:
+class _PortNames:
     """The ports that names of interfaces stand for: of ports, bonds and VLANs, and the wildcards `swp+` and `bond+`."""
 
     def __init__(self, device: Device) -> None:
@@ -186,7 +190,7 @@ class _Named:
         """
         found_ports: dict[str, None] = {}
         for name in names:
-            if name in EVERY or (name == "swp+" and not (of_switch and self._routed)):
+            if name in ALL_INTERFACES_WORDS or (name == "swp+" and not (of_switch and self._routed)):
                 return ()
             own = self._routed if name == "swp+" else self._bonds if name == "bond+" else self._own.get(name, (name,))
             found_ports.update(dict.fromkeys(own))

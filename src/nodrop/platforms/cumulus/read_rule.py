@@ -6,34 +6,34 @@ from typing import Any, Literal, NamedTuple
 
 from nodrop.model.access import AccessEntry, Bits, EntryAction, EntryFamily, PortRange
 from nodrop.model.addresses import network_of
-from nodrop.platforms.kit.packet_words import DSCP_WORDS, PORT_WORDS, PROTOCOL_WORDS
-from nodrop.units import whole_number
+from nodrop.platforms.kit.packet_words import DSCP_BY_WORD, PORT_BY_WORD, PROTOCOL_BY_WORD
+from nodrop.units import parse_whole_number
 
-EVERY = ("ANY", "any", "+")
+ALL_INTERFACES_WORDS = ("ANY", "any", "+")
 """Words for all interfaces."""
-_ETHER_TYPES: Mapping[str, EntryFamily | None] = {
+_FAMILY_BY_ETHER_TYPE: Mapping[str, EntryFamily | None] = {
     "ipv4": "ipv4", "ip": "ipv4", "0x0800": "ipv4", "0x800": "ipv4", "0800": "ipv4",
     "ipv6": "ipv6", "0x86dd": "ipv6", "86dd": "ipv6", "802_1q": None, "0x8100": None, "8100": None,
 }  # fmt: skip
 """The packets in frames of a type, None where it does not say; any other has none of IP."""
-_FLAGS: Mapping[str, int] = {
+_TCP_FLAG_BITS: Mapping[str, int] = {
     "FIN": 1, "SYN": 2, "RST": 4, "PSH": 8, "ACK": 16, "URG": 32, "ECE": 64, "CWR": 128, "ALL": 63, "NONE": 0,
 }  # fmt: skip
-_SYN = Bits(number=2, mask=23)
+_SYN_FLAGS_MATCH = Bits(number=2, mask=23)
 """What `--syn` stands for: SYN without RST, ACK and FIN (iptables-extensions, tcp)."""
 _LAST_PORT, _LAST_DSCP, _LAST_ECN = 65_535, 63, 3
-_MODULES = ("tcp", "udp", "multiport", "dscp", "ecn", "comment", "icmp", "icmp6")
+_NEUTRAL_MATCH_MODULES = ("tcp", "udp", "multiport", "dscp", "ecn", "comment", "icmp", "icmp6")
 """Modules that match nothing by themselves."""
-_LOGGING = ("LOG", "ULOG", "NFLOG")
-_MIRRORING = ("SPAN", "ERSPAN")
-_POLICING = ("POLICE", "TRICOLORPOLICE")
-_ACTIONS: Mapping[str, EntryAction | None] = {
+_LOGGING_TARGETS = ("LOG", "ULOG", "NFLOG")
+_MIRRORING_TARGETS = ("SPAN", "ERSPAN")
+_POLICING_TARGETS = ("POLICE", "TRICOLORPOLICE")
+_ACTION_BY_TARGET: Mapping[str, EntryAction | None] = {
     "": None, "MARK": None, "ACCEPT": "permit", "DROP": "deny", "SETQOS": "permit", "DSCP": "permit",
-    "SETCLASS": "next", **dict.fromkeys(_POLICING, "next"), **dict.fromkeys(_MIRRORING, "permit"),
-    **dict.fromkeys(_LOGGING, "deny"),
+    "SETCLASS": "next", **dict.fromkeys(_POLICING_TARGETS, "next"), **dict.fromkeys(_MIRRORING_TARGETS, "permit"),
+    **dict.fromkeys(_LOGGING_TARGETS, "deny"),
 }  # fmt: skip
 """What targets do: all but SETCLASS and those that police end the search; without one a rule only counts."""
-_IGNORED: Mapping[str, tuple[str, ...]] = {
+_IGNORED_OPTIONS_BY_TARGET: Mapping[str, tuple[str, ...]] = {
     "POLICE": ("--set-mode", "--set-rate", "--set-burst"),
     "TRICOLORPOLICE": ("--set-color-mode", "--set-cir", "--set-cbs", "--set-pir", "--set-ebs"),
     "SPAN": ("--dport",),
@@ -46,7 +46,7 @@ _IGNORED: Mapping[str, tuple[str, ...]] = {
 """Options of targets that change nothing in the model: rates, and where copies go."""
 
 
-class Unread(Exception):
+class UnreadRule(Exception):
     """A line is not understood; the text describes its subject, without names and values."""
 
 
@@ -81,18 +81,22 @@ class Rule:
 
         A logged packet does not continue in hardware, unless another rule makes it: whether a log drops is uncertain.
         """
-        action = _ACTIONS[self.target]
+        action = _ACTION_BY_TARGET[self.target]
         conditional = self.fields or self.others or self.inputs or self.outputs or self.bridged
         if action is None or (self.target == "ACCEPT" and not conditional):
             return None
         other_conditions = [*self.others, *(["a rule for bridged frames"] if self.bridged else ())]
-        other_conditions += [f"-j {self.target}"] if self.target in _LOGGING else []
-        entry_fields: dict[str, Any] = {"family": self.family, "polices": self.target in _POLICING, **self.fields}
+        other_conditions += [f"-j {self.target}"] if self.target in _LOGGING_TARGETS else []
+        entry_fields: dict[str, Any] = {
+            "family": self.family,
+            "polices": self.target in _POLICING_TARGETS,
+            **self.fields,
+        }
         return AccessEntry(
             name=name,
             action=action,
             others=tuple(dict.fromkeys(other_conditions)),
-            mirrors=self.target in _MIRRORING,
+            mirrors=self.target in _MIRRORING_TARGETS,
             **entry_fields,
         )
 
@@ -101,31 +105,33 @@ def read_rule(line_words: Iterable[str], family: EntryFamily | None) -> Rule:
     """Return a rule for packets of a family, or for frames. Raise Unread where the line is none that cl-acltool has."""
     rule = Rule(family, bridged=family is None)
     for option in _parse_options(line_words):
-        if option.name in _IGNORED.get(rule.target, ()):
+        if option.name in _IGNORED_OPTIONS_BY_TARGET.get(rule.target, ()):
             continue
-        act = _OPTIONS.get(option.name) or (_FRAMES if rule.bridged else _PACKETS).get(option.name)
-        act = _MARKS.get(option.name, act) if rule.target else act
+        act = _COMMON_OPTION_READERS.get(option.name) or (
+            _ETHERNET_OPTION_READERS if rule.bridged else _IP_OPTION_READERS
+        ).get(option.name)
+        act = _MARKING_OPTION_READERS.get(option.name, act) if rule.target else act
         if option.negated:
-            _negated(rule, option, act)
+            _take_negated(rule, option, act)
         elif act is not None:
             act(rule, option)
         elif rule.target:
-            raise Unread(f"an option of the target {rule.target}")
+            raise UnreadRule(f"an option of the target {rule.target}")
         else:
             rule.others.append(option.condition)
     if not rule.chains:
-        raise Unread("a line without `-A` and a chain")
+        raise UnreadRule("a line without `-A` and a chain")
     return rule
 
 
-def _negated(rule: Rule, option: _Option, act: Callable[[Rule, _Option], None] | None) -> None:
+def _take_negated(rule: Rule, option: _Option, act: Callable[[Rule, _Option], None] | None) -> None:
     """Take a condition that is reversed: one address, one set of ports or one DSCP as all the others of its kind."""
     alone = Rule(rule.family, rule.bridged)
     if act is not None:
         act(alone, option)
     stated = {**alone.fields}
     field_name, value = stated.popitem() if len(stated) == 1 else ("", ())
-    rest = _COMPLEMENTS[field_name](value) if field_name in _COMPLEMENTS else ()
+    rest = _COMPLEMENT_BY_FIELD[field_name](value) if field_name in _COMPLEMENT_BY_FIELD else ()
     if rest:
         _add_condition(rule, field_name, rest, option)
     else:
@@ -135,7 +141,7 @@ def _negated(rule: Rule, option: _Option, act: Callable[[Rule, _Option], None] |
 def _add_condition(rule: Rule, field_name: str, value: object, option: _Option) -> None:
     """Take a condition; one that joins no earlier condition on its field is among those that the model lacks."""
     earlier = rule.fields.get(field_name, value)
-    intersect = _INTERSECTIONS.get(field_name)
+    intersect = _INTERSECTION_BY_FIELD.get(field_name)
     common = earlier if earlier == value else intersect(earlier, value) if intersect else ()
     if common:
         rule.fields[field_name] = common
@@ -162,13 +168,13 @@ def _invert_ports(port_ranges: tuple[PortRange, ...]) -> tuple[PortRange, ...]:
     return (*found_ranges, *([PortRange(first, _LAST_PORT)] if first <= _LAST_PORT else []))
 
 
-def _inverter(last: int) -> Callable[[tuple[int, ...]], tuple[int, ...]]:
+def _make_inverter(last: int) -> Callable[[tuple[int, ...]], tuple[int, ...]]:
     return lambda numbers: tuple(number for number in range(last + 1) if number not in numbers)
 
 
-_COMPLEMENTS: Mapping[str, Callable[[Any], tuple[Any, ...]]] = {
+_COMPLEMENT_BY_FIELD: Mapping[str, Callable[[Any], tuple[Any, ...]]] = {
     "sources": _invert_addresses, "destinations": _invert_addresses, "source_ports": _invert_ports,
-    "destination_ports": _invert_ports, "dscps": _inverter(_LAST_DSCP), "ecns": _inverter(_LAST_ECN),
+    "destination_ports": _invert_ports, "dscps": _make_inverter(_LAST_DSCP), "ecns": _make_inverter(_LAST_ECN),
 }  # fmt: skip
 """All other values of a condition, by the field that has them."""
 
@@ -182,7 +188,7 @@ def _intersect_numbers(some: tuple[int, ...], others: tuple[int, ...]) -> tuple[
     return tuple(number for number in some if number in others)
 
 
-_INTERSECTIONS: Mapping[str, Callable[[Any, Any], tuple[Any, ...]]] = {
+_INTERSECTION_BY_FIELD: Mapping[str, Callable[[Any, Any], tuple[Any, ...]]] = {
     "source_ports": _intersect_ports, "destination_ports": _intersect_ports, "dscps": _intersect_numbers,
     "ecns": _intersect_numbers,
 }  # fmt: skip
@@ -201,7 +207,7 @@ def _parse_options(words: Iterable[str]) -> list[_Option]:
             name, _, value = word.partition("=") if word.startswith("--") else (word, "", "")
             options.append(_Option(name, negated, value))
         elif not options:
-            raise Unread("a word without an option")
+            raise UnreadRule("a word without an option")
         else:
             name, before, value = options[-1]
             options[-1] = _Option(name, before or negated, f"{value} {word}" if value else word)
@@ -209,37 +215,37 @@ def _parse_options(words: Iterable[str]) -> list[_Option]:
     return options
 
 
-def _parts(option: _Option) -> list[str]:
+def _split_option_values(option: _Option) -> list[str]:
     option_values = [option_value for option_value in option.value.replace(" ", "").split(",") if option_value]
     if not option_values:
-        raise Unread(f"`{option.name}` without a value")
+        raise UnreadRule(f"`{option.name}` without a value")
     return option_values
 
 
-def _table(rule: Rule, option: _Option) -> None:
+def _take_table(rule: Rule, option: _Option) -> None:
     rule.table = option.value
 
 
 def _read_chains(rule: Rule, option: _Option) -> None:
-    rule.chains = tuple(dict.fromkeys(_parts(option)))
+    rule.chains = tuple(dict.fromkeys(_split_option_values(option)))
 
 
 def _read_input_ports(rule: Rule, option: _Option) -> None:
-    rule.inputs = tuple(_parts(option))
+    rule.inputs = tuple(_split_option_values(option))
 
 
 def _read_output_ports(rule: Rule, option: _Option) -> None:
-    rule.outputs = tuple(_parts(option))
+    rule.outputs = tuple(_split_option_values(option))
 
 
-def _target(rule: Rule, option: _Option) -> None:
+def _take_target(rule: Rule, option: _Option) -> None:
     rule.target = option.value.upper()
-    if rule.target not in _ACTIONS or not rule.target:
-        raise Unread("a target that cl-acltool does not have")
+    if rule.target not in _ACTION_BY_TARGET or not rule.target:
+        raise UnreadRule("a target that cl-acltool does not have")
 
 
 def _read_match_module(rule: Rule, option: _Option) -> None:
-    if option.value not in _MODULES:
+    if option.value not in _NEUTRAL_MATCH_MODULES:
         rule.others.append(f"-m {option.value}")
 
 
@@ -249,7 +255,7 @@ def _ignore_option(rule: Rule, option: _Option) -> None:
 
 def _read_protocol(rule: Rule, option: _Option) -> None:
     text = option.value.lower()
-    number = _parse_number(text, PROTOCOL_WORDS, 255)
+    number = _parse_number(text, PROTOCOL_BY_WORD, 255)
     if number is not None and number != 0:
         _add_condition(rule, "protocol", number, option)
     elif text not in ("all", "0"):
@@ -258,16 +264,16 @@ def _read_protocol(rule: Rule, option: _Option) -> None:
 
 def _read_ether_type(rule: Rule, option: _Option) -> None:
     text = option.value.lower()
-    family = _ETHER_TYPES.get(text, "other")
+    family = _FAMILY_BY_ETHER_TYPE.get(text, "other")
     if family is None:
         rule.others.append(option.condition)
     else:
         _add_condition(rule, "family", family, option)
 
 
-def _address_reader(side: str) -> Callable[[Rule, _Option], None]:
+def _make_address_reader(side: str) -> Callable[[Rule, _Option], None]:
     def take(rule: Rule, option: _Option) -> None:
-        networks = [network_of(address_text) for address_text in _parts(option)]
+        networks = [network_of(address_text) for address_text in _split_option_values(option)]
         if None in networks:
             rule.others.append(option.condition)
         else:
@@ -276,13 +282,15 @@ def _address_reader(side: str) -> Callable[[Rule, _Option], None]:
     return take
 
 
-def _ports(interface_side: str) -> Callable[[Rule, _Option], None]:
+def _make_ports_taker(interface_side: str) -> Callable[[Rule, _Option], None]:
     def take(rule: Rule, option: _Option) -> None:
         port_ranges: list[PortRange] = []
-        for port_text in _parts(option):
-            low_text, is_range, last = port_text.partition(":") if port_text not in PORT_WORDS else (port_text, "", "")
-            low = _parse_number(low_text or "0", PORT_WORDS, _LAST_PORT)
-            high = _parse_number(last or "65535", PORT_WORDS, _LAST_PORT) if is_range else low
+        for port_text in _split_option_values(option):
+            low_text, is_range, last = (
+                port_text.partition(":") if port_text not in PORT_BY_WORD else (port_text, "", "")
+            )
+            low = _parse_number(low_text or "0", PORT_BY_WORD, _LAST_PORT)
+            high = _parse_number(last or "65535", PORT_BY_WORD, _LAST_PORT) if is_range else low
             if low is None or high is None or low > high:
                 rule.others.append(option.condition)
                 return
@@ -292,7 +300,7 @@ def _ports(interface_side: str) -> Callable[[Rule, _Option], None]:
     return take
 
 
-def _number_reader(field_name: str, words: Mapping[str, int], most: int) -> Callable[[Rule, _Option], None]:
+def _make_number_reader(field_name: str, words: Mapping[str, int], most: int) -> Callable[[Rule, _Option], None]:
     def take(rule: Rule, option: _Option) -> None:
         number = _parse_number(option.value, words, most)
         if number is None:
@@ -306,23 +314,23 @@ def _number_reader(field_name: str, words: Mapping[str, int], most: int) -> Call
 def _read_tcp_flags(rule: Rule, option: _Option) -> None:
     sides = option.value.split()
     names = [side.upper().split(",") for side in sides]
-    if len(sides) != 2 or not all(name in _FLAGS for side in names for name in side):
+    if len(sides) != 2 or not all(name in _TCP_FLAG_BITS for side in names for name in side):
         rule.others.append(option.condition)
         return
-    mask, number = (sum({_FLAGS[name] for name in side}) for side in names)
+    mask, number = (sum({_TCP_FLAG_BITS[name] for name in side}) for side in names)
     _add_condition(rule, "tcp_flags", Bits(number=number, mask=mask), option)
 
 
 def _read_syn_flag(rule: Rule, option: _Option) -> None:
-    _add_condition(rule, "tcp_flags", _SYN, option)
+    _add_condition(rule, "tcp_flags", _SYN_FLAGS_MATCH, option)
 
 
-def _mark_reader(field_name: Literal["dscp", "traffic_class"]) -> Callable[[Rule, _Option], None]:
+def _make_mark_reader(field_name: Literal["dscp", "traffic_class"]) -> Callable[[Rule, _Option], None]:
     def take(rule: Rule, option: _Option) -> None:
-        words, most = (DSCP_WORDS, 63) if field_name == "dscp" else ({}, 7)
+        words, most = (DSCP_BY_WORD, 63) if field_name == "dscp" else ({}, 7)
         rule.fields[field_name] = _parse_number(option.value, words, most)
         if rule.fields[field_name] is None:
-            raise Unread(f"the value of an option of the target {rule.target}")
+            raise UnreadRule(f"the value of an option of the target {rule.target}")
 
     return take
 
@@ -338,7 +346,7 @@ def _parse_number(text: str, words: Mapping[str, int], most: int) -> int | None:
         except ValueError:
             return None
         return number if number <= most and len(text) <= 10 else None
-    parsed_number = whole_number(text, most)
+    parsed_number = parse_whole_number(text, most)
     return words.get(text.lower()) if parsed_number is None else parsed_number
 
 
@@ -348,47 +356,53 @@ def _map_options_to_reader(
     return dict.fromkeys(names, act)
 
 
-_OPTIONS = {
+_COMMON_OPTION_READERS = {
     **_map_options_to_reader(_read_chains, "-A", "--append"),
-    **_map_options_to_reader(_table, "-t", "--table"),
+    **_map_options_to_reader(_take_table, "-t", "--table"),
     **_map_options_to_reader(_read_input_ports, "-i", "--in-interface"),
     **_map_options_to_reader(_read_output_ports, "-o", "--out-interface"),
-    **_map_options_to_reader(_target, "-j", "--jump"),
+    **_map_options_to_reader(_take_target, "-j", "--jump"),
     **_map_options_to_reader(_read_match_module, "-m", "--match"),
     **_map_options_to_reader(_ignore_option, "--comment"),
 }
-_PACKETS = {
+_IP_OPTION_READERS = {
     **_map_options_to_reader(_read_protocol, "-p", "--protocol"),
-    **_map_options_to_reader(_address_reader("sources"), "-s", "--source", "--src"),
-    **_map_options_to_reader(_address_reader("destinations"), "-d", "--destination", "--dst"),
-    **_map_options_to_reader(_ports("source_ports"), "--sport", "--source-port", "--sports", "--source-ports"),
+    **_map_options_to_reader(_make_address_reader("sources"), "-s", "--source", "--src"),
+    **_map_options_to_reader(_make_address_reader("destinations"), "-d", "--destination", "--dst"),
     **_map_options_to_reader(
-        _ports("destination_ports"), "--dport", "--destination-port", "--dports", "--destination-ports"
+        _make_ports_taker("source_ports"), "--sport", "--source-port", "--sports", "--source-ports"
     ),
-    **_map_options_to_reader(_number_reader("dscps", DSCP_WORDS, _LAST_DSCP), "--dscp", "--dscp-class"),
-    **_map_options_to_reader(_number_reader("ecns", {}, _LAST_ECN), "--ecn-ip-ect"),
+    **_map_options_to_reader(
+        _make_ports_taker("destination_ports"), "--dport", "--destination-port", "--dports", "--destination-ports"
+    ),
+    **_map_options_to_reader(_make_number_reader("dscps", DSCP_BY_WORD, _LAST_DSCP), "--dscp", "--dscp-class"),
+    **_map_options_to_reader(_make_number_reader("ecns", {}, _LAST_ECN), "--ecn-ip-ect"),
     **_map_options_to_reader(_read_tcp_flags, "--tcp-flags"),
     **_map_options_to_reader(_read_syn_flag, "--syn"),
 }
-_FRAMES = {
+_ETHERNET_OPTION_READERS = {
     **_map_options_to_reader(_read_ether_type, "-p", "--protocol"),
     **_map_options_to_reader(_read_protocol, "--ip-proto", "--ip-protocol", "--ip6-proto", "--ip6-protocol"),
-    **_map_options_to_reader(_address_reader("sources"), "--ip-src", "--ip-source", "--ip6-src", "--ip6-source"),
+    **_map_options_to_reader(_make_address_reader("sources"), "--ip-src", "--ip-source", "--ip6-src", "--ip6-source"),
     **_map_options_to_reader(
-        _address_reader("destinations"), "--ip-dst", "--ip-destination", "--ip6-dst", "--ip6-destination"
+        _make_address_reader("destinations"), "--ip-dst", "--ip-destination", "--ip6-dst", "--ip6-destination"
     ),
     **_map_options_to_reader(
-        _ports("source_ports"), "--ip-sport", "--ip-source-port", "--ip6-sport", "--ip6-source-port"
+        _make_ports_taker("source_ports"), "--ip-sport", "--ip-source-port", "--ip6-sport", "--ip6-source-port"
     ),
     **_map_options_to_reader(
-        _ports("destination_ports"), "--ip-dport", "--ip-destination-port", "--ip6-dport", "--ip6-destination-port"
+        _make_ports_taker("destination_ports"),
+        "--ip-dport",
+        "--ip-destination-port",
+        "--ip6-dport",
+        "--ip6-destination-port",
     ),
 }
-_MARKS = {
-    **_map_options_to_reader(_mark_reader("traffic_class"), "--class", "--set-class"),
+_MARKING_OPTION_READERS = {
+    **_map_options_to_reader(_make_mark_reader("traffic_class"), "--class", "--set-class"),
     **_map_options_to_reader(
-        _mark_reader("dscp"), "--set-dscp", "--set-dscp-class", "--set-conform-action-dscp", "--set-exceed-action-dscp",
-        "--set-violate-action-dscp",
+        _make_mark_reader("dscp"), "--set-dscp", "--set-dscp-class", "--set-conform-action-dscp",
+        "--set-exceed-action-dscp", "--set-violate-action-dscp",
     ),
     **_map_options_to_reader(_read_violate_action, "--set-violate-action"),
 }  # fmt: skip

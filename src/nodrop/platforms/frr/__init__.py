@@ -7,26 +7,32 @@ from nodrop.model.fabric import Device
 from nodrop.model.routing import AddressFamily, Bgp, BgpNeighbor, Ipv6Unicast, Redistribution, StaticRoute
 from nodrop.model.states import Unknown, require_fact
 from nodrop.platforms.frr import rows as frr_rows
-from nodrop.platforms.frr.limits import check
+from nodrop.platforms.frr.limits import check_bgp_limits
 from nodrop.platforms.frr.places import where as where
-from nodrop.platforms.frr.text_reader import ADDRESSES as ADDRESSES
+from nodrop.platforms.frr.text_reader import ADDRESS_COMMANDS as ADDRESS_COMMANDS
 from nodrop.platforms.frr.text_reader import DATACENTER as DATACENTER
 from nodrop.platforms.frr.text_reader import Routing as Routing
 from nodrop.platforms.frr.text_reader import read_frr as read_frr
-from nodrop.platforms.kit.address_families import carries_ipv6, stated_families
-from nodrop.platforms.kit.rendering import Quoted, template
-from nodrop.platforms.kit.session_groups import NOWHERE, FarEnds, Grouped, group_sessions, of_session
+from nodrop.platforms.kit.address_families import has_ipv6_settings, stated_families
+from nodrop.platforms.kit.rendering import Quoted, load_template
+from nodrop.platforms.kit.session_groups import (
+    NO_FAR_ENDS,
+    GroupedSessions,
+    GroupNameByFarEnd,
+    group_sessions,
+    without_group_fields,
+)
 
 
-def write(device: Device, far_ends: FarEnds = NOWHERE) -> str:
+def write_frr_conf(device: Device, far_ends: GroupNameByFarEnd = NO_FAR_ENDS) -> str:
     """Return the device's frr.conf; Unsupported names the model path that FRR cannot express.
 
     `far_ends` names the peer groups of its sessions.
     """
-    processes = check(device)
+    processes = check_bgp_limits(device)
     bgp = processes[0] if processes else None
-    routes = list(map(static_route, device.static_routes))
-    installed = [] if bgp is None else [*frr_rows.INSTALLED.lines(bgp)]
+    routes = list(map(format_static_route, device.static_routes))
+    installed = [] if bgp is None else [*frr_rows.ZEBRA_COMMANDS.lines(bgp)]
     return _render_template(
         "frr",
         device=device,
@@ -37,33 +43,33 @@ def write(device: Device, far_ends: FarEnds = NOWHERE) -> str:
     )
 
 
-def static_route(route: StaticRoute) -> str:
+def format_static_route(route: StaticRoute) -> str:
     """Return the command of a static route."""
     family = "ipv6" if ":" in route.prefix else "ip"
     distance = f" {route.distance}" if route.distance != 1 else ""
     return f"{family} route {route.prefix} {route.next_hop}{distance}{f' vrf {route.vrf}' if route.vrf else ''}"
 
 
-def _render_process(bgp: Bgp, ends: FarEnds) -> Quoted:
+def _render_process(bgp: Bgp, ends: GroupNameByFarEnd) -> Quoted:
     """Return the commands of a process; rendered here because lines of an included template are passed through."""
-    head, *own_commands = frr_rows.PROCESS.lines(bgp)
+    head, *own_commands = frr_rows.PROCESS_COMMANDS.lines(bgp)
     session = group_sessions(bgp, ends)
     for name, group in session.groups.items():
-        own_commands += [frr_rows.of_session(name, "peer-group"), *frr_rows.session_lines(name, group)]
+        own_commands += [frr_rows.format_session_command(name, "peer-group"), *frr_rows.session_lines(name, group)]
     for neighbor in require_fact(bgp.neighbors):
-        own_commands += _session(neighbor, session)
+        own_commands += _session_commands(neighbor, session)
     sessions = session.groups_and_sessions(require_fact(bgp.neighbors))
-    blocks = [(family.name, list(_family_commands(bgp, family))) for family in families(bgp, sessions)]
+    blocks = [(family.name, list(_family_commands(bgp, family))) for family in find_address_families(bgp, sessions)]
     return _render_template("bgp", head=head, commands=own_commands, families=blocks)
 
 
-def _session(neighbor: BgpNeighbor, peer_groups: Grouped) -> list[str]:
+def _session_commands(neighbor: BgpNeighbor, peer_groups: GroupedSessions) -> list[str]:
     """Return the commands of a session: all its settings, or those that its peer group does not hold."""
     group = peer_groups.group_of.get(neighbor.key)
     if group is None:
         return frr_rows.session_lines(neighbor.key, neighbor)
-    makes_it, *setting_lines = frr_rows.session_lines(neighbor.key, of_session(neighbor))
-    return [makes_it, frr_rows.of_session(neighbor.key, f"peer-group {group}"), *setting_lines]
+    makes_it, *setting_lines = frr_rows.session_lines(neighbor.key, without_group_fields(neighbor))
+    return [makes_it, frr_rows.format_session_command(neighbor.key, f"peer-group {group}"), *setting_lines]
 
 
 def _family_commands(bgp: Bgp, family: "Family") -> Iterator[str]:
@@ -77,12 +83,12 @@ def _family_commands(bgp: Bgp, family: "Family") -> Iterator[str]:
         policy = f" route-map {redistribution.policy}" if redistribution.policy else ""
         yield f"redistribute {redistribution.source}{policy}"
     for key, carried in family.sessions:
-        yield from frr_rows.carried_lines(key, carried, by_default=family.by_default)
-    yield from frr_rows.FAMILY[family.name].lines(bgp)
+        yield from frr_rows.session_family_lines(key, carried, by_default=family.by_default)
+    yield from frr_rows.PROCESS_FAMILY_COMMANDS[family.name].lines(bgp)
 
 
 def _render_template(file: str, **names: object) -> Quoted:
-    return Quoted(template(f"frr/{file}.conf.j2").render(**names))
+    return Quoted(load_template(f"frr/{file}.conf.j2").render(**names))
 
 
 class Family(NamedTuple):
@@ -96,7 +102,7 @@ class Family(NamedTuple):
     by_default: bool | Unknown
 
 
-def families(bgp: Bgp, sessions: Sequence[tuple[str, BgpNeighbor]]) -> Iterator[Family]:
+def find_address_families(bgp: Bgp, sessions: Sequence[tuple[str, BgpNeighbor]]) -> Iterator[Family]:
     """Yield the address families that a process states; `sessions` are pairs of name and session."""
     for name in stated_families(bgp, [neighbor for _, neighbor in sessions]):
         is_ipv6 = name == "ipv6"
@@ -105,6 +111,8 @@ def families(bgp: Bgp, sessions: Sequence[tuple[str, BgpNeighbor]]) -> Iterator[
             redistribution for redistribution in bgp.redistributions if redistribution.family == name
         ]
         carrying: list[tuple[str, BgpNeighbor | Ipv6Unicast]] = (
-            [(key, neighbor.ipv6) for key, neighbor in sessions if carries_ipv6(neighbor)] if is_ipv6 else [*sessions]
+            [(key, neighbor.ipv6) for key, neighbor in sessions if has_ipv6_settings(neighbor)]
+            if is_ipv6
+            else [*sessions]
         )
         yield Family(name, networks, other_redistributions, carrying, False if is_ipv6 else bgp.default_ipv4_unicast)

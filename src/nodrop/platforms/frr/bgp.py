@@ -7,21 +7,21 @@ releases before 7.4 do not ask for policies on sessions to other ASes.
 from collections.abc import Mapping
 from typing import Any
 
-from nodrop.model.routing import SOURCES, Aggregate, Bgp, BgpNeighbor, Ipv6Unicast, Redistribution
+from nodrop.model.routing import ROUTE_SOURCES, Aggregate, Bgp, BgpNeighbor, Ipv6Unicast, Redistribution
 from nodrop.model.values import replace_fields
 from nodrop.platforms.frr import rows as frr_rows
-from nodrop.platforms.frr.harmless import harmless
+from nodrop.platforms.frr.harmless import find_harmless_row
 from nodrop.platforms.frr.policies import BFD_PROFILE, Policies
-from nodrop.platforms.frr.rows import FAMILIES, Family
-from nodrop.platforms.frr.words import address, is_address, prefix, without_no
+from nodrop.platforms.frr.rows import FAMILY_BY_BLOCK_COMMAND, Family
+from nodrop.platforms.frr.words import checked_address, checked_prefix_or_address, is_neighbor_address, strip_no_word
 from nodrop.platforms.kit.bindings import bound_fields
 from nodrop.platforms.kit.session_groups import mark_local_asn_of_group
 from nodrop.syntax.frr import Statement
-from nodrop.syntax.lines import NotUnderstood, understood
+from nodrop.syntax.lines import NotUnderstood, read_or_keep_line
 
-_OF_FAMILY = bound_fields(frr_rows.CARRIED.rows)
-_NOTHING = Ipv6Unicast()
-_EVPN = (("address-family", "l2vpn", "evpn"), ("address-family", "evpn"))
+_FAMILY_FIELDS = bound_fields(frr_rows.SESSION_FAMILY_COMMANDS.rows)
+_DEFAULT_IPV6_UNICAST = Ipv6Unicast()
+_EVPN_FAMILY_COMMANDS = (("address-family", "l2vpn", "evpn"), ("address-family", "evpn"))
 """The commands that open the address family of EVPN: FRR's, and that of Cumulus' Quagga, which FRR refuses."""
 
 
@@ -49,7 +49,7 @@ class Process:
     def read_statements(self, statements: list[Statement]) -> None:
         """Read the commands below `router bgp`."""
         for statement in statements:
-            understood(statement, self._command, self._others)
+            read_or_keep_line(statement, self._command, self._others)
 
     def bgp(self, shared: dict[str, Any], *, drained: bool) -> Bgp:
         """Return the process with the settings that those of all VRFs share."""
@@ -69,7 +69,7 @@ class Process:
         """Return a neighbor with the settings of its peer group, before or after, wherever it has none itself."""
         own_fields = self._neighbors[key]
         group = self._groups.get(self._member_of.get(key, ""), {})
-        inherited = {name: value for name, value in group.items() if name not in frr_rows.OWN}
+        inherited = {name: value for name, value in group.items() if name not in frr_rows.FIELDS_NOT_INHERITED}
         settings = {"active": unicast} | self._every | inherited | own_fields
         if settings.get("interface") is not None:
             settings.pop("extended_next_hop", None)
@@ -79,7 +79,7 @@ class Process:
 
     def _build_ipv6_unicast(self, key: str) -> Ipv6Unicast:
         ipv6_fields = self._every_ipv6 | self._ipv6.get(self._member_of.get(key, ""), {}) | self._ipv6.get(key, {})
-        return Ipv6Unicast(**ipv6_fields) if ipv6_fields else _NOTHING
+        return Ipv6Unicast(**ipv6_fields) if ipv6_fields else _DEFAULT_IPV6_UNICAST
 
     def _command(self, statement: Statement) -> None:
         words = statement.words
@@ -87,11 +87,11 @@ class Process:
         command_words = words if on else words[1:] or words
         if command_words[0] == "neighbor":
             self._read_neighbor_statement(statement, command_words[1:], on=on, family="ipv4")
-        elif words in FAMILIES:
-            family = FAMILIES[words]
+        elif words in FAMILY_BY_BLOCK_COMMAND:
+            family = FAMILY_BY_BLOCK_COMMAND[words]
             for child in statement.children:
-                understood(child, lambda inner: self._read_family_command(inner, family), self._others)
-        elif words in _EVPN:
+                read_or_keep_line(child, lambda inner: self._read_family_command(inner, family), self._others)
+        elif words in _EVPN_FAMILY_COMMANDS:
             self._read_evpn_sessions(statement)
             raise NotUnderstood
         elif not self._try_read_fields(command_words, on):
@@ -102,7 +102,7 @@ class Process:
     def _read_evpn_sessions(self, block: Statement) -> None:
         """Read which sessions carry EVPN; the routes of EVPN are not computed, so the block stays unknown."""
         for child in block.children:
-            words, on = without_no(child.words)
+            words, on = strip_no_word(child.words)
             if words[:1] == ("neighbor",) and words[2:] == ("activate",):
                 self._session(words[1])["evpn"] = on
 
@@ -110,14 +110,16 @@ class Process:
         """Return the stated settings of a session or peer group."""
         if key in self._groups:
             return self._groups[key]
-        return self._neighbors.setdefault(key, {"address": address(key)} if is_address(key) else {"interface": key})
+        return self._neighbors.setdefault(
+            key, {"address": checked_address(key)} if is_neighbor_address(key) else {"interface": key}
+        )
 
     def _try_read_fields(self, words: tuple[str, ...], on: bool) -> bool:
         """Read a command that states fields of the process or of all its sessions; return whether it is one."""
         tables = (
-            (frr_rows.PROCESS, self._said),
-            (frr_rows.EVERY_SESSION, self._every),
-            (frr_rows.EVERY_SESSION_IPV6, self._every_ipv6),
+            (frr_rows.PROCESS_COMMANDS, self._said),
+            (frr_rows.EVERY_SESSION_COMMANDS, self._every),
+            (frr_rows.EVERY_SESSION_IPV6_COMMANDS, self._every_ipv6),
         )
         for commands, stated_fields in tables:
             stated = commands.read(words, on)
@@ -133,15 +135,17 @@ class Process:
         if words[0 if on else 1 :][:1] == ("neighbor",):
             self._read_neighbor_statement(statement, words[1 if on else 2 :], on=on, family=family)
         elif words[0] == "network" and len(words) == 2:
-            self._networks.append(_require_family(family, prefix(words[1])))
+            self._networks.append(_require_prefix_family(family, checked_prefix_or_address(words[1])))
         elif words[0] == "aggregate-address":
-            aggregate = frr_rows.aggregate(words[1:])
-            self._aggregates[_require_family(family, aggregate.prefix)] = aggregate
-        elif words[0] == "redistribute" and words[1:2] and words[1] in SOURCES:
+            aggregate = frr_rows.parse_aggregate(words[1:])
+            self._aggregates[_require_prefix_family(family, aggregate.prefix)] = aggregate
+        elif words[0] == "redistribute" and words[1:2] and words[1] in ROUTE_SOURCES:
             self._read_redistribution(statement, words[1], words[2:], family)
-        elif (stated := frr_rows.FAMILY[family].read(words if on else words[1:] or words, on)) is not None:
+        elif (
+            stated := frr_rows.PROCESS_FAMILY_COMMANDS[family].read(words if on else words[1:] or words, on)
+        ) is not None:
             _update_stated_fields(self._said, stated)
-        elif harmless("process", *without_no(words)) is None:
+        elif find_harmless_row("process", *strip_no_word(words)) is None:
             raise NotUnderstood
 
     def _read_redistribution(self, statement: Statement, source: str, options: tuple[str, ...], family: Family) -> None:
@@ -151,7 +155,7 @@ class Process:
                 raise NotUnderstood
             policy = options[1]
             self._policies.refer(statement, "route map", policy)
-        row = Redistribution(source=SOURCES[source], family=family, policy=policy)
+        row = Redistribution(source=ROUTE_SOURCES[source], family=family, policy=policy)
         self._redistributions[family, source] = row
 
     def _read_neighbor_statement(
@@ -165,12 +169,15 @@ class Process:
             return
         stated = self._read_session_fields(statement, key, remaining_words, on, family)
         if family == "ipv6":
-            if not _OF_FAMILY.issuperset(stated):
+            if not _FAMILY_FIELDS.issuperset(stated):
                 raise NotUnderstood
             _update_stated_fields(self._ipv6.setdefault(key, {}), stated)
         else:
             session_fields = self._session(key)
-            if on and any({name, *session_fields} >= frr_rows.ONE_OF for name in frr_rows.ONE_OF.intersection(stated)):
+            if on and any(
+                {name, *session_fields} >= frr_rows.EXCLUSIVE_HOP_FIELDS
+                for name in frr_rows.EXCLUSIVE_HOP_FIELDS.intersection(stated)
+            ):
                 raise NotUnderstood  # bgpd refuses the second of the two (bgpd/bgpd.c, peer_ttl_security_hops_set)
             _update_stated_fields(session_fields, stated)
 
@@ -216,34 +223,34 @@ class Process:
     ) -> Mapping[str, Any]:
         """Return the fields that a command of a session states, None for one that it takes back."""
         if words[0] == "interface" and on:
-            words = frr_rows.behind_interface(words)
+            words = frr_rows.words_behind_interface(words)
             if not words:
                 return {}
         if words[0] == "peer-group" and on and len(words) == 2 and words[1] in self._groups:
             self._join(key, words[1])
             return {}
-        over_interface = not is_address(key) and key not in self._groups
+        over_interface = not is_neighbor_address(key) and key not in self._groups
         if words == ("capability", "extended-nexthop") and not on and over_interface:
             raise NotUnderstood  # bgpd refuses it (bgpd/bgp_vty.c, no_neighbor_capability_enhe)
         if words[:2] == ("ttl-security", "hops") and words[2:] != ("1",) and on and over_interface:
             raise NotUnderstood  # bgpd refuses it (bgpd/bgp_vty.c, neighbor_ttl_security)
-        if harmless("session", words, on) is not None:
+        if find_harmless_row("session", words, on) is not None:
             return {}
-        stated = frr_rows.OF_SESSION.read(words, on)
+        stated = frr_rows.ALL_SESSION_COMMANDS.read(words, on)
         if stated is None:
             raise NotUnderstood
         if stated.get("reflector_client") and not self._is_ibgp_session(key):
             raise NotUnderstood  # bgpd refuses it (bgpd/bgpd.c, peer_af_flag_modify)
         if not on:
-            stated = {name: None if name in frr_rows.LEFT_TO_GROUP else value for name, value in stated.items()}
-        if words[0] in frr_rows.NAMED_BY:
-            self._policies.refer(statement, frr_rows.NAMED_BY[words[0]][family], words[1])
+            stated = {name: None if name in frr_rows.GROUP_DEFAULT_FLAGS else value for name, value in stated.items()}
+        if words[0] in frr_rows.LIST_KINDS_BY_COMMAND:
+            self._policies.refer(statement, frr_rows.LIST_KINDS_BY_COMMAND[words[0]][family], words[1])
         elif words[:2] == ("bfd", "profile"):
             self._policies.refer(statement, BFD_PROFILE, words[2])
         return stated
 
 
-def _require_family(family: Family, found: str) -> str:
+def _require_prefix_family(family: Family, found: str) -> str:
     """Return a prefix of an address family; NotUnderstood for one of the other family, which bgpd refuses."""
     if (":" in found) is not (family == "ipv6"):
         raise NotUnderstood

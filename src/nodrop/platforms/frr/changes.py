@@ -8,32 +8,32 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from nodrop.platforms.frr import rows as frr_rows
-from nodrop.platforms.frr.commands import VALUES
-from nodrop.syntax.frr import Statement, parse
+from nodrop.platforms.frr.commands import VALUE_PLACEHOLDERS
+from nodrop.syntax.frr import Statement, parse_frr
 
-CHANGES = "changes.vtysh"
+VTYSH_CHANGES_FILE = "changes.vtysh"
 """The file, for `vtysh -f`."""
 
-Block = tuple[str, ...]
+BlockCommands = tuple[str, ...]
 """The commands that lead into a block, outermost first; none of the top."""
 
 
 def _bgp_command_patterns() -> Iterator[str]:
     """Yield a pattern for each command of BGP whose row has a value."""
     for commands, subject in (
-        (frr_rows.OF_PROCESS, ""),
-        (frr_rows.EVERY_SESSION, ""),
-        (frr_rows.OF_SESSION, r"neighbor \S+(?: interface)? "),
+        (frr_rows.ALL_PROCESS_COMMANDS, ""),
+        (frr_rows.EVERY_SESSION_COMMANDS, ""),
+        (frr_rows.ALL_SESSION_COMMANDS, r"neighbor \S+(?: interface)? "),
     ):
         for words in (row.where[0].split() for row in commands.rows if row.decode is not None):
-            positions = [position for position, word in enumerate(words) if word in VALUES]
+            positions = [position for position, word in enumerate(words) if word in VALUE_PLACEHOLDERS]
             if positions and positions[-1] + 1 < len(words):
                 yield rf"({subject}{' '.join(words[: positions[0]])}) .+ ({' '.join(words[positions[-1] + 1 :])})"
             elif positions:
                 yield rf"({subject}{' '.join(words[: positions[0]])})(?: .+)?"
 
 
-_ONE_VALUE = tuple(
+_SINGLE_VALUE_PATTERNS = tuple(
     re.compile(pattern)
     for pattern in (
         r"(bgp (?:cluster-id|listen limit)) .+",
@@ -46,30 +46,30 @@ _ONE_VALUE = tuple(
     )
 )
 """Commands of which a block has one: another value takes the place of the one before."""
-_ENTRY = re.compile(r"(ip(?:v6)? prefix-list \S+) seq (\d+) (.+)")
-_NEIGHBOR = re.compile(r"neighbor (\S+)(?: .+)")
-_JOINS = re.compile(r"neighbor (\S+)(?: interface)? peer-group \S+")
-_REMOVED = ("router bgp ", "route-map ")
+_PREFIX_LIST_ENTRY_LINE = re.compile(r"(ip(?:v6)? prefix-list \S+) seq (\d+) (.+)")
+_NEIGHBOR_LINE = re.compile(r"neighbor (\S+)(?: .+)")
+_PEER_GROUP_MEMBER_LINE = re.compile(r"neighbor (\S+)(?: interface)? peer-group \S+")
+_WHOLLY_REMOVED_BLOCKS = ("router bgp ", "route-map ")
 """Blocks that are taken back as a whole."""
-_KEPT = ("interface ", "address-family ")
+_LINE_WISE_REMOVED_BLOCKS = ("interface ", "address-family ")
 """Blocks that are there whatever is said in them: their lines are taken back one by one."""
 
 
-def changes(old_text: str, new_text: str) -> str | None:
+def find_vtysh_changes(old_text: str, new_text: str) -> str | None:
     """Return lines for `vtysh -f`, none where nothing changes; None where the two files do not settle them.
 
     That is where FRR's defaults change, which it takes when it starts, or a block that is not known here, or where a
     session stays and leaves its peer group: FRR removes the sessions of a group with it.
     """
-    before, after = _commands_by_block(parse(old_text)), _commands_by_block(parse(new_text))
-    if _profile_lines(before) != _profile_lines(after):
+    before, after = _commands_by_block(parse_frr(old_text)), _commands_by_block(parse_frr(new_text))
+    if _frr_profile_lines(before) != _frr_profile_lines(after):
         return None
     if any(_has_left_peer_group(before[block], after.get(block, ())) for block in before):
         return None
     gone = [block for block in before if block and block not in after]
-    if any(not block[-1].startswith((*_REMOVED, *_KEPT)) for block in gone):
+    if any(not block[-1].startswith((*_WHOLLY_REMOVED_BLOCKS, *_LINE_WISE_REMOVED_BLOCKS)) for block in gone):
         return None
-    removed_blocks = [block for block in gone if len(block) == 1 and block[0].startswith(_REMOVED)]
+    removed_blocks = [block for block in gone if len(block) == 1 and block[0].startswith(_WHOLLY_REMOVED_BLOCKS)]
     lines = [*_moved_entry_removals(before[()], after[()]), *_find_added_lines((), before, after)]
     lines += [f"no {block[0]}" for block in reversed(removed_blocks)]
     for block in [block for block in before if block and block[:1] not in removed_blocks]:
@@ -80,14 +80,14 @@ def changes(old_text: str, new_text: str) -> str | None:
     return "".join(f"{line}\n" for line in lines)
 
 
-def regrouped(old: str, new: str) -> Iterator[str]:
+def find_regrouping_effects(old: str, new: str) -> Iterator[str]:
     """Yield the effects of a remaining session that joins or leaves a peer group, as reasons.
 
     FRR closes a session that it binds to a group (bgpd/bgpd.c, peer_group_bind: CEASE, configuration change). A session
     that leaves its group is removed and created again (peer_group_unbind); no lines of vtysh are written here to do
     that.
     """
-    before, after = _commands_by_block(parse(old)), _commands_by_block(parse(new))
+    before, after = _commands_by_block(parse_frr(old)), _commands_by_block(parse_frr(new))
     for block in before:
         if not block or not block[-1].startswith("router bgp "):
             continue
@@ -99,22 +99,22 @@ def regrouped(old: str, new: str) -> Iterator[str]:
                 yield f"BGP session {name} is reset: it joins peer group {new_group}"
             elif was is not None and new_group != was:
                 yield (
-                    f"BGP session {name} is reset: it leaves peer group {was}, which {CHANGES} cannot do; "
+                    f"BGP session {name} is reset: it leaves peer group {was}, which {VTYSH_CHANGES_FILE} cannot do; "
                     "load the new frr.conf with apply.sh"
                 )
 
 
 def _peer_group_by_session(lines: Sequence[str]) -> Mapping[str, str]:
     """Return the peer group of each session that is in one."""
-    joins = (match for line in lines if (match := _JOINS.fullmatch(line)))
+    joins = (match for line in lines if (match := _PEER_GROUP_MEMBER_LINE.fullmatch(line)))
     return {join[1]: join[0].split()[-1] for join in joins}
 
 
-def _commands_by_block(statements: Sequence[Statement], at: Block = ()) -> dict[Block, list[str]]:
+def _commands_by_block(statements: Sequence[Statement], at: BlockCommands = ()) -> dict[BlockCommands, list[str]]:
     """Return the commands of each block, in order; of two blocks that begin alike, those of both."""
-    blocks: dict[Block, list[str]] = {at: []}
+    blocks: dict[BlockCommands, list[str]] = {at: []}
     for statement in statements:
-        if statement.children or statement.text.startswith((*_REMOVED, *_KEPT)):
+        if statement.children or statement.text.startswith((*_WHOLLY_REMOVED_BLOCKS, *_LINE_WISE_REMOVED_BLOCKS)):
             for block, commands in _commands_by_block(statement.children, (*at, statement.text)).items():
                 blocks.setdefault(block, []).extend(commands)
         else:
@@ -124,65 +124,69 @@ def _commands_by_block(statements: Sequence[Statement], at: Block = ()) -> dict[
 
 def _moved_entry_removals(old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
     """Yield lines that remove entries of prefix lists which get another place there: FRR takes none twice."""
-    new_entries = {entry.group(1, 3) for line in new if line not in old and (entry := _ENTRY.fullmatch(line))}
+    new_entries = {
+        entry.group(1, 3) for line in new if line not in old and (entry := _PREFIX_LIST_ENTRY_LINE.fullmatch(line))
+    }
     for line in old:
-        match = _ENTRY.fullmatch(line)
+        match = _PREFIX_LIST_ENTRY_LINE.fullmatch(line)
         if match and line not in new and match.group(1, 3) in new_entries:
             yield f"no {line}"
 
 
 def _has_left_peer_group(before: Sequence[str], after: Sequence[str]) -> bool:
     """Whether a session is in a peer group before, and afterwards in none or in another."""
-    joins = [match for line in before if line not in after and (match := _JOINS.fullmatch(line))]
+    joins = [match for line in before if line not in after and (match := _PEER_GROUP_MEMBER_LINE.fullmatch(line))]
     return not _session_names(after).isdisjoint(join[1] for join in joins)
 
 
-def _profile_lines(blocks: Mapping[Block, Sequence[str]]) -> list[str]:
+def _frr_profile_lines(blocks: Mapping[BlockCommands, Sequence[str]]) -> list[str]:
     return [line for line in blocks[()] if line.startswith(("frr defaults ", "service "))]
 
 
 def _find_added_lines(
-    block: Block, blocks_before: Mapping[Block, Sequence[str]], blocks_after: Mapping[Block, Sequence[str]]
+    block: BlockCommands,
+    blocks_before: Mapping[BlockCommands, Sequence[str]],
+    blocks_after: Mapping[BlockCommands, Sequence[str]],
 ) -> list[str]:
     had = blocks_before.get(block, ())
     return [line for line in blocks_after.get(block, ()) if line not in had]
 
 
 def _removal_commands(
-    block: Block, before: Mapping[Block, Sequence[str]], after: Mapping[Block, Sequence[str]]
+    block: BlockCommands, before: Mapping[BlockCommands, Sequence[str]], after: Mapping[BlockCommands, Sequence[str]]
 ) -> Iterator[str]:
     """Yield the commands that undo those that a block no longer has, the last first."""
     new_lines = after.get(block, ())
-    new_keys = {key for line in new_lines if (key := _key(line))}
+    new_keys = {key for line in new_lines if (key := _command_key(line))}
     neighbors = _session_names(after.get(block[:1], ()))
     gone: set[str] = set()
     for line in reversed(before[block]):
-        peer = _NEIGHBOR.fullmatch(line)
+        peer = _NEIGHBOR_LINE.fullmatch(line)
         if peer and peer[1] not in neighbors:
             if len(block) == 1 and peer[1] not in gone:
                 gone.add(peer[1])
                 yield f"no neighbor {peer[1]}{' interface' if _is_interface_neighbor(peer[1], before[block]) else ''}"
-        elif line not in new_lines and not (_key(line) and _key(line) in new_keys):
+        elif line not in new_lines and not (_command_key(line) and _command_key(line) in new_keys):
             yield line.removeprefix("no ") if line.startswith("no ") else f"no {line}"
 
 
-def _key(line: str) -> str:
+def _command_key(line: str) -> str:
     """Return the key of a command that a block has only once; empty for all others."""
-    for pattern in _ONE_VALUE:
+    for pattern in _SINGLE_VALUE_PATTERNS:
         if match := pattern.fullmatch(line):
             return " ".join(match.groups())
     return ""
 
 
 def _session_names(lines: Sequence[str]) -> set[str]:
-    return {match[1] for line in lines if (match := _NEIGHBOR.fullmatch(line))}
+    return {match[1] for line in lines if (match := _NEIGHBOR_LINE.fullmatch(line))}
 
 
 def _is_interface_neighbor(peer: str, lines: Sequence[str]) -> bool:
     return any(line.startswith(f"neighbor {peer} interface") for line in lines)
 
 
-def _wrap_block(block: Block, lines: Sequence[str], *, is_new: bool = False) -> list[str]:
+def _wrap_block(block: BlockCommands, lines: Sequence[str], *, is_new: bool = False) -> list[str]:
     """Return lines in their block, each block by itself to leave their order free; nothing where there are none."""
     if not lines and not is_new:
         return []

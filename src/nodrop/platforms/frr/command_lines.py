@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from nodrop.model.change import Edit
 from nodrop.platforms.kit.command_lines import repeat_for_ports
 
-TITLE = "FRR"
-BEFORE = ("vtysh", "configure terminal")
-AFTER = ("end", "write memory")
-KEPT = (
+LANGUAGE_TITLE = "FRR"
+LINES_BEFORE = ("vtysh", "configure terminal")
+LINES_AFTER = ("end", "write memory")
+PERSISTENCE_NOTE = (
     " (SONiC keeps this only with docker_routing_config_mode split-unified; in its default mode, separated, it "
     "generates FRR's files from CONFIG_DB at each start: change the row there too)"
 )

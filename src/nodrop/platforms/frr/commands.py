@@ -12,26 +12,26 @@ from typing import Any, NamedTuple
 
 from nodrop.platforms.kit.bindings import Binding
 
-VALUES = ("*", "#", "[*]", "**")
-_OPTIONAL = ("[*]", "...")
-_ANY_LENGTH = 1 << 30
+VALUE_PLACEHOLDERS = ("*", "#", "[*]", "**")
+_OPTIONAL_PLACEHOLDERS = ("[*]", "...")
+_UNLIMITED_WORD_COUNT = 1 << 30
 
 
-class Said(NamedTuple):
+class CommandValues(NamedTuple):
     """The words of a command that state values, and whether it begins without `no`."""
 
     values: tuple[str, ...]
     on: bool
 
 
-Row = Binding[str, Said, Any, str]
+CommandBinding = Binding[str, CommandValues, Any, str]
 """`encode` is given the value and its part of the model; it returns the whole command, with `no` where it needs it.
 
 `decode` raises NotUnderstood where FRR does not take the command; None means that the field is not stated any more.
 """
 
 
-class Form(NamedTuple):
+class CommandForm(NamedTuple):
     """The words of a command by position, where its values are, and how many words it has, also behind `no`."""
 
     literals: tuple[tuple[int, str], ...]
@@ -55,39 +55,41 @@ class Form(NamedTuple):
 
 
 @cache
-def form(frr_context: str) -> Form:
+def form_of_context(frr_context: str) -> CommandForm:
     """Return the form of a place."""
     words = frr_context.split()
-    literals = tuple((position, word) for position, word in enumerate(words) if word not in (*VALUES, "..."))
-    values = [position for position, word in enumerate(words) if word in VALUES]
+    literals = tuple(
+        (position, word) for position, word in enumerate(words) if word not in (*VALUE_PLACEHOLDERS, "...")
+    )
+    values = [position for position, word in enumerate(words) if word in VALUE_PLACEHOLDERS]
     value_start, last = (values[0], values[-1] + 1) if values else (0, 0)
-    return Form(
+    return CommandForm(
         literals=literals,
         numbers=tuple(position for position, word in enumerate(words) if word == "#"),
         values=slice(value_start, None if words[-1] == "**" else last),
-        least=sum(word not in _OPTIONAL for word in words),
+        least=sum(word not in _OPTIONAL_PLACEHOLDERS for word in words),
         least_off=value_start if values else len(literals),
-        most=_ANY_LENGTH if words[-1] in ("**", "...") else len(words),
+        most=_UNLIMITED_WORD_COUNT if words[-1] in ("**", "...") else len(words),
     )
 
 
-class Commands:
+class FieldCommands:
     """The commands of the rows of a class."""
 
-    def __init__(self, owner: type[Any], rows: Iterable[Row]) -> None:
+    def __init__(self, owner: type[Any], rows: Iterable[CommandBinding]) -> None:
         """Index the commands by their first word; those with more fixed words are tried first."""
         self.rows = tuple(rows)
         self.limited = tuple(row for row in self.rows if row.refuses)
         self._rows = {row.field: row for row in self.rows}
         default = {field.name: field.default for field in fields(owner)}
         self._written = [(row.field, row.encode, default[row.field]) for row in self.rows if row.encode is not None]
-        bindings: dict[str, list[Row]] = {}
+        bindings: dict[str, list[CommandBinding]] = {}
         for row in self.rows:
             for where in row.where:
                 bindings.setdefault(where, []).append(row)
-        self._read: dict[str, list[tuple[Form, list[Row]]]] = {}
-        for where in sorted(bindings, key=lambda pattern: -len(form(pattern).literals)):
-            self._read.setdefault(where.split()[0], []).append((form(where), bindings[where]))
+        self._read: dict[str, list[tuple[CommandForm, list[CommandBinding]]]] = {}
+        for where in sorted(bindings, key=lambda pattern: -len(form_of_context(pattern).literals)):
+            self._read.setdefault(where.split()[0], []).append((form_of_context(where), bindings[where]))
         self.read = lru_cache(maxsize=4096)(self._decode_command)
         """`_stated`, remembered: most sessions of a fabric are configured by the same words."""
 
@@ -100,11 +102,13 @@ class Commands:
         if match is None:
             return None
         rows, values = match
-        command = Said(values, is_enabled)
+        command = CommandValues(values, is_enabled)
         stated = {row.field: row.decode(command) for row in rows if row.decode is not None}
         return stated or None
 
-    def _find_matching_rows(self, words: Sequence[str], on: bool) -> tuple[Sequence[Row], tuple[str, ...]] | None:
+    def _find_matching_rows(
+        self, words: Sequence[str], on: bool
+    ) -> tuple[Sequence[CommandBinding], tuple[str, ...]] | None:
         for place, rows in self._read.get(words[0], ()) if words else ():
             values = place.match(words, is_enabled=on)
             if values is not None:
@@ -138,5 +142,5 @@ class Commands:
     def line(self, field: str, model: object, **unless: object) -> str | None:
         """Return the command that states a field and what goes with it; None where all of that is at its default."""
         where = self._rows[field].where[:1]
-        together = Commands(type(model), (row for row in self.rows if row.where[:1] == where))
+        together = FieldCommands(type(model), (row for row in self.rows if row.where[:1] == where))
         return next(together.lines(model, **unless), None)

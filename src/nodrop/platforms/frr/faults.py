@@ -21,7 +21,7 @@ class Fault(NamedTuple):
     facts: Mapping[str, str]
 
 
-def faults(routing: Routing, device: Device) -> Iterator[Fault]:
+def find_interface_faults(routing: Routing, device: Device) -> Iterator[Fault]:
     """Yield the interfaces of a device that only zebra shuts, and the families that it routes and does not forward.
 
     zebra takes the interface down in the kernel as it reads the line (FRR, zebra/interface.c, if_shutdown), and stops

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from nodrop.platforms.frr.commands import Form, form
+from nodrop.platforms.frr.commands import CommandForm, form_of_context
 
-Block = Literal["top", "process", "session", "interface", "vrf", "bfd profile"]
+BlockKind = Literal["top", "process", "session", "interface", "vrf", "bfd profile"]
 """Where a line stands; those of a session follow `neighbor NAME`, and address families take them too."""
 
 
@@ -23,7 +23,7 @@ class Harmless(NamedTuple):
     the line as a test gives it to FRR.
     """
 
-    block: Block
+    block: BlockKind
     line: str
     because: str
     source: str
@@ -37,29 +37,37 @@ class Harmless(NamedTuple):
         return self.example or self.line
 
 
-_LOGS = "it decides what is logged, and where"
-_VTY = "it is about terminals of the daemons"
-_PACE = "it changes when routes are sent or computed, not which"
-_STORES = "it keeps routes as they were received, for `show` and soft resets"
-_RESTART = "it counts while BGP restarts; a session that is up has the same routes"
-_SHOWN = "it changes what `show` prints"
-_PRINTED = "vtysh prints it above a configuration"
+_LOGGING_REASON = "it decides what is logged, and where"
+_TERMINAL_REASON = "it is about terminals of the daemons"
+_PACE_REASON = "it changes when routes are sent or computed, not which"
+_STORED_ROUTES_REASON = "it keeps routes as they were received, for `show` and soft resets"
+_GRACEFUL_RESTART_REASON = "it counts while BGP restarts; a session that is up has the same routes"
+_SHOW_OUTPUT_REASON = "it changes what `show` prints"
+_VTYSH_BANNER_REASON = "vtysh prints it above a configuration"
 
-_ROWS: tuple[Harmless, ...] = (
+_HARMLESS_COMMANDS: tuple[Harmless, ...] = (
     # Of no block
-    Harmless("top", "log ...", _LOGS, "lib/log_vty.c", "log timestamp precision 3"),
-    Harmless("top", "debug ...", _LOGS, "bgpd/bgp_debug.c, zebra/debug.c", "debug bgp updates"),
-    Harmless("top", "service ...", _VTY, "lib/command.c (service_cmd)", "service advanced-vty"),
-    Harmless("top", "line ...", _VTY, "lib/vty.c (line_vty_cmd)", "line vty"),
-    Harmless("top", "banner ...", _VTY, "lib/command.c (banner_motd_cmd)", "banner motd line welcome"),
-    Harmless("top", "password ...", _VTY, "lib/command.c (config_password_cmd)", "password 8 abcdefghijklm"),
-    Harmless("top", "enable ...", _VTY, "lib/command.c (config_enable_password_cmd)", "enable password 8 abcdefghijk"),
-    Harmless("top", "username ...", _VTY, "vtysh/vtysh_user.c (username_cmd)", "username admin nopassword"),
+    Harmless("top", "log ...", _LOGGING_REASON, "lib/log_vty.c", "log timestamp precision 3"),
+    Harmless("top", "debug ...", _LOGGING_REASON, "bgpd/bgp_debug.c, zebra/debug.c", "debug bgp updates"),
+    Harmless("top", "service ...", _TERMINAL_REASON, "lib/command.c (service_cmd)", "service advanced-vty"),
+    Harmless("top", "line ...", _TERMINAL_REASON, "lib/vty.c (line_vty_cmd)", "line vty"),
+    Harmless("top", "banner ...", _TERMINAL_REASON, "lib/command.c (banner_motd_cmd)", "banner motd line welcome"),
+    Harmless(
+        "top", "password ...", _TERMINAL_REASON, "lib/command.c (config_password_cmd)", "password 8 abcdefghijklm"
+    ),
+    Harmless(
+        "top",
+        "enable ...",
+        _TERMINAL_REASON,
+        "lib/command.c (config_enable_password_cmd)",
+        "enable password 8 abcdefghijk",
+    ),
+    Harmless("top", "username ...", _TERMINAL_REASON, "vtysh/vtysh_user.c (username_cmd)", "username admin nopassword"),
     Harmless("top", "hostname ...", "it is a name", "lib/command.c (hostname_cmd)", "hostname other"),
     Harmless("top", "domainname ...", "it is a name", "lib/command.c (domainname_cmd)", "domainname example.net"),
     Harmless("top", "agentx", "it connects FRR to an SNMP agent, which only reads", "lib/agentx.c"),
-    Harmless("top", "Building ...", _PRINTED, "vtysh/vtysh.c (vtysh_write_terminal)"),
-    Harmless("top", "Current ...", _PRINTED, "vtysh/vtysh.c (vtysh_write_terminal)"),
+    Harmless("top", "Building ...", _VTYSH_BANNER_REASON, "vtysh/vtysh.c (vtysh_write_terminal)"),
+    Harmless("top", "Current ...", _VTYSH_BANNER_REASON, "vtysh/vtysh.c (vtysh_write_terminal)"),
     Harmless(
         "top",
         "allow-external-route-update",
@@ -83,17 +91,29 @@ _ROWS: tuple[Harmless, ...] = (
     Harmless(
         "top",
         "bgp update-delay ...",
-        _PACE,
+        _PACE_REASON,
         "bgpd/bgp_vty.c (bgp_global_update_delay_config_vty, of no block: inside one it ends the block)",
         "bgp update-delay 10",
     ),
-    Harmless("top", "zebra route-map delay-timer *", _PACE, "zebra/zebra_routemap.c", "zebra route-map delay-timer 5"),
-    Harmless("top", "zebra work-queue *", _PACE, "zebra/zebra_vty.c (zebra_workqueue_timer)", "zebra work-queue 20"),
     Harmless(
-        "top", "zebra zapi-packets *", _PACE, "zebra/zebra_vty.c (zebra_packet_process)", "zebra zapi-packets 100"
+        "top", "zebra route-map delay-timer *", _PACE_REASON, "zebra/zebra_routemap.c", "zebra route-map delay-timer 5"
     ),
     Harmless(
-        "top", "zebra dplane limit *", _PACE, "zebra/zebra_vty.c (zebra_dplane_queue_limit)", "zebra dplane limit 200"
+        "top", "zebra work-queue *", _PACE_REASON, "zebra/zebra_vty.c (zebra_workqueue_timer)", "zebra work-queue 20"
+    ),
+    Harmless(
+        "top",
+        "zebra zapi-packets *",
+        _PACE_REASON,
+        "zebra/zebra_vty.c (zebra_packet_process)",
+        "zebra zapi-packets 100",
+    ),
+    Harmless(
+        "top",
+        "zebra dplane limit *",
+        _PACE_REASON,
+        "zebra/zebra_vty.c (zebra_dplane_queue_limit)",
+        "zebra dplane limit 200",
     ),
     *(
         Harmless(
@@ -146,19 +166,29 @@ _ROWS: tuple[Harmless, ...] = (
         "zebra/rtadv.c (ipv6_nd_ra_fast_retrans)",
     ),
     # Of BGP processes
-    Harmless("process", "bgp log-neighbor-changes", _LOGS, "bgpd/bgp_vty.c (bgp_log_neighbor_changes_cmd)"),
-    Harmless("process", "bgp default show-hostname", _SHOWN, "bgpd/bgp_vty.c (bgp_default_show_hostname_cmd)"),
+    Harmless("process", "bgp log-neighbor-changes", _LOGGING_REASON, "bgpd/bgp_vty.c (bgp_log_neighbor_changes_cmd)"),
     Harmless(
-        "process", "bgp default show-nexthop-hostname", _SHOWN, "bgpd/bgp_vty.c (bgp_default_show_nexthop_hostname_cmd)"
+        "process", "bgp default show-hostname", _SHOW_OUTPUT_REASON, "bgpd/bgp_vty.c (bgp_default_show_hostname_cmd)"
+    ),
+    Harmless(
+        "process",
+        "bgp default show-nexthop-hostname",
+        _SHOW_OUTPUT_REASON,
+        "bgpd/bgp_vty.c (bgp_default_show_nexthop_hostname_cmd)",
     ),
     Harmless(
         "process",
         "bgp graceful-restart ...",
-        _RESTART,
+        _GRACEFUL_RESTART_REASON,
         "bgpd/bgp_fsm.c (bgp_graceful_restart_timer_expire)",
         "bgp graceful-restart stalepath-time 300",
     ),
-    Harmless("process", "bgp graceful-restart-disable", _RESTART, "bgpd/bgp_vty.c (bgp_graceful_restart_disable_cmd)"),
+    Harmless(
+        "process",
+        "bgp graceful-restart-disable",
+        _GRACEFUL_RESTART_REASON,
+        "bgpd/bgp_vty.c (bgp_graceful_restart_disable_cmd)",
+    ),
     Harmless(
         "process",
         "bgp hard-administrative-reset",
@@ -185,7 +215,7 @@ _ROWS: tuple[Harmless, ...] = (
         "bgpd/bgp_zebra.c (bgp_ifp_down)",
     ),
     *(
-        Harmless("process", f"{words} ...", _PACE, source, f"{words} {values}")
+        Harmless("process", f"{words} ...", _PACE_REASON, source, f"{words} {values}")
         for words, values, source in (
             ("update-delay", "10", "bgpd/bgp_vty.c (bgp_update_delay_config_vty)"),
             ("bgp route-map delay-timer", "3", "bgpd/bgp_vty.c (bgp_set_route_map_delay_timer)"),
@@ -241,12 +271,16 @@ _ROWS: tuple[Harmless, ...] = (
         "bgpd/bgp_fsm.c (bgp_delayopen_timer)",
         "timers delayopen 2",
     ),
-    Harmless("session", "advertisement-interval *", _PACE, "bgpd/bgp_updgrp_adv.c", "advertisement-interval 1"),
+    Harmless("session", "advertisement-interval *", _PACE_REASON, "bgpd/bgp_updgrp_adv.c", "advertisement-interval 1"),
     Harmless(
-        "session", "soft-reconfiguration ...", _STORES, "bgpd/bgp_route.c (bgp_update)", "soft-reconfiguration inbound"
+        "session",
+        "soft-reconfiguration ...",
+        _STORED_ROUTES_REASON,
+        "bgpd/bgp_route.c (bgp_update)",
+        "soft-reconfiguration inbound",
     ),
     *(
-        Harmless("session", words, _RESTART, "bgpd/bgp_fsm.c (bgp_neighbor_graceful_restart)")
+        Harmless("session", words, _GRACEFUL_RESTART_REASON, "bgpd/bgp_fsm.c (bgp_neighbor_graceful_restart)")
         for words in ("graceful-restart", "graceful-restart-helper", "graceful-restart-disable")
     ),
     Harmless(
@@ -272,14 +306,14 @@ _ROWS: tuple[Harmless, ...] = (
     Harmless(
         "session",
         "maximum-prefix * warning-only",
-        _LOGS,
+        _LOGGING_REASON,
         "bgpd/bgp_route.c (bgp_maximum_prefix_overflow)",
         "maximum-prefix 100 warning-only",
     ),
     Harmless(
         "session",
         "maximum-prefix * * warning-only",
-        _LOGS,
+        _LOGGING_REASON,
         "bgpd/bgp_route.c (bgp_maximum_prefix_overflow)",
         "maximum-prefix 100 80 warning-only",
     ),
@@ -309,9 +343,9 @@ class _Index:
     """The rows of a block by the first word of their lines."""
 
     def __init__(self, rows: Iterable[Harmless]) -> None:
-        self._rows: dict[str, list[tuple[Form, Harmless]]] = {}
+        self._rows: dict[str, list[tuple[CommandForm, Harmless]]] = {}
         for row in rows:
-            self._rows.setdefault(row.line.split()[0], []).append((form(row.line), row))
+            self._rows.setdefault(row.line.split()[0], []).append((form_of_context(row.line), row))
 
     def row(self, words: Sequence[str], *, on: bool) -> Harmless | None:
         """Return the row of a line; `words` are its words without `no`."""
@@ -321,21 +355,21 @@ class _Index:
         return None
 
 
-def rows() -> tuple[Harmless, ...]:
+def harmless_rows() -> tuple[Harmless, ...]:
     """Return the whole list."""
-    return _ROWS
+    return _HARMLESS_COMMANDS
 
 
 @lru_cache(maxsize=1)
-def _harmless_indexes() -> Mapping[Block, _Index]:
-    blocks: dict[Block, list[Harmless]] = {}
-    for row in _ROWS:
+def _harmless_indexes() -> Mapping[BlockKind, _Index]:
+    blocks: dict[BlockKind, list[Harmless]] = {}
+    for row in _HARMLESS_COMMANDS:
         blocks.setdefault(row.block, []).append(row)
     return {block: _Index(block_rows) for block, block_rows in blocks.items()}
 
 
 @lru_cache(maxsize=4096)
-def harmless(block: Block, words: tuple[str, ...], on: bool) -> Harmless | None:
+def find_harmless_row(block: BlockKind, words: tuple[str, ...], on: bool) -> Harmless | None:
     """Return the row of a line in a block; `words` are its words without `no`. None where it is not harmless."""
     index = _harmless_indexes().get(block)
     return None if index is None else index.row(words, on=on)

@@ -7,28 +7,28 @@ import re
 
 from nodrop.limits import MAX_32_BITS, MAX_DISTANCE
 from nodrop.model import policy_values
-from nodrop.model.addresses import is_prefix
+from nodrop.model.addresses import is_address_or_prefix
 from nodrop.model.fabric import Device
 from nodrop.model.routing import AsPathList, Bgp, BgpNeighbor, CommunityList, PrefixList, RouteMap
 from nodrop.model.states import require_fact
-from nodrop.model.subject import natural
+from nodrop.model.subject import natural_sort_key
 from nodrop.platforms.frr import rows as frr_rows
-from nodrop.platforms.frr.words import is_address
+from nodrop.platforms.frr.words import is_neighbor_address
 from nodrop.platforms.kit import bindings
 from nodrop.platforms.kit.expressible import (
-    SHARED,
-    Plain,
+    FIELDS_SHARED_BY_VRFS,
+    ScalarCheck,
     check_distinct,
     check_far_end,
     check_range,
     check_rows,
-    on_one_line,
-    refuse,
+    reason_unwritable_text,
+    unsupported_error,
 )
 
-ANY = "any"
+ANY_PREFIX_WORD = "any"
 """What a rule of a prefix list has in place of a prefix, to match every one."""
-MATCHES = (
+ROUTE_MAP_MATCHES = (
     "ip address prefix-list",
     "ip next-hop prefix-list",
     "ipv6 address prefix-list",
@@ -38,7 +38,7 @@ MATCHES = (
     "interface",
     "peer",
 )
-SETS = (
+ROUTE_MAP_SETS = (
     "local-preference",
     "metric",
     "community",
@@ -53,57 +53,61 @@ SETS = (
     "extcommunity bandwidth",
 )
 """What a route map can match and set, as far as the model goes."""
-GOES = ("call", "on-match")
+ROUTE_MAP_FLOW_COMMANDS = ("call", "on-match")
 """Where else a route can be sent, which is said without `set`."""
 
-_TEXTS = {row.field: on_one_line for row in frr_rows.OF_SESSION.rows if row.encode and row.where[0].endswith("**")}
-_PLAIN = Plain("matches", "sets", "as_path_lists", "community_lists", **_TEXTS)
-_WORDS = Plain()
-_NAME = Plain("rules")
-_PATHS = re.compile(r"[0-9_^|\[,{}() \]$*+.?\\-]+")
+_CHECK_BY_TEXT_FIELD = {
+    row.field: reason_unwritable_text
+    for row in frr_rows.ALL_SESSION_COMMANDS.rows
+    if row.encode and row.where[0].endswith("**")
+}
+_PLAIN_EXCEPT_POLICIES = ScalarCheck("matches", "sets", "as_path_lists", "community_lists", **_CHECK_BY_TEXT_FIELD)
+_PLAIN_THROUGHOUT = ScalarCheck()
+_PLAIN_EXCEPT_RULES = ScalarCheck("rules")
+_AS_PATH_REGEX_PATTERN = re.compile(r"[0-9_^|\[,{}() \]$*+.?\\-]+")
 """What FRR takes in a regular expression of AS paths (bgpd/bgp_filter.c, config_bgp_aspath_validate)."""
-_INTERFACE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,14}")
+_INTERFACE_NAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,14}")
 """A name that Linux gives an interface, without those that look like other words (net/core/dev.c, dev_valid_name)."""
 _LARGEST_SEQUENCE = 65535
-_LENGTH = {"ipv4": 32, "ipv6": 128}
+_MAX_LENGTH_BY_FAMILY = {"ipv4": 32, "ipv6": 128}
 
 
-def check(device: Device) -> tuple[Bgp, ...]:
+def check_bgp_limits(device: Device) -> tuple[Bgp, ...]:
     """Return the device's BGP processes, that of the default VRF first.
 
     Unsupported where FRR has no command for a part of the routing.
     """
     bgp, other_bgps = require_fact(device.bgp), require_fact(device.vrf_bgp)
-    _PLAIN.check(device.static_routes, "static_routes")
+    _PLAIN_EXCEPT_POLICIES.check(device.static_routes, "static_routes")
     for route in require_fact(device.static_routes):
         _check_prefix(route.prefix, "static_routes", route.prefix, "prefix")
         check_range(route.distance, 1, MAX_DISTANCE, "static_routes", route.prefix, "distance")
-    check_rows(other_bgps, "vrf_bgp", order=lambda instance: natural(instance.key))
+    check_rows(other_bgps, "vrf_bgp", order=lambda instance: natural_sort_key(instance.key))
     if bgp is not None and bgp.vrf is not None:
-        raise refuse(["bgp", "vrf"], "the process of another VRF is in `vrf_bgp`")
+        raise unsupported_error(["bgp", "vrf"], "the process of another VRF is in `vrf_bgp`")
     processes: list[tuple[tuple[str, ...], Bgp]] = [(("vrf_bgp", one.key), one) for one in other_bgps]
     if bgp is not None:
         processes.insert(0, (("bgp",), bgp))
     for path, process in processes:
-        _PLAIN.check(process, *path)
+        _PLAIN_EXCEPT_POLICIES.check(process, *path)
         _check_process(process, *path)
     _check_shut_interfaces(require_fact(device.shut_by_daemon))
     if processes:
         _check_routing_policies(processes[0][1])
     for path, process in processes[1 if bgp is not None else 0 :]:
         if process.vrf is None or process.vrf == "default":
-            raise refuse(path, "the process of the default VRF is `bgp`")
-        for name in SHARED:
+            raise unsupported_error(path, "the process of the default VRF is `bgp`")
+        for name in FIELDS_SHARED_BY_VRFS:
             if getattr(process, name) != getattr(processes[0][1], name):
-                raise refuse((*path, name), "FRR has this once for all VRFs")
+                raise unsupported_error((*path, name), "FRR has this once for all VRFs")
     return tuple(one for _, one in processes)
 
 
 def _check_shut_interfaces(names: tuple[str, ...]) -> None:
-    check_rows(names, "shut_by_daemon", order=natural)
+    check_rows(names, "shut_by_daemon", order=natural_sort_key)
     for position, name in enumerate(names):
-        if not _INTERFACE.fullmatch(name):
-            raise refuse(("shut_by_daemon", position), f"{name!r} is no name of an interface")
+        if not _INTERFACE_NAME_PATTERN.fullmatch(name):
+            raise unsupported_error(("shut_by_daemon", position), f"{name!r} is no name of an interface")
 
 
 def _check_routing_policies(bgp: Bgp) -> None:
@@ -114,7 +118,7 @@ def _check_routing_policies(bgp: Bgp) -> None:
 
 
 def _check_process(bgp: Bgp, *path: object) -> None:
-    bindings.check(frr_rows.OF_PROCESS.limited, bgp, *path)
+    bindings.check_fields(frr_rows.ALL_PROCESS_COMMANDS.limited, bgp, *path)
     check_rows(bgp.redistributions, *path, "redistributions")
     check_rows(require_fact(bgp.neighbors), *path, "neighbors", order=lambda _: 0)
     for neighbor in require_fact(bgp.neighbors):
@@ -122,53 +126,53 @@ def _check_process(bgp: Bgp, *path: object) -> None:
 
 
 def _check_prefix(prefix: str, *path: object) -> None:
-    if not is_prefix(prefix):
-        raise refuse(path, f"{prefix} is not a prefix")
+    if not is_address_or_prefix(prefix):
+        raise unsupported_error(path, f"{prefix} is not a prefix")
 
 
 def _check_prefix_lists(lists: tuple[PrefixList, ...]) -> None:
     # The two families may share a name, so that each is looked at by itself.
-    for family in _LENGTH:
+    for family in _MAX_LENGTH_BY_FAMILY:
         check_rows([named_list for named_list in lists if named_list.family == family], "bgp", "prefix_lists")
     check_rows([f"{named_list.family} {named_list.name}" for named_list in lists], "bgp", "prefix_lists")
     for prefix_list in lists:
         path = ("bgp", "prefix_lists", prefix_list.name, "rules")
         if not prefix_list.rules:
-            raise refuse(path, "a list without rules is no list")
+            raise unsupported_error(path, "a list without rules is no list")
         check_rows(prefix_list.rules, *path, order=lambda rule: rule.sequence)
         for rule in prefix_list.rules:
             where = (*path, rule.sequence)
-            if rule.prefix != ANY:
+            if rule.prefix != ANY_PREFIX_WORD:
                 _check_prefix(rule.prefix, *where, "prefix")
             check_range(rule.sequence, 1, MAX_32_BITS, *where, "sequence")
-            check_range(rule.ge, 0, _LENGTH[prefix_list.family], *where, "ge")
-            check_range(rule.le, 0, _LENGTH[prefix_list.family], *where, "le")
+            check_range(rule.ge, 0, _MAX_LENGTH_BY_FAMILY[prefix_list.family], *where, "ge")
+            check_range(rule.le, 0, _MAX_LENGTH_BY_FAMILY[prefix_list.family], *where, "le")
 
 
 def _check_community_lists(lists: tuple[CommunityList, ...]) -> None:
     check_rows(lists, "bgp", "community_lists")
     for community_list in lists:
-        (_NAME if community_list.expanded else _WORDS).check(
+        (_PLAIN_EXCEPT_RULES if community_list.expanded else _PLAIN_THROUGHOUT).check(
             community_list, "bgp", "community_lists", community_list.name
         )
         path = ("bgp", "community_lists", community_list.name, "rules")
         if not community_list.rules or not all(communities for _, communities in community_list.rules):
-            raise refuse(path, "a rule names a community, and a list has a rule")
+            raise unsupported_error(path, "a rule names a community, and a list has a rule")
         for _, communities in community_list.rules if community_list.expanded else ():
-            if len(communities) != 1 or on_one_line(communities[0]):
-                raise refuse(path, f"{' '.join(communities)!r} is no expression of communities")
+            if len(communities) != 1 or reason_unwritable_text(communities[0]):
+                raise unsupported_error(path, f"{' '.join(communities)!r} is no expression of communities")
 
 
 def _check_as_path_lists(lists: tuple[AsPathList, ...]) -> None:
     check_rows(lists, "bgp", "as_path_lists")
     for path_list in lists:
-        _NAME.check(path_list, "bgp", "as_path_lists", path_list.name)
+        _PLAIN_EXCEPT_RULES.check(path_list, "bgp", "as_path_lists", path_list.name)
         path = ("bgp", "as_path_lists", path_list.name, "rules")
         if not path_list.rules:
-            raise refuse(path, "a list without rules is no list")
+            raise unsupported_error(path, "a list without rules is no list")
         for _, expression in path_list.rules:
-            if not _PATHS.fullmatch(expression) or on_one_line(expression):
-                raise refuse(path, f"{expression!r} is no expression of AS paths")
+            if not _AS_PATH_REGEX_PATTERN.fullmatch(expression) or reason_unwritable_text(expression):
+                raise unsupported_error(path, f"{expression!r} is no expression of AS paths")
 
 
 def _check_route_maps(maps: tuple[RouteMap, ...]) -> None:
@@ -176,31 +180,38 @@ def _check_route_maps(maps: tuple[RouteMap, ...]) -> None:
     for route_map in maps:
         path = ("bgp", "route_maps", route_map.name, "rules")
         if not route_map.rules:
-            raise refuse(path, "a route map without rules is no route map")
+            raise unsupported_error(path, "a route map without rules is no route map")
         check_rows(route_map.rules, *path, order=lambda rule: rule.sequence)
         for rule in route_map.rules:
             where = (*path, rule.sequence)
             check_range(rule.sequence, 1, _LARGEST_SEQUENCE, *where, "sequence")
-            for name, known_attributes in (("matches", MATCHES), ("sets", (*SETS, *GOES))):
+            for name, known_attributes in (
+                ("matches", ROUTE_MAP_MATCHES),
+                ("sets", (*ROUTE_MAP_SETS, *ROUTE_MAP_FLOW_COMMANDS)),
+            ):
                 check_distinct([attribute for attribute, _ in getattr(rule, name)], *where, name)
                 for attribute, value in getattr(rule, name):
                     if attribute not in known_attributes:
-                        raise refuse((*where, name), f"{attribute!r} is not one of {', '.join(known_attributes)}")
-                    if reason := on_one_line(value):
-                        raise refuse((*where, name), reason)
+                        raise unsupported_error(
+                            (*where, name), f"{attribute!r} is not one of {', '.join(known_attributes)}"
+                        )
+                    if reason := reason_unwritable_text(value):
+                        raise unsupported_error((*where, name), reason)
                     if attribute == "call" and value == route_map.name:
-                        raise refuse((*where, name), "a route map does not call itself")
+                        raise unsupported_error((*where, name), "a route map does not call itself")
                     if attribute == "on-match" and rule.action == "deny":
-                        raise refuse((*where, name), "a route that is denied goes nowhere")
-                    if attribute == "on-match" and not policy_values.goes_on(rule.sequence, value):
-                        raise refuse((*where, name), f"{value!r} is not next or goto and the number of a later rule")
+                        raise unsupported_error((*where, name), "a route that is denied goes nowhere")
+                    if attribute == "on-match" and not policy_values.is_valid_goto(rule.sequence, value):
+                        raise unsupported_error(
+                            (*where, name), f"{value!r} is not next or goto and the number of a later rule"
+                        )
 
 
 def _check_neighbor(neighbor: BgpNeighbor, *path: object) -> None:
     has_one_end = (neighbor.address is None) != (neighbor.interface is None)
-    if has_one_end and is_address(neighbor.key) != (neighbor.address is not None):
+    if has_one_end and is_neighbor_address(neighbor.key) != (neighbor.address is not None):
         kind = "address" if neighbor.interface is None else "interface"
-        raise refuse((*path, kind), f"FRR takes {neighbor.key} for something else")
+        raise unsupported_error((*path, kind), f"FRR takes {neighbor.key} for something else")
     check_far_end(neighbor, *path)
-    bindings.check(frr_rows.OF_SESSION.limited, neighbor, *path)
-    bindings.check(frr_rows.CARRIED.limited, neighbor.ipv6, *path, "ipv6")
+    bindings.check_fields(frr_rows.ALL_SESSION_COMMANDS.limited, neighbor, *path)
+    bindings.check_fields(frr_rows.SESSION_FAMILY_COMMANDS.limited, neighbor.ipv6, *path, "ipv6")

@@ -4,13 +4,13 @@ from collections.abc import Mapping
 
 from nodrop.limits import MAX_32_BITS
 from nodrop.model.routing import BgpNeighbor, LocalAsnMode
-from nodrop.platforms.frr.commands import Row, Said
-from nodrop.platforms.frr.words import number
-from nodrop.platforms.kit.bindings import Binding, Within, never
+from nodrop.platforms.frr.commands import CommandBinding, CommandValues
+from nodrop.platforms.frr.words import checked_number
+from nodrop.platforms.kit.bindings import Binding, NumberRangeCheck, refuse_unless_default
 from nodrop.syntax.lines import NotUnderstood
 
-_LOCAL_AS = "local-as * [*] [*]"
-_LOCAL_AS_MODES: Mapping[str, LocalAsnMode] = {
+_LOCAL_AS_COMMAND = "local-as * [*] [*]"
+_LOCAL_AS_MODE_BY_WORDS: Mapping[str, LocalAsnMode] = {
     "": "prepend",
     "no-prepend": "no-prepend",
     "no-prepend replace-as": "replace-as",
@@ -19,12 +19,12 @@ _LOCAL_AS_MODES: Mapping[str, LocalAsnMode] = {
 
 
 def _encode_local_as(asn: int | None, neighbor: BgpNeighbor) -> str:
-    words = next(words for words, mode in _LOCAL_AS_MODES.items() if mode == neighbor.local_asn_mode)
+    words = next(words for words, mode in _LOCAL_AS_MODE_BY_WORDS.items() if mode == neighbor.local_asn_mode)
     return f"local-as {asn} {words}".rstrip()
 
 
-def _decode_local_as_mode(command: Said) -> LocalAsnMode | None:
-    mode = _LOCAL_AS_MODES.get(" ".join(command.values[1:]))
+def _decode_local_as_mode(command: CommandValues) -> LocalAsnMode | None:
+    mode = _LOCAL_AS_MODE_BY_WORDS.get(" ".join(command.values[1:]))
     if mode is None:
         raise NotUnderstood
     return mode if command.on else None
@@ -35,17 +35,17 @@ def _local_asn_fault(mode: str, neighbor: BgpNeighbor) -> str | None:
     return "there is no local AS number for it to be about" if alone else None
 
 
-LOCAL_AS: tuple[Row, ...] = (
+LOCAL_AS_BINDINGS: tuple[CommandBinding, ...] = (
     Binding(
         field="local_asn",
-        where=(_LOCAL_AS,),
-        decode=lambda command: number(command.values[0], 1) if command.on else None,
+        where=(_LOCAL_AS_COMMAND,),
+        decode=lambda command: checked_number(command.values[0], 1) if command.on else None,
         encode=_encode_local_as,
-        refuses=(Within(1, MAX_32_BITS),),
+        refuses=(NumberRangeCheck(1, MAX_32_BITS),),
     ),
     Binding(
         field="local_asn_mode",
-        where=(_LOCAL_AS,),
+        where=(_LOCAL_AS_COMMAND,),
         decode=_decode_local_as_mode,
         encode=lambda _, neighbor: _encode_local_as(neighbor.local_asn, neighbor),
         refuses=(_local_asn_fault,),
@@ -53,7 +53,9 @@ LOCAL_AS: tuple[Row, ...] = (
     Binding(
         field="local_asn_of_group",
         refuses=(
-            never("the local AS number of a peer group that a session may not have is not written", default=False),
+            refuse_unless_default(
+                "the local AS number of a peer group that a session may not have is not written", default=False
+            ),
         ),
     ),
 )

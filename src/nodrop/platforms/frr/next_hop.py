@@ -1,12 +1,12 @@
 """How FRR states which next hop a session passes on: `next-hop-self`, and `force` for reflected routes too."""
 
 from nodrop.model.routing import BgpNeighbor, Ipv6Unicast
-from nodrop.platforms.frr.commands import Row, Said
+from nodrop.platforms.frr.commands import CommandBinding, CommandValues
 from nodrop.platforms.kit.bindings import Binding
 from nodrop.syntax.lines import NotUnderstood
 
 
-def _decode_next_hop_self(command: Said) -> bool:
+def _decode_next_hop_self(command: CommandValues) -> bool:
     if command.values not in ((), ("force",)):
         raise NotUnderstood
     return command.on
@@ -16,7 +16,7 @@ def _next_hop_self_fault(forced: bool, carried: BgpNeighbor | Ipv6Unicast) -> st
     return "reflected routes keep their next hop where others do" if forced and not carried.next_hop_self else None
 
 
-NEXT_HOPS: tuple[Row, ...] = (
+NEXT_HOP_BINDINGS: tuple[CommandBinding, ...] = (
     Binding(
         field="next_hop_self",
         where=("next-hop-self [*]",),

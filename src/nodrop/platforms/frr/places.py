@@ -2,17 +2,17 @@
 
 from collections.abc import Callable, Iterator
 
-from nodrop.model.subject import Subject, natural
+from nodrop.model.subject import Subject, natural_sort_key
 from nodrop.platforms.frr import rows as frr_rows
 from nodrop.platforms.kit.bindings import bound_fields
-from nodrop.syntax.frr import Statement, parse, walk
+from nodrop.syntax.frr import Statement, parse_frr, walk_statements
 from nodrop.syntax.places import Span
-from nodrop.units import whole_number
+from nodrop.units import parse_whole_number
 
 
 def where(config_text: str) -> Callable[[Subject], Span | None]:
     """Return a function that finds the line of a subject (without its device) in an FRR configuration."""
-    statements = list(walk(parse(config_text)))
+    statements = list(walk_statements(parse_frr(config_text)))
 
     def find(subject: Subject) -> Span | None:
         return next((candidate.span for candidate in _candidate_statements(statements, subject)), None)
@@ -20,22 +20,22 @@ def where(config_text: str) -> Callable[[Subject], Span | None]:
     return find
 
 
-_POLICIES = {
+_COMMANDS_BY_POLICY_FIELD = {
     "prefix_lists": (("ip", "prefix-list"), ("ipv6", "prefix-list")),
     "community_lists": (("bgp", "community-list"), ("ip", "community-list")),
     "as_path_lists": (("bgp", "as-path", "access-list"), ("ip", "as-path", "access-list")),
     "route_maps": (("route-map",),),
 }
 
-_Found = tuple[tuple[Statement, ...], Statement]
+_NestedStatement = tuple[tuple[Statement, ...], Statement]
 
 
-def _is_in_ipv6_family(nested_statement: _Found) -> bool:
+def _is_in_ipv6_family(nested_statement: _NestedStatement) -> bool:
     """Whether a command is in the family of IPv6."""
     return any(outer.starts("address-family", "ipv6") for outer in nested_statement[0])
 
 
-def _candidate_statements(statements: list[_Found], subject: Subject) -> Iterator[Statement]:
+def _candidate_statements(statements: list[_NestedStatement], subject: Subject) -> Iterator[Statement]:
     """Yield the commands that state the subject, the most exact first."""
     head, *subpath = subject or ("",)
     if head == "@static_routes":
@@ -50,8 +50,8 @@ def _candidate_statements(statements: list[_Found], subject: Subject) -> Iterato
             for outer, statement in statements
             if outer and _is_shutdown(outer[-1], statement)
         ]
-        shut = [statement for _, statement in sorted(shut_rows, key=lambda row: natural(row[0]))]
-        yield from shut[number:] if (number := whole_number("".join(subpath[:1]))) is not None else shut
+        shut = [statement for _, statement in sorted(shut_rows, key=lambda row: natural_sort_key(row[0]))]
+        yield from shut[number:] if (number := parse_whole_number("".join(subpath[:1]))) is not None else shut
     elif head == "@vrf_bgp":
         yield from _find_process_commands(_filter_by_process(statements, "".join(subpath[:1])), subpath[1:])
     elif head in ("@bgp", "@neighbors"):
@@ -66,10 +66,10 @@ def _is_shutdown(outer: Statement, command: Statement) -> bool:
     return outer.starts("interface") and command.words == ("shutdown",)
 
 
-def _filter_by_process(statements: list[_Found], vrf: str | None) -> list[_Found]:
+def _filter_by_process(statements: list[_NestedStatement], vrf: str | None) -> list[_NestedStatement]:
     """Return the commands of the process of a VRF, and those of no process."""
 
-    def belongs(nested_statement: _Found) -> bool:
+    def belongs(nested_statement: _NestedStatement) -> bool:
         block = (*nested_statement[0], nested_statement[1])[0]
         other_word = block.words[4] if block.words[3:4] == ("vrf",) and len(block.words) > 4 else None
         return not block.starts("router", "bgp") or (None if other_word == "default" else other_word) == vrf
@@ -77,7 +77,7 @@ def _filter_by_process(statements: list[_Found], vrf: str | None) -> list[_Found
     return list(filter(belongs, statements))
 
 
-def _find_process_commands(statements: list[_Found], subpath: list[str]) -> Iterator[Statement]:
+def _find_process_commands(statements: list[_NestedStatement], subpath: list[str]) -> Iterator[Statement]:
     """Yield the commands that state a part of a process, then the process itself."""
     field, key, *inner_path = (*subpath, "", "")
     if field == "neighbors" and key:
@@ -90,18 +90,20 @@ def _find_process_commands(statements: list[_Found], subpath: list[str]) -> Iter
         ]
         yield from (statement for statement in commands if statement.starts("redistribute", source))
         yield from commands
-    elif field in _POLICIES:
+    elif field in _COMMANDS_BY_POLICY_FIELD:
         yield from _find_policy_commands(statements, field, subpath[1:])
     else:
-        in_ipv6 = field in bound_fields(frr_rows.FAMILY["ipv6"].rows)
-        every = [statement for statement in statements if frr_rows.OF_PROCESS.states(field, statement[1].words)]
+        in_ipv6 = field in bound_fields(frr_rows.PROCESS_FAMILY_COMMANDS["ipv6"].rows)
+        every = [
+            statement for statement in statements if frr_rows.ALL_PROCESS_COMMANDS.states(field, statement[1].words)
+        ]
         commands = [statement for _, statement in sorted(every, key=lambda found: _is_in_ipv6_family(found) != in_ipv6)]
-        yield from commands[number:] if (number := whole_number(key)) is not None else ()
+        yield from commands[number:] if (number := parse_whole_number(key)) is not None else ()
         yield from commands
     yield from (statement for _, statement in statements if statement.starts("router", "bgp"))
 
 
-def _find_neighbor_commands(statements: list[_Found], key: str, subpath: list[str]) -> Iterator[Statement]:
+def _find_neighbor_commands(statements: list[_NestedStatement], key: str, subpath: list[str]) -> Iterator[Statement]:
     """Yield the commands of a session that state a part of it, then all of them."""
     ipv6 = subpath[:1] == ["ipv6"]
     field = "".join(subpath[1:2] if ipv6 else subpath[:1])
@@ -109,28 +111,34 @@ def _find_neighbor_commands(statements: list[_Found], key: str, subpath: list[st
     group = next((statement.words[-1] for statement in own_statements if "peer-group" in statement.words[2:-1]), None)
     of_group = [] if group is None else _session_commands(statements, group, ipv6=ipv6)
     yield from (
-        statement for statement in (*own_statements, *of_group) if frr_rows.states_of_session(field, statement.words)
+        statement
+        for statement in (*own_statements, *of_group)
+        if frr_rows.is_session_field_command(field, statement.words)
     )
-    every_session = frr_rows.EVERY_SESSION_IPV6 if ipv6 else frr_rows.EVERY_SESSION
+    every_session = frr_rows.EVERY_SESSION_IPV6_COMMANDS if ipv6 else frr_rows.EVERY_SESSION_COMMANDS
     yield from (statement for _, statement in statements if every_session.states(field, statement.words))
     yield from own_statements
 
 
-def _session_commands(statements: list[_Found], key: str, *, ipv6: bool) -> list[Statement]:
+def _session_commands(statements: list[_NestedStatement], key: str, *, ipv6: bool) -> list[Statement]:
     """Return the commands of a session or a peer group, those of the family first."""
-    every = [statement for statement in statements if _is_of_neighbor(statement[1], key)]
+    every = [statement for statement in statements if _is_neighbor_command(statement[1], key)]
     return [statement for _, statement in sorted(every, key=lambda pair: _is_in_ipv6_family(pair) != ipv6)]
 
 
-def _is_of_neighbor(command: Statement, key: str) -> bool:
+def _is_neighbor_command(command: Statement, key: str) -> bool:
     words = command.words[1:] if command.words[0] == "no" else command.words
     return words[:2] == ("neighbor", key)
 
 
-def _find_policy_commands(statements: list[_Found], kind: str, subpath: list[str]) -> Iterator[Statement]:
+def _find_policy_commands(statements: list[_NestedStatement], kind: str, subpath: list[str]) -> Iterator[Statement]:
     """Yield the commands of a list or map: of the rule that is named, then of the whole."""
     name, _, rule, field, *_ = (*subpath, "", "", "", "")
-    every = [statement for statement in statements if any(statement[1].starts(*words) for words in _POLICIES[kind])]
+    every = [
+        statement
+        for statement in statements
+        if any(statement[1].starts(*words) for words in _COMMANDS_BY_POLICY_FIELD[kind])
+    ]
     own_statements = [statement for _, statement in every if name in statement.words[1:4]]
     if kind == "route_maps" and field in ("matches", "sets"):
         word = "match" if field == "matches" else "set"
@@ -141,9 +149,9 @@ def _find_policy_commands(statements: list[_Found], kind: str, subpath: list[str
         ]
         lines = [statement for statement in inside if statement.words[0] == word]
         position = (*subpath, "")[4]
-        yield from lines[whole_number(position) or 0 :]
+        yield from lines[parse_whole_number(position) or 0 :]
     elif kind == "community_lists":
-        yield from own_statements[number:] if (number := whole_number(rule)) is not None else ()
+        yield from own_statements[number:] if (number := parse_whole_number(rule)) is not None else ()
     yield from (statement for statement in own_statements if rule and rule in statement.words)
     yield from own_statements
     yield from (statement for _, statement in every)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from nodrop.limits import MAX_COMPARED
 from nodrop.model import policy_values
 from nodrop.model.change import Choice
-from nodrop.model.reading import Place, Remark, Remedy
+from nodrop.model.reading import FilePlace, Remark, Remedy
 from nodrop.model.routing import (
     Action,
     AsPathList,
@@ -22,19 +22,25 @@ from nodrop.model.routing import (
     RouteMapRule,
 )
 from nodrop.model.types import only_near_name
-from nodrop.platforms.frr.limits import ANY, GOES, MATCHES, SETS
-from nodrop.platforms.frr.rows import NAMED_BY
-from nodrop.platforms.frr.words import action, number
-from nodrop.platforms.frr.words import prefix as prefix_in
+from nodrop.platforms.frr.limits import ANY_PREFIX_WORD, ROUTE_MAP_FLOW_COMMANDS, ROUTE_MAP_MATCHES, ROUTE_MAP_SETS
+from nodrop.platforms.frr.rows import LIST_KINDS_BY_COMMAND
+from nodrop.platforms.frr.words import checked_action, checked_number
+from nodrop.platforms.frr.words import checked_prefix_or_address as prefix_in
 from nodrop.platforms.kit.command_lines import is_typable
 from nodrop.syntax.frr import Statement
-from nodrop.syntax.lines import NotUnderstood, understood
+from nodrop.syntax.lines import NotUnderstood, read_or_keep_line
 
-_PREFIXES = {"ip": NAMED_BY["prefix-list"]["ipv4"], "ipv6": NAMED_BY["prefix-list"]["ipv6"]}
+_LIST_LABEL_BY_FAMILY = {
+    "ip": LIST_KINDS_BY_COMMAND["prefix-list"]["ipv4"],
+    "ipv6": LIST_KINDS_BY_COMMAND["prefix-list"]["ipv6"],
+}
 """What a list of an address family's prefixes is called where it is missing."""
-_OTHER_FAMILY = {_PREFIXES["ip"]: _PREFIXES["ipv6"], _PREFIXES["ipv6"]: _PREFIXES["ip"]}
+_OTHER_FAMILY_LABEL = {
+    _LIST_LABEL_BY_FAMILY["ip"]: _LIST_LABEL_BY_FAMILY["ipv6"],
+    _LIST_LABEL_BY_FAMILY["ipv6"]: _LIST_LABEL_BY_FAMILY["ip"],
+}
 BFD_PROFILE = "BFD profile"
-_STEP = 5
+_PREFIX_LIST_SEQUENCE_STEP = 5
 _FIRST_EXPANDED = 100
 """The first number of a community list whose lines are expressions."""
 _MAX_LENGTH = 128
@@ -49,7 +55,7 @@ _WITHOUT = {
 """What changes without the reference, by the first word of the command that has it."""
 
 
-class Undefined(NamedTuple):
+class UndefinedReference(NamedTuple):
     """A command that names a list or map of a kind, where there is none of that name."""
 
     statement: Statement
@@ -62,7 +68,7 @@ class Undefined(NamedTuple):
     within: tuple[str, ...] = ()
     """The commands that open the blocks around the command."""
 
-    def remark(self, device: str, place: Place | None, field: str) -> Remark:
+    def remark(self, device: str, place: FilePlace | None, field: str) -> Remark:
         """Return the remark about it, `field` being the command in the words of the file."""
         facts = {"kind": self.kind, "name": self.name, "field": field}
         kind = "dangling-reference"
@@ -105,11 +111,11 @@ class Policies:
         """Keep that a command names a list or map."""
         self._references.append((statement, object_kind, name))
 
-    def undefined(self) -> list["Undefined"]:
+    def undefined(self) -> list["UndefinedReference"]:
         """Return every reference to a list or map that is not there."""
         defined: dict[str, Iterable[str]] = {
-            _PREFIXES["ip"]: {name for family, name in self._prefix_lists if family != "ipv6"},
-            _PREFIXES["ipv6"]: {name for family, name in self._prefix_lists if family == "ipv6"},
+            _LIST_LABEL_BY_FAMILY["ip"]: {name for family, name in self._prefix_lists if family != "ipv6"},
+            _LIST_LABEL_BY_FAMILY["ipv6"]: {name for family, name in self._prefix_lists if family == "ipv6"},
             "route map": self._route_maps,
             "community list": self._community_lists,
             "AS path list": self._as_path_lists,
@@ -119,12 +125,12 @@ class Policies:
         near_names: dict[tuple[str, str], str | None] = {}
         for statement, kind, name in self._references:
             if name not in defined[kind]:
-                other_kind = _OTHER_FAMILY.get(kind, "")
+                other_kind = _OTHER_FAMILY_LABEL.get(kind, "")
                 other_family = other_kind if name in defined.get(other_kind, ()) else ""
                 if (kind, name) not in near_names and len(near_names) < MAX_COMPARED:
                     near_names[kind, name] = only_near_name(name, defined[kind])
                 near = near_names.get((kind, name))
-                undefined.append(Undefined(statement, kind, name, other_family, near))
+                undefined.append(UndefinedReference(statement, kind, name, other_family, near))
         return undefined
 
     def fields(self) -> dict[str, Any]:
@@ -150,7 +156,9 @@ class Policies:
     def _assign_sequence(self, sequence: int | None, object_kind: str, name: str, family: str = "") -> int:
         """Return the number of a rule of a list: the one that it states, else the next after the largest so far."""
         last = self._last.get((object_kind, family, name), 0)
-        number_of_rule = sequence or last // _STEP * _STEP + _STEP
+        number_of_rule = (
+            sequence or last // _PREFIX_LIST_SEQUENCE_STEP * _PREFIX_LIST_SEQUENCE_STEP + _PREFIX_LIST_SEQUENCE_STEP
+        )
         self._last[object_kind, family, name] = max(number_of_rule, last)
         return number_of_rule
 
@@ -160,12 +168,13 @@ class Policies:
         rule_words = rule_words[:-2]
         sequence = 0
         if rule_words[:1] == ["seq"] and len(rule_words) > 1:
-            sequence, rule_words = number(rule_words[1]), rule_words[2:]
+            sequence, rule_words = checked_number(rule_words[1]), rule_words[2:]
         if len(rule_words) not in (2, 4, 6):
             raise NotUnderstood
         action_word, prefix, *bounds = rule_words
         limits = {
-            word: number(length, most=_MAX_LENGTH) for word, length in zip(bounds[::2], bounds[1::2], strict=True)
+            word: checked_number(length, most=_MAX_LENGTH)
+            for word, length in zip(bounds[::2], bounds[1::2], strict=True)
         }
         if set(limits) - {"ge", "le"}:
             raise NotUnderstood
@@ -173,7 +182,7 @@ class Policies:
         sequence = self._assign_sequence(sequence, "prefix list", name, family)
         rules[sequence] = PrefixRule(
             sequence=sequence,
-            action=action(action_word),
+            action=checked_action(action_word),
             prefix=_parse_prefix_or_any(prefix),
             ge=limits.get("ge"),
             le=limits.get("le"),
@@ -184,7 +193,7 @@ class Policies:
         _, _, *rule_words = statement.words
         style = rule_words[0] if rule_words else ""
         if style not in ("standard", "expanded"):
-            style = "standard" if number(style) < _FIRST_EXPANDED else "expanded"
+            style = "standard" if checked_number(style) < _FIRST_EXPANDED else "expanded"
             rule_words.insert(0, style)
         name, sequence, said, communities = _parse_list_line(rule_words[1:])
         if name in self._community_lists and (style == "expanded") != (name in self._expanded):
@@ -204,7 +213,7 @@ class Policies:
         expression = " ".join(words)
         rules = self._as_path_lists.setdefault(name, {})
         rules[self._assign_sequence(sequence, "AS path list", name)] = said, expression
-        if policy_values.path_expression(expression) is None:
+        if policy_values.parse_as_path_expression(expression) is None:
             self._others.append(statement)
 
     def route_map(self, statement: Statement) -> None:
@@ -213,11 +222,11 @@ class Policies:
         An unknown command is kept, which prevents reading the entry as more than it is.
         """
         _, name, word, place = statement.words
-        sequence, verdict = number(place), action(word)
+        sequence, verdict = checked_number(place), checked_action(word)
         entry: dict[str, dict[str, str]] = {"match": {}, "set": {}}
         for child in statement.children:
             remaining_statements: list[Statement] = []
-            understood(
+            read_or_keep_line(
                 child, lambda command: self._read_entry_command(command, sequence, verdict, entry), remaining_statements
             )
             for unknown_statement in remaining_statements:
@@ -241,21 +250,21 @@ class Policies:
         kind, _, remainder = statement.text.partition(" ")
         if kind == "description":
             return
-        if kind in GOES or kind == "continue":
+        if kind in ROUTE_MAP_FLOW_COMMANDS or kind == "continue":
             goes = self._read_route_flow(statement)
             if what == "deny" and "on-match" in goes:  # bgpd refuses it: a route that is denied goes nowhere
                 self._others.append(statement)
                 return
-            if "on-match" in goes and not policy_values.goes_on(sequence, goes["on-match"]):
+            if "on-match" in goes and not policy_values.is_valid_goto(sequence, goes["on-match"]):
                 self._others.append(statement)
             entry["set"] |= goes
             return
-        attributes = {"match": MATCHES, "set": SETS}.get(kind, ())
+        attributes = {"match": ROUTE_MAP_MATCHES, "set": ROUTE_MAP_SETS}.get(kind, ())
         attribute = next(iter([name for name in attributes if remainder.startswith(f"{name} ")]), None)
         if attribute is None:
             raise NotUnderstood
         value = remainder[len(attribute) + 1 :]
-        if not policy_values.computable("match" if kind == "match" else "set", attribute, value):
+        if not policy_values.is_computable("match" if kind == "match" else "set", attribute, value):
             self._others.append(statement)
         self._record_list_reference(statement, attribute, value)
         _replace_attribute(entry[kind], attribute, value)
@@ -263,7 +272,7 @@ class Policies:
     def _record_list_reference(self, match: Statement, attribute: str, value: str) -> None:
         """Keep that a command of a route map names a list, if it does."""
         if attribute.endswith("prefix-list"):
-            self.refer(match, _PREFIXES[attribute.partition(" ")[0]], value)
+            self.refer(match, _LIST_LABEL_BY_FAMILY[attribute.partition(" ")[0]], value)
         elif match.starts("match", "community"):
             self.refer(match, "community list", value.split()[0])
         elif match.starts("match", "as-path"):
@@ -289,9 +298,9 @@ def _parse_list_line(words: Sequence[str]) -> tuple[str, int | None, Action, tup
     """Return a list's name, the number of its line, if it has one, the line's action, and its arguments."""
     match words:
         case (name, "seq", place, said, *rest) if rest:
-            return name, number(place), action(said), tuple(rest)
+            return name, checked_number(place), checked_action(said), tuple(rest)
         case (name, said, *rest) if rest:
-            return name, None, action(said), tuple(rest)
+            return name, None, checked_action(said), tuple(rest)
     raise NotUnderstood
 
 
@@ -303,7 +312,7 @@ def _replace_attribute(values_by_attribute: dict[str, str], attribute: str, valu
 
 def _parse_prefix_or_any(word: str) -> str:
     """Return the match of a prefix list rule: a prefix or `any`; raise NotUnderstood for any other word."""
-    return word if word == ANY else prefix_in(word)
+    return word if word == ANY_PREFIX_WORD else prefix_in(word)
 
 
 def _rules_in_order(rules: dict[int, Any]) -> tuple[Any, ...]:

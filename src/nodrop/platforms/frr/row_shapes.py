@@ -2,13 +2,15 @@
 
 from collections.abc import Callable
 
-from nodrop.platforms.frr.commands import VALUES, Row, Said
-from nodrop.platforms.frr.words import number
-from nodrop.platforms.kit.bindings import Binding, Refuses, Within
+from nodrop.platforms.frr.commands import VALUE_PLACEHOLDERS, CommandBinding, CommandValues
+from nodrop.platforms.frr.words import checked_number
+from nodrop.platforms.kit.bindings import Binding, NumberRangeCheck, RefusalCheck
 from nodrop.syntax.lines import NotUnderstood
 
 
-def flag_row(field: str, *frr_context: str, means: bool = True, refuses: tuple[Refuses, ...] = ()) -> Row:
+def flag_row(
+    field: str, *frr_context: str, means: bool = True, refuses: tuple[RefusalCheck, ...] = ()
+) -> CommandBinding:
     """Return the row of a command without a value, which means `means`; with `no`, the opposite."""
     words = frr_context[0].removesuffix(" ...")
     return Binding(
@@ -21,25 +23,27 @@ def flag_row(field: str, *frr_context: str, means: bool = True, refuses: tuple[R
 
 
 def value_row(
-    field: str, *frr_context: str, read: Callable[..., object] = str, refuses: tuple[Refuses, ...] = ()
-) -> Row:
+    field: str, *frr_context: str, read: Callable[..., object] = str, refuses: tuple[RefusalCheck, ...] = ()
+) -> CommandBinding:
     """Return the row of a command with one value, which `read` takes from its words."""
 
-    def decode(command: Said) -> object:
+    def decode(command: CommandValues) -> object:
         if not command.on:
             raise NotUnderstood
         return read(*command.values)
 
-    words = " ".join("{}" if word in VALUES else word for word in frr_context[0].split())
+    words = " ".join("{}" if word in VALUE_PLACEHOLDERS else word for word in frr_context[0].split())
     return Binding(
         field=field, where=frr_context, decode=decode, encode=lambda value, _: words.format(value), refuses=refuses
     )
 
 
-def number_row(field: str, frr_context: str, bounds: Within, *refusals: Refuses, bare: int = 0) -> Row:
+def number_row(
+    field: str, frr_context: str, bounds: NumberRangeCheck, *refusals: RefusalCheck, bare: int = 0
+) -> CommandBinding:
     """Return the row of a command with a number; without one, it means `bare`."""
 
     def read_number(word: str | None = None) -> int:
-        return bare if word is None else number(word, bounds.low, bounds.high)
+        return bare if word is None else checked_number(word, bounds.low, bounds.high)
 
     return value_row(field, frr_context, read=read_number, refuses=(bounds, *refusals))

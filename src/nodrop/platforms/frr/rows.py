@@ -1,9 +1,9 @@
 """How FRR states the fields of BGP: a row per field, in the order of writing the commands.
 
-The commands of `SESSION` and `CARRIED` follow `neighbor KEY`, in a process and in its address families. Those of
-`PROCESS` and `FAMILY` belong to a process and to its address families, those of `TOP` to no process. The reader, the
-writer, the places, the limits and the edits derive from the rows. The ranges are those of FRR (bgpd/bgp_vty.c): vtysh
-refuses a file with other values.
+The commands of `SESSION_COMMANDS` and `SESSION_FAMILY_COMMANDS` follow `neighbor KEY`, in a process and in its address
+families. Those of `PROCESS_COMMANDS` and `PROCESS_FAMILY_COMMANDS` belong to a process and to its address families,
+those of `TOP_LEVEL_COMMANDS` to no process. The reader, the writer, the places, the limits and the edits derive from
+the rows. The ranges are those of FRR (bgpd/bgp_vty.c): vtysh refuses a file with other values.
 """
 
 from collections.abc import Mapping
@@ -12,18 +12,18 @@ from ipaddress import IPv4Address
 from typing import Literal
 
 from nodrop.limits import MAX_32_BITS, MAX_DSCP
-from nodrop.model.addresses import is_prefix
+from nodrop.model.addresses import is_address_or_prefix
 from nodrop.model.routing import Aggregate, Bgp, BgpNeighbor, Ipv6Unicast
-from nodrop.platforms.frr.commands import Commands, Row, Said
-from nodrop.platforms.frr.local_as import LOCAL_AS
-from nodrop.platforms.frr.next_hop import NEXT_HOPS
+from nodrop.platforms.frr.commands import CommandBinding, CommandValues, FieldCommands
+from nodrop.platforms.frr.local_as import LOCAL_AS_BINDINGS
+from nodrop.platforms.frr.next_hop import NEXT_HOP_BINDINGS
 from nodrop.platforms.frr.row_shapes import flag_row, number_row, value_row
-from nodrop.platforms.frr.words import address, number, password_digest, prefix
-from nodrop.platforms.kit.bindings import Binding, Within, never
+from nodrop.platforms.frr.words import checked_address, checked_number, checked_prefix_or_address, password_digest
+from nodrop.platforms.kit.bindings import Binding, NumberRangeCheck, refuse_unless_default
 from nodrop.syntax.lines import NotUnderstood
 
 Family = Literal["ipv4", "ipv6"]
-FAMILIES: Mapping[tuple[str, ...], Family] = {
+FAMILY_BY_BLOCK_COMMAND: Mapping[tuple[str, ...], Family] = {
     ("address-family", "ipv4", "unicast"): "ipv4",
     ("address-family", "ipv4"): "ipv4",
     ("address-family", "ipv6", "unicast"): "ipv6",
@@ -40,36 +40,36 @@ def _encode_remote_as(asn: int | str, neighbor: BgpNeighbor) -> str:
     return f"{'interface ' if neighbor.interface else ''}remote-as {asn}"
 
 
-def _decode_asn(said: Said) -> int | str:
+def _decode_asn(said: CommandValues) -> int | str:
     if not said.on:
         raise NotUnderstood
     (word,) = said.values
-    return word if word in ("external", "internal") else number(word, 1)
+    return word if word in ("external", "internal") else checked_number(word, 1)
 
 
-def _text(*command_text: str) -> str:
+def _join_words(*command_text: str) -> str:
     return " ".join(command_text)
 
 
-def _decode_hold_time(said: Said) -> int | None:
-    return number(said.values[1]) if said.on else None
+def _decode_hold_time(said: CommandValues) -> int | None:
+    return checked_number(said.values[1]) if said.on else None
 
 
 def _encode_timers(hold_s: int, _: BgpNeighbor) -> str:
     return f"timers {hold_s // 3} {hold_s}"
 
 
-_PRIVATE: Mapping[str, str] = {
+_COMMAND_BY_PRIVATE_ASNS: Mapping[str, str] = {
     "remove": "remove-private-AS",
     "remove-all": "remove-private-AS all",
     "replace": "remove-private-AS replace-AS",
     "replace-all": "remove-private-AS all replace-AS",
 }
 """What is done with private AS numbers, and its command."""
-_PRIVATE_BY_WORDS = {command.partition(" ")[2]: private for private, command in _PRIVATE.items()}
+_PRIVATE_BY_WORDS = {command.partition(" ")[2]: private for private, command in _COMMAND_BY_PRIVATE_ASNS.items()}
 
 
-def _decode_private_as(said: Said) -> str | None:
+def _decode_private_as(said: CommandValues) -> str | None:
     private = _PRIVATE_BY_WORDS.get(" ".join(said.values))
     if private is None:
         raise NotUnderstood
@@ -86,11 +86,11 @@ def _default_policy_fault(policy: str | None, carried: BgpNeighbor | Ipv6Unicast
     return "there is no default route for it to be about" if alone else None
 
 
-def _decode_prefix_limit(said: Said) -> int | None:
+def _decode_prefix_limit(said: CommandValues) -> int | None:
     """Return the maximum number of prefixes of a session; the warning threshold (a share) takes nothing down."""
     if len(said.values) == 2:
-        number(said.values[1], 1, 100)
-    return number(said.values[0], 1, MAX_32_BITS) if said.on else None
+        checked_number(said.values[1], 1, 100)
+    return checked_number(said.values[0], 1, MAX_32_BITS) if said.on else None
 
 
 def _interface_multihop_fault(hops: int | None, neighbor: BgpNeighbor) -> str | None:
@@ -113,62 +113,67 @@ def _interface_next_hop_fault(on: bool, neighbor: BgpNeighbor) -> str | None:
     return "a session over an interface has it by itself" if on and neighbor.interface is not None else None
 
 
-_SESSION: tuple[Row, ...] = (
+_SESSION_BINDINGS: tuple[CommandBinding, ...] = (
     Binding(field="interface", where=("interface ...",)),
     Binding(
         field="remote_asn",
         where=("remote-as *",),
         decode=_decode_asn,
         encode=_encode_remote_as,
-        refuses=(Within(1, MAX_32_BITS),),
+        refuses=(NumberRangeCheck(1, MAX_32_BITS),),
     ),
-    value_row("description", "description **", read=_text),
+    value_row("description", "description **", read=_join_words),
     flag_row("bfd", "bfd", "bfd # # #", "bfd profile *", "bfd check-control-plane-failure ..."),
     Binding(
         field="hold_s",
         where=("timers # #",),
         decode=_decode_hold_time,
         encode=_encode_timers,
-        refuses=(Within(3, 65535, frozenset({0})),),
+        refuses=(NumberRangeCheck(3, 65535, frozenset({0})),),
     ),
     number_row(
-        "ebgp_multihop", "ebgp-multihop [*]", Within(1, 255), _interface_multihop_fault, bare=255
+        "ebgp_multihop", "ebgp-multihop [*]", NumberRangeCheck(1, 255), _interface_multihop_fault, bare=255
     ),  # bgpd/bgpd.h, MAXTTL
     flag_row("passive", "passive"),
-    *LOCAL_AS,
-    number_row("ttl_security_hops", "ttl-security hops *", Within(1, 254), _multihop_conflict, _interface_ttl_fault),
+    *LOCAL_AS_BINDINGS,
+    number_row(
+        "ttl_security_hops", "ttl-security hops *", NumberRangeCheck(1, 254), _multihop_conflict, _interface_ttl_fault
+    ),
     flag_row("connected_check", "disable-connected-check", means=False),
     Binding(
         field="password",
         where=("password **",),
         decode=lambda said: password_digest(" ".join(said.values)) if said.on else None,
-        refuses=(never("nodrop keeps no password, and writes none"),),
+        refuses=(refuse_unless_default("nodrop keeps no password, and writes none"),),
     ),
-    Binding(field="evpn", refuses=(never("nodrop does not write the address family of EVPN", default=False),)),
+    Binding(
+        field="evpn",
+        refuses=(refuse_unless_default("nodrop does not write the address family of EVPN", default=False),),
+    ),
     value_row("update_source", "update-source *"),
     flag_row("extended_next_hop", "capability extended-nexthop", refuses=(_interface_next_hop_fault,)),
     flag_row("enabled", "shutdown", "shutdown message ...", means=False),
 )
 
 
-_CARRIED: tuple[Row, ...] = (
+_SESSION_FAMILY_BINDINGS: tuple[CommandBinding, ...] = (
     flag_row("active", "activate"),
-    *NEXT_HOPS,
+    *NEXT_HOP_BINDINGS,
     flag_row("reflector_client", "route-reflector-client"),
-    number_row("allowas_in", "allowas-in [*]", Within(1, 10), bare=3),
+    number_row("allowas_in", "allowas-in [*]", NumberRangeCheck(1, 10), bare=3),
     value_row("import_prefix_list", "prefix-list * in"),
     value_row("export_prefix_list", "prefix-list * out"),
     value_row("import_policy", "route-map * in"),
     value_row("export_policy", "route-map * out"),
     value_row("import_path_list", "filter-list * in"),
     value_row("export_path_list", "filter-list * out"),
-    number_row("weight", "weight *", Within(0, 65535)),
+    number_row("weight", "weight *", NumberRangeCheck(0, 65535)),
     flag_row("as_override", "as-override"),
     Binding(
         field="private_asns",
         where=("remove-private-AS [*] [*]",),
         decode=_decode_private_as,
-        encode=lambda value, _: _PRIVATE[value],
+        encode=lambda value, _: _COMMAND_BY_PRIVATE_ASNS[value],
     ),
     Binding(
         field="default_originate",
@@ -188,10 +193,10 @@ _CARRIED: tuple[Row, ...] = (
         where=("maximum-prefix #", "maximum-prefix # #"),
         decode=_decode_prefix_limit,
         encode=lambda value, _: f"maximum-prefix {value}",
-        refuses=(Within(1, MAX_32_BITS),),
+        refuses=(NumberRangeCheck(1, MAX_32_BITS),),
     ),
 )
-NAMED_BY: Mapping[str, Mapping[Family, str]] = {
+LIST_KINDS_BY_COMMAND: Mapping[str, Mapping[Family, str]] = {
     "route-map": {"ipv4": "route map", "ipv6": "route map"},
     "prefix-list": {"ipv4": "IPv4 prefix list", "ipv6": "IPv6 prefix list"},
     "filter-list": {"ipv4": "AS path list", "ipv6": "AS path list"},
@@ -199,33 +204,33 @@ NAMED_BY: Mapping[str, Mapping[Family, str]] = {
 """The commands of a session whose first value is the name of a list or map, and its kind in each address family."""
 
 
-def behind_interface(line_words: tuple[str, ...]) -> tuple[str, ...]:
+def words_behind_interface(line_words: tuple[str, ...]) -> tuple[str, ...]:
     """Return the rest of a session command behind `interface`: `neighbor PORT interface v6only remote-as 65000`."""
     return line_words[2:] if line_words[1:2] == ("v6only",) else line_words[1:]
 
 
-LEFT_TO_GROUP = frozenset({"enabled", "passive", "connected_check"})
+GROUP_DEFAULT_FLAGS = frozenset({"enabled", "passive", "connected_check"})
 """Flags of a session that `no` leaves to its peer group (bgpd/bgpd.c, peer_flag_modify)."""
-ONE_OF = frozenset({"ebgp_multihop", "ttl_security_hops"})
+EXCLUSIVE_HOP_FIELDS = frozenset({"ebgp_multihop", "ttl_security_hops"})
 """Fields of which bgpd takes the first that is stated, and refuses the other."""
-OWN = frozenset({"address", "interface", "description"})
+FIELDS_NOT_INHERITED = frozenset({"address", "interface", "description"})
 """What a member does not inherit from its peer group."""
 
 # Of processes
 
 
 def _router_id_fault(value: str | None, _: object) -> str | None:
-    fits = value is None or (":" not in value and "/" not in value and is_prefix(value))
+    fits = value is None or (":" not in value and "/" not in value and is_address_or_prefix(value))
     return None if fits else f"{value} is not an address of IPv4"
 
 
 def _parse_cluster_id(word: str) -> str:
     """Return the id of a cluster, which may be stated as a number."""
-    return address(word) if "." in word else str(IPv4Address(number(word, 1, MAX_32_BITS)))
+    return checked_address(word) if "." in word else str(IPv4Address(checked_number(word, 1, MAX_32_BITS)))
 
 
 def _prefix_fault(networks: tuple[str, ...], _: object) -> str | None:
-    wrong = next((network for network in networks if not is_prefix(network)), None)
+    wrong = next((network for network in networks if not is_address_or_prefix(network)), None)
     return None if wrong is None else f"{wrong} is not a prefix"
 
 
@@ -234,29 +239,29 @@ def _network_order_fault(networks: tuple[str, ...], _: object) -> str | None:
     return None if ordered else "those of IPv6 are written behind those of IPv4"
 
 
-def _head(asn: int, bgp: Bgp) -> str:
+def _router_bgp_line(asn: int, bgp: Bgp) -> str:
     return f"router bgp {asn}{f' vrf {bgp.vrf}' if bgp.vrf else ''}"
 
 
-def _equal_paths_row(field: str, words: str = "maximum-paths *") -> Row:
+def _equal_paths_row(field: str, words: str = "maximum-paths *") -> CommandBinding:
     """Return the row of equal paths: more are read than SONiC's bgpd takes (MULTIPATH_NUM), for others take more."""
-    return value_row(field, words, read=number, refuses=(Within(1, 514),))
+    return value_row(field, words, read=checked_number, refuses=(NumberRangeCheck(1, 514),))
 
 
-def _seconds_row(field: str, words: str, most: int) -> Row:
+def _seconds_row(field: str, words: str, most: int) -> CommandBinding:
     """Return the row of a time in seconds, which `no` leaves to the daemon."""
     return Binding(
         field=field,
         where=(f"{words} *",),
-        decode=lambda said: number(said.values[0], 0, most) if said.on else None,
+        decode=lambda said: checked_number(said.values[0], 0, most) if said.on else None,
         encode=lambda value, _: f"{words} {value}",
-        refuses=(Within(0, most),),
+        refuses=(NumberRangeCheck(0, most),),
     )
 
 
-def _distances_row(field: str) -> Row:
+def _distances_row(field: str) -> CommandBinding:
     def parse_number(*words: str) -> tuple[int, ...]:
-        return tuple(number(word, 1, 255) for word in words)
+        return tuple(checked_number(word, 1, 255) for word in words)
 
     def refuses(value: tuple[int, int, int] | None, _: object) -> str | None:
         within = value is None or all(1 <= distance <= 255 for distance in value)
@@ -268,7 +273,7 @@ def _distances_row(field: str) -> Row:
     )
 
 
-def _installed_policy_row(field: str, family: str) -> Row:
+def _installed_policy_row(field: str, family: str) -> CommandBinding:
     """Return the row of the route map that zebra asks of routes of the default VRF."""
 
     def refuses(name: str | None, bgp: Bgp) -> str | None:
@@ -277,12 +282,14 @@ def _installed_policy_row(field: str, family: str) -> Row:
     return value_row(field, f"{family} protocol bgp route-map *", refuses=(refuses,))
 
 
-def aggregate(line_words: tuple[str, ...]) -> Aggregate:
+def parse_aggregate(line_words: tuple[str, ...]) -> Aggregate:
     """Return the aggregate that words behind `aggregate-address` state; NotUnderstood for any other word."""
     if not line_words or not {"summary-only", "as-set"}.issuperset(line_words[1:]):
         raise NotUnderstood
     return Aggregate(
-        prefix=prefix(line_words[0]), summary_only="summary-only" in line_words, as_set="as-set" in line_words
+        prefix=checked_prefix_or_address(line_words[0]),
+        summary_only="summary-only" in line_words,
+        as_set="as-set" in line_words,
     )
 
 
@@ -297,14 +304,14 @@ def _aggregate_fault(aggregates: tuple[Aggregate, ...], _: object) -> str | None
     return again or _prefix_fault(names, _) or _network_order_fault(names, _)
 
 
-_PROCESS: tuple[Row, ...] = (
+_PROCESS_BINDINGS: tuple[CommandBinding, ...] = (
     Binding(
         field="asn",
         where=("router bgp *", "router bgp * vrf ..."),
-        encode=_head,
-        refuses=(Within(1, MAX_32_BITS),),
+        encode=_router_bgp_line,
+        refuses=(NumberRangeCheck(1, MAX_32_BITS),),
     ),
-    value_row("router_id", "bgp router-id *", read=address, refuses=(_router_id_fault,)),
+    value_row("router_id", "bgp router-id *", read=checked_address, refuses=(_router_id_fault,)),
     value_row("cluster_id", "bgp cluster-id *", read=_parse_cluster_id, refuses=(_router_id_fault,)),
     flag_row("default_ipv4_unicast", "bgp default ipv4-unicast"),
     flag_row("requires_policy", "bgp ebgp-requires-policy"),
@@ -312,9 +319,9 @@ _PROCESS: tuple[Row, ...] = (
     Binding(
         field="default_preference",
         where=("bgp default local-preference *",),
-        decode=lambda said: number(said.values[0]) if said.on else None,
+        decode=lambda said: checked_number(said.values[0]) if said.on else None,
         encode=lambda value, _: f"bgp default local-preference {value}",
-        refuses=(Within(0, MAX_32_BITS),),
+        refuses=(NumberRangeCheck(0, MAX_32_BITS),),
     ),
     flag_row("always_compare_med", "bgp always-compare-med"),
     flag_row(
@@ -329,23 +336,25 @@ _PROCESS: tuple[Row, ...] = (
     flag_row("preserve_forwarding", "bgp graceful-restart preserve-fw-state"),
     _seconds_row("select_defer_s", "bgp graceful-restart select-defer-time", 3600),
     flag_row("graceful_shutdown", "bgp graceful-shutdown"),
-    number_row("maximum_med", "bgp max-med administrative [*]", Within(0, MAX_32_BITS), bare=4294967294),
+    number_row("maximum_med", "bgp max-med administrative [*]", NumberRangeCheck(0, MAX_32_BITS), bare=4294967294),
     Binding(field="aggregates", where=("aggregate-address *", "aggregate-address * ..."), refuses=(_aggregate_fault,)),
     Binding(field="networks", where=("network *",), refuses=(_prefix_fault, _network_order_fault)),
 )
-_EVERY_SESSION = tuple(replace(row, where=("timers bgp # #",)) for row in _SESSION if row.where == ("timers # #",))
+_EVERY_SESSION_BINDINGS = tuple(
+    replace(row, where=("timers bgp # #",)) for row in _SESSION_BINDINGS if row.where == ("timers # #",)
+)
 """Commands of a process that state a field of all its sessions."""
-_EVERY_SESSION_IPV6: tuple[Row, ...] = (flag_row("active", "bgp default ipv6-unicast"),)
+_EVERY_SESSION_IPV6_BINDINGS: tuple[CommandBinding, ...] = (flag_row("active", "bgp default ipv6-unicast"),)
 
-SESSION = Commands(BgpNeighbor, _SESSION)
-CARRIED = Commands(BgpNeighbor, _CARRIED)
-OF_SESSION = Commands(BgpNeighbor, (*_SESSION, *_CARRIED))
+SESSION_COMMANDS = FieldCommands(BgpNeighbor, _SESSION_BINDINGS)
+SESSION_FAMILY_COMMANDS = FieldCommands(BgpNeighbor, _SESSION_FAMILY_BINDINGS)
+ALL_SESSION_COMMANDS = FieldCommands(BgpNeighbor, (*_SESSION_BINDINGS, *_SESSION_FAMILY_BINDINGS))
 """All commands of a session: FRR takes those of IPv4 unicast in the process, too."""
-PROCESS = Commands(Bgp, _PROCESS)
-EVERY_SESSION = Commands(BgpNeighbor, _EVERY_SESSION)
-EVERY_SESSION_IPV6 = Commands(Ipv6Unicast, _EVERY_SESSION_IPV6)
-FAMILY: Mapping[Family, Commands] = {
-    "ipv4": Commands(
+PROCESS_COMMANDS = FieldCommands(Bgp, _PROCESS_BINDINGS)
+EVERY_SESSION_COMMANDS = FieldCommands(BgpNeighbor, _EVERY_SESSION_BINDINGS)
+EVERY_SESSION_IPV6_COMMANDS = FieldCommands(Ipv6Unicast, _EVERY_SESSION_IPV6_BINDINGS)
+PROCESS_FAMILY_COMMANDS: Mapping[Family, FieldCommands] = {
+    "ipv4": FieldCommands(
         Bgp,
         (
             _equal_paths_row("maximum_paths"),
@@ -353,7 +362,7 @@ FAMILY: Mapping[Family, Commands] = {
             _distances_row("distances"),
         ),
     ),
-    "ipv6": Commands(
+    "ipv6": FieldCommands(
         Bgp,
         (
             _equal_paths_row("maximum_paths_ipv6"),
@@ -362,26 +371,35 @@ FAMILY: Mapping[Family, Commands] = {
         ),
     ),
 }
-INSTALLED = Commands(
+ZEBRA_COMMANDS = FieldCommands(
     Bgp, (_installed_policy_row("installed_policy", "ip"), _installed_policy_row("installed_policy_ipv6", "ipv6"))
 )
 """Commands of zebra, outside any BGP process."""
-TOP = Commands(Bgp, (number_row("session_dscp", "bgp session-dscp *", Within(0, MAX_DSCP)),))
-OF_PROCESS = Commands(Bgp, (row for commands in (PROCESS, *FAMILY.values(), INSTALLED, TOP) for row in commands.rows))
+TOP_LEVEL_COMMANDS = FieldCommands(
+    Bgp, (number_row("session_dscp", "bgp session-dscp *", NumberRangeCheck(0, MAX_DSCP)),)
+)
+ALL_PROCESS_COMMANDS = FieldCommands(
+    Bgp,
+    (
+        row
+        for commands in (PROCESS_COMMANDS, *PROCESS_FAMILY_COMMANDS.values(), ZEBRA_COMMANDS, TOP_LEVEL_COMMANDS)
+        for row in commands.rows
+    ),
+)
 """All commands that state fields of a process."""
 
 
-def states_of_session(field: str, line_words: tuple[str, ...]) -> bool:
+def is_session_field_command(field: str, line_words: tuple[str, ...]) -> bool:
     """Whether a command, with `neighbor KEY` and perhaps `no`, states a field of the session."""
     start = 1 if line_words[0] == "no" else 0
     setting = line_words[start + 2 :]
-    inner = behind_interface(setting) if setting[:1] == ("interface",) else setting
-    return OF_SESSION.states(field, (*line_words[:start], *setting)) or OF_SESSION.states(
+    inner = words_behind_interface(setting) if setting[:1] == ("interface",) else setting
+    return ALL_SESSION_COMMANDS.states(field, (*line_words[:start], *setting)) or ALL_SESSION_COMMANDS.states(
         field, (*line_words[:start], *inner)
     )
 
 
-def of_session(key: str, command_text: str) -> str:
+def format_session_command(key: str, command_text: str) -> str:
     """Return a command of a session, or of a peer group, from its words behind the name."""
     taken_back = command_text.startswith("no ")
     return f"no neighbor {key} {command_text[3:]}" if taken_back else f"neighbor {key} {command_text}"
@@ -389,9 +407,9 @@ def of_session(key: str, command_text: str) -> str:
 
 def session_lines(key: str, session: BgpNeighbor) -> list[str]:
     """Return the commands of a session in its process; for a peer group, give the group's name as the key."""
-    return [of_session(key, words) for words in SESSION.lines(session)]
+    return [format_session_command(key, words) for words in SESSION_COMMANDS.lines(session)]
 
 
-def carried_lines(key: str, carried: BgpNeighbor | Ipv6Unicast, *, by_default: object) -> list[str]:
+def session_family_lines(key: str, carried: BgpNeighbor | Ipv6Unicast, *, by_default: object) -> list[str]:
     """Return the commands of a session in an address family, which it carries `by_default` if no command states it."""
-    return [of_session(key, words) for words in CARRIED.lines(carried, active=by_default)]
+    return [format_session_command(key, words) for words in SESSION_FAMILY_COMMANDS.lines(carried, active=by_default)]

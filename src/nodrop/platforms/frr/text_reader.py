@@ -6,23 +6,23 @@ from dataclasses import dataclass, field
 
 from nodrop.limits import MAX_DISTANCE
 from nodrop.model.routing import Bgp, StaticRoute
-from nodrop.model.subject import natural
+from nodrop.model.subject import natural_sort_key
 from nodrop.model.values import replace_fields
 from nodrop.platforms.frr import rows as frr_rows
 from nodrop.platforms.frr.bgp import Process
-from nodrop.platforms.frr.harmless import Block, harmless
-from nodrop.platforms.frr.policies import Policies, Undefined
-from nodrop.platforms.frr.words import number, without_no
-from nodrop.platforms.frr.words import prefix as prefix_in
-from nodrop.syntax.frr import Statement, parse
-from nodrop.syntax.lines import NotUnderstood, understood
+from nodrop.platforms.frr.harmless import BlockKind, find_harmless_row
+from nodrop.platforms.frr.policies import Policies, UndefinedReference
+from nodrop.platforms.frr.words import checked_number, strip_no_word
+from nodrop.platforms.frr.words import checked_prefix_or_address as prefix_in
+from nodrop.syntax.frr import Statement, parse_frr
+from nodrop.syntax.lines import NotUnderstood, read_or_keep_line
 
-ADDRESSES = (("ip", "address"), ("ipv6", "address"))
+ADDRESS_COMMANDS = (("ip", "address"), ("ipv6", "address"))
 """How commands begin that give an interface an address."""
 TRADITIONAL, DATACENTER = "traditional", "datacenter"
 """FRR's profiles of defaults: the first is its own, the second Cumulus Linux's."""
-_VERSION = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})")
-_POLICIES_SINCE = (7, 4)
+_VERSION_PATTERN = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})")
+_POLICIES_REQUIRED_SINCE = (7, 4)
 """The release since which sessions to other ASes ask for policies, and networks for routes (bgpd/bgp_vty.c)."""
 
 _LISTS_OF_BGP_SINCE = (7, 3)
@@ -38,7 +38,7 @@ class Routing:
     static_routes: tuple[StaticRoute, ...] = ()
     hostname: str | None = None
     not_understood: list[Statement] = field(default_factory=list)
-    undefined: list[Undefined] = field(default_factory=list)
+    undefined: list[UndefinedReference] = field(default_factory=list)
     """(command, kind, name) of every reference to a list or map that is not there."""
     shut: dict[str, Statement] = field(default_factory=dict)
     """The interfaces that zebra takes down, and the commands that say so."""
@@ -60,7 +60,7 @@ def read_frr(config_text: str, profile: str = TRADITIONAL, *, addressed: bool = 
 class _Reader:
     def __init__(self, text: str, profile: str, *, addressed: bool) -> None:
         self._addressed = addressed
-        self._top = parse(text)
+        self._top = parse_frr(text)
         self._result = Routing()
         self._policies = Policies(self._result.not_understood)
         self._routes: list[StaticRoute] = []
@@ -74,13 +74,13 @@ class _Reader:
     def build_routing(self) -> Routing:
         result = self._result
         for statement in self._top:
-            understood(statement, self._read_statement, result.not_understood)
+            read_or_keep_line(statement, self._read_statement, result.not_understood)
         shared = self._policies.fields() | self._shared if self._processes else {}
         bgps = {vrf: process.bgp(shared, drained=self._drained) for vrf, process in self._processes.items()}
         result.bgp = bgps.pop(None, None)
         if result.bgp is not None:
             result.bgp = replace_fields(result.bgp, **self._installed)
-        result.vrf_bgp = tuple(bgp for _, bgp in sorted(bgps.items(), key=lambda pair: natural(pair[0] or "")))
+        result.vrf_bgp = tuple(bgp for _, bgp in sorted(bgps.items(), key=lambda pair: natural_sort_key(pair[0] or "")))
         result.static_routes = tuple(self._routes)
         around = dict(_find_enclosing_blocks(self._top)) if (undefined := self._policies.undefined()) else {}
         result.undefined = [each._replace(within=around.get(id(each.statement), ())) for each in undefined]
@@ -91,9 +91,9 @@ class _Reader:
         words = statement.words
         if (read := _reader_of(words)) is not None:
             read(self, statement)
-        elif (shared := frr_rows.TOP.read(words, True)) is not None:
+        elif (shared := frr_rows.TOP_LEVEL_COMMANDS.read(words, True)) is not None:
             self._shared |= shared
-        elif (installed := frr_rows.INSTALLED.read(words, True)) is not None:
+        elif (installed := frr_rows.ZEBRA_COMMANDS.read(words, True)) is not None:
             self._installed |= installed
             self._policies.refer(statement, "route map", words[-1])
         else:
@@ -105,7 +105,9 @@ class _Reader:
     def _read_vrf(self, statement: Statement) -> None:
         _, name = statement.words
         for child in statement.children:
-            understood(child, lambda inner: self._read_static_route(inner.words, name), self._result.not_understood)
+            read_or_keep_line(
+                child, lambda inner: self._read_static_route(inner.words, name), self._result.not_understood
+            )
 
     def _read_process(self, statement: Statement) -> None:
         self._process(statement.words[2:]).read_statements(statement.children)
@@ -116,14 +118,16 @@ class _Reader:
     def _read_interface(self, statement: Statement) -> None:
         name = "".join(statement.words[1:2])
         for child in statement.children:
-            understood(child, lambda inner: self._read_interface_command(inner, name), self._result.not_understood)
+            read_or_keep_line(
+                child, lambda inner: self._read_interface_command(inner, name), self._result.not_understood
+            )
 
     def _read_no_forwarding(self, statement: Statement) -> None:
         self._result.forwards_not.append(statement)
 
     def _read_bfd(self, statement: Statement) -> None:
         for child in statement.children:
-            understood(child, self._read_bfd_profile, self._result.not_understood)
+            read_or_keep_line(child, self._read_bfd_profile, self._result.not_understood)
 
     def _read_hostname(self, statement: Statement) -> None:
         _, self._result.hostname = statement.words
@@ -136,9 +140,9 @@ class _Reader:
             _require_harmless("top", statement.words)
 
     def _read_version(self, statement: Statement) -> None:
-        if match := _VERSION.match("".join(statement.words[2:3])):
+        if match := _VERSION_PATTERN.match("".join(statement.words[2:3])):
             self._release = int(match[1]), int(match[2])
-            self._old = self._release < _POLICIES_SINCE
+            self._old = self._release < _POLICIES_REQUIRED_SINCE
         else:
             _require_harmless("top", statement.words)
 
@@ -177,13 +181,13 @@ class _Reader:
         if vrf not in self._processes:
             traditional = self._profile == TRADITIONAL
             bgp = Bgp(
-                asn=number(asn, 1),
+                asn=checked_number(asn, 1),
                 vrf=vrf,
                 requires_policy=traditional and not self._old,
                 import_check=not (traditional and self._old),
             )
             self._processes[vrf] = Process(bgp, self._policies, self._result.not_understood)
-        if self._processes[vrf].asn != number(asn, 1):
+        if self._processes[vrf].asn != checked_number(asn, 1):
             raise NotUnderstood
         return self._processes[vrf]
 
@@ -198,7 +202,7 @@ class _Reader:
                 case ["vrf", own, *options]:
                     vrf = own
                 case [word, *options] if word.isdecimal():
-                    distance = number(word, 1, MAX_DISTANCE)
+                    distance = checked_number(word, 1, MAX_DISTANCE)
                 case _:
                     raise NotUnderstood
         route = StaticRoute(prefix=prefix_in(prefix), next_hop=next_hop, vrf=vrf, distance=distance)
@@ -212,39 +216,39 @@ class _Reader:
             case _:
                 raise NotUnderstood
         for child in statement.children:
-            words, on = without_no(child.words)
-            if harmless("bfd profile", words, on) is None:
+            words, on = strip_no_word(child.words)
+            if find_harmless_row("bfd profile", words, on) is None:
                 self._result.not_understood.append(child)
 
     def _read_interface_command(self, statement: Statement, name: str) -> None:
         """Read a command of an interface: of `shutdown` and `no shutdown` the last one counts."""
-        words, on = without_no(statement.words)
+        words, on = strip_no_word(statement.words)
         if words == ("shutdown",):
             statements, before = (self._result.shut, self._result.raised)[:: 1 if on else -1]
             before.pop(name, None)
             statements[name] = statement
             return
-        if self._addressed and words[:2] in ADDRESSES:
+        if self._addressed and words[:2] in ADDRESS_COMMANDS:
             return
-        if harmless("interface", words, on) is None:
+        if find_harmless_row("interface", words, on) is None:
             raise NotUnderstood
 
 
-def _require_harmless(block: Block, words: tuple[str, ...]) -> None:
+def _require_harmless(block: BlockKind, words: tuple[str, ...]) -> None:
     """Raise NotUnderstood unless a statement of a block is one that is known to mean nothing to the model."""
-    if harmless(block, *without_no(words)) is None:
+    if find_harmless_row(block, *strip_no_word(words)) is None:
         raise NotUnderstood
 
 
 def _reader_of(words: tuple[str, ...]) -> Callable[[_Reader, Statement], None] | None:
     for length in (3, 2, 1):
-        number_of_words, read = _READERS.get(words[:length], (None, None))
+        number_of_words, read = _READER_BY_COMMAND.get(words[:length], (None, None))
         if read is not None and number_of_words in (None, len(words)):
             return read
     return None
 
 
-_READERS: Mapping[tuple[str, ...], tuple[int | None, Callable[[_Reader, Statement], None]]] = {
+_READER_BY_COMMAND: Mapping[tuple[str, ...], tuple[int | None, Callable[[_Reader, Statement], None]]] = {
     ("ip", "prefix-list"): (None, _Reader._read_prefix_list),
     ("ipv6", "prefix-list"): (None, _Reader._read_prefix_list),
     ("bgp", "community-list"): (None, _Reader._read_community_list),

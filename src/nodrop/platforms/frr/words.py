@@ -4,29 +4,29 @@ from hashlib import blake2b
 from typing import Literal
 
 from nodrop.limits import MAX_32_BITS
-from nodrop.model.addresses import is_prefix
+from nodrop.model.addresses import is_address_or_prefix
 from nodrop.syntax.lines import NotUnderstood
-from nodrop.units import whole_number
+from nodrop.units import parse_whole_number
 
 
-def number(word: str, min_value: int = 0, most: int = MAX_32_BITS) -> int:
+def checked_number(word: str, min_value: int = 0, most: int = MAX_32_BITS) -> int:
     """Return the decimal number of a word; raise NotUnderstood where it is no number that FRR takes."""
-    integer = whole_number(word, most)
+    integer = parse_whole_number(word, most)
     if integer is None or integer < min_value:
         raise NotUnderstood
     return integer
 
 
-def prefix(word: str) -> str:
+def checked_prefix_or_address(word: str) -> str:
     """Return a word that is a prefix, or an address alone; NotUnderstood for any other."""
-    if not is_prefix(word):
+    if not is_address_or_prefix(word):
         raise NotUnderstood
     return word
 
 
-def address(word: str) -> str:
+def checked_address(word: str) -> str:
     """Return a word that is an address; NotUnderstood for any other."""
-    if "/" in word or not is_prefix(word):
+    if "/" in word or not is_address_or_prefix(word):
         raise NotUnderstood
     return word
 
@@ -36,12 +36,12 @@ def password_digest(password: str) -> str:
     return blake2b(password.encode(), digest_size=2).hexdigest()
 
 
-def without_no(line_words: tuple[str, ...]) -> tuple[tuple[str, ...], bool]:
+def strip_no_word(line_words: tuple[str, ...]) -> tuple[tuple[str, ...], bool]:
     """Return the words of a command without `no`, and whether there was none."""
     return (line_words[1:], False) if line_words[0] == "no" and len(line_words) > 1 else (line_words, True)
 
 
-def action(word: str) -> Literal["permit", "deny"]:
+def checked_action(word: str) -> Literal["permit", "deny"]:
     """Return a rule's action on matches, permit or deny; raise NotUnderstood where the word is neither."""
     if word == "permit":
         return "permit"
@@ -50,6 +50,6 @@ def action(word: str) -> Literal["permit", "deny"]:
     raise NotUnderstood
 
 
-def is_address(key: str) -> bool:
+def is_neighbor_address(key: str) -> bool:
     """Whether FRR takes a neighbor's name for an address rather than an interface."""
     return ":" in key or (key.replace(".", "").isdecimal() and key.isascii())

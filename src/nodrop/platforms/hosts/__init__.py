@@ -6,60 +6,61 @@ from pathlib import Path
 
 from nodrop.errors import InputProblems, Problem
 from nodrop.model.nics import Nic
-from nodrop.model.reading import HostReading, Note, Place, Remark, Source
+from nodrop.model.reading import FilePlace, HostReading, Note, Remark, Source
 from nodrop.model.subject import Subject
 from nodrop.platforms.hosts import boot, commands, firmware, modprobe, nvme, pcie, qos_output, sriov, template
-from nodrop.platforms.hosts.facts import Fact, Form, Parsed
-from nodrop.syntax.comments import Syntax
-from nodrop.syntax.places import decode
+from nodrop.platforms.hosts.facts import HostFileContent, HostFileKind, NicFact
+from nodrop.syntax.comments import CommentSyntax
+from nodrop.syntax.places import decode_utf8
 
-_FORMS = (
-    template.FORM, sriov.FORM, firmware.FORM, firmware.REGISTER, qos_output.FORM, pcie.FORM, commands.FORM, boot.FORM,
-    modprobe.FORM, nvme.SECTIONS, nvme.ARGUMENTS,
+_FILE_KINDS = (
+    template.FILE_KIND, sriov.FILE_KIND, firmware.FILE_KIND, firmware.REGISTER_DUMP_FILE_KIND,
+    qos_output.FILE_KIND, pcie.FILE_KIND, commands.FILE_KIND, boot.FILE_KIND, modprobe.FILE_KIND,
+    nvme.FABRICS_FILE_KIND, nvme.DISCOVERY_FILE_KIND,
 )  # fmt: skip
-_SUFFIXES = (
+_HOST_FILE_SUFFIXES = (
     "", ".txt", ".out", ".log", ".conf", ".cfg", ".sh", ".env", ".yaml", ".yml", ".service", ".rules", ".sbatch",
     ".slurm",
 )  # fmt: skip
-FOLDER = "hosts"
-COMMENTS: Mapping[str, Syntax] = {".yaml": "yaml", ".yml": "yaml", "": "shell"}
+HOSTS_FOLDER = "hosts"
+COMMENTS: Mapping[str, CommentSyntax] = {".yaml": "yaml", ".yml": "yaml", "": "shell"}
 """By how their names end, how files have comments."""
-_HEAD = 65_536
+_HEAD_CHARACTERS = 65_536
 """In how many characters a file shows its form."""
-MAX_BYTES = 4_000_000
+MAX_HOST_FILE_BYTES = 4_000_000
 """What a file of a host may hold."""
 
 
-def may_be(suffix: str) -> bool:
+def may_be_host_file(suffix: str) -> bool:
     """Whether a file with such an ending is looked at in a folder."""
-    return suffix in _SUFFIXES
+    return suffix in _HOST_FILE_SUFFIXES
 
 
-def name_of(path: Path) -> str:
+def host_name_of_path(path: Path) -> str:
     """Return for whom a file is meant: its folder's name, in a folder `hosts` its own up to a dot."""
-    return path.name.lstrip(".").partition(".")[0] if path.parent.name == FOLDER else path.parent.name
+    return path.name.lstrip(".").partition(".")[0] if path.parent.name == HOSTS_FOLDER else path.parent.name
 
 
-def detect(file_head: bytes) -> bool:
+def has_nic_settings(file_head: bytes) -> bool:
     """Whether a file with this beginning has NIC settings."""
-    return _find_form(file_head.decode("utf-8", "replace")) is not None
+    return _find_file_kind(file_head.decode("utf-8", "replace")) is not None
 
 
-def is_printed(file_content: bytes) -> bool:
+def is_command_output(file_content: bytes) -> bool:
     """Whether a command printed a file, or one of its lines with settings: a change of it has no effect then."""
     text = file_content.decode("utf-8", "replace")
-    form = _find_form(text[:_HEAD])
-    return form is None or form.printed or any(map(commands.LISTING.match, text.splitlines()))
+    form = _find_file_kind(text[:_HEAD_CHARACTERS])
+    return form is None or form.printed or any(map(commands.SYSFS_LISTING_LINE.match, text.splitlines()))
 
 
-def _find_form(text: str) -> Form | None:
-    return next((form for form in _FORMS if form.shows(text)), None)
+def _find_file_kind(text: str) -> HostFileKind | None:
+    return next((form for form in _FILE_KINDS if form.shows(text)), None)
 
 
-def parsed(file_content: bytes, display: str) -> tuple[Parsed, ...]:
+def parse_host_file(file_content: bytes, display: str) -> tuple[HostFileContent, ...]:
     """Return the settings of a file, by their target; raise InputProblems where it is no text, or not of its form."""
-    text = decode(file_content, display)
-    form = _find_form(text[:_HEAD])
+    text = decode_utf8(file_content, display)
+    form = _find_file_kind(text[:_HEAD_CHARACTERS])
     try:
         return form.parse(text) if form else ()
     except InputProblems as error:
@@ -77,13 +78,15 @@ def read_host(name: str, bundle: Iterable[tuple[Source, bytes]]) -> HostReading:
     for source, raw in bundle:
         sources.append(source)
         try:
-            everything = parsed(raw, source.display)
+            everything = parse_host_file(raw, source.display)
         except InputProblems as error:
             problems.extend(error.problems)
             continue
         for parsed_facts in everything:
             remarks += (
-                Remark(kind=one.kind, subject=(name, source.name), place=Place(source.name, one.span), facts=one.facts)
+                Remark(
+                    kind=one.kind, subject=(name, source.name), place=FilePlace(source.name, one.span), facts=one.facts
+                )
                 for one in parsed_facts.noticed
             )
             notes += (
@@ -104,7 +107,7 @@ def read_host(name: str, bundle: Iterable[tuple[Source, bytes]]) -> HostReading:
     )
 
 
-def _build_nics(host: str, file: str, parsed_facts: Parsed) -> Iterator[tuple[Nic, dict[str, Fact]]]:
+def _build_nics(host: str, file: str, parsed_facts: HostFileContent) -> Iterator[tuple[Nic, dict[str, NicFact]]]:
     for nic_part, facts in parsed_facts.parts.items():
         nic_fields = {field: fact.value for field, fact in facts.items()}
         yield (

@@ -6,13 +6,13 @@ from itertools import pairwise, takewhile
 
 from nodrop.model.change import Edit
 from nodrop.platforms.kit.command_lines import repeat_for_ports
-from nodrop.platforms.kit.secrets import suspicious
+from nodrop.platforms.kit.secrets import looks_like_secret
 
-TITLE = "host"
-_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=\S*")
-BEFORE: tuple[str, ...] = ()
-AFTER: tuple[str, ...] = ()
-KEPT = ""
+LANGUAGE_TITLE = "host"
+_ENVIRONMENT_VARIABLE_PATTERN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=\S*")
+LINES_BEFORE: tuple[str, ...] = ()
+LINES_AFTER: tuple[str, ...] = ()
+PERSISTENCE_NOTE = ""
 DISTURBS_AS_PATCH = False
 
 
@@ -21,18 +21,18 @@ def for_ports(command: str, ports: Sequence[str]) -> tuple[str, ...]:
     return repeat_for_ports(command, ports)
 
 
-def fit_file(name: str, file_content: bytes, commands: Sequence[str]) -> tuple[str, ...]:
+def format_job_file_lines(name: str, file_content: bytes, commands: Sequence[str]) -> tuple[str, ...]:
     """Return commands as lines of the file of a job, below its name: an environment file takes `KEY=value` alone.
 
     A variable that is set on a separate line or in front of a command is deleted there: `unset` does not reach it.
     """
     text = file_content.decode("utf-8", "replace").split("\n")
     stated = [line.strip() for line in text if line.strip() and not line.lstrip().startswith("#")]
-    is_environment = all(map(_ASSIGNMENT.fullmatch, stated))
+    is_environment = all(map(_ENVIRONMENT_VARIABLE_PATTERN.fullmatch, stated))
     lines: list[str] = []
     for command in commands:
         word, *names = command.split(" ")
-        places = _lines_that_set(names, text) if word == "unset" else []
+        places = _assignment_line_numbers(names, text) if word == "unset" else []
         if places:
             numbers = " and ".join(map(str, places))
             lines.append(f"# delete {' and '.join(names)} from line{'s' if len(places) > 1 else ''} {numbers}")
@@ -43,7 +43,7 @@ def fit_file(name: str, file_content: bytes, commands: Sequence[str]) -> tuple[s
     return f"# in {name}{'' if is_environment else ' before the job starts'}:", *lines
 
 
-def _lines_that_set(names: Sequence[str], text: Sequence[str]) -> list[int]:
+def _assignment_line_numbers(names: Sequence[str], text: Sequence[str]) -> list[int]:
     """Return the numbers of the lines that set a variable of these: at their beginning, or by `-x` of mpirun."""
     return [number for number, line in enumerate(text, 1) if any(word in names for word in _variables_set(line))]
 
@@ -51,8 +51,10 @@ def _lines_that_set(names: Sequence[str], text: Sequence[str]) -> list[int]:
 def _variables_set(line: str) -> Iterator[str]:
     words = line.split()
     words = words[1:] if words[:1] == ["export"] else words
-    assigned = takewhile(_ASSIGNMENT.fullmatch, words)
-    exported = (word for option, word in pairwise(words) if option == "-x" and _ASSIGNMENT.fullmatch(word))
+    assigned = takewhile(_ENVIRONMENT_VARIABLE_PATTERN.fullmatch, words)
+    exported = (
+        word for option, word in pairwise(words) if option == "-x" and _ENVIRONMENT_VARIABLE_PATTERN.fullmatch(word)
+    )
     for word in (*assigned, *exported):
         yield word.partition("=")[0]
 
@@ -64,7 +66,7 @@ def of_edit(bundle: Mapping[str, bytes], edit: Edit) -> tuple[str, ...]:
         texts = (raw.decode("utf-8", "replace").split("\n") for raw in (bundle[name], new))
         for number, (before, after) in enumerate(zip(*texts, strict=False), 1):
             if before != after:
-                if suspicious(before) or suspicious(after):
+                if looks_like_secret(before) or looks_like_secret(after):
                     return ()
                 lines += [f"# in {name} in place of line {number}:", after.strip()]
     return tuple(lines)

@@ -8,58 +8,70 @@ from dataclasses import replace
 from nodrop.limits import MAX_LINE
 from nodrop.model.types import meant
 from nodrop.platforms.hosts import environment, firmware, nvme
-from nodrop.platforms.hosts.boot import RESTORES
+from nodrop.platforms.hosts.boot import BOOT_PERSISTENCE_PATTERN
 from nodrop.platforms.hosts.environment import Environment
-from nodrop.platforms.hosts.facts import Form, Noted, Noticed, Parsed, after, byte, line_span, number, switches
-from nodrop.platforms.hosts.other_makers import Commands
+from nodrop.platforms.hosts.facts import (
+    HostFileContent,
+    HostFileKind,
+    HostFileNote,
+    HostFileRemark,
+    line_span,
+    parse_byte,
+    parse_number,
+    parse_priority_switches,
+    word_after,
+)
+from nodrop.platforms.hosts.other_makers import NicCommandReader
 from nodrop.syntax.places import Span
 
-_COMMAND = re.compile(
+_NIC_COMMAND_PATTERN = re.compile(
     r"(?m)^[^#\n]*\b(mlnx_qos\s++(?:[^\s-]*+-|\S++\s*+-)|cma_roce_(mode|tos)\s++-|/ecn/roce_[nr]p/|/tc/1/traffic_class"
     r"|nvme\s++connect(-all)?\s++-"
     r"|mlxreg\s[^\n]*ROCE_ACCL[^\n]*--set|mlxconfig\s[^\n]*\sset\s|bnxt_setupcc\.sh\s++-|nicctl\s++update\s"
     r"|(?:niccli|bnxtqos)\s[^\n]*(?:set_pfc|set_apptlv|qos\s)|dcb\s++(?:pfc|app)\s++(?:set|add|replace)\s)"
 )
-_WORDS = (
+_NIC_FILE_WORDS = (
     "mlnx_qos", "cma_roce_", "/ecn/roce_", "/tc/1/traffic_class", "ROCE_ACCL", "mlxconfig", "bnxt", "nicctl", "niccli",
-    "dcb ", "nvme", *environment.WORDS,
+    "dcb ", "nvme", *environment.RDMA_VARIABLE_PREFIXES,
 )  # fmt: skip
 """Of which a file that either finds something in has one; most files have none, and are not searched line by line."""
-_USED = re.compile(r"\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))")
-_ECHO = re.compile(r"\becho\s+(\S+)\s*(?:>|\|\s*(?:sudo\s+)?tee)\s*([^\s;]+)")
-LISTING = re.compile(r"(/\S*/(?:ecn/roce_[nr]p/\S+|tc/1/traffic_class))\s*[:=]\s*(\w+)$")
+_VARIABLE_USE_PATTERN = re.compile(r"\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))")
+_ECHO_TO_FILE_PATTERN = re.compile(r"\becho\s+(\S+)\s*(?:>|\|\s*(?:sudo\s+)?tee)\s*([^\s;]+)")
+SYSFS_LISTING_LINE = re.compile(r"(/\S*/(?:ecn/roce_[nr]p/\S+|tc/1/traffic_class))\s*[:=]\s*(\w+)$")
 """What `grep . /sys/class/net/eth4/ecn/roce_rp/*` prints."""
-_RUN = re.compile(r"""\bRUN(?:\{program\})?\+?=\s*"([^"]+)\"""")
-_ECN = re.compile(r"(.*)/roce_([nr]p)/enable/([0-7])$")
-_REACTION = re.compile(r"(.*)/roce_rp/([a-z][a-z0-9_]*)$")
-_SPLIT = re.compile(r";|&&|\|\||\||\bdo\b|\bthen\b")
-_LONG = (
+_UDEV_RUN_PATTERN = re.compile(r"""\bRUN(?:\{program\})?\+?=\s*"([^"]+)\"""")
+_ECN_ENABLE_PATH_PATTERN = re.compile(r"(.*)/roce_([nr]p)/enable/([0-7])$")
+_REACTION_POINT_PATH_PATTERN = re.compile(r"(.*)/roce_rp/([a-z][a-z0-9_]*)$")
+_COMMAND_SEPARATOR_PATTERN = re.compile(r";|&&|\|\||\||\bdo\b|\bthen\b")
+_MLNX_QOS_LONG_OPTIONS = (
     "pfc", "specific_pfc", "get_pfc", "prio_tc", "tsa", "tcbw", "ratelimit", "dcbx", "trust", "dscp2prio", "cable_len",
     "prio2buffer", "buffer_size", "interface", "help", "version",
 )  # fmt: skip
-_SHORT = {
+_MLNX_QOS_SHORT_OPTIONS = {
     "f": "pfc", "F": "specific_pfc", "P": "get_pfc", "p": "prio_tc", "s": "tsa", "t": "tcbw", "r": "ratelimit",
     "d": "dcbx", "i": "interface", "a": "all", "h": "help", "v": "version", "q": "quiet",
 }  # fmt: skip
-_FLAGS = ("all", "help", "version", "quiet")
-_SAYING = ("echo", "printf", "log")
+_MLNX_QOS_FLAG_OPTIONS = ("all", "help", "version", "quiet")
+_PRINTING_COMMANDS = ("echo", "printf", "log")
 """Words after which a line only says something."""
-_RISING = (("rpg_min_rate", "rpg_max_rate"), ("rpg_ai_rate", "rpg_hai_rate"))
+_ORDERED_RATE_PAIRS = (("rpg_min_rate", "rpg_max_rate"), ("rpg_ai_rate", "rpg_hai_rate"))
 """Pairs of rates of the reaction point, the lower one first; 0 is no limit.
 
 Source: Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015, section 3 (additive and hyper
 increase).
 """
-_NVIDIA = "NVIDIA"
+_NVIDIA_NICS = "NVIDIA"
 """What stands for all NICs that NVIDIA's tools set."""
-_STORM_OFF = ("0", "off", "disable")
+_PFC_PREVENTION_OFF_WORDS = ("0", "off", "disable")
 
 
 def _has_host_commands(head: str) -> bool:
-    return any(word in head for word in _WORDS) and bool(_COMMAND.search(head) or environment.VARIABLE.search(head))
+    return any(word in head for word in _NIC_FILE_WORDS) and bool(
+        _NIC_COMMAND_PATTERN.search(head) or environment.RDMA_VARIABLE_PATTERN.search(head)
+    )
 
 
-def _parse(file_text: str) -> tuple[Parsed, ...]:
+def _parse(file_text: str) -> tuple[HostFileContent, ...]:
     return (_Script().parse_script(file_text),)
 
 
@@ -67,43 +79,43 @@ class _Script:
     """A script while it is read: variables that were given a value, and the priorities of DCQCN by NIC and end."""
 
     def __init__(self) -> None:
-        self._found = Parsed()
+        self._found = HostFileContent()
         self._variables: dict[str, str] = {}
         self._ends: dict[str, dict[str, set[int]]] = {}
         self._lost: dict[str, Span] = {}
         self._environment = Environment(self._found)
-        self._others = Commands(self._found, self._note_volatile_fact)
+        self._others = NicCommandReader(self._found, self._note_volatile_fact)
 
-    def parse_script(self, file_text: str) -> Parsed:
+    def parse_script(self, file_text: str) -> HostFileContent:
         for line, span in _join_continued_lines(file_text):
             assigned = self._environment.line(line, span)
             # What is worked out when the script runs stays a variable.
             self._variables |= {name: value for name, value in assigned.items() if not set(value) & set("$`(")}
             line = self._expand_variables(line)
-            if (echoed := _ECHO.search(line.replace('"', "").replace("'", ""))) is not None:
+            if (echoed := _ECHO_TO_FILE_PATTERN.search(line.replace('"', "").replace("'", ""))) is not None:
                 self._read_echo(echoed[1], echoed[2], span)
-            elif (listed := LISTING.match(line)) is not None:
+            elif (listed := SYSFS_LISTING_LINE.match(line)) is not None:
                 self._read_sys_file(listed[2], listed[1], span, self._found.say)
-            if (run := _RUN.search(line)) is not None:
+            if (run := _UDEV_RUN_PATTERN.search(line)) is not None:
                 line = run[1]
-            for piece in _SPLIT.split(line):
+            for piece in _COMMAND_SEPARATOR_PATTERN.split(line):
                 self._read_command(piece.strip(), span)
         self._environment.end()
         self._note_rate_contradictions()
-        has_restore = RESTORES.search(file_text) is not None
+        has_restore = BOOT_PERSISTENCE_PATTERN.search(file_text) is not None
         for nic_part, span in self._lost.items():
             self._found.say(nic_part, "kept", has_restore, span)
         makers = self._found.by_command
-        return replace(self._found, models=() if _NVIDIA in makers else tuple(sorted(makers)))
+        return replace(self._found, models=() if _NVIDIA_NICS in makers else tuple(sorted(makers)))
 
     def _note_rate_contradictions(self) -> None:
         """Note rates of the reaction point that contradict each other."""
         for facts in self._found.parts.values():
             rates = dict(facts["reaction_point"].value) if "reaction_point" in facts else {}
-            for lower, upper in _RISING:
+            for lower, upper in _ORDERED_RATE_PAIRS:
                 if lower in rates and rates.get(upper) and rates[lower] > rates[upper]:
                     message = f"{lower} {rates[lower]} is above {upper} {rates[upper]}"
-                    self._found.notes.append(Noted("contradiction", message, facts["reaction_point"].span))
+                    self._found.notes.append(HostFileNote("contradiction", message, facts["reaction_point"].span))
 
     def _note_volatile_fact(self, nic_part: str, name: str, value: object, span: Span) -> None:
         """Note a fact that a restart ends."""
@@ -112,23 +124,23 @@ class _Script:
 
     def _expand_variables(self, line: str) -> str:
         """Return a line with the values of its variables; as it is written if that is longer than MAX_LINE."""
-        values = [self._variables.get(used[1] or used[2], used[0]) for used in _USED.finditer(line)]
+        values = [self._variables.get(used[1] or used[2], used[0]) for used in _VARIABLE_USE_PATTERN.finditer(line)]
         if sum(map(len, values)) > MAX_LINE:
             return line
         following = iter(values)
-        return _USED.sub(lambda _: next(following), line)
+        return _VARIABLE_USE_PATTERN.sub(lambda _: next(following), line)
 
     def _read_echo(self, value: str, path: str, span: Span) -> None:
         self._read_sys_file(value, path, span, self._note_volatile_fact)
 
     def _read_sys_file(self, value: str, path: str, span: Span, say: Callable[[str, str, object, Span], None]) -> None:
         """Read the value of a file below /sys."""
-        if (match := _ECN.match(path)) is not None:
+        if (match := _ECN_ENABLE_PATH_PATTERN.match(path)) is not None:
             self._set_dcqcn_priority(_nic_name(match[1]), match[2], int(match[3]), span, say, on=value == "1")
-        elif (match := _REACTION.match(path)) is not None:
+        elif (match := _REACTION_POINT_PATH_PATTERN.match(path)) is not None:
             self._set_reaction_rate(_nic_name(match[1]), match[2], value, span, say)
-        for ending, name in _FILES.items():
-            if path.endswith(ending) and (stated := byte(value)) is not None:
+        for ending, name in _FIELD_BY_SYSFS_SUFFIX.items():
+            if path.endswith(ending) and (stated := parse_byte(value)) is not None:
                 say(_nic_name(path[: -len(ending)]), name, stated, span)
 
     def _set_dcqcn_priority(
@@ -141,7 +153,7 @@ class _Script:
     def _set_reaction_rate(
         self, nic_part: str, name: str, value: str, span: Span, say: Callable[[str, str, object, Span], None]
     ) -> None:
-        if (stated := number(value)) is not None:
+        if (stated := parse_number(value)) is not None:
             fact = self._found.parts.get(nic_part, {}).get("reaction_point")
             values = dict(fact.value) if fact else {}
             say(nic_part, "reaction_point", tuple(sorted({**values, name: stated}.items())), span)
@@ -151,14 +163,14 @@ class _Script:
             words = shlex.split(piece[:MAX_LINE], comments=True)  # takes time with the square of a word
         except ValueError:
             words = piece[:MAX_LINE].split()
-        if words and words[0] in _SAYING:
+        if words and words[0] in _PRINTING_COMMANDS:
             return
         for at, word in enumerate(words):
             name = word.rpartition("/")[2].rpartition("=")[2]
-            if name in _COMMANDS:
+            if name in _READER_BY_COMMAND:
                 if name not in ("ip", "ethtool"):
-                    self._found.by_command.add(_NVIDIA)
-                _COMMANDS[name](self, words[at + 1 :], span)
+                    self._found.by_command.add(_NVIDIA_NICS)
+                _READER_BY_COMMAND[name](self, words[at + 1 :], span)
                 return
             if self._others.read_command(name, words[at + 1 :], span):
                 return
@@ -173,10 +185,13 @@ class _Script:
             name, equals, value = word.partition("=") if word.startswith("--") else (word[:2], "", word[2:])
             known_option = _resolve_option(name)
             if known_option is None:
-                close = meant(name, [f"--{long_option}" for long_option in _LONG]) or "see `mlnx_qos --help`"
-                self._found.noticed.append(Noticed("nic-option", {"found": name, "expected": close}, span))
+                close = (
+                    meant(name, [f"--{long_option}" for long_option in _MLNX_QOS_LONG_OPTIONS])
+                    or "see `mlnx_qos --help`"
+                )
+                self._found.noticed.append(HostFileRemark("nic-option", {"found": name, "expected": close}, span))
                 continue
-            if known_option not in _FLAGS and not equals and not value and remaining_words:
+            if known_option not in _MLNX_QOS_FLAG_OPTIONS and not equals and not value and remaining_words:
                 value = remaining_words.pop(0)
             options.append((known_option, value))
         path = next((value for name, value in options if name == "interface"), "")
@@ -187,9 +202,9 @@ class _Script:
         match name:
             case "trust" if value in ("dscp", "pcp"):
                 self._note_volatile_fact(nic_part, "trust", value, span)
-            case "pfc" if (priorities := switches(value)) is not None:
+            case "pfc" if (priorities := parse_priority_switches(value)) is not None:
                 self._note_volatile_fact(nic_part, "pfc_priorities", priorities, span)
-            case "cable_len" if (length_m := number(value)) is not None:
+            case "cable_len" if (length_m := parse_number(value)) is not None:
                 self._note_volatile_fact(nic_part, "cable_length_m", length_m, span)
             case "prio2buffer" if re.fullmatch(r"[0-7](,[0-7]){7}", value):
                 self._note_volatile_fact(nic_part, "priority_to_buffer", tuple(map(int, value.split(","))), span)
@@ -199,7 +214,7 @@ class _Script:
     def _map_dscp(self, nic_part: str, words: Sequence[str], span: Span) -> None:
         if len(words) != 3 or words[0] != "set":
             return
-        dscp, priority = number(words[1]), number(words[2])
+        dscp, priority = parse_number(words[1]), parse_number(words[2])
         if dscp is not None and dscp < 64 and priority is not None and priority < 8:
             fact = self._found.parts.get(nic_part, {}).get("dscp_to_priority")
             table = list(fact.value) if fact else [None] * 64
@@ -207,50 +222,50 @@ class _Script:
             self._note_volatile_fact(nic_part, "dscp_to_priority", tuple(table), span)
 
     def _read_cma_tos(self, words: Sequence[str], span: Span) -> None:
-        if (value := byte(after(words, "-t"))) is not None:
-            self._note_volatile_fact(_nic_name(after(words, "-d")), "tos", value, span)
+        if (value := parse_byte(word_after(words, "-t"))) is not None:
+            self._note_volatile_fact(_nic_name(word_after(words, "-d")), "tos", value, span)
 
     def _read_cma_roce_mode(self, words: Sequence[str], span: Span) -> None:
-        if (mode := after(words, "-m")) in ("1", "2"):
-            self._note_volatile_fact(_nic_name(after(words, "-d")), "roce_version", int(mode), span)
+        if (mode := word_after(words, "-m")) in ("1", "2"):
+            self._note_volatile_fact(_nic_name(word_after(words, "-d")), "roce_version", int(mode), span)
 
     def _read_nvme_command(self, words: Sequence[str], span: Span) -> None:
         if words and words[0] in ("connect", "connect-all"):
-            nvme.say(self._found, nvme.connection(words[1:]), span)
+            nvme.record_connection_tos(self._found, nvme.read_connection_arguments(words[1:]), span)
 
     def _read_ip_link_mtu(self, words: Sequence[str], span: Span) -> None:
-        mtu = number(after(words, "mtu"))
+        mtu = parse_number(word_after(words, "mtu"))
         if "link" in words and mtu is not None:
-            self._found.say(_nic_name(after(words, "dev") or after(words, "set")), "mtu_bytes", mtu, span)
+            self._found.say(_nic_name(word_after(words, "dev") or word_after(words, "set")), "mtu_bytes", mtu, span)
 
     def _read_ethtool_command(self, words: Sequence[str], span: Span) -> None:
         if words and words[0] in ("-A", "--pause") and len(words) > 1:
-            on = "on" in (after(words, "rx"), after(words, "tx"))
+            on = "on" in (word_after(words, "rx"), word_after(words, "tx"))
             self._note_volatile_fact(_nic_name(words[1]), "link_pause", on, span)
         elif words and words[0] == "--set-tunable" and len(words) > 1 and "pfc-prevention-tout" in words:
-            guarded = after(words, "pfc-prevention-tout") not in _STORM_OFF
+            guarded = word_after(words, "pfc-prevention-tout") not in _PFC_PREVENTION_OFF_WORDS
             self._note_volatile_fact(_nic_name(words[1]), "storm_guard", guarded, span)
 
     def _read_mlxreg_command(self, words: Sequence[str], span: Span) -> None:
-        if after(words, "--reg_name") != "ROCE_ACCL":
+        if word_after(words, "--reg_name") != "ROCE_ACCL":
             return
-        for setting in after(words, "--set", "-s").split(","):
+        for setting in word_after(words, "--set", "-s").split(","):
             name, _, value = setting.partition("=")
-            if name.strip() == "adaptive_routing_forced_en" and (stated := byte(value)) is not None:
+            if name.strip() == "adaptive_routing_forced_en" and (stated := parse_byte(value)) is not None:
                 self._note_volatile_fact(
-                    _nic_name(after(words, "-d", "--device")), "adaptive_routing", bool(stated), span
+                    _nic_name(word_after(words, "-d", "--device")), "adaptive_routing", bool(stated), span
                 )
 
     def _read_mlxconfig_command(self, words: Sequence[str], span: Span) -> None:
         """Read the settings that the firmware keeps from its next start on."""
-        device = _nic_name(after(words, "-d", "--dev"))
+        device = _nic_name(word_after(words, "-d", "--dev"))
         for word in words[words.index("set") + 1 :] if "set" in words else ():
             name, _, value = word.partition("=")
-            setting = firmware.PORT.fullmatch(name)
-            stated = {"True": 1, "False": 0}.get(value, byte(value))
+            setting = firmware.PORT_SETTING_PATTERN.fullmatch(name)
+            stated = {"True": 1, "False": 0}.get(value, parse_byte(value))
             if setting is not None and stated is not None:
                 port = f"P{setting[2]}" if setting[2] else ""
-                firmware.say(self._found, ".".join(filter(None, (device, port))), setting[1], stated, span)
+                firmware.record_setting(self._found, ".".join(filter(None, (device, port))), setting[1], stated, span)
 
 
 def _join_continued_lines(text: str) -> Iterator[tuple[str, Span]]:
@@ -272,9 +287,13 @@ def _join_continued_lines(text: str) -> Iterator[tuple[str, Span]]:
 def _resolve_option(name: str) -> str | None:
     """Return the option that a word means; a beginning that only one option has is enough, as optparse has it."""
     if not name.startswith("--"):
-        return _SHORT.get(name[1:])
+        return _MLNX_QOS_SHORT_OPTIONS.get(name[1:])
     wanted_name = name[2:]
-    fitting = [word for word in _LONG if word.startswith(wanted_name)] if wanted_name not in _LONG else [wanted_name]
+    fitting = (
+        [word for word in _MLNX_QOS_LONG_OPTIONS if word.startswith(wanted_name)]
+        if wanted_name not in _MLNX_QOS_LONG_OPTIONS
+        else [wanted_name]
+    )
     return fitting[0] if len(fitting) == 1 else None
 
 
@@ -284,14 +303,14 @@ def _nic_name(path: str) -> str:
     return "" if set("$*%") & set(path) else name
 
 
-_FILES = {
+_FIELD_BY_SYSFS_SUFFIX = {
     "/tc/1/traffic_class": "driver_traffic_class",
     "/roce_np/cnp_dscp": "cnp_dscp",
     "/roce_np/cnp_802p_prio": "cnp_priority",
 }
 """How a file below /sys ends, and what is set by it."""
 
-_COMMANDS: dict[str, Callable[[_Script, Sequence[str], Span], None]] = {
+_READER_BY_COMMAND: dict[str, Callable[[_Script, Sequence[str], Span], None]] = {
     "mlnx_qos": _Script._read_mlnx_qos,
     "cma_roce_tos": _Script._read_cma_tos,
     "cma_roce_mode": _Script._read_cma_roce_mode,
@@ -304,4 +323,4 @@ _COMMANDS: dict[str, Callable[[_Script, Sequence[str], Span], None]] = {
     "mstconfig": _Script._read_mlxconfig_command,
 }
 
-FORM = Form(_has_host_commands, _parse)
+FILE_KIND = HostFileKind(_has_host_commands, _parse)

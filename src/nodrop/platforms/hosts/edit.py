@@ -8,14 +8,14 @@ not changed.
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from nodrop.model.change import ByHand, Change, Edit
+from nodrop.model.change import Change, Edit, ManualChange
 from nodrop.model.nics import Nic
 from nodrop.model.reading import HostReading
-from nodrop.model.subject import text as subject_text
+from nodrop.model.subject import subject_text as subject_text
 from nodrop.model.values import replace_fields
-from nodrop.platforms.hosts import is_printed, read_host
-from nodrop.platforms.hosts.facts import PRIORITIES
-from nodrop.platforms.kit.editing import sources
+from nodrop.platforms.hosts import is_command_output, read_host
+from nodrop.platforms.hosts.facts import PRIORITY_COUNT
+from nodrop.platforms.kit.editing import sources_of_files
 
 _MOST_PLACES = 16
 """Places with the old number that are tried, of each change."""
@@ -24,25 +24,25 @@ _MOST_PLACES = 16
 def edit(config_files: Mapping[str, bytes], changes: Iterable[Change], *, name: str = "") -> Edit:
     """Change the files of a host, given by canonical name; what cannot be changed is `by_hand`, with the reason."""
     files = dict(config_files)
-    reading = read_host(name, sources(files))
+    reading = read_host(name, sources_of_files(files))
     by_hand = []
     for change in changes:
-        for candidate in _rewrites(files, change):
-            new_reading = read_host(name, sources(candidate))
+        for candidate in _try_rewrites(files, change):
+            new_reading = read_host(name, sources_of_files(candidate))
             if _differs_only_by(reading, new_reading, change):
                 files, reading = candidate, new_reading
                 break
         else:
             line = f"{subject_text(change.subject)}: no number in the file sets this alone"
-            by_hand.append(ByHand(change=change, line=line))
+            by_hand.append(ManualChange(change=change, line=line))
     changed = {file: raw for file, raw in files.items() if raw != config_files[file]}
     return Edit(files=changed, by_hand=tuple(by_hand))
 
 
-def _rewrites(files: Mapping[str, bytes], change: Change) -> Iterator[dict[str, bytes]]:
+def _try_rewrites(files: Mapping[str, bytes], change: Change) -> Iterator[dict[str, bytes]]:
     """Yield the files with one place changed that has the old value, later places first: a later setting counts."""
     file, old, new = change.subject[1], _spell_value(change.old), _spell_value(change.new)
-    if not old or not new or file not in files or is_printed(files[file]):
+    if not old or not new or file not in files or is_command_output(files[file]):
         return
     text = files[file].decode("utf-8", "surrogateescape")
     places = list(re.finditer(rf"(?<![\w.,]){re.escape(old)}(?![\w.,])", text))
@@ -56,7 +56,7 @@ def _spell_value(value: object) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     if isinstance(value, tuple) and all(isinstance(number, int) for number in value):
-        return ",".join("1" if priority in value else "0" for priority in range(PRIORITIES))
+        return ",".join("1" if priority in value else "0" for priority in range(PRIORITY_COUNT))
     return ""
 
 

@@ -5,13 +5,13 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from nodrop.syntax.places import Span
-from nodrop.units import whole_number
+from nodrop.units import parse_whole_number
 
-PRIORITIES = 8
+PRIORITY_COUNT = 8
 """Priorities of Ethernet (IEEE 802.1Q)."""
 
 
-class Fact(NamedTuple):
+class NicFact(NamedTuple):
     """A value, where it stands, and where it is a default the reason."""
 
     value: Any
@@ -19,7 +19,7 @@ class Fact(NamedTuple):
     default: str = ""
 
 
-class Noticed(NamedTuple):
+class HostFileRemark(NamedTuple):
     """Something readable but wrong in the text: the kind of remark, what fills the rule's message, the place."""
 
     kind: str
@@ -27,7 +27,7 @@ class Noticed(NamedTuple):
     span: Span
 
 
-class Noted(NamedTuple):
+class HostFileNote(NamedTuple):
     """An observation that is no fault: an unknown part of a command, or why rules do not apply."""
 
     kind: str
@@ -36,15 +36,15 @@ class Noted(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Parsed:
+class HostFileContent:
     """The content of a file: facts by part and by field of `Nic`, the NICs that they apply to, and observations."""
 
-    parts: dict[str, dict[str, Fact]] = field(default_factory=dict)
+    parts: dict[str, dict[str, NicFact]] = field(default_factory=dict)
     models: tuple[str, ...] = ()
     pci_addresses: tuple[str, ...] = ()
     node_selector: tuple[str, ...] = ()
-    noticed: list[Noticed] = field(default_factory=list)
-    notes: list[Noted] = field(default_factory=list)
+    noticed: list[HostFileRemark] = field(default_factory=list)
+    notes: list[HostFileNote] = field(default_factory=list)
     part_models: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """The NICs that a part is about, where that is not what the file is meant for."""
     by_command: set[str] = field(default_factory=set)
@@ -52,14 +52,14 @@ class Parsed:
 
     def say(self, nic_part: str, name: str, value: object, span: Span, default: str = "") -> None:
         """Note a fact; a later one counts."""
-        self.parts.setdefault(nic_part, {})[name] = Fact(value, span, default)
+        self.parts.setdefault(nic_part, {})[name] = NicFact(value, span, default)
 
 
-class Form(NamedTuple):
+class HostFileKind(NamedTuple):
     """A form of host file: a test that recognises it, and its parser."""
 
     shows: Callable[[str], bool]
-    parse: Callable[[str], tuple[Parsed, ...]]
+    parse: Callable[[str], tuple[HostFileContent, ...]]
     printed: bool = False
     """Whether a command printed it, so that a change of it sets nothing."""
 
@@ -71,20 +71,20 @@ def line_span(number: int, line: str) -> Span:
     return Span(number, start + 1, number, max(len(text), start + 1) + 1)
 
 
-def switches(file_text: str) -> tuple[int, ...] | None:
+def parse_priority_switches(file_text: str) -> tuple[int, ...] | None:
     """Return the priorities that a list of eight switches turns on (`0,0,0,1,0,0,0,0`); None where it is no such."""
     words = file_text.replace(",", " ").split()
-    if len(words) != PRIORITIES or any(word not in ("0", "1") for word in words):
+    if len(words) != PRIORITY_COUNT or any(word not in ("0", "1") for word in words):
         return None
     return tuple(priority for priority, word in enumerate(words) if word == "1")
 
 
-def number(file_text: str) -> int | None:
+def parse_number(file_text: str) -> int | None:
     """Return a whole number of at most nine digits; None where it is none."""
-    return whole_number(file_text, 10**9 - 1)
+    return parse_whole_number(file_text, 10**9 - 1)
 
 
-def after(line_words: Sequence[str], *names_text: str) -> str:
+def word_after(line_words: Sequence[str], *names_text: str) -> str:
     """Return the word behind the first of these words, or its value behind `=`; nothing where there is none."""
     for at, word in enumerate(line_words):
         name, equals, value = word.partition("=")
@@ -93,7 +93,7 @@ def after(line_words: Sequence[str], *names_text: str) -> str:
     return ""
 
 
-def byte(file_text: str) -> int | None:
+def parse_byte(file_text: str) -> int | None:
     """Return a number of one byte, decimal or hexadecimal; None where it is none."""
     try:
         byte_value = int(file_text, 0) if len(file_text) <= 9 else -1

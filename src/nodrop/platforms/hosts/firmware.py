@@ -6,84 +6,84 @@ How a NIC trusts as it starts (QOS_TRUST_STATE) is ignored: the driver's setting
 
 import re
 
-from nodrop.platforms.hosts.facts import Form, Noted, Parsed, byte, line_span
+from nodrop.platforms.hosts.facts import HostFileContent, HostFileKind, HostFileNote, line_span, parse_byte
 from nodrop.syntax.places import Span
 
-_DEVICE = re.compile(r"Device #([0-9]{1,3}):")
-_SETTING = re.compile(r"[ \t*]+([A-Z0-9_]+?)(?:_P([1-9]))?[ \t]+(\S.*)")
-_NUMBER = re.compile(r"(?:^|\()(0x[0-9a-fA-F]+|[0-9]+)\)?$")
-_FORCED = re.compile(r"\s*adaptive_routing_forced_en\s*\|\s*(0x[0-9a-fA-F]+)\s*$")
-_FIELDS = {
+_DEVICE_LINE = re.compile(r"Device #([0-9]{1,3}):")
+_SETTING_LINE = re.compile(r"[ \t*]+([A-Z0-9_]+?)(?:_P([1-9]))?[ \t]+(\S.*)")
+_NUMBER_PATTERN = re.compile(r"(?:^|\()(0x[0-9a-fA-F]+|[0-9]+)\)?$")
+_FORCED_ADAPTIVE_ROUTING_LINE = re.compile(r"\s*adaptive_routing_forced_en\s*\|\s*(0x[0-9a-fA-F]+)\s*$")
+_FIELD_BY_SETTING = {
     "CNP_DSCP": "cnp_dscp",
     "CNP_802P_PRIO": "cnp_priority",
     "ROCE_CC_PRIO_MASK": "dcqcn_priorities",
     "LINK_TYPE": "link_layer",
     "ROCE_ADAPTIVE_ROUTING_EN": "adaptive_routing",
 }
-PORT = re.compile(rf"({'|'.join(_FIELDS)})(?:_P([1-9]))?")
+PORT_SETTING_PATTERN = re.compile(rf"({'|'.join(_FIELD_BY_SETTING)})(?:_P([1-9]))?")
 """A setting of the firmware that is a fact of a NIC, and its port; one of the whole adapter has none."""
-_LINK_LAYERS = {1: "infiniband", 2: "ethernet"}
+_LINK_LAYER_BY_TYPE = {1: "infiniband", 2: "ethernet"}
 """By LINK_TYPE of the firmware; 3 is found by the NIC itself (mlxconfig: VPI)."""
 
 
-def priorities(mask: int) -> tuple[int, ...]:
+def priorities_of_mask(mask: int) -> tuple[int, ...]:
     """Return the priorities whose bits are set."""
     return tuple(priority for priority in range(8) if mask >> priority & 1)
 
 
-def infiniband(span: Span) -> Noted:
+def note_infiniband(span: Span) -> HostFileNote:
     """Return the note that a file is about InfiniBand."""
-    return Noted("not-checked", "InfiniBand: rules for RoCE do not apply", span)
+    return HostFileNote("not-checked", "InfiniBand: rules for RoCE do not apply", span)
 
 
-def say(parsed_facts: Parsed, nic_part: str, setting: str, value: int, span: Span) -> None:
+def record_setting(parsed_facts: HostFileContent, nic_part: str, setting: str, value: int, span: Span) -> None:
     """Record the value of a firmware setting, by its name without the port."""
-    field = _FIELDS[setting]
+    field = _FIELD_BY_SETTING[setting]
     link_layer: object = value
     if field == "dcqcn_priorities":
-        link_layer = priorities(value)
+        link_layer = priorities_of_mask(value)
     elif field == "adaptive_routing":
         link_layer = bool(value)
     elif field == "link_layer":
-        link_layer = _LINK_LAYERS.get(value)
+        link_layer = _LINK_LAYER_BY_TYPE.get(value)
     if link_layer is not None:
         parsed_facts.say(nic_part, field, link_layer, span)
     if link_layer == "infiniband":
-        parsed_facts.notes.append(infiniband(span))
+        parsed_facts.notes.append(note_infiniband(span))
 
 
 def _is_mlxconfig_output(head: str) -> bool:
     return "Configurations:" in head and ("Device type:" in head or "Device #" in head or "_P1 " in head)
 
 
-def _parse(file_text: str) -> tuple[Parsed, ...]:
-    parsed_facts = Parsed()
+def _parse(file_text: str) -> tuple[HostFileContent, ...]:
+    parsed_facts = HostFileContent()
     device = ""
-    several = len(_DEVICE.findall(file_text)) > 1
+    several = len(_DEVICE_LINE.findall(file_text)) > 1
     for number, line in enumerate(file_text.splitlines(), 1):
-        if (match := _DEVICE.match(line)) is not None:
+        if (match := _DEVICE_LINE.match(line)) is not None:
             device = f"device{match[1]}." if several else ""
-        elif (setting := _SETTING.match(line)) is not None and setting[1] in _FIELDS:
+        elif (setting := _SETTING_LINE.match(line)) is not None and setting[1] in _FIELD_BY_SETTING:
             # Default, current and next boot stand side by side where all are shown: what the next boot has counts.
-            written = _NUMBER.search(setting[3].split()[-1])
-            value = byte(written[1]) if written else None
+            written = _NUMBER_PATTERN.search(setting[3].split()[-1])
+            value = parse_byte(written[1]) if written else None
             if value is not None:
                 nic_part = f"{device}P{setting[2]}" if setting[2] else device.rstrip(".")
-                say(parsed_facts, nic_part, setting[1], value, line_span(number, line))
+                record_setting(parsed_facts, nic_part, setting[1], value, line_span(number, line))
     return (parsed_facts,)
 
 
 def _is_register_dump(head: str) -> bool:
-    return "adaptive_routing_forced_en" in head and any(map(_FORCED.match, head.splitlines()))
+    return "adaptive_routing_forced_en" in head and any(map(_FORCED_ADAPTIVE_ROUTING_LINE.match, head.splitlines()))
 
 
-def _parse_adaptive_routing(text: str) -> tuple[Parsed, ...]:
-    parsed_facts = Parsed()
+def _parse_adaptive_routing(text: str) -> tuple[HostFileContent, ...]:
+    parsed_facts = HostFileContent()
     for number, line in enumerate(text.splitlines(), 1):
-        if (forced := _FORCED.match(line)) is not None:
+        if (forced := _FORCED_ADAPTIVE_ROUTING_LINE.match(line)) is not None:
             parsed_facts.say("", "adaptive_routing", int(forced[1], 16) != 0, line_span(number, line))
     return (parsed_facts,)
 
 
-FORM = Form(_is_mlxconfig_output, _parse, printed=True)
-REGISTER = Form(_is_register_dump, _parse_adaptive_routing, printed=True)
+FILE_KIND = HostFileKind(_is_mlxconfig_output, _parse, printed=True)
+REGISTER_DUMP_FILE_KIND = HostFileKind(_is_register_dump, _parse_adaptive_routing, printed=True)

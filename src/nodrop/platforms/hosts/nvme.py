@@ -12,23 +12,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from nodrop.limits import MAX_LINE
-from nodrop.model.nics import UNSET
-from nodrop.platforms.hosts.facts import Form, Parsed, line_span
+from nodrop.model.nics import UNSET_TOS
+from nodrop.platforms.hosts.facts import HostFileContent, HostFileKind, line_span
 from nodrop.syntax.places import Span
-from nodrop.units import whole_number
+from nodrop.units import parse_whole_number
 
-FIELDS = {"rdma": "nvme_rdma_tos", "tcp": "nvme_tcp_tos"}
+FIELD_BY_TRANSPORT = {"rdma": "nvme_rdma_tos", "tcp": "nvme_tcp_tos"}
 """The field of `Nic` that the ToS of a connection states, by transport."""
-_OPTIONS = {"-t": "transport", "-a": "traddr", "-T": "tos"}
-_ARGUMENTS = re.compile(r"(?m)^[ \t]*(?=-)(?:[^#\n]*[ \t])?(?:-t[ \t]*|--transport[= \t])(?:rdma|tcp)\b")
-_CONTROLLER = re.compile(r"(?m)^[ \t]*controller[ \t]*=[^#\n]*\btransport=(?:rdma|tcp)\b")
-_HEADER = re.compile(r"\[([^\]]{1,60})\]")
-_SETTING = re.compile(r"([a-z-]+)\s*=\s*(.*)")
-_UNSTATED = "nvme-cli sets no ToS unless an option states one"
-_MOST = 255
+_SHORT_OPTIONS = {"-t": "transport", "-a": "traddr", "-T": "tos"}
+_CONNECT_ARGUMENTS_LINE = re.compile(r"(?m)^[ \t]*(?=-)(?:[^#\n]*[ \t])?(?:-t[ \t]*|--transport[= \t])(?:rdma|tcp)\b")
+_CONTROLLER_LINE = re.compile(r"(?m)^[ \t]*controller[ \t]*=[^#\n]*\btransport=(?:rdma|tcp)\b")
+_SECTION_HEADER_LINE = re.compile(r"\[([^\]]{1,60})\]")
+_SETTING_LINE = re.compile(r"([a-z-]+)\s*=\s*(.*)")
+_DEFAULT_TOS_REASON = "nvme-cli sets no ToS unless an option states one"
+_MAX_TOS = 255
 
 
-def connection(line_words: Sequence[str]) -> Mapping[str, str]:
+def read_connection_arguments(line_words: Sequence[str]) -> Mapping[str, str]:
     """Return the transport, address and ToS among the arguments of `nvme connect`, as far as they are stated."""
     connect_options: dict[str, str] = {}
     remaining_words = list(line_words)
@@ -37,42 +37,44 @@ def connection(line_words: Sequence[str]) -> Mapping[str, str]:
         if word.startswith("--"):
             name, equals, value = word[2:].partition("=")
         else:
-            name, equals, value = _OPTIONS.get(word[:2], ""), "", word[2:]
-        if name in _OPTIONS.values():
+            name, equals, value = _SHORT_OPTIONS.get(word[:2], ""), "", word[2:]
+        if name in _SHORT_OPTIONS.values():
             connect_options[name] = value if equals or value or not remaining_words else remaining_words.pop(0)
     return connect_options
 
 
-def say(parsed_facts: Parsed, stated: Mapping[str, str], span: Span) -> None:
+def record_connection_tos(parsed_facts: HostFileContent, stated: Mapping[str, str], span: Span) -> None:
     """Note the ToS of a connection; nothing where its transport is another one, or its ToS is a variable."""
-    name = FIELDS.get(stated.get("transport", ""))
+    name = FIELD_BY_TRANSPORT.get(stated.get("transport", ""))
     tos = stated.get("tos", "")
-    value = UNSET if tos in ("", "-1") else whole_number(tos, 10**9 - 1)
+    value = UNSET_TOS if tos in ("", "-1") else parse_whole_number(tos, 10**9 - 1)
     if name is not None and value is not None:
         address = stated.get("traddr", "")
-        parsed_facts.say("" if "$" in address else address, name, min(value, _MOST), span, "" if tos else _UNSTATED)
+        parsed_facts.say(
+            "" if "$" in address else address, name, min(value, _MAX_TOS), span, "" if tos else _DEFAULT_TOS_REASON
+        )
 
 
-def _parse_arguments(file_text: str) -> tuple[Parsed, ...]:
-    parsed_facts = Parsed()
+def _parse_arguments(file_text: str) -> tuple[HostFileContent, ...]:
+    parsed_facts = HostFileContent()
     for number, line in enumerate(file_text.splitlines(), 1):
         try:
             words = shlex.split(line[:MAX_LINE], comments=True)
         except ValueError:
             words = line[:MAX_LINE].split()
-        say(parsed_facts, connection(words), line_span(number, line))
+        record_connection_tos(parsed_facts, read_connection_arguments(words), line_span(number, line))
     return (parsed_facts,)
 
 
-def _parse_sections(file_text: str) -> tuple[Parsed, ...]:
+def _parse_sections(file_text: str) -> tuple[HostFileContent, ...]:
     """Read nvme-fabrics.conf: a controller line overrides its section, that `[Host]`, that the defaults of its kind."""
-    parsed_facts = Parsed()
+    parsed_facts = HostFileContent()
     sections: list[_Section] = []
     for number, raw in enumerate(file_text.splitlines(), 1):
         line = raw.strip()
-        if (header := _HEADER.fullmatch(line)) is not None:
+        if (header := _SECTION_HEADER_LINE.fullmatch(line)) is not None:
             sections.append(_Section(header[1]))
-        elif sections and (setting := _SETTING.fullmatch(line)) is not None:
+        elif sections and (setting := _SETTING_LINE.fullmatch(line)) is not None:
             if setting[1] == "controller":
                 pairs = dict(pair.partition("=")[::2] for pair in setting[2].split(";"))
                 sections[-1].controllers.append((pairs, line_span(number, raw)))
@@ -83,7 +85,7 @@ def _parse_sections(file_text: str) -> tuple[Parsed, ...]:
         scopes = (section.tos, shared.get("Host"), shared.get("I/O Controller Defaults"))
         tos = next((scope for scope in scopes if scope is not None), "")
         for pairs, span in section.controllers if section.name == "Subsystem" else ():
-            say(parsed_facts, {"tos": tos, **pairs}, span)
+            record_connection_tos(parsed_facts, {"tos": tos, **pairs}, span)
     return (parsed_facts,)
 
 
@@ -96,7 +98,7 @@ class _Section:
     controllers: list[tuple[dict[str, str], Span]] = field(default_factory=list)
 
 
-ARGUMENTS = Form(lambda head: bool(_ARGUMENTS.search(head)), _parse_arguments)
+DISCOVERY_FILE_KIND = HostFileKind(lambda head: bool(_CONNECT_ARGUMENTS_LINE.search(head)), _parse_arguments)
 """discovery.conf: each line holds the arguments of `nvme connect-all`."""
-SECTIONS = Form(lambda head: bool(_CONTROLLER.search(head)), _parse_sections)
+FABRICS_FILE_KIND = HostFileKind(lambda head: bool(_CONTROLLER_LINE.search(head)), _parse_sections)
 """nvme-fabrics.conf, of nvme-cli 3."""

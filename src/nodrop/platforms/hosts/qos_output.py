@@ -2,42 +2,42 @@
 
 import re
 
-from nodrop.platforms.hosts.facts import Form, Parsed, line_span, switches
+from nodrop.platforms.hosts.facts import HostFileContent, HostFileKind, line_span, parse_priority_switches
 from nodrop.syntax.places import Span
 
-_TRUST = re.compile(r"Priority trust state:\s*(dscp|pcp|both)\b")
-_DSCPS = re.compile(r"\s*prio:([0-7])\s+dscp:((?:[0-9]{1,2}[, ]{0,2}){1,64})")
-_ROW = re.compile(r"\s*(enabled|buffer)((?:\s+[0-7]){8})\s*$")
-_CABLE = re.compile(r"Cable len:\s*([0-9]{1,6})\b")
+_TRUST_LINE = re.compile(r"Priority trust state:\s*(dscp|pcp|both)\b")
+_PRIORITY_DSCPS_LINE = re.compile(r"\s*prio:([0-7])\s+dscp:((?:[0-9]{1,2}[, ]{0,2}){1,64})")
+_PFC_TABLE_ROW_LINE = re.compile(r"\s*(enabled|buffer)((?:\s+[0-7]){8})\s*$")
+_CABLE_LENGTH_LINE = re.compile(r"Cable len:\s*([0-9]{1,6})\b")
 
 
 def _is_qos_output(head: str) -> bool:
     return "\nPFC configuration:" in f"\n{head}" or "\nPriority trust state:" in f"\n{head}"
 
 
-def _parse(file_text: str) -> tuple[Parsed, ...]:
-    parsed_facts = Parsed()
+def _parse(file_text: str) -> tuple[HostFileContent, ...]:
+    parsed_facts = HostFileContent()
     table: list[int | None] = [None] * 64
     mapped: Span | None = None
     for number, line in enumerate(file_text.splitlines(), 1):
         span = line_span(number, line)
-        if (trust := _TRUST.match(line)) is not None and trust[1] != "both":
+        if (trust := _TRUST_LINE.match(line)) is not None and trust[1] != "both":
             parsed_facts.say("", "trust", trust[1], span)
-        elif (dscps := _DSCPS.match(line)) is not None:
+        elif (dscps := _PRIORITY_DSCPS_LINE.match(line)) is not None:
             for word in dscps[2].replace(",", " ").split():
                 if int(word) < 64:
                     table[int(word)] = int(dscps[1])
                     mapped = mapped or span
-        elif (cable := _CABLE.match(line)) is not None:
+        elif (cable := _CABLE_LENGTH_LINE.match(line)) is not None:
             parsed_facts.say("", "cable_length_m", int(cable[1]), span)
-        elif (row := _ROW.match(line)) is not None:
+        elif (row := _PFC_TABLE_ROW_LINE.match(line)) is not None:
             if row[1] == "buffer":
                 parsed_facts.say("", "priority_to_buffer", tuple(map(int, row[2].split())), span)
-            elif (priorities := switches(row[2])) is not None:
+            elif (priorities := parse_priority_switches(row[2])) is not None:
                 parsed_facts.say("", "pfc_priorities", priorities, span)
     if mapped is not None:
         parsed_facts.say("", "dscp_to_priority", tuple(table), mapped)
     return (parsed_facts,)
 
 
-FORM = Form(_is_qos_output, _parse, printed=True)
+FILE_KIND = HostFileKind(_is_qos_output, _parse, printed=True)

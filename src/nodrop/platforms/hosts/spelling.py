@@ -15,17 +15,17 @@ from nodrop.model.fabric import Fabric, Host, Interface
 from nodrop.model.index import Index
 from nodrop.model.purposes import RDMA_STORAGE
 from nodrop.model.states import Unknown
-from nodrop.model.subject import natural
-from nodrop.platforms.hosts import FOLDER
+from nodrop.model.subject import natural_sort_key
+from nodrop.platforms.hosts import HOSTS_FOLDER
 from nodrop.platforms.kit.artifact import Artifact
-from nodrop.platforms.kit.rendering import template
+from nodrop.platforms.kit.rendering import load_template
 from nodrop.units import show_ids
 
 PRIORITIES = range(8)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
+class NicModelSettings:
     """How the NICs of one model are set, in the words of the templates; None is left out."""
 
     name: str
@@ -90,7 +90,7 @@ class Setting:
     @property
     def not_written(self) -> tuple[str, ...]:
         """Return the expected NIC settings that the script does not make, because no source describes them."""
-        return tuple(unwritten(self))
+        return tuple(unwritten_settings_with_reasons(self))
 
     @property
     def slug(self) -> str:
@@ -108,13 +108,13 @@ class Setting:
         return f"roce-{self.name}"
 
 
-WRITES = tuple(f"{FOLDER}/*.{kind}" for kind in ("sh", "service", "yaml", "nccl.env"))
+WRITES = tuple(f"{HOSTS_FOLDER}/*.{kind}" for kind in ("sh", "service", "yaml", "nccl.env"))
 """The names of the files, as patterns."""
 
 
-def files(fabric: Fabric) -> Iterator[Artifact]:
+def write_host_files(fabric: Fabric) -> Iterator[Artifact]:
     """Yield the files in hosts/, by name of the NIC model; they are of no device."""
-    for setting in settings(fabric):
+    for setting in nic_settings_by_model(fabric):
         if setting.tool is not None and setting.device is not None:
             yield _render_artifact(setting, "sh")
             yield _render_artifact(setting, "service")
@@ -125,12 +125,12 @@ def files(fabric: Fabric) -> Iterator[Artifact]:
 
 
 @lru_cache(maxsize=64)  # examples of rules, and states of one fabric, mostly have the same hosts
-def _render_artifact(setting: Setting, object_kind: str) -> Artifact:
-    text = template(f"{FOLDER}/nic.{object_kind}.j2").render(nic=setting)
-    return Artifact(device="", path=f"{FOLDER}/{setting.name}.{object_kind}", text=text)
+def _render_artifact(setting: NicModelSettings, object_kind: str) -> Artifact:
+    text = load_template(f"{HOSTS_FOLDER}/nic.{object_kind}.j2").render(nic=setting)
+    return Artifact(device="", path=f"{HOSTS_FOLDER}/{setting.name}.{object_kind}", text=text)
 
 
-def unwritten(nic: Setting) -> Iterator[str]:
+def unwritten_settings_with_reasons(nic: NicModelSettings) -> Iterator[str]:
     """Yield the settings that a script of another maker than NVIDIA leaves to the site, with the reason."""
     if nic.adaptive and not nic.marks:
         yield f"adaptive routing, for no source says how {nic.nic} marks the packets that switches may spray"
@@ -144,7 +144,7 @@ def unwritten(nic: Setting) -> Iterator[str]:
             yield "DCQCN turned off, for no source says how"
 
 
-def _bnxt_unsupported_settings(nic: Setting) -> Iterator[str]:
+def _bnxt_unsupported_settings(nic: NicModelSettings) -> Iterator[str]:
     """Yield what bnxt_setupcc.sh has no option for: it sets one priority and one DSCP of RoCE."""
     if nic.bnxt_mode is None:
         yield "PFC, DSCPs and DCQCN, for bnxt_setupcc.sh needs a priority with PFC, DCQCN or both"
@@ -156,14 +156,14 @@ def _bnxt_unsupported_settings(nic: Setting) -> Iterator[str]:
         yield f"the priority of DSCP {nic.fifo_tos >> 2}, for bnxt_setupcc.sh sets one DSCP of RoCE"
 
 
-def settings(fabric: Fabric) -> list[Setting]:
+def nic_settings_by_model(fabric: Fabric) -> list[NicModelSettings]:
     """Return the settings of each NIC model; different settings for hosts of one model are separated by group."""
     index, by_model = Index(fabric), dict[str, dict[tuple[Any, ...], list[Host]]]()
     for host in fabric.hosts:
         if isinstance(host.nic, str):
             by_model.setdefault(host.nic, {}).setdefault(_settings_key(host), []).append(host)
     new_settings = []
-    for model in sorted(by_model, key=natural):
+    for model in sorted(by_model, key=natural_sort_key):
         taken: set[str] = set()
         for hosts in by_model[model].values():
             name = model if len(by_model[model]) == 1 else f"{model}.{hosts[0].group or hosts[0].name}"
@@ -178,7 +178,7 @@ def _settings_key(host: Host) -> tuple[Any, ...]:
     return tuple(_none_if_unknown(fact) for fact in (*sent, host.trust, host.pfc_priorities, host.dcqcn))
 
 
-def _build_host_setting(fabric: Fabric, index: Index, name: str, hosts: list[Host]) -> Setting:
+def _build_host_setting(fabric: Fabric, index: Index, name: str, hosts: list[Host]) -> NicModelSettings:
     host = hosts[0]
     assert isinstance(host.nic, str)
     is_known_model = host.nic in hardware.nics()
@@ -203,7 +203,7 @@ def _build_host_setting(fabric: Fabric, index: Index, name: str, hosts: list[Hos
         if any(_cable_lengths_and_mtus(index, hosts))
         else ((), ())
     )
-    return Setting(
+    return NicModelSettings(
         name=name,
         fabric=fabric.name,
         nic=host.nic,

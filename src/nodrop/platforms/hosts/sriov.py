@@ -7,41 +7,41 @@ import re
 from collections.abc import Mapping
 
 from nodrop import hardware
-from nodrop.platforms.hosts.facts import Form, Noticed, Parsed, number
-from nodrop.platforms.hosts.firmware import infiniband
-from nodrop.platforms.hosts.template import documents
+from nodrop.platforms.hosts.facts import HostFileContent, HostFileKind, HostFileRemark, parse_number
+from nodrop.platforms.hosts.firmware import note_infiniband
+from nodrop.platforms.hosts.template import split_documents
 from nodrop.syntax.places import Span
-from nodrop.syntax.yaml import Document, parse
+from nodrop.syntax.yaml import Document, parse_yaml
 
-_KIND = re.compile(r"""(?m)^(?:- )?["']?kind["']?\s*:\s*["']?SriovNetworkNodePolicy\b""")
-_MELLANOX = "15b3"
+_SRIOV_POLICY_KIND_LINE = re.compile(r"""(?m)^(?:- )?["']?kind["']?\s*:\s*["']?SriovNetworkNodePolicy\b""")
+_MELLANOX_VENDOR_ID = "15b3"
 
 
 def _is_sriov_policy(head: str) -> bool:
-    return bool(_KIND.search(head))
+    return bool(_SRIOV_POLICY_KIND_LINE.search(head))
 
 
-def _parse(file_text: str) -> tuple[Parsed, ...]:
+def _parse(file_text: str) -> tuple[HostFileContent, ...]:
     """Read every policy of a file. InputProblems where there are too many."""
-    policies = [_Policy(document) for document in documents(file_text, _is_sriov_policy)]
+    policies = [_Policy(document) for document in split_documents(file_text, _is_sriov_policy)]
     return tuple(policy.parse_policy(policy.name if len(policies) > 1 else "") for policy in policies)
 
 
 class _Policy:
     def __init__(self, text: str) -> None:
         self._lines = text.splitlines()
-        self._document: Document = parse(text, "policy")
+        self._document: Document = parse_yaml(text, "policy")
 
     @property
     def name(self) -> str:
         """The policy's own name."""
         return str(self._document_value("metadata", "name") or "")
 
-    def parse_policy(self, nic_part: str) -> Parsed:
+    def parse_policy(self, nic_part: str) -> HostFileContent:
         """Return the policy's settings of physical functions; `nic_part` distinguishes it within the file."""
         nodes = self._document_value("spec", "nodeSelector")
         addresses = self._document_value("spec", "nicSelector", "rootDevices")
-        policy = Parsed(
+        policy = HostFileContent(
             models=self._selected_nic_models(),
             pci_addresses=tuple(map(str, addresses)) if isinstance(addresses, list) else (),
             node_selector=tuple(sorted(f"{key}={node}" for key, node in nodes.items()))
@@ -53,14 +53,14 @@ class _Policy:
             link_layer = "infiniband" if link_type == "ib" else "ethernet"
             policy.say(nic_part, "link_layer", link_layer, self._key_span("linkType"))
             if link_layer == "infiniband":
-                policy.notes.append(infiniband(self._key_span("linkType")))
-        if (mtu := number(str(self._document_value("spec", "mtu")))) is not None:
+                policy.notes.append(note_infiniband(self._key_span("linkType")))
+        if (mtu := parse_number(str(self._document_value("spec", "mtu")))) is not None:
             policy.say(nic_part, "mtu_bytes", mtu, self._key_span("mtu"))
         if isinstance(rdma := self._document_value("spec", "isRdma"), bool):
             policy.say(nic_part, "rdma", rdma, self._key_span("isRdma"))
             if rdma and self._document_value("spec", "deviceType") == "vfio-pci":
                 facts = {"path": "spec.deviceType", "found": "vfio-pci with isRdma", "expected": "netdevice"}
-                policy.noticed.append(Noticed("nic-template", facts, self._key_span("deviceType")))
+                policy.noticed.append(HostFileRemark("nic-template", facts, self._key_span("deviceType")))
         return policy
 
     def _selected_nic_models(self) -> tuple[str, ...]:
@@ -72,7 +72,9 @@ class _Policy:
         if device is None:
             return ()
         known_nics = [
-            name for name in hardware.nics() if vendor in (None, _MELLANOX) and hardware.nic(name).pci_device == device
+            name
+            for name in hardware.nics()
+            if vendor in (None, _MELLANOX_VENDOR_ID) and hardware.nic(name).pci_device == device
         ]
         return tuple(known_nics) or (f"deviceID {device}",)
 
@@ -87,4 +89,4 @@ class _Policy:
         return Span(line, column, line, max(len(self._lines[line - 1].rstrip()), column) + 1)
 
 
-FORM = Form(_is_sriov_policy, _parse)
+FILE_KIND = HostFileKind(_is_sriov_policy, _parse)

@@ -7,12 +7,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from nodrop.syntax.places import on_one_line
-from nodrop.syntax.yaml import parse
-from nodrop.units import whole_number
+from nodrop.syntax.places import sanitize_for_message
+from nodrop.syntax.yaml import parse_yaml
+from nodrop.units import parse_whole_number
 
-_FILE = Path(__file__).with_name("nic_template.yaml")
-Keys = tuple[str | int, ...]
+_SCHEMA_FILE = Path(__file__).with_name("nic_template.yaml")
+YamlPath = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +33,7 @@ class _Row:
 
     def takes(self, value: str) -> bool:
         """Return whether a value is right."""
-        number = whole_number(value, 10**9 - 1) if self.least is not None else 0
+        number = parse_whole_number(value, 10**9 - 1) if self.least is not None else 0
         return (
             (not self.values or value in self.values)
             and (self.pattern is None or self.pattern.fullmatch(value) is not None)
@@ -59,18 +59,18 @@ class _Rows(NamedTuple):
 class Refused(NamedTuple):
     """A refused part: the keys, the value found, and the expected value."""
 
-    keys: Keys
+    keys: YamlPath
     found: str
     expected: str
 
 
 @cache
-def _rows() -> _Rows:
-    data: Any = parse(_FILE.read_bytes(), _FILE.name).data
-    return _Rows(data["defaults"], tuple(map(_row, data["rows"])))
+def _read_schema_rows() -> _Rows:
+    data: Any = parse_yaml(_SCHEMA_FILE.read_bytes(), _SCHEMA_FILE.name).data
+    return _Rows(data["defaults"], tuple(map(_parse_schema_row, data["rows"])))
 
 
-def _row(row: Mapping[str, Any]) -> _Row:
+def _parse_schema_row(row: Mapping[str, Any]) -> _Row:
     pattern = row.get("pattern")
     when = {path: tuple(one) if isinstance(one, list) else one for path, one in row.get("when", {}).items()}
     numbers = {key: int(row[key]) if key in row else None for key in ("least", "most", "longest")}
@@ -89,11 +89,11 @@ def _row(row: Mapping[str, Any]) -> _Row:
 
 def find_refusals(document: object) -> Iterator[Refused]:
     """Yield the parts of a template that the API or the operator refuses, each key once, in the order of the rows."""
-    refused_keys: set[Keys] = set()
-    for row in _rows().rows:
+    refused_keys: set[YamlPath] = set()
+    for row in _read_schema_rows().rows:
         if not all(_meets_condition(document, path, condition) for path, condition in row.when.items()):
             continue
-        for keys, parent, value in _places(document, row.at):
+        for keys, parent, value in _find_values_at_path(document, row.at):
             fault = _row_fault(
                 row, _fill_default(".".join(row.at[1:]), parent, value), in_place=isinstance(parent, Mapping)
             )
@@ -106,42 +106,46 @@ def _row_fault(row: _Row, value: object, *, in_place: bool) -> str | None:
     """Return the value found in place of the required value of a row; None if that is there."""
     if value is None:
         return "not there" if row.required and (in_place or row.when) else None
-    text = _text(value)
+    text = _text_of_scalar(value)
     if row.absent:
-        return row.found.format(value=on_one_line(text or ""))
-    return None if text is None or row.takes(text) else row.found.format(value=on_one_line(text or ""))
+        return row.found.format(value=sanitize_for_message(text or ""))
+    return None if text is None or row.takes(text) else row.found.format(value=sanitize_for_message(text or ""))
 
 
 def _meets_condition(document: object, path: str, condition: str | tuple[str, ...]) -> bool:
-    (_, parent, value), *_ = _places(document, ("spec", *path.split(".")))
+    (_, parent, value), *_ = _find_values_at_path(document, ("spec", *path.split(".")))
     value = _fill_default(path, parent, value)
     if isinstance(condition, tuple):
-        return value is not None and _text(value) in condition
+        return value is not None and _text_of_scalar(value) in condition
     return (value is not None) is (condition == "present")
 
 
 def _fill_default(path: str, parent: object, value: object) -> object:
     """Return a value, or the default that the API fills in where what holds it is there."""
-    return _rows().defaults.get(path) if value is None and isinstance(parent, Mapping) else value
+    return _read_schema_rows().defaults.get(path) if value is None and isinstance(parent, Mapping) else value
 
 
-def _places(document: object, path: tuple[str, ...], key_path: Keys = ()) -> Iterator[tuple[Keys, object, object]]:
+def _find_values_at_path(
+    document: object, path: tuple[str, ...], key_path: YamlPath = ()
+) -> Iterator[tuple[YamlPath, object, object]]:
     """Yield the places that a path names: their keys, what holds them, and their values; None where there is none."""
     key, *path_tail = path
     if key == "*":
         for at, item in enumerate(document if isinstance(document, list) else ()):
             yield from (
-                _places(item, tuple(path_tail), (*key_path, at)) if path_tail else [((*key_path, at), document, item)]
+                _find_values_at_path(item, tuple(path_tail), (*key_path, at))
+                if path_tail
+                else [((*key_path, at), document, item)]
             )
         return
     value = document.get(key) if isinstance(document, Mapping) else None
     if path_tail:
-        yield from _places(value, tuple(path_tail), (*key_path, key))
+        yield from _find_values_at_path(value, tuple(path_tail), (*key_path, key))
     else:
         yield (*key_path, key), document, value
 
 
-def _text(value: object) -> str | None:
+def _text_of_scalar(value: object) -> str | None:
     """Return the text of a scalar; None of a mapping or list."""
     if isinstance(value, bool):
         return "true" if value else "false"

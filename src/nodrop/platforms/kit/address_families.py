@@ -4,13 +4,13 @@ from collections.abc import Iterable
 
 from nodrop.model.routing import AddressFamily, Bgp, BgpNeighbor
 
-_NO_IPV6 = BgpNeighbor().ipv6
+_IPV6_NOT_CARRIED = BgpNeighbor().ipv6
 """The settings of a session that does not carry IPv6. Most sessions have this very object, which is compared first."""
 
 
-def carries_ipv6(session: BgpNeighbor) -> bool:
+def has_ipv6_settings(session: BgpNeighbor) -> bool:
     """Return whether a session states anything in the address family of IPv6."""
-    return session.ipv6 is not _NO_IPV6 and session.ipv6 != _NO_IPV6
+    return session.ipv6 is not _IPV6_NOT_CARRIED and session.ipv6 != _IPV6_NOT_CARRIED
 
 
 def stated_families(bgp: Bgp, sessions: Iterable[BgpNeighbor]) -> tuple[AddressFamily, ...]:
@@ -22,6 +22,6 @@ def stated_families(bgp: Bgp, sessions: Iterable[BgpNeighbor]) -> tuple[AddressF
         or any(":" in aggregate.prefix for aggregate in bgp.aggregates)
         or any(":" in network for network in bgp.networks)
         or any(redistribution.family == "ipv6" for redistribution in bgp.redistributions)
-        or any(map(carries_ipv6, sessions))
+        or any(map(has_ipv6_settings, sessions))
     )
     return ("ipv4", "ipv6") if with_ipv6 else ("ipv4",)

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from nodrop.model.subject import Subject
-from nodrop.model.values import value
+from nodrop.model.values import model_value
 
 
-@value
+@model_value
 class Artifact:
     """A file to be carried to a switch: the device, its path below the device's folder, and the text."""
 
@@ -16,7 +16,7 @@ class Artifact:
     text: str
 
 
-class FirstApply(NamedTuple):
+class FirstApplyDisruption(NamedTuple):
     """A setting of a build that restarts services, or brings all ports of a switch down, when it is applied first."""
 
     setting: str

@@ -16,14 +16,14 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from nodrop.platforms.kit.expressible import refuse
+from nodrop.platforms.kit.expressible import unsupported_error
 
 Place = TypeVar("Place")
 Source = TypeVar("Source")
 Context = TypeVar("Context")
 Text = TypeVar("Text")
 
-Refuses = Callable[[Any, Any], str | None]
+RefusalCheck = Callable[[Any, Any], str | None]
 """Returns why a value (its first argument) of a part of the model (its second) cannot be written; None if it can."""
 
 
@@ -43,27 +43,29 @@ class Binding(Generic[Place, Source, Context, Text]):
     """Returns the text of a value other than None; without it, the field is not written."""
     since: str | None = None
     """What a release needs to have, a key of `SINCE` in the platform's `releases.py`; None if all releases have it."""
-    refuses: tuple[Refuses, ...] = ()
+    refuses: tuple[RefusalCheck, ...] = ()
     """Are asked for each value, None included; the first reason counts."""
 
 
 AnyBinding = Binding[Any, Any, Any, Any]
 
 
-def decoded(bindings: Iterable[Binding[Any, Source, Any, Any]], source: Source) -> dict[str, Any]:
+def decode_fields(bindings: Iterable[Binding[Any, Source, Any, Any]], source: Source) -> dict[str, Any]:
     """Return the fields that a source states, and no others: the class has their defaults."""
     stated = ((row.field, row.decode(source)) for row in bindings if row.decode is not None)
     return {field: value for field, value in stated if value is not None}
 
 
-def encoded(bindings: Iterable[Binding[Any, Any, Context, Text]], model: object, context: Context) -> Iterator[Text]:
+def encode_fields(
+    bindings: Iterable[Binding[Any, Any, Context, Text]], model: object, context: Context
+) -> Iterator[Text]:
     """Yield the text of each field of a part of the model that is not None, in the order of the rows."""
     for row in bindings:
         if row.encode is not None and (value := getattr(model, row.field)) is not None:
             yield row.encode(value, context)
 
 
-def places(bindings: Iterable[Binding[Place, Any, Any, Any]], field: str) -> tuple[Place, ...]:
+def places_of_field(bindings: Iterable[Binding[Place, Any, Any, Any]], field: str) -> tuple[Place, ...]:
     """Return the places of a field, the most exact first; none of a field without a row."""
     return next((row.where for row in bindings if row.field == field), ())
 
@@ -73,7 +75,7 @@ def bound_fields(bindings: Iterable[AnyBinding]) -> frozenset[str]:
     return frozenset(row.field for row in bindings)
 
 
-def faults(bindings: Iterable[AnyBinding], model: object) -> Iterator[tuple[str, str]]:
+def find_refused_fields(bindings: Iterable[AnyBinding], model: object) -> Iterator[tuple[str, str]]:
     """Yield each field of a part of the model that its row refuses, and the reason."""
     for row in bindings:
         for refuses in row.refuses:
@@ -82,10 +84,10 @@ def faults(bindings: Iterable[AnyBinding], model: object) -> Iterator[tuple[str,
                 break
 
 
-def check(bindings: Iterable[AnyBinding], model: object, *path: object) -> None:
+def check_fields(bindings: Iterable[AnyBinding], model: object, *path: object) -> None:
     """Raise Unsupported for the first field of a part of the model, at `path`, that its row refuses."""
-    for field, reason in faults(bindings, model):
-        raise refuse((*path, field), reason)
+    for field, reason in find_refused_fields(bindings, model):
+        raise unsupported_error((*path, field), reason)
 
 
 def check_release(
@@ -99,11 +101,11 @@ def check_release(
         if row.since is not None and (reason := lacks(row.since)):
             default = next(field.default for field in dataclasses.fields(model) if field.name == row.field)
             if (value := getattr(model, row.field)) is not default and value != default:
-                raise refuse((*path, row.field), reason)
+                raise unsupported_error((*path, row.field), reason)
 
 
 @dataclass(frozen=True, slots=True)
-class Within:
+class NumberRangeCheck:
     """A check that a number is from `low` to `high`, or one of the others; texts and None pass."""
 
     low: int
@@ -116,6 +118,6 @@ class Within:
         return None if passes else f"is not from {self.low} to {self.high}"
 
 
-def never(reason: str, default: Any = None) -> Refuses:
+def refuse_unless_default(reason: str, default: Any = None) -> RefusalCheck:
     """Return a check that refuses every value but the default; use it where the platform has no setting for a field."""
     return lambda value, _: None if value is default else reason

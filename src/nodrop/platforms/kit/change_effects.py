@@ -10,13 +10,13 @@ from functools import cache, lru_cache
 from typing import Any
 
 from nodrop.model.change import DISRUPTIONS
-from nodrop.model.fields import Impact, impacts
-from nodrop.model.fields.row import KINDS
+from nodrop.model.fields import Impact, impacts_of_path
+from nodrop.model.fields.row import CHANGE_KINDS
 from nodrop.model.subject import Subject, matches
-from nodrop.platforms.kit.rows import below_switch, patterns, rows_of
+from nodrop.platforms.kit.rows import parse_path_patterns, path_below_switch, read_platform_rows
 
-_FILE = "change.yaml"
-_WORDS = {"paths", "kinds", "values", "disruption", "reason"}
+_EFFECTS_FILE = "change.yaml"
+_ROW_KEYS = {"paths", "kinds", "values", "disruption", "reason"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,15 +25,17 @@ class _Row:
     impact: Impact
 
 
-def effect(platform: str, path: Subject, of_port: bool, old_value: object, new_value: object) -> Impact | None:
+def effect_of_change(
+    platform: str, path: Subject, of_port: bool, old_value: object, new_value: object
+) -> Impact | None:
     """Return the effect of a change at a path below a switch, or below one of its ports; None if it is not known.
 
     Without an old value it is added, without a new one removed; an empty list is no value.
     """
-    full_path = below_switch(path, of_port)
+    full_path = path_below_switch(path, of_port)
     kind = "added" if old_value in (None, ()) else "removed" if new_value in (None, ()) else "changed"
-    of_platform = (row.impact for row in _rows(platform) if _row_covers_path(row, full_path))
-    for impact in (*of_platform, *impacts(path, of_port=of_port)):
+    of_platform = (row.impact for row in _read_effect_rows(platform) if _row_covers_path(row, full_path))
+    for impact in (*of_platform, *impacts_of_path(path, of_port=of_port)):
         if kind in impact.kinds and (impact.values is None or any(new_value is value for value in impact.values)):
             return impact
     return None
@@ -45,14 +47,18 @@ def _row_covers_path(row: _Row, path: Subject) -> bool:
 
 
 @cache
-def _rows(platform: str) -> tuple[_Row, ...]:
-    return rows_of(platform, _FILE, _row)
+def _read_effect_rows(platform: str) -> tuple[_Row, ...]:
+    return read_platform_rows(platform, _EFFECTS_FILE, _parse_effect_row)
 
 
-def _row(raw_row: Mapping[str, Any]) -> _Row:
+def _parse_effect_row(raw_row: Mapping[str, Any]) -> _Row:
     """Return a row of the file; ValueError if it has an unknown word."""
-    kinds = tuple(raw_row.get("kinds", KINDS))
-    if raw_row["disruption"] not in DISRUPTIONS or not set(kinds) <= set(KINDS) or not raw_row.keys() <= _WORDS:
-        raise ValueError(f"{_FILE}: {raw_row}")
+    kinds = tuple(raw_row.get("kinds", CHANGE_KINDS))
+    if (
+        raw_row["disruption"] not in DISRUPTIONS
+        or not set(kinds) <= set(CHANGE_KINDS)
+        or not raw_row.keys() <= _ROW_KEYS
+    ):
+        raise ValueError(f"{_EFFECTS_FILE}: {raw_row}")
     values = tuple(raw_row["values"]) if "values" in raw_row else None
-    return _Row(patterns(raw_row["paths"]), Impact(raw_row["disruption"], raw_row["reason"], kinds, values))
+    return _Row(parse_path_patterns(raw_row["paths"]), Impact(raw_row["disruption"], raw_row["reason"], kinds, values))

@@ -12,8 +12,8 @@ from itertools import islice
 
 from nodrop.errors import InputProblems
 from nodrop.limits import MAX_TRIALS, MAX_TRIED_BYTES, MIN_TRIALS
-from nodrop.model.change import DOCUMENT, ByHand, Change, Edit
-from nodrop.model.compare import Difference, differences
+from nodrop.model.change import DOCUMENT_AREA, Change, Edit, ManualChange
+from nodrop.model.compare import ModelDifference, differences
 from nodrop.model.edit import ABSENT, find_value, get_value, set_value
 from nodrop.model.fabric import Device, Fabric, Interface
 from nodrop.model.fields import field_names
@@ -22,11 +22,11 @@ from nodrop.model.reading import DeviceReading, Remark, Source
 from nodrop.model.spelling import describe_value
 from nodrop.model.states import Unknown, UnknownFact
 from nodrop.model.subject import Subject, matches
-from nodrop.model.subject import text as subject_text
+from nodrop.model.subject import subject_text as subject_text
 from nodrop.model.values import replace_fields
-from nodrop.platforms.kit.entry_order import in_order
+from nodrop.platforms.kit.entry_order import sort_lists_and_entries
 
-Bundle = Mapping[str, bytes]
+ConfigFiles = Mapping[str, bytes]
 ReadDevice = Callable[[str, Sequence[tuple[Source, bytes]]], DeviceReading]
 
 MOST_FIELDS_SHOWN = 2
@@ -34,18 +34,18 @@ MOST_FIELDS_SHOWN = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class UnaskedChange:
     """A setting in changed files that nobody asked for: where, and its value there."""
 
     subject: Subject
-    difference: Difference
+    difference: ModelDifference
     old: DeviceReading
     new: DeviceReading
     wanted: Sequence[Subject]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Means:
+class EditFunctions:
     """The platform's functions for editing."""
 
     read: ReadDevice
@@ -53,19 +53,19 @@ class Means:
     """Says why no file can be changed so, whatever it says."""
     together: Callable[[Device, Device, Sequence[Subject]], Device]
     """Returns the new device with what changes along with subjects, given the old one."""
-    draw: Callable[[Bundle, DeviceReading, Device], Iterator[Bundle]]
+    draw: Callable[[ConfigFiles, DeviceReading, Device], Iterator[ConfigFiles]]
     """Yields files that may say the new device, the best first; ValueError where there are none."""
-    follows: Callable[[Found], bool]
+    follows: Callable[[UnaskedChange], bool]
     """Whether the switch computes it from changed facts."""
     spelling: frozenset[str]
     """Kinds of remarks about how a whole file is subject_text."""
-    correct: Callable[[Bundle, Sequence[Change]], Bundle]
+    correct: Callable[[ConfigFiles, Sequence[Change]], ConfigFiles]
     """Returns files with settings changed that the model has no place for; ValueError where that cannot be done."""
     meaning: frozenset[str] = frozenset()
     """Kinds of remarks about the content of valid files, which a change may cause: rules report them."""
 
 
-def sources(config_files: Bundle) -> list[tuple[Source, bytes]]:
+def sources_of_files(config_files: ConfigFiles) -> list[tuple[Source, bytes]]:
     """Return files, given by canonical name, as a reader takes them: shown under that name."""
     return [(Source(name=file, display=file), raw) for file, raw in config_files.items()]
 
@@ -79,7 +79,7 @@ def as_manual_steps(
     """Leave read-only files unchanged, and give for each change the manual step, what to type, and all its ports."""
     return Edit(
         by_hand=tuple(
-            ByHand(change=change, line=line(change), commands=commands(change), ports=ports(change))
+            ManualChange(change=change, line=line(change), commands=commands(change), ports=ports(change))
             for change in changes
         )
     )
@@ -91,13 +91,13 @@ def _read_files(
     name: str,
     files: tuple[tuple[str, bytes], ...],
 ) -> DeviceReading:
-    return read(name, sources(dict(files)))
+    return read(name, sources_of_files(dict(files)))
 
 
-class Budget:
+class RetryBudget:
     """How often changes of one switch may be tried again in parts, over all edits that are given it."""
 
-    def __init__(self, bundle: Bundle, most: int = MAX_TRIALS) -> None:
+    def __init__(self, bundle: ConfigFiles, most: int = MAX_TRIALS) -> None:
         """Allow the fewer trials, the larger the files are, and no more than `most`."""
         size = sum(map(len, bundle.values())) or 1
         self._left = min(most, max(MIN_TRIALS, MAX_TRIED_BYTES // size))
@@ -108,22 +108,22 @@ class Budget:
         return self._left >= 0
 
 
-class State:
+class EditState:
     """A device's files as changed so far, and the reading of them."""
 
-    def __init__(self, bundle: Bundle, name: str, means: Means, budget: Budget | None = None) -> None:
+    def __init__(self, bundle: ConfigFiles, name: str, means: EditFunctions, budget: RetryBudget | None = None) -> None:
         """Raise InputProblems where the files cannot be read; without a budget, the edit gets a separate budget."""
-        self.bundle: Bundle = dict(bundle)
+        self.bundle: ConfigFiles = dict(bundle)
         self._name, self._means = name, means
-        self._budget = budget or Budget(bundle)
+        self._budget = budget or RetryBudget(bundle)
         self.reading = self.first = self._read_bundle(self.bundle)
         if self.reading.problems:
             raise InputProblems(list(self.reading.problems))
 
-    def _read_bundle(self, config_files: Bundle) -> DeviceReading:
+    def _read_bundle(self, config_files: ConfigFiles) -> DeviceReading:
         return _read_files(self._means.read, self._name, tuple(config_files.items()))
 
-    def make(self, changes: Sequence[Change]) -> Iterator[ByHand]:
+    def make(self, changes: Sequence[Change]) -> Iterator[ManualChange]:
         """Make changes, together if possible; yield those that cannot be made.
 
         Trying all of them together is free; trying parts of them uses the budget.
@@ -135,7 +135,7 @@ class State:
         if why is None:
             return
         if len(changes) == 1:
-            yield ByHand(change=changes[0], line=f"{subject_text(changes[0].subject)}: {why}")
+            yield ManualChange(change=changes[0], line=f"{subject_text(changes[0].subject)}: {why}")
             return
         middle = len(changes) // 2
         for half in (changes[:middle], changes[middle:]):
@@ -143,20 +143,22 @@ class State:
                 yield from self.make(half)
             else:
                 reason = "not tried, for too many changes of this switch cannot be made together"
-                yield from (ByHand(change=change, line=f"{subject_text(change.subject)}: {reason}") for change in half)
+                yield from (
+                    ManualChange(change=change, line=f"{subject_text(change.subject)}: {reason}") for change in half
+                )
 
-    def apply_changes(self, changes: Sequence[Change]) -> tuple[ByHand, ...]:
+    def apply_changes(self, changes: Sequence[Change]) -> tuple[ManualChange, ...]:
         """Make changes as far as possible; return the rest, without those that follow from the changes made.
 
         Settings that only the document has come first: what the model has is read from it again.
         """
-        corrections = [change for change in changes if change.subject[1] == DOCUMENT]
+        corrections = [change for change in changes if change.subject[1] == DOCUMENT_AREA]
         why = self._correct(corrections) if corrections else None
         refused = [] if why is None else corrections
-        others = [change for change in changes if change.subject[1] != DOCUMENT]
+        others = [change for change in changes if change.subject[1] != DOCUMENT_AREA]
         by_hand = (hand for hand in tuple(self.make(others)) if not self._has_applied_change(hand.change))
         return (
-            *(ByHand(change=change, line=f"{subject_text(change.subject)}: {why}") for change in refused),
+            *(ManualChange(change=change, line=f"{subject_text(change.subject)}: {why}") for change in refused),
             *by_hand,
         )
 
@@ -179,7 +181,7 @@ class State:
         )
         try:
             target_value = get_value(set_value(fabric, change.subject, change.new), change.subject)
-            return same(get_value(fabric, change.subject), target_value) and not same(
+            return is_equal(get_value(fabric, change.subject), target_value) and not is_equal(
                 _value_or_none(before, change.subject), target_value
             )
         except ValueError:
@@ -212,10 +214,10 @@ class State:
         if (fault := self._new_fault(reading)) is not None:
             return fault
         subjects = [change.subject for change in changes]
-        touched = Touched(subjects)
+        touched = WantedSubjects(subjects)
         for difference in differences(new, reading.device):
             at = subject_of(new.name, difference.path)
-            deviation = Found(subject=at, difference=difference, old=self.reading, new=reading, wanted=subjects)
+            deviation = UnaskedChange(subject=at, difference=difference, old=self.reading, new=reading, wanted=subjects)
             if touched.includes(at) or not self._means.follows(deviation):
                 label, value, expected_text = (
                     subject_text(at),
@@ -240,10 +242,10 @@ class State:
         """Return the key for comparing remarks as the same fault; a file with odd text has one."""
         return (remark.kind,) if remark.kind in self._means.spelling else (remark.kind, *remark.facts.values())
 
-    def find_side_changes(self, changes: Sequence[Change], by_hand: Sequence[ByHand]) -> Iterator[Change]:
+    def find_side_changes(self, changes: Sequence[Change], by_hand: Sequence[ManualChange]) -> Iterator[Change]:
         """Yield the differences in addition to the changes that were made."""
         manual_ids = {id(hand_edit.change) for hand_edit in by_hand}
-        touched = Touched(change.subject for change in changes if id(change) not in manual_ids)
+        touched = WantedSubjects(change.subject for change in changes if id(change) not in manual_ids)
         name = self.first.device.name
         for difference in differences(self.first.device, self.reading.device):
             at = subject_of(name, difference.path)
@@ -251,16 +253,16 @@ class State:
                 yield Change(subject=at, old=difference.a, new=difference.b)
 
 
-def apply_to_device(device: Device, changes: Sequence[Change], means: Means) -> Device:
+def apply_to_device(device: Device, changes: Sequence[Change], means: EditFunctions) -> Device:
     """Return the device with the changes, and what goes along with them; ValueError where one does not fit."""
     fabric = Fabric(name="", mode="lossless", devices=(device,))
     for change in changes:
-        _check_old(fabric, change)
+        _check_old_value(fabric, change)
         fabric = set_value(fabric, change.subject, change.new)
     return means.together(device, fabric.devices[0], [change.subject for change in changes])
 
 
-def _check_old(fabric: Fabric, change: Change) -> None:
+def _check_old_value(fabric: Fabric, change: Change) -> None:
     if isinstance(change.old, Unknown):
         return
     current_value = _value_or_none(fabric, change.subject)
@@ -270,12 +272,12 @@ def _check_old(fabric: Fabric, change: Change) -> None:
         raise ValueError(f"it is {contrast}, for which the change was made")
 
 
-def _contradicts(difference: Difference) -> bool:
+def _contradicts(difference: ModelDifference) -> bool:
     """Whether a difference is of the whole value, or of fields in it that both sides know."""
     return not difference.path or not any(isinstance(side, Unknown) for side in (difference.a, difference.b))
 
 
-def _describe_contrast(found: object, expected: object, rows: Sequence[Difference]) -> str:
+def _describe_contrast(found: object, expected: object, rows: Sequence[ModelDifference]) -> str:
     """Return a value and the expected one; of parts of the model of one kind, the first fields that differ."""
     if not all(row.path for row in rows):
         return f"{describe_value(found)}, not {describe_value(expected)}"
@@ -289,14 +291,14 @@ def _value_or_none(fabric: Fabric, subject: Subject) -> object:
     return None if value is ABSENT else value
 
 
-def same(old_value: object, new_value: object) -> bool:
+def is_equal(old_value: object, new_value: object) -> bool:
     """Whether two parts of the model are equal; UNKNOWN is only itself."""
     if old_value is new_value:
         return True
     return not isinstance(old_value, Unknown) and not isinstance(new_value, Unknown) and bool(old_value == new_value)
 
 
-def alongside(
+def with_rebuilt_ports(
     old_device: Device,
     new_device: Device,
     subjects: Sequence[Subject],
@@ -313,12 +315,12 @@ def alongside(
         ),
         access_lists=new_device.access_lists
         if isinstance(new_device.access_lists, Unknown)
-        else in_order(new_device.access_lists),
+        else sort_lists_and_entries(new_device.access_lists),
         **{name: tuple(sorted(names)) for name, names in servers.items() if isinstance(names, tuple)},
     )
 
 
-def both_ways(
+def restore_symmetric_pause(
     old_port: Interface, new_port: Interface, device: str, subjects: Sequence[Subject], apart: Callable[[object], bool]
 ) -> Interface:
     """Return a port with pause in both directions again, if only one of them was changed.
@@ -326,18 +328,18 @@ def both_ways(
     `apart` returns, given the new priorities of one direction, whether the other direction can stay as it is.
     """
     if (
-        same(old_port.qos, new_port.qos)
+        is_equal(old_port.qos, new_port.qos)
         or not isinstance(old_port.qos, QosProfile)
         or not isinstance(new_port.qos, QosProfile)
     ):
         return new_port
     qos, at = new_port.qos, (device, new_port.name, "qos")
-    if not same(old_port.qos.pfc_rx_priorities, old_port.qos.pfc_tx_priorities):
+    if not is_equal(old_port.qos.pfc_rx_priorities, old_port.qos.pfc_tx_priorities):
         return new_port
     directions = ("pfc_rx_priorities", "pfc_tx_priorities")
     for direction, opposite in (directions, directions[::-1]):
         value = getattr(new_port.qos, direction)
-        moved = not same(getattr(old_port.qos, direction), value)
+        moved = not is_equal(getattr(old_port.qos, direction), value)
         if (
             moved
             and not apart(value)
@@ -347,7 +349,7 @@ def both_ways(
     return replace_fields(new_port, qos=qos)
 
 
-class Touched:
+class WantedSubjects:
     """Wanted subjects, which may have globs, to ask which other subjects are a part of one of them or around one."""
 
     def __init__(self, subjects: Iterable[Subject]) -> None:
@@ -361,10 +363,10 @@ class Touched:
         """Whether a subject is a part of a wanted one, or one is a part of it."""
         if subject in self._around or any(subject[:length] in self._whole for length in range(len(subject) + 1)):
             return True
-        return any(_touch(subject, wanted) for wanted in self._globs)
+        return any(_is_part_of_other(subject, wanted) for wanted in self._globs)
 
 
-def _touch(subject_path: Subject, wanted_subject: Subject) -> bool:
+def _is_part_of_other(subject_path: Subject, wanted_subject: Subject) -> bool:
     """Whether one of two subjects is a part of the other; the wanted one may have globs."""
     length = min(len(subject_path), len(wanted_subject))
     return matches(wanted_subject[:length], subject_path[:length])

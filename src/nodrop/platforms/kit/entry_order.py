@@ -4,16 +4,16 @@ from collections.abc import Iterable
 
 from nodrop.model.access import AccessEntry, AccessList
 from nodrop.model.states import Unknown
-from nodrop.model.subject import natural
+from nodrop.model.subject import natural_sort_key
 from nodrop.model.values import replace_fields
 
 
-def in_order(lists: Iterable[AccessList]) -> tuple[AccessList, ...]:
+def sort_lists_and_entries(lists: Iterable[AccessList]) -> tuple[AccessList, ...]:
     """Return access lists by name, with entries in match order and bindings by interface.
 
     Entries are sorted by falling priority, and by their numbers or names where there is none.
     """
-    return by_binding(
+    return sort_lists_and_bindings(
         access_list
         if isinstance(access_list.entries, Unknown)
         else replace_fields(access_list, entries=tuple(sorted(access_list.entries, key=_entry_rank)))
@@ -21,16 +21,18 @@ def in_order(lists: Iterable[AccessList]) -> tuple[AccessList, ...]:
     )
 
 
-def by_binding(lists: Iterable[AccessList]) -> tuple[AccessList, ...]:
+def sort_lists_and_bindings(lists: Iterable[AccessList]) -> tuple[AccessList, ...]:
     """Return access lists by name, with bindings by interface; their entries stay in the order that they have."""
     return tuple(
         replace_fields(
             acl,
-            bindings=tuple(sorted(acl.bindings, key=lambda binding: (natural(binding.interface or ""), binding.stage))),
+            bindings=tuple(
+                sorted(acl.bindings, key=lambda binding: (natural_sort_key(binding.interface or ""), binding.stage))
+            ),
         )
-        for acl in sorted(lists, key=lambda access_list: natural(access_list.name))
+        for acl in sorted(lists, key=lambda access_list: natural_sort_key(access_list.name))
     )
 
 
 def _entry_rank(entry: AccessEntry) -> tuple[int, tuple[tuple[int, int, str], ...]]:
-    return -(entry.priority or 0), natural(entry.name)
+    return -(entry.priority or 0), natural_sort_key(entry.name)

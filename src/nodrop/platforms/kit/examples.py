@@ -3,12 +3,12 @@
 import importlib
 from collections.abc import Mapping
 
-from nodrop.platforms import default, default_first
+from nodrop.platforms import default_platform, platforms_default_first
 
-NAMES = default()
+PORT_NAMES_PLATFORM = default_platform()
 """The platform whose port names the examples of rules use."""
 
-TIERS: Mapping[str, Mapping[str, object]] = {
-    name: importlib.import_module(f"nodrop.platforms.{name}").EXAMPLE for name in default_first()
+TIER_CHANGES_BY_PLATFORM: Mapping[str, Mapping[str, object]] = {
+    name: importlib.import_module(f"nodrop.platforms.{name}").EXAMPLE for name in platforms_default_first()
 }
 """The changes to the tiers of two-by-two for each platform, the default platform first."""

@@ -12,102 +12,106 @@ from nodrop.errors import Unsupported
 from nodrop.model.compare import differences
 from nodrop.model.fabric import Device, Extra
 from nodrop.model.fields import field_names
-from nodrop.model.fields.row import EXTRA
+from nodrop.model.fields.row import EXTRA_KEYS
 from nodrop.model.routing import Bgp, BgpNeighbor
 from nodrop.model.states import Unknown, known_rows
-from nodrop.model.subject import Subject, text
+from nodrop.model.subject import Subject, subject_text
 from nodrop.model.types import key_of
 from nodrop.model.values import replace_fields
-from nodrop.platforms.kit.expressible import on_one_line, quotable
+from nodrop.platforms.kit.expressible import json_string_fault, reason_unwritable_text
 
-Tree = dict[str, Any]
+SettingsTree = dict[str, Any]
 
 
-class Touched(Unsupported):
+class AdditionOverlap(Unsupported):
     """An addition overlaps the model; `model` is the path that it changes, if any, and `others` overlap it too."""
 
-    def __init__(self, path: str, reason: str, model: Subject = (), others: tuple["Touched", ...] = ()) -> None:
+    def __init__(self, path: str, reason: str, model: Subject = (), others: tuple["AdditionOverlap", ...] = ()) -> None:
         super().__init__(path, reason)
         self.model, self.others = model, others
 
-    def __reduce__(self) -> tuple[type["Touched"], tuple[str, str, Subject, tuple["Touched", ...]]]:  # type: ignore[override]
+    def __reduce__(self) -> tuple[type["AdditionOverlap"], tuple[str, str, Subject, tuple["AdditionOverlap", ...]]]:  # type: ignore[override]
         return (type(self), (self.path, self.reason, self.model, self.others))
 
 
-OPEN: Mapping[str, None] = dict.fromkeys(
-    field_name for field_name in field_names(Device, key=EXTRA) if not field_name.startswith("extra")
+FIELDS_SET_BY_ADDITIONS: Mapping[str, None] = dict.fromkeys(
+    field_name for field_name in field_names(Device, key=EXTRA_KEYS) if not field_name.startswith("extra")
 )
 """The fields of a switch that additions alone decide, such as access lists, as they do the hold times of sessions."""
 
 
-def additions(device: Device) -> tuple[Extra, ...]:
+def additions_of_device(device: Device) -> tuple[Extra, ...]:
     """Return a device's additions; none where it is not known which they are. Unsupported where one has no path."""
     extra = known_rows(device.extra)
     for position, addition in enumerate(extra):
         texts = (*addition.path, *(addition.value if isinstance(addition.value, tuple) else (addition.value or "",)))
-        if not addition.path or not all(addition.path) or any(map(quotable, texts)):
+        if not addition.path or not all(addition.path) or any(map(json_string_fault, texts)):
             raise _build_refusal(addition, position, "is no path and value of texts")
     return extra
 
 
-def merge_extras(device: Device, tree: Tree, spell: Callable[[Tree], str], read: Callable[[str], Device]) -> str:
+def merge_extras(
+    device: Device, tree: SettingsTree, spell: Callable[[SettingsTree], str], read: Callable[[str], Device]
+) -> str:
     """Return a device's text with its additions; raise Touched, for all of them, where some change a modelled fact."""
-    extra = additions(device)
+    extra = additions_of_device(device)
     together, free = deepcopy(tree), True
     for addition in extra:
         free &= _insert_addition(together, addition)
     written = spell(together)
     base = read(spell(tree))
     if not free or read(written) != base:
-        first, *others = [*_find_touching(extra, tree, base, lambda alone: read(spell(alone)))] or [
-            Touched("extra", "two of them are in each other's way")
+        first, *others = [*_refused_additions(extra, tree, base, lambda alone: read(spell(alone)))] or [
+            AdditionOverlap("extra", "two of them are in each other's way")
         ]
         first.others = tuple(others)
         raise first
     return written
 
 
-def _find_touching(
-    extra: Sequence[Extra], tree: Tree, base: Device, read: Callable[[Tree], Device]
-) -> Iterator[Touched]:
+def _refused_additions(
+    extra: Sequence[Extra], tree: SettingsTree, base: Device, read: Callable[[SettingsTree], Device]
+) -> Iterator[AdditionOverlap]:
     """Yield the refusal of every addition that, alone, changes how a device reads, or is at a place in use."""
     for position, addition in enumerate(extra):
         alone = deepcopy(tree)
         was_free = _insert_addition(alone, addition)
-        if change := explain_change(base, read(alone)):
+        if change := explain_addition_refusal(base, read(alone)):
             yield _build_refusal(addition, position, *change)
         elif not was_free:
             yield _build_refusal(addition, position, "is written already, and nothing of the intent changes it")
 
 
-def explain_change(base: Device, device: Device) -> tuple[str, Subject] | None:
+def explain_addition_refusal(base: Device, device: Device) -> tuple[str, Subject] | None:
     """Return why additions that turn one switch into another are refused, and the first path that they change."""
     difference = None if base == device else next(differences(base, device), None)
     if difference is None:
         return None
-    return f"changes {text(difference.path)}, which the intent decides", difference.path
+    return f"changes {subject_text(difference.path)}, which the intent decides", difference.path
 
 
-def merged_lines(device: Device, written_text: str, read: Callable[[str], object]) -> str:
+def merge_routing_lines(device: Device, written_text: str, read: Callable[[str], object]) -> str:
     """Return the routing daemon's text with the added lines; raise Touched where one changes a fact of the model."""
     lines = known_rows(device.extra_lines)
     if not lines:
         return written_text
     for position, line in enumerate(lines):
-        if reason := on_one_line(line.lstrip(" ")):
-            raise Touched(f"extra_lines/{position}", reason)
+        if reason := reason_unwritable_text(line.lstrip(" ")):
+            raise AdditionOverlap(f"extra_lines/{position}", reason)
     base = read(written_text)
     for position in range(len(lines)):
         if read(_append_lines(written_text, lines[: position + 1])) != base:
-            raise Touched(f"extra_lines/{position}", f"`{lines[position].strip()}` changes what the intent decides")
+            raise AdditionOverlap(
+                f"extra_lines/{position}", f"`{lines[position].strip()}` changes what the intent decides"
+            )
     return _append_lines(written_text, lines)
 
 
-def decided(bgp: Bgp | None | Unknown) -> Bgp | None | Unknown:
+def without_session_additions(bgp: Bgp | None | Unknown) -> Bgp | None | Unknown:
     """Return a process without the fields of its sessions that additions alone decide, such as hold times."""
     if isinstance(bgp, Unknown) or bgp is None or isinstance(bgp.neighbors, Unknown):
         return bgp
-    blank = dict.fromkeys(field_names(BgpNeighbor, key=EXTRA))
+    blank = dict.fromkeys(field_names(BgpNeighbor, key=EXTRA_KEYS))
     return replace_fields(bgp, neighbors=tuple(replace_fields(neighbor, **blank) for neighbor in bgp.neighbors))
 
 
@@ -115,11 +119,11 @@ def _append_lines(written: str, lines: Sequence[str]) -> str:
     return written + "".join(f"{line}\n" for line in ("!", *lines))
 
 
-def _build_refusal(extra: Extra, position: int, reason: str, model: Subject = ()) -> Touched:
-    return Touched(text(("extra", key_of(extra, position))), reason, model)
+def _build_refusal(extra: Extra, position: int, reason: str, model: Subject = ()) -> AdditionOverlap:
+    return AdditionOverlap(subject_text(("extra", key_of(extra, position))), reason, model)
 
 
-def _insert_addition(tree: Tree, extra: Extra) -> bool:
+def _insert_addition(tree: SettingsTree, extra: Extra) -> bool:
     """Put an addition into a tree, over existing content; return whether its place was free."""
     *outer, last = extra.path
     free = True

@@ -4,11 +4,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
-_SHORT = 5
+_MIN_LETTERS_FOR_SLIP = 5
 """Letters below which a word with one other letter may well be another word."""
 
 
-def slip(word: str, known_words: Iterable[str]) -> str | None:
+def find_near_word(word: str, known_words: Iterable[str]) -> str | None:
     """Return the known word that another almost matches; None where none is.
 
     The words differ in a letter more, less or changed, or two swapped. Words that differ in a number (`dhcp-relay6`)
@@ -34,7 +34,7 @@ def _words_by_first_letter(known_words: frozenset[str]) -> Mapping[str, Sequence
 def _is_likely_typo(term: str, word: str) -> bool:
     if word in (f"{term}s", term.removesuffix("s")):
         return True
-    if len(term) < _SHORT or any(letter.isdigit() for letter in term + word):
+    if len(term) < _MIN_LETTERS_FOR_SLIP or any(letter.isdigit() for letter in term + word):
         return False
     shorter = min(len(term), len(word))
     at = next((at for at in range(shorter) if term[at] != word[at]), shorter)

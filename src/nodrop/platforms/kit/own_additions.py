@@ -10,12 +10,12 @@ from functools import cache, lru_cache
 from typing import Any
 
 from nodrop.model.subject import Subject, matches
-from nodrop.platforms.kit.rows import below_switch, patterns, rows_of
+from nodrop.platforms.kit.rows import parse_path_patterns, path_below_switch, read_platform_rows
 
-_FILE = "adds.yaml"
-_NEEDED = {"reason", "source"}
-_AT = {"paths", "settings"}
-_KNOWN = _NEEDED | _AT | {"values", "over"}
+_ADDITIONS_FILE = "adds.yaml"
+_REQUIRED_KEYS = {"reason", "source"}
+_PLACE_KEYS = {"paths", "settings"}
+_ALLOWED_KEYS = _REQUIRED_KEYS | _PLACE_KEYS | {"values", "over"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,42 +33,44 @@ class Own:
     over: bool
 
 
-def own(platform: str, path: Subject, of_port: bool, running_value: object, intended_value: object) -> bool:
+def is_added_by_switch(
+    platform: str, path: Subject, of_port: bool, running_value: object, intended_value: object
+) -> bool:
     """Whether a switch wrote by itself what runs at a path below it, or below one of its ports.
 
     Never where something is wanted there.
     """
     if intended_value not in (None, ()) or running_value in (None, ()):
         return False
-    whole_subjects = below_switch(path, of_port)
+    whole_subjects = path_below_switch(path, of_port)
     return any(
         any(matches(paths, whole_subjects) for paths in row.paths)
         and (not row.values or _equals_any_value(running_value, row.values))
-        for row in rows(platform)
+        for row in read_addition_rows(platform)
     )
 
 
-def own_setting(platform: str, path: Subject, value: object, *, overwrite: bool = False) -> bool:
+def is_self_written_setting(platform: str, path: Subject, value: object, *, overwrite: bool = False) -> bool:
     """Whether a switch wrote by itself the settings of its files at a path, without the name of the file.
 
     With `overwrite`, also where it was given something else there. A path that has nothing below it also counts as its
     last word, as the value of the path before that.
     """
     if isinstance(value, str):
-        return _matches_own_addition(platform, path, value, over=overwrite)
+        return _matches_self_written_row(platform, path, value, over=overwrite)
     nothing_below = value == {} and len(path) > 1
-    return _matches_own_addition(platform, path, None, over=overwrite) or (
-        nothing_below and _matches_own_addition(platform, path[:-1], path[-1], over=overwrite)
+    return _matches_self_written_row(platform, path, None, over=overwrite) or (
+        nothing_below and _matches_self_written_row(platform, path[:-1], path[-1], over=overwrite)
     )
 
 
-def writes(platform: str, path: Subject) -> bool:
+def adds_at_path(platform: str, path: Subject) -> bool:
     """Whether a switch writes something at a path by itself, the name of the file left out."""
     return any(matches(pattern, path) for pattern, _ in _additions_by_first_word(platform).get(path[0], ()))
 
 
 @lru_cache(maxsize=65536)
-def _matches_own_addition(platform: str, path: Subject, value: str | None, *, over: bool) -> bool:
+def _matches_self_written_row(platform: str, path: Subject, value: str | None, *, over: bool) -> bool:
     return any(
         matches(pattern, path) and (not row.values or value in row.values) and (row.over or not over)
         for pattern, row in _additions_by_first_word(platform).get(path[0], ())
@@ -78,23 +80,27 @@ def _matches_own_addition(platform: str, path: Subject, value: str | None, *, ov
 @cache
 def _additions_by_first_word(platform: str) -> Mapping[str, list[tuple[Subject, Own]]]:
     rows_by_word: dict[str, list[tuple[Subject, Own]]] = {}
-    for row in rows(platform):
+    for row in read_addition_rows(platform):
         for pattern in row.settings:
             rows_by_word.setdefault(pattern[0], []).append((pattern, row))
     return rows_by_word
 
 
 @cache
-def rows(platform: str) -> tuple[Own, ...]:
+def read_addition_rows(platform: str) -> tuple[Own, ...]:
     """Return the known rows of a platform; raise ValueError where a row has a meaningless word, or misses one."""
-    return rows_of(platform, _FILE, _row)
+    return read_platform_rows(platform, _ADDITIONS_FILE, _parse_addition_row)
 
 
-def _row(raw_row: Mapping[str, Any]) -> Own:
-    if not _NEEDED <= raw_row.keys() <= _KNOWN or not all(raw_row.values()) or not raw_row.keys() & _AT:
-        raise ValueError(f"{_FILE}: {raw_row}")
+def _parse_addition_row(raw_row: Mapping[str, Any]) -> Own:
+    if (
+        not _REQUIRED_KEYS <= raw_row.keys() <= _ALLOWED_KEYS
+        or not all(raw_row.values())
+        or not raw_row.keys() & _PLACE_KEYS
+    ):
+        raise ValueError(f"{_ADDITIONS_FILE}: {raw_row}")
     values = tuple(tuple(literal) if isinstance(literal, list) else literal for literal in raw_row.get("values", ()))
-    paths, settings = (patterns(raw_row.get(word, ())) for word in ("paths", "settings"))
+    paths, settings = (parse_path_patterns(raw_row.get(word, ())) for word in ("paths", "settings"))
     return Own(paths=paths, settings=settings, values=values, over="over" in raw_row)
 
 

@@ -7,11 +7,11 @@ from functools import cache, lru_cache
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from nodrop.errors import Unsupported
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 
-_PLAIN = re.compile(r"[A-Za-z0-9 ._,:;|/+*=()\[\]@#-]*")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-_EMPTY_TABLE = re.compile(r'^    "[A-Z0-9_]+": \{\n    \},\n', re.MULTILINE)
+_SAFE_TEXT_PATTERN = re.compile(r"[A-Za-z0-9 ._,:;|/+*=()\[\]@#-]*")
+_CONTROL_CHARACTER_PATTERN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_EMPTY_TABLE_PATTERN = re.compile(r'^    "[A-Z0-9_]+": \{\n    \},\n', re.MULTILINE)
 
 
 class Quoted(str):
@@ -20,15 +20,15 @@ class Quoted(str):
     __slots__ = ()
 
 
-def quote(text: object) -> Quoted:
+def quote_json_string(text: object) -> Quoted:
     """Spell a value as a JSON string, quotes included."""
     return Quoted(json.dumps(str(text), ensure_ascii=False))
 
 
-def line(text: object) -> Quoted:
+def quote_line(text: object) -> Quoted:
     """Spell free text for a line of a configuration; what would end the line is refused."""
     written = str(text)
-    if _CONTROL.search(written):
+    if _CONTROL_CHARACTER_PATTERN.search(written):
         raise Unsupported("text", f"{written!r} has control characters and would break a line")
     return Quoted(written)
 
@@ -39,7 +39,7 @@ def _check_template_value(value: object) -> object:
 
 @lru_cache(maxsize=65_536)
 def _require_plain_text(text: str) -> str:
-    if not _PLAIN.fullmatch(text):
+    if not _SAFE_TEXT_PATTERN.fullmatch(text):
         raise Unsupported("text", f"{text!r} cannot be written without quotes")
     return text
 
@@ -53,7 +53,7 @@ class _Environment(Environment):
 @lru_cache(maxsize=1)
 def _template_environment() -> Environment:
     environment = _Environment(
-        loader=FileSystemLoader(home("templates")),
+        loader=FileSystemLoader(resource_folder("templates")),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -62,23 +62,23 @@ def _template_environment() -> Environment:
         autoescape=False,
         auto_reload=False,
     )
-    environment.filters |= {"q": quote, "line": line}
+    environment.filters |= {"q": quote_json_string, "line": quote_line}
     return environment
 
 
 @cache
-def template(name: str) -> Template:
+def load_template(name: str) -> Template:
     """Return a template by its path below `templates/`."""
     return _template_environment().get_template(name)
 
 
-def tidy(text: str) -> str:
+def drop_trailing_commas(text: str) -> str:
     """Drop the comma before a closing bracket and tables without rows, so a template may write either.
 
     A string cannot be hit: a newline inside a JSON string is written as an escape.
     """
     if "{\n    },\n" in text:
-        text = _EMPTY_TABLE.sub("", text)
+        text = _EMPTY_TABLE_PATTERN.sub("", text)
     for indent in ("", "    ", "        ", "            "):
         text = text.replace(f",\n{indent}}}", f"\n{indent}}}")
     return text

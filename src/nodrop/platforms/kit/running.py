@@ -10,9 +10,9 @@ from functools import cache
 from pathlib import Path
 from typing import Final, cast
 
-_PLATFORMS = Path(__file__).parent.parent
+_PLATFORMS_FOLDER = Path(__file__).parent.parent
 
-ROUTER: Mapping[str, int] = {
+ROUTER_SYSCTLS: Mapping[str, int] = {
     "net.ipv4.conf.all.forwarding": 1,
     "net.ipv4.conf.default.forwarding": 1,
     "net.ipv6.conf.all.disable_ipv6": 0,
@@ -29,7 +29,7 @@ on links that a twin has just made."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Runs:
+class SwitchDaemons:
     """What runs on a switch, with the defaults of its FRR."""
 
     daemons: tuple[str, ...]
@@ -42,13 +42,13 @@ class Runs:
     """FRR's defaults (`frr defaults`) where frr.conf names none."""
     vlan: str
     """What the interface of a VLAN is called, with `{}` for its number."""
-    sysctls: Mapping[str, int] = field(default_factory=lambda: ROUTER)
+    sysctls: Mapping[str, int] = field(default_factory=lambda: ROUTER_SYSCTLS)
     """The kernel's settings, by name."""
     stands_for: str = ""
     """What FRR's daemons stand for where they are not those of the switch itself."""
 
 
-CUMULUS: Final = Runs(
+CUMULUS_DAEMONS: Final = SwitchDaemons(
     daemons=("zebra", "staticd", "bgpd"),
     with_bfd=("bfdd",),
     profile="datacenter",
@@ -62,8 +62,8 @@ BFD is done by ptmd, for which FRR's own bfdd stands: both speak RFC 5880.
 
 
 @cache
-def runs(platform: str) -> Runs:
+def daemons_of_platform(platform: str) -> SwitchDaemons:
     """Return the daemons of a platform; where it has no FRR, the substitute for its routing stack."""
-    if not (_PLATFORMS / platform / "running.py").is_file():
-        return replace(CUMULUS, stands_for=f"the routing stack of {platform}")
-    return cast("Runs", importlib.import_module(f"nodrop.platforms.{platform}.running").RUNS)
+    if not (_PLATFORMS_FOLDER / platform / "running.py").is_file():
+        return replace(CUMULUS_DAEMONS, stands_for=f"the routing stack of {platform}")
+    return cast("SwitchDaemons", importlib.import_module(f"nodrop.platforms.{platform}.running").RUNS)

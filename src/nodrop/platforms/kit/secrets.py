@@ -7,56 +7,59 @@ import re
 from collections.abc import Mapping
 from typing import Literal
 
-from nodrop.model.reading import Place, Remark
+from nodrop.model.reading import FilePlace, Remark
 
 Exposure = Literal["clear", "scrambled"]
 
-_SCRAMBLED = re.compile(r"\$(?:nvsec|[0-9][a-z]?|y|gy|md5|sha1|7|argon2[a-z]{1,2})\$")
-_NOTHING = re.compile(r"[*!x#.]*|<[^>]*>|\[[^\]]*\]|\{\{.*\}\}|\$\{?[A-Za-z_][A-Za-z0-9_]*\}?|public")
-"""A locked account, asterisks in place of what was taken out, a placeholder, or the community that all know."""
+_HASHED_SECRET_PATTERN = re.compile(r"\$(?:nvsec|[0-9][a-z]?|y|gy|md5|sha1|7|argon2[a-z]{1,2})\$")
+_NO_SECRET_PATTERN = re.compile(r"[*!x#.]*|<[^>]*>|\[[^\]]*\]|\{\{.*\}\}|\$\{?[A-Za-z_][A-Za-z0-9_]*\}?|public")
+"""A locked account, asterisks in place of a removed text, a placeholder, or the community that all know."""
 
-SHIPPED: Mapping[str, frozenset[str]] = {"a password of the daemon": frozenset({"zebra"})}
+SHIPPED_SECRETS_BY_KIND: Mapping[str, frozenset[str]] = {"a password of the daemon": frozenset({"zebra"})}
 """Constants that network OSes ship in the place of a secret, which open nothing from outside, by kind of secret.
 
 SONiC writes `password zebra` into every daemon's file (sonic-buildimage dockers/docker-fpm-frr/frr/common/
 daemons.common.conf.j2); the vty that it is for listens on 127.0.0.1 (frr/supervisord/supervisord.conf.j2, `-A`).
 """
 
-_LIKE = re.compile(
+_SECRET_LIKE_PATTERN = re.compile(
     r"pas{1,2}(?:w|ow|phr|key|code)|secret|key-string|auth(?:entication)?[-_]key|md5[-_]key|private[-_ ]key|"
     r"shared[-_]key|[-_]cak|psk|snmp[^\n]{0,80}communit|(?:readonly|readwrite|community)[-_]communit|communit[a-z]*[-_]pass|"
     r"\"communit[a-z]*\"",
     re.IGNORECASE,
 )
-"""A key or word that looks like one of a secret, slips of the hand included: what stands behind it is never quoted."""
+"""A key or word that looks like one of a secret, typing errors included: the text after it is never quoted."""
 
-REVEALING = re.compile(r"password|passwd|secret|key|community|auth|md5|sha|cak", re.IGNORECASE)
+SECRET_WORDS_PATTERN = re.compile(r"password|passwd|secret|key|community|auth|md5|sha|cak", re.IGNORECASE)
 """Words of a line behind which a secret may stand."""
 
-_KIND: dict[Exposure, str] = {"clear": "secret-in-configuration", "scrambled": "hashed-password-in-configuration"}
+_REMARK_KIND_BY_EXPOSURE: dict[Exposure, str] = {
+    "clear": "secret-in-configuration",
+    "scrambled": "hashed-password-in-configuration",
+}
 
 
-def exposure(text: str) -> Exposure | None:
+def exposure_of_secret(text: str) -> Exposure | None:
     """Return how a text in the place of a secret exposes it; None where it is no secret."""
-    if _NOTHING.fullmatch(text):
+    if _NO_SECRET_PATTERN.fullmatch(text):
         return None
-    return "scrambled" if _SCRAMBLED.match(text) else "clear"
+    return "scrambled" if _HASHED_SECRET_PATTERN.match(text) else "clear"
 
 
-def remark(device: str, place: Place | None, what: str, how: Exposure) -> Remark:
+def build_secret_remark(device: str, place: FilePlace | None, what: str, how: Exposure) -> Remark:
     """Return the remark of a secret: its kind and where; the line itself must not be shown."""
-    return Remark(kind=_KIND[how], subject=(device,), place=place, facts={"what": what}, secret=True)
+    return Remark(kind=_REMARK_KIND_BY_EXPOSURE[how], subject=(device,), place=place, facts={"what": what}, secret=True)
 
 
-Found = tuple[int, int, int, str, Exposure]
+FoundSecret = tuple[int, int, int, str, Exposure]
 """Line, first column, last column, what a secret is, how it is exposed. The columns are those of its command."""
 
-_SESSION = "the password of a BGP session"
+_BGP_PASSWORD_LABEL = "the password of a BGP session"  # noqa: S105 -- a label
 _OSPF, _ISIS = "a key of OSPF", "a password of IS-IS"
-_COMMANDS = (
+_FRR_SECRET_COMMANDS = (
     (r"(?:enable )?password(?: 8)?", "a password of the daemon"),
     (r"username \S+ password(?: 8)?", "the password of a user"),
-    (r"neighbor \S+ password", _SESSION),
+    (r"neighbor \S+ password", _BGP_PASSWORD_LABEL),
     (r"(?:ip )?msdp peer \S+ password", "the password of an MSDP session"),
     (r"key-string", "a key of a key chain"),
     (r"(?:ip )?ospf (?:authentication-key|message-digest-key \d+ md5)", _OSPF),
@@ -72,15 +75,18 @@ ospf6d/ospf6_auth_trailer.c, isisd/isis_cli.c, ripd/rip_cli.c, nhrpd/nhrp_vty.c,
 
 `rpki cache` names the file of a key, and no secret.
 """
-_ANY = "|".join(f"(?P<c{at}>{command})" for at, (command, _) in enumerate(_COMMANDS))
-_BLANKS = r"[ \t]++"
-_ANY = _ANY.replace(" ", _BLANKS)
-_FRR = re.compile(rf"^[ \t]*+(?:[!#]+[ \t]*+)?(?:no{_BLANKS})?(?:{_ANY}){_BLANKS}(?P<secret>\S+)", re.MULTILINE)
-_BLANK = re.compile(r"[\s=:]")
-_LIKELY = ("password", "key-string", "-key", "authentication", "md5")
-"""What stands in every text in which that finds something."""
+_ANY_SECRET_COMMAND = "|".join(f"(?P<c{at}>{command})" for at, (command, _) in enumerate(_FRR_SECRET_COMMANDS))
+_BLANKS_REGEX = r"[ \t]++"
+_ANY_SECRET_COMMAND = _ANY_SECRET_COMMAND.replace(" ", _BLANKS_REGEX)
+_FRR_SECRET_LINE = re.compile(
+    rf"^[ \t]*+(?:[!#]+[ \t]*+)?(?:no{_BLANKS_REGEX})?(?:{_ANY_SECRET_COMMAND}){_BLANKS_REGEX}(?P<secret>\S+)",
+    re.MULTILINE,
+)
+_SEPARATOR_PATTERN = re.compile(r"[\s=:]")
+_FRR_SECRET_WORDS = ("password", "key-string", "-key", "authentication", "md5")
+"""A part of every text in which the pattern finds something."""
 
-_SPOKEN = re.compile(
+_ANY_SYSTEM_SECRET_PATTERN = re.compile(
     r"(?<![\w-])(?P<word>password|passwd|passphrase|passkey|bind-password|community-password|secret|shared-secret|"
     r"key-string|authentication-key|md5|auth-md5|auth-sha|encrypt-aes|encrypt-des|tcp-md5-auth|readonly-community-v6|"
     r"readonly-community|snmp-server[ \t]+community|authentication[ \t]+string|nhrp[ \t]+authentication|"
@@ -89,72 +95,72 @@ _SPOKEN = re.compile(
     re.IGNORECASE,
 )
 """A secret in a command of any system, behind the word that says so."""
-_FREE = re.compile(r"(?<![\w-])(?:alias|description|remark)[ \t]")
-_NCLU: tuple[tuple[str, str], ...] = (
-    (" bgp ", _SESSION),
+_FREE_TEXT_PATTERN = re.compile(r"(?<![\w-])(?:alias|description|remark)[ \t]")
+_NCLU_SECRET_LABELS: tuple[tuple[str, str], ...] = (
+    (" bgp ", _BGP_PASSWORD_LABEL),
     ("community", "a community of SNMP"),
     (" snmp", "a password of SNMP"),
     ("radius", "the key of RADIUS"),
     ("tacacs", "the key of TACACS+"),
     (" ospf", _OSPF),
-    (" neighbor ", _SESSION),
+    (" neighbor ", _BGP_PASSWORD_LABEL),
     ("", "a password of the daemon"),
 )
 """What a secret is in a command in which a text stands."""
 
 
-def of_frr(text: str) -> list[Found]:
+def find_frr_secrets(text: str) -> list[FoundSecret]:
     """Return the secrets of an FRR configuration, comments included. `password 8` is what crypt(3) made of one."""
-    secrets: list[Found] = []
-    if not any(word in text for word in _LIKELY):
+    secrets: list[FoundSecret] = []
+    if not any(word in text for word in _FRR_SECRET_WORDS):
         return secrets
     line, counted = 1, 0
-    for match in _FRR.finditer(text):
+    for match in _FRR_SECRET_LINE.finditer(text):
         line, counted = line + text.count("\n", counted, match.start("secret")), match.start("secret")
-        how = exposure(match["secret"])
-        at = next(at for at in range(len(_COMMANDS)) if match[f"c{at}"] is not None)
-        if how is not None and match["secret"] not in SHIPPED.get(_COMMANDS[at][1], ()):
+        how = exposure_of_secret(match["secret"])
+        at = next(at for at in range(len(_FRR_SECRET_COMMANDS)) if match[f"c{at}"] is not None)
+        if how is not None and match["secret"] not in SHIPPED_SECRETS_BY_KIND.get(_FRR_SECRET_COMMANDS[at][1], ()):
             hashed = match[f"c{at}"].split()[-1] == "8"
             start = text.rfind("\n", 0, match.start("secret")) + 1
             column = match.start() - start + len(match[0]) - len(match[0].lstrip()) + 1
-            secret_kind = _COMMANDS[at][1]
+            secret_kind = _FRR_SECRET_COMMANDS[at][1]
             secrets.append((line, column, match.start("secret") - start, secret_kind, "scrambled" if hashed else how))
     return secrets
 
 
-def of_nclu(text: str) -> list[Found]:
+def find_nclu_secrets(text: str) -> list[FoundSecret]:
     """Return the secrets of a list of NCLU's commands, of those that are misspelt too."""
-    secrets: list[Found] = []
+    secrets: list[FoundSecret] = []
     if not any(word in text for word in ("password", "secret", "community", "md5", "auth-", "-key", "encrypt-")):
         return secrets
     for number, line in enumerate(text.split("\n"), 1):
         match = _match_secret(line)
-        how = exposure(match["secret"].strip("'\"")) if match else None
+        how = exposure_of_secret(match["secret"].strip("'\"")) if match else None
         if match is not None and how is not None:
-            label = next(kind for word, kind in _NCLU if word in f" {line} ")
+            label = next(kind for word, kind in _NCLU_SECRET_LABELS if word in f" {line} ")
             column = len(line) - len(line.lstrip()) + 1
             secrets.append((number, column, match.start("secret"), label, "scrambled" if match["hashed"] else how))
     return secrets
 
 
 def mask_secret(line: str) -> str:
-    """Return a command without its secret and what stands behind it, to be quoted.
+    """Return a command up to its secret, to be quoted.
 
     Where a word only looks like one of a secret, nothing behind that word is left.
     """
     match = _match_secret(line)
     if match is not None:
         return f"{line[: match.start('secret')]}…"
-    like = _LIKE.search(line)
-    blank = _BLANK.search(line, like.end()) if like is not None else None
+    like = _SECRET_LIKE_PATTERN.search(line)
+    blank = _SEPARATOR_PATTERN.search(line, like.end()) if like is not None else None
     return line if blank is None else f"{line[: blank.start()]} …"
 
 
-def suspicious(text: str) -> bool:
+def looks_like_secret(text: str) -> bool:
     """Whether a line, a key or a word looks like a secret's; then neither it nor its value may be quoted."""
-    return _LIKE.search(text) is not None
+    return _SECRET_LIKE_PATTERN.search(text) is not None
 
 
 def _match_secret(line: str) -> re.Match[str] | None:
-    match = _SPOKEN.search(line)
-    return None if match is None or _FREE.search(line, 0, match.start()) else match
+    match = _ANY_SYSTEM_SECRET_PATTERN.search(line)
+    return None if match is None or _FREE_TEXT_PATTERN.search(line, 0, match.start()) else match

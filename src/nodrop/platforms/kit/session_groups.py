@@ -14,28 +14,28 @@ from nodrop.model.fabric import Device, Interface
 from nodrop.model.index import Index
 from nodrop.model.routing import Bgp, BgpNeighbor
 from nodrop.model.states import Unknown, known_rows, require_fact
-from nodrop.model.types import fields
+from nodrop.model.types import fields_of
 from nodrop.model.values import replace_fields
 
-OF_SESSION = frozenset({"address", "interface", "remote_asn", "description", "enabled"})
+SESSION_ONLY_FIELDS = frozenset({"address", "interface", "remote_asn", "description", "enabled"})
 """The fields that a session states itself. SONiC's templates have the AS number there too (dockers/docker-fpm-frr/frr/
 bgpd/templates/general/instance.conf.j2): one more switch of a tier, with a different number, changes no other session.
 """
-_HELD = attrgetter(*(name for name in fields(BgpNeighbor) if name not in OF_SESSION))
-_NAMES = {"leaf": "LEAVES", "spine": "SPINES", "superspine": "SUPERSPINES", "host": "HOSTS"} | {
+_GROUP_SETTINGS_GETTER = attrgetter(*(name for name in fields_of(BgpNeighbor) if name not in SESSION_ONLY_FIELDS))
+_GROUP_NAME_BY_ROLE = {"leaf": "LEAVES", "spine": "SPINES", "superspine": "SUPERSPINES", "host": "HOSTS"} | {
     role: role.upper() for role in ("tier4", "tier5")
 }
-_OTHERS = "PEERS"
+_UNKNOWN_PEERS_GROUP = "PEERS"
 """The name for sessions whose far end is unknown."""
-_OF_IPV6 = "-IPV6"
-FarEnds = Mapping[str, str]
+_IPV6_GROUP_SUFFIX = "-IPV6"
+GroupNameByFarEnd = Mapping[str, str]
 """The group's name, without a number, of the sessions over a port, or to an address at the far end of a cable."""
 
-NOWHERE: FarEnds = {}
+NO_FAR_ENDS: GroupNameByFarEnd = {}
 """No far end is known."""
 
 
-class Grouped(NamedTuple):
+class GroupedSessions(NamedTuple):
     """The peer groups of a process by name, and the name of the group of each session that is in one, by its key.
 
     A group is a session without an end and an AS number.
@@ -52,11 +52,11 @@ class Grouped(NamedTuple):
         ]
 
 
-ALONE = Grouped({}, {})
+NO_GROUPS = GroupedSessions({}, {})
 """No groups: each session states its settings."""
 
 
-def group_sessions(bgp: Bgp, far_ends: FarEnds) -> Grouped:
+def group_sessions(bgp: Bgp, far_ends: GroupNameByFarEnd) -> GroupedSessions:
     """Return the peer groups of a process.
 
     Of the sessions with one name, those with the most common settings are a group, even one of them. Of the others,
@@ -69,8 +69,8 @@ def group_sessions(bgp: Bgp, far_ends: FarEnds) -> Grouped:
         if session.has_refused_local_asn(bgp.asn):
             continue  # which bgpd would take from a peer group
         is_internal = session.remote_asn in ("internal", bgp.asn)  # FRR takes both kinds in one group for a mistake
-        alike = kinds.setdefault(_name(session, far_ends), {})
-        alike.setdefault((is_internal, session.interface is None, *_HELD(session)), []).append(session)
+        alike = kinds.setdefault(_group_name_of_session(session, far_ends), {})
+        alike.setdefault((is_internal, session.interface is None, *_GROUP_SETTINGS_GETTER(session)), []).append(session)
     taken = {neighbor.key for neighbor in sessions}
     groups: dict[str, BgpNeighbor] = {}
     group_of: dict[str, str] = {}
@@ -81,21 +81,21 @@ def group_sessions(bgp: Bgp, far_ends: FarEnds) -> Grouped:
         ):
             spelt = name if number == 1 else f"{name}-{number}"
             if spelt not in taken:
-                groups[spelt] = replace_fields(members[0], **_NOTHING)
+                groups[spelt] = replace_fields(members[0], **_UNSET_MEMBER_FIELDS)
                 group_of |= dict.fromkeys((member.key for member in members), spelt)
-    return Grouped(groups, group_of)
+    return GroupedSessions(groups, group_of)
 
 
-def _name(neighbor: BgpNeighbor, far_ends: FarEnds) -> str:
-    return far_ends.get(neighbor.key, _OTHERS) + (_OF_IPV6 if ":" in neighbor.key else "")
+def _group_name_of_session(neighbor: BgpNeighbor, far_ends: GroupNameByFarEnd) -> str:
+    return far_ends.get(neighbor.key, _UNKNOWN_PEERS_GROUP) + (_IPV6_GROUP_SUFFIX if ":" in neighbor.key else "")
 
 
-_NOTHING = {**dict.fromkeys(OF_SESSION), "enabled": True}
+_UNSET_MEMBER_FIELDS = {**dict.fromkeys(SESSION_ONLY_FIELDS), "enabled": True}
 
 
-def of_session(neighbor: BgpNeighbor) -> BgpNeighbor:
+def without_group_fields(neighbor: BgpNeighbor) -> BgpNeighbor:
     """Return a session in a group with only the fields that it states itself."""
-    return BgpNeighbor(**{name: getattr(neighbor, name) for name in OF_SESSION})
+    return BgpNeighbor(**{name: getattr(neighbor, name) for name in SESSION_ONLY_FIELDS})
 
 
 def mark_local_asn_of_group(neighbor: BgpNeighbor, own_asn: int) -> BgpNeighbor:
@@ -104,7 +104,7 @@ def mark_local_asn_of_group(neighbor: BgpNeighbor, own_asn: int) -> BgpNeighbor:
     return replace_fields(neighbor, local_asn_of_group=True) if is_refused else neighbor
 
 
-def far_ends(device: Device, index: Index) -> FarEnds:
+def group_name_by_far_end(device: Device, index: Index) -> GroupNameByFarEnd:
     """Return how the groups of a device's sessions are called."""
     group_names: dict[str, str] = {}
     for port, end in index.far_ends.get(device.name, {}).items():
@@ -118,9 +118,13 @@ def far_ends(device: Device, index: Index) -> FarEnds:
 def _session_group_name(node: str, index: Index) -> str | None:
     """Return the name of a group of sessions to a switch or host; None where nothing states which."""
     if node in index.hosts:
-        return _NAMES["host"]
+        return _GROUP_NAME_BY_ROLE["host"]
     device = index.devices.get(node)
-    return None if device is None or isinstance(device.role, Unknown) else _NAMES.get(str(device.role), _OTHERS)
+    return (
+        None
+        if device is None or isinstance(device.role, Unknown)
+        else _GROUP_NAME_BY_ROLE.get(str(device.role), _UNKNOWN_PEERS_GROUP)
+    )
 
 
 def _port_addresses(port: Interface | None) -> Iterator[str]:

@@ -5,16 +5,16 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal, NamedTuple, Protocol
 
-from nodrop.platforms.kit.secrets import REVEALING
-from nodrop.syntax.shapes import make_mapping, mapping, mapping_at
+from nodrop.platforms.kit.secrets import SECRET_WORDS_PATTERN
+from nodrop.syntax.shapes import make_mapping, mapping_at, mapping_or_empty
 
-Tree = dict[str, object]
+SettingsTree = dict[str, object]
 Path = tuple[str, ...]
-Kind = Literal["added", "removed", "changed"]
-_WORDS = 3
+SettingChangeKind = Literal["added", "removed", "changed"]
+_SHOWN_LINE_WORDS = 3
 """Words of a line that are shown: what it sets, not to what."""
-_NO_LINE = ("", "!", "#")
-_DIGIT = re.compile(r"[0-9]")
+_IGNORED_LINE_STARTS = ("", "!", "#")
+_DIGIT_PATTERN = re.compile(r"[0-9]")
 
 
 class Difference(NamedTuple):
@@ -22,7 +22,7 @@ class Difference(NamedTuple):
 
     path: Path
     """Begins with the file's name."""
-    kind: Kind
+    kind: SettingChangeKind
     line: bool = False
     """Whether it is the beginning of lines of a text, all of which are taken together."""
     harmless: str = ""
@@ -31,18 +31,18 @@ class Difference(NamedTuple):
     @property
     def shape(self) -> Path:
         """Return its path without names that have a number: ports, addresses, rows."""
-        return self.path[:1] if self.line else tuple("*" if _DIGIT.search(word) else word for word in self.path)
+        return self.path[:1] if self.line else tuple("*" if _DIGIT_PATTERN.search(word) else word for word in self.path)
 
 
-class Settings(Protocol):
+class SettingsModule(Protocol):
     """A platform's `settings.py`."""
 
     HEAD: int
 
-    def settings(self, name: str, raw: bytes) -> Tree | None:
+    def settings(self, name: str, raw: bytes) -> SettingsTree | None:
         """Return the settings of a file; None where it consists of lines."""
 
-    def render_file(self, raw: bytes, tree: Tree) -> bytes:
+    def render_file(self, raw: bytes, tree: SettingsTree) -> bytes:
         """Return a file with other settings."""
 
     def secret(self, path: Path, at: int) -> bool:
@@ -51,27 +51,27 @@ class Settings(Protocol):
     def masked(self, path: Path) -> bool:
         """Whether the value at a path is a secret that a switch shows in another form than it was given."""
 
-    def merge_files(self, bundle: Mapping[str, bytes]) -> tuple[dict[str, bytes], dict[str, Tree]]:
+    def merge_files(self, bundle: Mapping[str, bytes]) -> tuple[dict[str, bytes], dict[str, SettingsTree]]:
         """Return a device's files with all settings in one, laid over each other, and the resulting settings.
 
         The latter are written as the device shows them, all as texts. Raises InputProblems where a file cannot be read.
         """
 
-    def covers(self, tree: Tree, path: Path) -> bool:
+    def covers(self, tree: SettingsTree, path: Path) -> bool:
         """Whether a file that sets a tree, and nothing at a path, states that nothing is set there."""
 
     def port(self, path: Path) -> str:
         """Return the name of the interface that a path belongs to; empty where it belongs to none."""
 
-    def states_default(self, tree: Tree, path: Path) -> bool:
+    def states_default(self, tree: SettingsTree, path: Path) -> bool:
         """Whether the value at a path is the one that the platform's schema documents as its default."""
 
 
-class Opened:
+class OpenedSettings:
     """A device's files, as settings where the platform has them so, else as lines."""
 
     def __init__(
-        self, bundle: Mapping[str, bytes], means: Settings | None, trees: Mapping[str, Tree] | None = None
+        self, bundle: Mapping[str, bytes], means: SettingsModule | None, trees: Mapping[str, SettingsTree] | None = None
     ) -> None:
         """Take what files set, where that is known. Raise InputProblems where a file cannot be read."""
         self.bundle, self._means = bundle, means
@@ -80,7 +80,7 @@ class Opened:
             trees = {name: tree for name, tree in parsed_trees.items() if tree is not None}
         self.trees = trees
 
-    def differences(self, new: "Opened") -> Iterator[Difference]:
+    def differences(self, new: "OpenedSettings") -> Iterator[Difference]:
         """Yield the differences, file by file; of a line no more than the words that identify it."""
         for name in sorted(self.bundle.keys() | new.bundle.keys()):
             old_file, new_file = self.bundle.get(name), new.bundle.get(name)
@@ -92,7 +92,7 @@ class Opened:
             else:
                 yield from _line_differences(name, _count_lines(old_file), _count_lines(new_file))
 
-    def taking(self, new_settings: "Opened", paths: Iterable[Path]) -> dict[str, bytes]:
+    def taking(self, new_settings: "OpenedSettings", paths: Iterable[Path]) -> dict[str, bytes]:
         """Return the files with some settings as they are in the new ones; for lines, with all of a file.
 
         Added settings are written in the order of their path: the same bytes for any order of the paths.
@@ -103,7 +103,7 @@ class Opened:
                 tree = _copy_tree(self.trees[name])
                 for path in ordered:
                     if path[0] == name:
-                        _take(tree, new_settings.trees[name], path[1:])
+                        _copy_path(tree, new_settings.trees[name], path[1:])
                 new_files[name] = self._means.render_file(self.bundle[name], tree)
             elif name in new_settings.bundle:
                 new_files[name] = new_settings.bundle[name]
@@ -121,7 +121,11 @@ def _tree_differences(
         alone = key not in old or key not in new
         tables = all(isinstance(side[key], dict) for side in (old, new) if key in side)
         if tables and (was or new_value) and (not alone or len(at) <= depth):
-            yield from _tree_differences(mapping(was), mapping(new_value), path, depth) if was != new_value else ()
+            yield from (
+                _tree_differences(mapping_or_empty(was), mapping_or_empty(new_value), path, depth)
+                if was != new_value
+                else ()
+            )
         elif alone:
             yield Difference(path, "removed" if key in old else "added")
         elif was != new_value:
@@ -130,31 +134,33 @@ def _tree_differences(
 
 def _count_lines(file_content: bytes | None) -> Counter[str]:
     lines = map(str.strip, (file_content or b"").decode(errors="replace").splitlines())
-    return Counter(line for line in lines if line[:1] not in _NO_LINE)
+    return Counter(line for line in lines if line[:1] not in _IGNORED_LINE_STARTS)
 
 
 def _line_differences(name: str, old: Counter[str], new: Counter[str]) -> Iterator[Difference]:
     gone, come = (dict.fromkeys(map(_shorten_line, line_counts)) for line_counts in (old - new, new - old))
     for words in {**gone, **come}:
-        kind: Kind = "changed" if words in gone and words in come else "removed" if words in gone else "added"
+        kind: SettingChangeKind = (
+            "changed" if words in gone and words in come else "removed" if words in gone else "added"
+        )
         yield Difference((name, words), kind, line=True)
 
 
 def _shorten_line(line: str) -> str:
     """Return the first words of a line, none after one behind which a secret stands."""
     shown: list[str] = []
-    for word in line.split()[:_WORDS]:
+    for word in line.split()[:_SHOWN_LINE_WORDS]:
         shown.append(word)
-        if REVEALING.search(word):
+        if SECRET_WORDS_PATTERN.search(word):
             break
     return " ".join(shown)
 
 
-def _copy_tree(tree: Tree) -> Tree:
+def _copy_tree(tree: SettingsTree) -> SettingsTree:
     return {key: _copy_tree(inside) if isinstance(inside, dict) else inside for key, inside in tree.items()}
 
 
-def _take(tree: Tree, new_values: Mapping[str, object], path: Path) -> None:
+def _copy_path(tree: SettingsTree, new_values: Mapping[str, object], path: Path) -> None:
     """Set a path in a tree as another tree has it, or remove it with the parts that are empty then."""
     key, *below = path
     if not below:
@@ -164,6 +170,6 @@ def _take(tree: Tree, new_values: Mapping[str, object], path: Path) -> None:
             tree.pop(key, None)
         return
     inside = make_mapping(tree, key)
-    _take(inside, mapping_at(new_values, key), tuple(below))
+    _copy_path(inside, mapping_at(new_values, key), tuple(below))
     if not inside and key not in new_values:
         del tree[key]

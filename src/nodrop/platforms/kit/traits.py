@@ -14,10 +14,10 @@ from typing import Any, cast
 from nodrop.model.fabric import QosStyle
 from nodrop.model.qos import PfcWatchdog, WatchdogConditions
 
-Range = tuple[int, int]
+InclusiveRange = tuple[int, int]
 """The least and the most that a platform takes, both included."""
 
-_PLATFORMS = Path(__file__).parent.parent
+_PLATFORMS_FOLDER = Path(__file__).parent.parent
 
 
 STOCK_PORTS = 32
@@ -28,20 +28,20 @@ STOCK_PORTS = 32
 class WatchdogTraits:
     """The PFC watchdog's settings and their ranges, ms."""
 
-    polling_ms: Range
+    polling_ms: InclusiveRange
     """How often a switch looks, on all its ports."""
-    detection_ms: Range
-    restoration_ms: Range | None = None
+    detection_ms: InclusiveRange
+    restoration_ms: InclusiveRange | None = None
     """None where the platform has no time of restoration to state."""
     actions: bool
     """Whether it can be chosen what happens to a queue that is stuck."""
-    robustness: Range | None = None
+    robustness: InclusiveRange | None = None
     """None where every port has its own timers. Else a switch has one set for all its ports: it acts after that many
     pollings, so that detection is polling × robustness, exactly."""
-    recovery: Range | None = None
+    recovery: InclusiveRange | None = None
     """The same of restoration: after how many pollings without pause such a switch frees a queue."""
     conditions: WatchdogConditions | None = None
-    """What a switch goes by that is told nothing; None where it has no setting for it."""
+    """The watchdog conditions that apply without a setting; None where the switch has no setting for them."""
     history: frozenset[str] = frozenset()
     """On which ASICs, by their `sonic_type`, a switch can estimate the history of pauses."""
     stock_ms: int | None = None
@@ -51,7 +51,7 @@ class WatchdogTraits:
     """What a watchdog does that is started with the documented defaults, whatever its priorities; None where no
     document says it."""
     queue_polling_ms: int = 0
-    """How often of ms a switch that looks at the fill of queues looks at most: polling is slower than that."""
+    """The shortest time in ms between two checks of the fill of queues: polling is slower than that."""
 
     def is_stock(self, ports: int, polling_ms: int | None, watchdog: PfcWatchdog) -> bool:
         """Return whether a watchdog has the times with which the system starts watchdogs of so many ports by itself."""
@@ -67,7 +67,7 @@ class TrimmingTraits:
     """Packet trimming: the ASICs that do it, and their sizes in bytes."""
 
     asics: frozenset[str]
-    size_bytes: Range
+    size_bytes: InclusiveRange
     size_step_bytes: int
     """A size is a multiple of it."""
     by_priority: bool
@@ -108,8 +108,8 @@ class RoutingTables:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Before:
-    """What else holds in all releases before one."""
+class EarlierTraits:
+    """What else applies in all releases before one."""
 
     release: str
     traits: Mapping[str, Any]
@@ -128,7 +128,7 @@ class Traits:
     """The release of a first intent."""
     same_as: Mapping[str, str] = field(default_factory=dict)
     """Releases that no configuration names, and by which release theirs are named."""
-    before: tuple[Before, ...] = ()
+    before: tuple[EarlierTraits, ...] = ()
     """What is otherwise in older releases, the newest change first."""
     watchdog: WatchdogTraits
     trimming: TrimmingTraits
@@ -141,7 +141,7 @@ class Traits:
     spare: Mapping[str, Any]
     """What a port has, by attribute, of which a file states only that it is shut, beside what every port has to
     state."""
-    styles: Mapping[QosStyle, Range] = field(default_factory=dict)
+    styles: Mapping[QosStyle, InclusiveRange] = field(default_factory=dict)
     """The styles in which QoS can be written, and the numbers of lossless classes for which each is the default, in the
     order of preference; none if there is one way only."""
     strict_guarantees: bool
@@ -159,7 +159,7 @@ class Traits:
     most_dns_servers: int
     """0 where there are no name servers to state; the resolver of Linux asks three at most."""
     hash_fields: frozenset[str]
-    """By what of a packet the choice among equal paths can be told to go; none where nodrop leaves it to the switch."""
+    """The parts of a packet by which equal paths can be chosen; none where nodrop leaves it to the switch."""
     most_tiers: int | None = None
     """How many tiers of switches it has types for, from the hosts up; None is any number."""
     own_hash_seed: bool = False
@@ -169,7 +169,7 @@ class Traits:
     weighted_paths: bool = True
     """Whether the hardware takes the weights that BGP has for equal paths."""
     most_paths: int | None
-    """How many equal paths BGP can be told to use; None where as many as there are ports."""
+    """The largest setting for equal paths of BGP; None where it is the number of ports."""
     global_next_hops: bool
     """Whether routes of IPv6 have to go by a neighbor's global address, the link-local one being resolved on no port
     that has a global one."""
@@ -196,15 +196,15 @@ class Traits:
     red_marks: bool
     """Whether ECN marks only where the WRED flag is on too."""
     relative_marking: frozenset[str] = frozenset()
-    """The ASICs on which a queue can mark by how much it takes of what it may."""
+    """The ASICs on which a queue can mark by its share of the memory that it may take."""
     autoneg: bool | None
-    """What a port has whose auto-negotiation is not set; None where that is a state of its own."""
+    """The default auto-negotiation of a port; None where `not set` is a separate state."""
     fec: str | None
-    """What a port has whose FEC is not set; None where that is a state of its own."""
+    """The default FEC of a port; None where `not set` is a separate state."""
     shared_headroom: bool
     """Whether ports can share headroom."""
     pattern_mtu_bytes: int | None
-    """The packet size that headroom is worked out with; None where it can be set."""
+    """The packet size in the computation of headroom; None where it can be set."""
     small_packet_percent: int | None
     """The share of small packets that headroom is computed with; None where it can be set."""
     otlp: bool
@@ -220,9 +220,9 @@ class Traits:
     additions: frozenset[str]
     """What an owner can add: `tables`, `paths`, `lines` of the routing daemon's file."""
     taken: Mapping[str, str]
-    """What of a device stands at a path of the platform, for additions that find it taken: the first that fits."""
+    """The part of a device at a path of the platform, for additions that find it taken: the first that fits."""
     reasons: Mapping[str, str]
-    """Why a switch of this platform has not what was wanted, by path of the device: the first that fits is told.
+    """Why a switch of this platform lacks a wanted setting, by path of the device: the first that fits is reported.
 
     A path begins with a device's attribute behind `@`, or with `*` for its ports; a path covers all below it.
     """
@@ -233,12 +233,12 @@ class Traits:
 
 
 @cache
-def traits(platform: str, release: str | None = None) -> Traits:
+def traits_of_platform(platform: str, release: str | None = None) -> Traits:
     """Return the limits of a platform, in the given release if that is written, else in the newest.
 
     Raises KeyError for an unknown platform.
     """
-    if not (_PLATFORMS / platform / "traits.py").is_file():
+    if not (_PLATFORMS_FOLDER / platform / "traits.py").is_file():
         raise KeyError(platform)
     newest = cast("Traits", importlib.import_module(f"nodrop.platforms.{platform}.traits").TRAITS)
     if release not in newest.releases:
@@ -248,19 +248,22 @@ def traits(platform: str, release: str | None = None) -> Traits:
     return replace(newest, **{name: value for overrides in older for name, value in overrides.items()})
 
 
-def known_traits(platform: str) -> Traits | None:
+def newest_traits(platform: str) -> Traits | None:
     """Return the limits of a platform in its newest release; None where nothing is known of the platform."""
     try:
-        return traits(platform)
+        return traits_of_platform(platform)
     except KeyError:
         return None
 
 
 def canonical_release(platform: str, release: str) -> str:
     """Return the release that names configurations of a release: itself, unless nothing distinguishes two releases."""
-    return traits(platform).same_as.get(release, release)
+    return traits_of_platform(platform).same_as.get(release, release)
 
 
 def first_release(platform: str, holds: Callable[[Traits], bool]) -> str | None:
     """Return the first release of a platform whose traits fulfil a condition; None where there is none."""
-    return next((release for release in traits(platform).releases if holds(traits(platform, release))), None)
+    return next(
+        (release for release in traits_of_platform(platform).releases if holds(traits_of_platform(platform, release))),
+        None,
+    )

@@ -14,21 +14,21 @@ from nodrop.limits import MAX_COMMANDS
 from nodrop.model.access import AccessList
 from nodrop.model.bridging import PortChannel, Vlan
 from nodrop.model.fabric import Device, Interface
-from nodrop.model.reading import NO_REMEDY, DeviceReading, Note, Place, Remark, Remedy, Source
+from nodrop.model.reading import NO_REMEDY, DeviceReading, FilePlace, Note, Remark, Remedy, Source
 from nodrop.model.states import UNKNOWN, Unknown
-from nodrop.model.subject import Subject, natural
+from nodrop.model.subject import Subject, natural_sort_key
 from nodrop.model.values import replace_fields
 from nodrop.platforms import frr
-from nodrop.platforms.frr.faults import faults, unknown_statements
-from nodrop.platforms.kit.secrets import Exposure, Found, mask_secret
-from nodrop.platforms.kit.secrets import remark as remark_secret
-from nodrop.platforms.kit.unknown_lines import unknown_command, unknown_line
+from nodrop.platforms.frr.faults import find_interface_faults, unknown_statements
+from nodrop.platforms.kit.secrets import Exposure, FoundSecret, mask_secret
+from nodrop.platforms.kit.secrets import build_secret_remark as remark_secret
+from nodrop.platforms.kit.unknown_lines import note_unknown_command, note_unknown_line
 from nodrop.platforms.nvue import places, reader
-from nodrop.syntax.places import Span, decode, on_one_line
+from nodrop.syntax.places import Span, decode_utf8, sanitize_for_message
 
-(_TARGET,) = reader.FILES
+(_TARGET,) = reader.CANONICAL_FILES
 _MAX_NOTES = 100
-_OF_REVISIONS = "qos-with-breakout"
+_NVUE_CHANGE_REMARK_KIND = "qos-with-breakout"
 """What is said of a change in NVUE's own words, and of no state."""
 _SHARES, _SCHEDULER = "shares-exceed-whole", "egress-scheduler"
 
@@ -38,17 +38,17 @@ class FileRemark(NamedTuple):
 
     kind: str
     subject: Subject
-    place: Place
+    place: FilePlace
     facts: dict[str, str]
     remedy: Remedy = NO_REMEDY
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TranslatedCommand:
     """A command that a line of an older form means, that line's place, and its original words."""
 
     command: str
-    place: Place
+    place: FilePlace
     said: str
 
 
@@ -56,8 +56,8 @@ class Line:
 class Translation:
     """The meaning of a device's files; `frr` are the lines for the routing daemon, with the place of each."""
 
-    lines: list[Line] = field(default_factory=list)
-    frr: list[tuple[str, Place]] = field(default_factory=list)
+    lines: list[TranslatedCommand] = field(default_factory=list)
+    frr: list[tuple[str, FilePlace]] = field(default_factory=list)
     routes: bool = False
     """Whether the files say what the routing daemon gets."""
     addressed: bool = False
@@ -74,43 +74,43 @@ class Translation:
     """Whether the files say which ports have adaptive routing, or are of a release that does not know it."""
     serves: bool = False
     """Whether the files name the servers that the switch uses."""
-    others: list[tuple[Place, str]] = field(default_factory=list)
+    others: list[tuple[FilePlace, str]] = field(default_factory=list)
     """Lines that were not understood, and what to say of them."""
-    unread: list[tuple[Place, str, str]] = field(default_factory=list)
+    unread: list[tuple[FilePlace, str, str]] = field(default_factory=list)
     """Lines whose effect is not known: their texts, and what they are about."""
     access_lists: Callable[[Device], tuple[AccessList, ...]] | None = None
     """Returns the access lists for the device with its ports, where the files say which there are."""
-    entries: dict[str, Place] = field(default_factory=dict)
+    entries: dict[str, FilePlace] = field(default_factory=dict)
     """Where entries of access lists stand, by their names."""
     remarks: list[FileRemark] = field(default_factory=list)
-    secrets: list[tuple[Place, str, Exposure]] = field(default_factory=list)
+    secrets: list[tuple[FilePlace, str, Exposure]] = field(default_factory=list)
     """Where secrets stand, what they are, and how they are exposed."""
 
-    def add(self, command: str, place: Place, source_text: str) -> None:
+    def add(self, command: str, place: FilePlace, source_text: str) -> None:
         """Add a command without its `nv set`."""
-        self.lines.append(Line(f"nv set {command}", place, source_text))
+        self.lines.append(TranslatedCommand(f"nv set {command}", place, source_text))
 
-    def unknown(self, place: Place, command: str, system: str, hint: str) -> None:
+    def unknown(self, place: FilePlace, command: str, system: str, hint: str) -> None:
         """Remark a line that the system does not have, and what there is instead."""
-        facts = {"command": on_one_line(mask_secret(command))[:80], "system": system, "hint": hint}
+        facts = {"command": sanitize_for_message(mask_secret(command))[:80], "system": system, "hint": hint}
         self.remarks.append(FileRemark("unknown-command", (), place, facts))
 
-    def hide(self, secrets: Iterable[Found], file: str) -> None:
+    def hide(self, secrets: Iterable[FoundSecret], file: str) -> None:
         """Add the secrets of a file."""
         for line, first_column, last, secret_kind, how in secrets:
-            self.secrets.append((Place(file, Span(line, first_column, line, last)), secret_kind, how))
+            self.secrets.append((FilePlace(file, Span(line, first_column, line, last)), secret_kind, how))
 
-    def ignore(self, source_place: Place, source_text: str) -> None:
+    def ignore(self, source_place: FilePlace, source_text: str) -> None:
         """Add a line that was not understood."""
         self.others.append((source_place, f"{source_text} is not understood and was not checked"))
 
 
-def word_of(text: str) -> str:
+def format_command_word(text: str) -> str:
     """Return a value as one word of a command."""
     return re.sub(r"[^A-Za-z0-9_.,:/%-]", "", text) or "-"
 
 
-def decoded(
+def decode_sources(
     bundle: Iterable[tuple[Source, bytes]], problems: list[Problem]
 ) -> tuple[tuple[Source, ...], dict[str, str]]:
     """Return the sources and their texts by canonical name; a file that is no text is a problem."""
@@ -118,13 +118,13 @@ def decoded(
     for source, raw in bundle:
         sources.append(source)
         try:
-            texts[source.name] = decode(raw, source.display)
+            texts[source.name] = decode_utf8(raw, source.display)
         except InputProblems as error:
             problems.extend(error.problems)
     return tuple(sources), texts
 
 
-def rows(text: str) -> Iterable[tuple[int, str, Span]]:
+def non_blank_lines(text: str) -> Iterable[tuple[int, str, Span]]:
     """Yield (number, line without indentation, place) of the lines that are not blank."""
     for number, row in enumerate(text.split("\n"), 1):
         line = row.strip()
@@ -146,34 +146,36 @@ def read_translation(
     target_source = Source(name=_TARGET, display=_TARGET, held=text.encode())
     reading = reader.read_device(name, [(target_source, text.encode())] if text else [])
     displays = {source.name: source.display for source in sources}
-    device, derived = _device(platform, reading, translation)
+    device, derived = _with_unstated_unknown(platform, reading, translation)
     routing = frr.read_frr(
         "\n".join(line for line, _ in translation.frr), frr.DATACENTER, addressed=translation.addressed
     )
     if translation.routes:
         device = replace_fields(device, bgp=routing.bgp, vrf_bgp=routing.vrf_bgp, static_routes=routing.static_routes)
-        device = replace_fields(device, shut_by_daemon=tuple(sorted(routing.shut, key=natural)))
+        device = replace_fields(device, shut_by_daemon=tuple(sorted(routing.shut, key=natural_sort_key)))
     if translation.access_lists is not None:
         device = replace_fields(device, access_lists=translation.access_lists(device))
-    notes = [_note(device.name, displays, place, message) for place, message in translation.others]
+    notes = [_not_understood_note(device.name, displays, place, message) for place, message in translation.others]
     for note in reading.notes:
         place = translation.lines[(note.line or 1) - 1].place
         notes.append(
-            _note(device.name, displays, place, f"{translation.lines[(note.line or 1) - 1].said} was not checked")
+            _not_understood_note(
+                device.name, displays, place, f"{translation.lines[(note.line or 1) - 1].said} was not checked"
+            )
         )
     unknown = [
-        unknown_line(text, about, device.name, displays.get(place.file, place.file), place.span.line)
+        note_unknown_line(text, about, device.name, displays.get(place.file, place.file), place.span.line)
         for place, text, about in translation.unread
     ]
     for statement in unknown_statements(routing, device):
         place = translation.frr[statement.line - 1][1]
         file = displays.get(place.file, place.file)
-        unknown.append(unknown_command(statement.text, device.name, file, place.span.line))
+        unknown.append(note_unknown_command(statement.text, device.name, file, place.span.line))
     remarks: list[Remark] = []
     for remark in reading.remarks:
         if translation.weighs and remark.kind == _SHARES and _SCHEDULER in remark.facts["what"]:
             continue
-        if remark.kind == _OF_REVISIONS:
+        if remark.kind == _NVUE_CHANGE_REMARK_KIND:
             continue
         said_once = _relocate_remark(remark, translation)
         remarks += [said_once] if said_once not in remarks else []
@@ -182,7 +184,7 @@ def read_translation(
         for kind, subject, place, facts, remedy in translation.remarks
     ]
     remarks += [remark_secret(device.name, place, secret_kind, how) for place, secret_kind, how in translation.secrets]
-    for fault in faults(routing, device):
+    for fault in find_interface_faults(routing, device):
         place = translation.frr[fault.statement.line - 1][1]
         remarks.append(Remark(kind=fault.kind, subject=fault.subject, place=place, facts=fault.facts))
     for undefined in routing.undefined:
@@ -198,7 +200,7 @@ def read_translation(
     )
 
 
-def _device(
+def _with_unstated_unknown(
     platform: str, device_reading: DeviceReading, translation: Translation
 ) -> tuple[Device, dict[Subject, str]]:
     """Return the device with UNKNOWN wherever the older form does not state a setting of the newer one."""
@@ -271,7 +273,7 @@ def _vlan_without_derived_mtu(device: str, vlan: Vlan, translation: Translation,
     return replace_fields(vlan, mtu_bytes=UNKNOWN)
 
 
-def _note(device: str, displays: Mapping[str, str], source_place: Place, message: str) -> Note:
+def _not_understood_note(device: str, displays: Mapping[str, str], source_place: FilePlace, message: str) -> Note:
     file = displays.get(source_place.file, source_place.file)
     return Note(kind="not-understood", message=message, device=device, file=file, line=source_place.span.line)
 
@@ -285,12 +287,12 @@ def _relocate_remark(remark: Remark, translation: Translation) -> Remark:
     return Remark(kind=remark.kind, subject=remark.subject, place=line.place, facts=facts)
 
 
-def where(translation: Translation) -> Callable[[Subject], Place | None]:
+def make_place_finder(translation: Translation) -> Callable[[Subject], FilePlace | None]:
     """Return a function that finds a subject, its device first, in the files that were translated."""
     look = places.where({_TARGET: "\n".join(line.command for line in translation.lines).encode()})
     routing = frr.where("\n".join(line for line, _ in translation.frr))
 
-    def find(subject: Subject) -> Place | None:
+    def find(subject: Subject) -> FilePlace | None:
         if subject[1:] and subject[1] in ("@bgp", "@neighbors", "@vrf_bgp", "@static_routes"):
             span = routing(subject[1:])
             if span is not None:

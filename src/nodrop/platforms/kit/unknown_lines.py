@@ -1,51 +1,55 @@
 """Lines whose effect is not known: neither in the model nor on a list of harmless ones.
 
-A reader makes a note of each (`unknown_line`, `unknown_command`); the linter makes one unknown verdict of those that
-set the same (`engine/unknowns.of_lines`), which counts in the last line and fails at `--fail-on unknown`.
+A reader makes a note of each (`note_unknown_line`, `note_unknown_command`); the linter makes one unknown verdict of
+those that set the same (`engine/unknowns.of_lines`), which counts in the last line and fails at `--fail-on unknown`.
 """
 
 import re
 
-from nodrop.model.reading import UNKNOWN_LINE, Note
+from nodrop.model.reading import UNKNOWN_LINE_NOTE_KIND, Note
 from nodrop.platforms.kit.secrets import mask_secret
 
-_KEYWORD = re.compile(r"[a-z]+(?:-[a-z]+)*")
+_KEYWORD_PATTERN = re.compile(r"[a-z]+(?:-[a-z]+)*")
 _MOST_KEYWORDS = 4
-_SHOWN = 80
+_MAX_QUOTED_CHARACTERS = 80
 """Characters of a line that a message quotes."""
 
 
-_LEAKS = ("import vrf", "import vpn", "export vpn", "route-import from-vrf", "import_vrf")
+_ROUTE_LEAK_WORDS = ("import vrf", "import vpn", "export vpn", "route-import from-vrf", "import_vrf")
 """Words of settings that bring routes of one VRF into another."""
-_LEAK_OF_STATIC_ROUTE = "nexthop-vrf"
+_STATIC_ROUTE_LEAK_WORD = "nexthop-vrf"
 
 
 def leaks_routes(note: Note) -> bool:
     """Whether an unknown line brings routes of one VRF into another: it is said that these are not computed."""
     about = f" {note.about} "
-    of_static_route = _LEAK_OF_STATIC_ROUTE in note.text.split()
-    return note.kind == UNKNOWN_LINE and (of_static_route or any(f" {words} " in about for words in _LEAKS))
+    of_static_route = _STATIC_ROUTE_LEAK_WORD in note.text.split()
+    return note.kind == UNKNOWN_LINE_NOTE_KIND and (
+        of_static_route or any(f" {words} " in about for words in _ROUTE_LEAK_WORDS)
+    )
 
 
-def unknown_line(text: str, about: str, device: str, file: str | None, line: int | None) -> Note:
+def note_unknown_line(text: str, about: str, device: str, file: str | None, line: int | None) -> Note:
     """Return the note about a setting that has `text`.
 
     `about` describes the setting, without names and values: notes with an equal one become one verdict. It holds no
     secret.
     """
-    return _note(mask_secret(text), about, device, file, line)
+    return _unknown_line_note(mask_secret(text), about, device, file, line)
 
 
-def unknown_command(text: str, device: str, file: str | None, line: int | None) -> Note:
+def note_unknown_command(text: str, device: str, file: str | None, line: int | None) -> Note:
     """Return the note about a line that is a command: its first keywords describe the setting."""
     quoted = mask_secret(text)
-    return _note(quoted, _first_keywords(quoted), device, file, line)
+    return _unknown_line_note(quoted, _first_keywords(quoted), device, file, line)
 
 
-def _note(quoted: str, about: str, device: str, file: str | None, line: int | None) -> Note:
-    shown = quoted if len(quoted) <= _SHOWN else f"{quoted[:_SHOWN]}..."
+def _unknown_line_note(quoted: str, about: str, device: str, file: str | None, line: int | None) -> Note:
+    shown = quoted if len(quoted) <= _MAX_QUOTED_CHARACTERS else f"{quoted[:_MAX_QUOTED_CHARACTERS]}..."
     message = f"`{shown}` is neither modelled nor known to be harmless"
-    return Note(kind=UNKNOWN_LINE, message=message, device=device, file=file, line=line, about=about, text=quoted)
+    return Note(
+        kind=UNKNOWN_LINE_NOTE_KIND, message=message, device=device, file=file, line=line, about=about, text=quoted
+    )
 
 
 def _first_keywords(quoted: str) -> str:
@@ -56,10 +60,10 @@ def _first_keywords(quoted: str) -> str:
     if words[:1] == ["neighbor"]:
         head += ["neighbor", "..."]
         words = words[2:]
-    if not words or not _KEYWORD.fullmatch(words[0]):
+    if not words or not _KEYWORD_PATTERN.fullmatch(words[0]):
         return " ".join(head or ["a line without a command"])
     for word in words[:_MOST_KEYWORDS]:
-        if not _KEYWORD.fullmatch(word):
+        if not _KEYWORD_PATTERN.fullmatch(word):
             break
         head.append(word)
     return " ".join(head)

@@ -13,11 +13,11 @@ from typing import Protocol, cast
 
 from nodrop.model.fabric import Device
 
-_PLATFORMS = Path(__file__).parent.parent
+_PLATFORMS_FOLDER = Path(__file__).parent.parent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kind:
+class NodeKind:
     """What containerlab calls nodes of a platform, and what all of them have.
 
     `image` is the name that a user's own image most often has. `binds` are files of the lab's folder, by their name
@@ -41,7 +41,7 @@ class Kind:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Virtual:
+class VirtualSwitch:
     """One switch of a lab: its files by name, with the container path of each, and its ports.
 
     `ports` are the names that the lab's cables have for the model's interfaces; a missing name has no place in the
@@ -54,28 +54,30 @@ class Virtual:
     remarks: tuple[str, ...] = ()
 
 
-class Maker(Protocol):
+class VirtualSwitchModule(Protocol):
     """A platform's `virtual.py`."""
 
-    KIND: Kind
+    KIND: NodeKind
     WRITES: tuple[str, ...]
     """The names of the files of a switch."""
 
-    def virtual(self, device: Device, bundle: Mapping[str, bytes], frr: str | None) -> Virtual:
+    def virtual(self, device: Device, bundle: Mapping[str, bytes], frr: str | None) -> VirtualSwitch:
         """Make a lab switch from a device's files, given by canonical name, and from its FRR configuration.
 
         Raises InputProblems where a file cannot be read.
         """
 
 
-def maker(platform: str) -> Maker | None:
+def maker_of_platform(platform: str) -> VirtualSwitchModule | None:
     """Return what makes a platform's virtual switches; None where no image of it can be set up."""
-    if not (_PLATFORMS / platform / "virtual.py").exists():
+    if not (_PLATFORMS_FOLDER / platform / "virtual.py").exists():
         return None
-    return cast("Maker", importlib.import_module(f"nodrop.platforms.{platform}.virtual"))
+    return cast("VirtualSwitchModule", importlib.import_module(f"nodrop.platforms.{platform}.virtual"))
 
 
-def makers() -> Mapping[str, Maker]:
+def makers_by_platform() -> Mapping[str, VirtualSwitchModule]:
     """Return the available makers, by platform."""
-    found_makers = {path.parent.name: maker(path.parent.name) for path in sorted(_PLATFORMS.glob("*/virtual.py"))}
+    found_makers = {
+        path.parent.name: maker_of_platform(path.parent.name) for path in sorted(_PLATFORMS_FOLDER.glob("*/virtual.py"))
+    }
     return {platform: factory for platform, factory in found_makers.items() if factory is not None}

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from nodrop.syntax.comments import Syntax
+from nodrop.syntax.comments import CommentSyntax
 
-COMMENTS: Mapping[str, Syntax] = {"": "shell"}
+COMMENTS: Mapping[str, CommentSyntax] = {"": "shell"}
 """By how their names end, how files have comments."""

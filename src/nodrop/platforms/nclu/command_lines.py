@@ -3,23 +3,24 @@
 from collections.abc import Mapping, Sequence
 
 from nodrop.model.change import Edit
-from nodrop.platforms.kit.command_lines import fill_slots, has_slot, runs
+from nodrop.platforms.kit.command_lines import fill_port_slots, group_numbered_names, has_port_slot
 
-TITLE = "NCLU"
-BEFORE: tuple[str, ...] = ()
-AFTER = ("net commit",)
-KEPT = ""
+LANGUAGE_TITLE = "NCLU"
+LINES_BEFORE: tuple[str, ...] = ()
+LINES_AFTER = ("net commit",)
+PERSISTENCE_NOTE = ""
 DISTURBS_AS_PATCH = False
 
 
 def for_ports(command: str, ports: Sequence[str]) -> tuple[str, ...]:
     """Return a command with its ports as one list: `swp1-16,swp20`."""
-    if not has_slot(command):
+    if not has_port_slot(command):
         return (command,)
     entries = (
-        entry if isinstance(entry, str) else f"{entry.before}{entry.first}-{entry.last}" for entry in runs(ports)
+        entry if isinstance(entry, str) else f"{entry.before}{entry.first}-{entry.last}"
+        for entry in group_numbered_names(ports)
     )
-    return (fill_slots(command, ",".join(entries)),)
+    return (fill_port_slots(command, ",".join(entries)),)
 
 
 def of_edit(bundle: Mapping[str, bytes], edit: Edit) -> tuple[str, ...]:

@@ -8,25 +8,27 @@ import re
 from collections.abc import Sequence
 from functools import partial
 
-from nodrop.model.reading import Place
+from nodrop.model.reading import FilePlace
 from nodrop.model.types import meant
-from nodrop.platforms.kit.near_words import slip
-from nodrop.platforms.kit.secrets import mask_secret, of_nclu
-from nodrop.platforms.kit.translating import Translation, rows, word_of
+from nodrop.platforms.kit.near_words import find_near_word
+from nodrop.platforms.kit.secrets import find_nclu_secrets, mask_secret
+from nodrop.platforms.kit.translating import Translation, format_command_word, non_blank_lines
 from nodrop.platforms.nclu.deleting import drop_deleted_rows
-from nodrop.syntax.lines import understood
+from nodrop.syntax.lines import read_or_keep_line
 from nodrop.syntax.places import quote_text
-from nodrop.units import whole_number
+from nodrop.units import parse_whole_number
 
-FILE = "nclu.txt"
+COMMANDS_FILE = "nclu.txt"
 
-_PROMPT = re.compile(r"[\w.-]++@([\w.-]++):?[\w.:~/-]*+[$#][ \t]*+(?:sudo[ \t]++)?")
-_WORD = re.compile(r"'([^']*)'|\"([^\"]*)\"|(\S+)")
-_RANGE = re.compile(r"([A-Za-z]{1,40}[0-9]{0,9}?s?)([0-9]{1,9})-(?:[A-Za-z]{1,40}[0-9]{0,9}?s?)?([0-9]{1,9})")
-_OVER_PORT = re.compile(r"neighbor (swp[0-9]{1,3}(?:s[0-9]{1,2})?) interface\b")
+_PROMPT_PATTERN = re.compile(r"[\w.-]++@([\w.-]++):?[\w.:~/-]*+[$#][ \t]*+(?:sudo[ \t]++)?")
+_QUOTED_WORD_PATTERN = re.compile(r"'([^']*)'|\"([^\"]*)\"|(\S+)")
+_PORT_RANGE_PATTERN = re.compile(
+    r"([A-Za-z]{1,40}[0-9]{0,9}?s?)([0-9]{1,9})-(?:[A-Za-z]{1,40}[0-9]{0,9}?s?)?([0-9]{1,9})"
+)
+_PORT_NEIGHBOR_PATTERN = re.compile(r"neighbor (swp[0-9]{1,3}(?:s[0-9]{1,2})?) interface\b")
 """A session over a port of the panel, or a part of one: it makes the port an interface."""
-_FECS = {"rs": "rs", "baser": "baser", "off": "off", "auto": "auto"}
-_ROCE = (
+_NVUE_FEC_WORDS = {"rs": "rs", "baser": "baser", "off": "off", "auto": "auto"}
+_NVUE_ROCE_COMMANDS = (
     "congestion-control {0} traffic-class 0 ecn disable",
     "mapping {0} trust l3",
     "mapping {0} dscp 0-25,27-47,49-63 switch-priority 0",
@@ -39,51 +41,51 @@ _ROCE = (
     "congestion-control {1} traffic-class 3 ecn enable",
 )
 """What the switch is told by `storage-optimized` and `roce`: the global profile, then that of the ports."""
-_PFC = (
+_NVUE_PFC_COMMANDS = (
     "pfc {0} switch-priority 3",
     "pfc {0} port-buffer 70000",
     "pfc {0} xoff-threshold 18000",
     "pfc {0} xon-threshold 0",
 )
-_ELSEWHERE = frozenset({
+_UNMODELED_WORDS = frozenset({
     "acl", "clag", "dhcp", "dot1x", "evpn", "forwarding", "igmp", "msdp", "mpls", "ospf", "ospf6", "pbr", "pim", "ptp",
     "snmp-server", "time", "vxlan", "vrrp", "nexthop", "debug", "syslog", "lnv", "vrf", "aggregate",
 })  # fmt: skip
-_PORT_ELSEWHERE = frozenset({
+_UNMODELED_PORT_WORDS = frozenset({
     "acl", "clag", "evpn", "lldp", "ospf", "ospf6", "pim", "ptm-enable", "stp", "storm-control", "ptp", "bond",
     "igmp", "vrrp", "dot1x", "hwaddress", "neighbor", "post-up", "pre-up", "ipv6", "mpls", "pbr",
     "port-security", "vrr",
 })  # fmt: skip
 
-_WORDS = _ELSEWHERE | _PORT_ELSEWHERE | {
+_KNOWN_WORDS = _UNMODELED_WORDS | _UNMODELED_PORT_WORDS | {
     "address", "alias", "autoneg", "breakout", "bridge", "gateway", "hostname", "interface", "loopback", "lossless",
     "lossy", "routing", "slaves", "speed", "storage-optimized", "vlan",
 }  # fmt: skip
 """Words that a slip may mean."""
-_OF_CLASSES = frozenset({"dscp", "ecn", "lossless", "pfc", "qos", "roce", "storage-optimized", "traffic"})
-_CLASSES = "`net add roce lossless`, and before 4.4 `net add interface swp1 storage-optimized pfc`"
-_TUNNELS = ("vni", "vxlan")
-_VERBS = ("abort", "add", "commit", "del", "example", "help", "pending", "rollback", "show")
-_BGP_ELSEWHERE = ("graceful-restart", "timers", "log-neighbor-changes", "cluster-id")
+_QOS_WORDS = frozenset({"dscp", "ecn", "lossless", "pfc", "qos", "roce", "storage-optimized", "traffic"})
+_QOS_COMMANDS_HINT = "`net add roce lossless`, and before 4.4 `net add interface swp1 storage-optimized pfc`"
+_TUNNEL_PORT_PREFIXES = ("vni", "vxlan")
+_NET_SUBCOMMANDS = ("abort", "add", "commit", "del", "example", "help", "pending", "rollback", "show")
+_IGNORED_BGP_WORDS = ("graceful-restart", "timers", "log-neighbor-changes", "cluster-id")
 
 
-def translated(config_text: str) -> Translation:
+def translate_commands(config_text: str) -> Translation:
     """Return the meaning of the commands, in their order."""
     translation = Translation(serves=True, routes=True, balances=True)
-    translation.hide(of_nclu(config_text), FILE)
+    translation.hide(find_nclu_secrets(config_text), COMMANDS_FILE)
     reader = _Reader(translation)
-    hosts: dict[str, Place] = {}
-    for _, line, span in rows(config_text):
-        prompt = _PROMPT.match(line)
+    hosts: dict[str, FilePlace] = {}
+    for _, line, span in non_blank_lines(config_text):
+        prompt = _PROMPT_PATTERN.match(line)
         if prompt:
-            hosts.setdefault(prompt[1], Place(FILE, span))
+            hosts.setdefault(prompt[1], FilePlace(COMMANDS_FILE, span))
         body = line[prompt.end() :] if prompt else line
-        words = [quoted_word or two or plain for quoted_word, two, plain in _WORD.findall(body)]
+        words = [quoted_word or two or plain for quoted_word, two, plain in _QUOTED_WORD_PATTERN.findall(body)]
         if words[:1] != ["net"] or len(words) < 2:
             if not line.startswith(("#", "!", "...")) and words[:1] != ["sudo"]:
-                reader.stray.append((Place(FILE, span), line))
+                reader.stray.append((FilePlace(COMMANDS_FILE, span), line))
             continue
-        understood((Place(FILE, span), line), partial(reader.take, words[1:]), reader.stray)
+        read_or_keep_line((FilePlace(COMMANDS_FILE, span), line), partial(reader.take, words[1:]), reader.stray)
     reader.finish()
     if len(hosts) == 1 and not any(line.command.startswith("nv set system hostname ") for line in translation.lines):
         host, place = next(iter(hosts.items()))
@@ -94,19 +96,19 @@ def translated(config_text: str) -> Translation:
 class _Reader:
     def __init__(self, translation: Translation) -> None:
         self._found = translation
-        self._asns: dict[str, tuple[str, Place]] = {}
+        self._asns: dict[str, tuple[str, FilePlace]] = {}
         """Of each VRF with BGP, the default one empty: its AS number, and where it is said."""
-        self._bgp: list[tuple[str, str, str, Place, str]] = []
+        self._bgp: list[tuple[str, str, str, FilePlace, str]] = []
         """Of each command of BGP: the VRF, the address family, FRR's command, where it is, and what is said."""
-        self._bridged: list[tuple[str, Place, str]] = []
+        self._bridged: list[tuple[str, FilePlace, str]] = []
         """What is said of the bridge and its ports, its name left open: a port may be told before the bridge is."""
         self._bridges: set[str] = set()
         self._tunnels: set[str] = set()
         self._gone: list[tuple[int, int, int, str]] = []
         """Of each `net del`, how many lines there were of each kind before it, and what it takes back."""
-        self.stray: list[tuple[Place, str]] = []
+        self.stray: list[tuple[FilePlace, str]] = []
 
-    def take(self, words: Sequence[str], at: tuple[Place, str]) -> None:
+    def take(self, words: Sequence[str], at: tuple[FilePlace, str]) -> None:
         """Take over a command without its `net`, which stands at a place of the text."""
         place, text = at[0], mask_secret(" ".join(("net", *words)))
         match list(words):
@@ -129,19 +131,19 @@ class _Reader:
                     self._asns.pop("".join(rest[2:3]), None)
             case [("commit" | "pending" | "abort" | "show" | "example" | "rollback" | "help"), *_]:
                 pass
-            case [verb, *_] if near := meant(verb, _VERBS, 0.8):
+            case [verb, *_] if near := meant(verb, _NET_SUBCOMMANDS, 0.8):
                 self._found.unknown(place, text, "NCLU", f"`{verb}`: {near}")
             case _:
                 self._found.ignore(place, f"command {quote_text(text)}")
 
-    def _remark_unknown_command(self, words: Sequence[str], place: Place, command: str) -> None:
+    def _remark_unknown_command(self, words: Sequence[str], place: FilePlace, command: str) -> None:
         """Remark a command that NCLU does not have: a slip, or classes of traffic set in words of other systems."""
         for word in words[:4]:
-            if word not in _WORDS and (meant := slip(word, _WORDS)):
+            if word not in _KNOWN_WORDS and (meant := find_near_word(word, _KNOWN_WORDS)):
                 self._found.unknown(place, command, "NCLU", f"`{word}`: did you mean `{meant}`?")
                 return
-        if _OF_CLASSES & {*words[:4]}:
-            self._found.unknown(place, command, "NCLU", f"there is {_CLASSES}")
+        if _QOS_WORDS & {*words[:4]}:
+            self._found.unknown(place, command, "NCLU", f"there is {_QOS_COMMANDS_HINT}")
         else:
             self._found.ignore(place, f"command {quote_text(command)}")
 
@@ -151,12 +153,12 @@ class _Reader:
         for place, line in self.stray:
             self._found.ignore(place, f"line {quote_text(mask_secret(line))}")
         for _, _, command, where, source_text in self._bgp:
-            if over := _OVER_PORT.match(command):
+            if over := _PORT_NEIGHBOR_PATTERN.match(command):
                 self._found.add(f"interface {over[1]} type swp", where, source_text)
         self._found.bridged = len(self._bridges) > 1
         name = next(iter(self._bridges), "bridge")
         for command, where, source_text in self._bridged:
-            self._found.add(command.format(bridge=word_of(name)), where, source_text)
+            self._found.add(command.format(bridge=format_command_word(name)), where, source_text)
         for vrf, (number, place) in self._asns.items():
             own_commands = [bgp_row[1:] for bgp_row in self._bgp if bgp_row[0] == vrf]
             self._process(f"router bgp {number} vrf {vrf}" if vrf else f"router bgp {number}", place, own_commands)
@@ -170,7 +172,7 @@ class _Reader:
         self._bridged[:] = drop_deleted_rows(self._bridged, bridged, lambda bridge_row: bridge_row[2])
         self._bgp[:] = drop_deleted_rows(self._bgp, bgp, lambda bgp_row: bgp_row[4])
 
-    def _process(self, head: str, place: Place, commands: Sequence[tuple[str, str, Place, str]]) -> None:
+    def _process(self, head: str, place: FilePlace, commands: Sequence[tuple[str, str, FilePlace, str]]) -> None:
         self._found.frr.append((head, place))
         groups = [command for command in commands if command[1].endswith(" peer-group")]
         for family, line, where, _ in (*groups, *(command for command in commands if command not in groups)):
@@ -181,11 +183,11 @@ class _Reader:
             else:
                 self._found.frr.append((f" {line}", where))
 
-    def _read_added_setting(self, words: list[str], place: Place, source_text: str) -> bool:
+    def _read_added_setting(self, words: list[str], place: FilePlace, source_text: str) -> bool:
         """Translate an added setting; return False where it is not known."""
         match words:
             case ["interface", names, *rest]:
-                return self._read_interface(_ports(names), rest, place, source_text)
+                return self._read_interface(_format_port_list(names), rest, place, source_text)
             case [("loopback" | "loop"), "lo", *rest]:
                 return self._read_interface("lo", rest, place, source_text)
             case ["bond", name, "bond", "slaves", *members]:
@@ -201,29 +203,31 @@ class _Reader:
             case ["vlan", numbers, *rest]:
                 self._read_vlan_interface(numbers, rest, place, source_text)
             case ["bond", name, *_]:
-                self._found.add(f"interface {word_of(name)} bond mode lacp", place, source_text)
+                self._found.add(f"interface {format_command_word(name)} bond mode lacp", place, source_text)
             case ["hostname", name]:
-                self._found.add(f"system hostname {word_of(name)}", place, source_text)
+                self._found.add(f"system hostname {format_command_word(name)}", place, source_text)
             case ["time", "ntp", "server", server, *_]:
-                self._found.add(f"service ntp mgmt server {word_of(server)}", place, source_text)
+                self._found.add(f"service ntp mgmt server {format_command_word(server)}", place, source_text)
             case ["dns", "nameserver", *rest]:
                 server = next((word for word in rest if word[:1].isdigit() or ":" in word), "")
-                self._found.add(f"service dns default server {word_of(server)}", place, source_text)
+                self._found.add(f"service dns default server {format_command_word(server)}", place, source_text)
             case ["syslog", "host", *rest]:
                 server = next((word for word in rest if word[:1].isdigit() and "." in word), "")
-                self._found.add(f"service syslog default server {word_of(server)}", place, source_text)
+                self._found.add(f"service syslog default server {format_command_word(server)}", place, source_text)
             case ["roce", ("lossless" | "lossy") as mode]:
                 self._expand_roce_macro("", mode == "lossless", place, source_text)
             case ["bgp", *rest]:
                 vrf = rest[1] if rest[:1] == ["vrf"] and len(rest) > 2 else ""
-                return self._read_bgp(word_of(vrf) if vrf else "", rest[2:] if vrf else rest, place, source_text)
+                return self._read_bgp(
+                    format_command_word(vrf) if vrf else "", rest[2:] if vrf else rest, place, source_text
+                )
             case ["routing", *rest]:
                 return self._read_routing(rest, place)
             case [word, *_]:
-                return word in _ELSEWHERE
+                return word in _UNMODELED_WORDS
         return True
 
-    def _read_interface(self, names: str, words: list[str], place: Place, source_text: str) -> bool:
+    def _read_interface(self, names: str, words: list[str], place: FilePlace, source_text: str) -> bool:
         head = f"interface {names}"
         kind = "loopback" if names == "lo" else "eth" if names.startswith("eth") else "swp"
         if re.match(r"(?:swp|eth|lo)", names) and "." not in names:
@@ -233,34 +237,34 @@ class _Reader:
             case []:
                 pass
             case [("ip" | "ipv6"), ("address" | "add"), address, *_]:
-                commands = [f"ip address {word_of(address)}"]
+                commands = [f"ip address {format_command_word(address)}"]
             case ["ip", "gateway", gateway, *_]:
-                commands = [f"ip gateway {word_of(gateway)}"]
+                commands = [f"ip gateway {format_command_word(gateway)}"]
             case ["ip", *_] | ["alias"]:
                 pass
             case ["vrf", name]:
-                commands = [f"ip vrf {word_of(name)}"]
+                commands = [f"ip vrf {format_command_word(name)}"]
             case ["mtu", number]:
-                commands = [f"link mtu {word_of(number)}"]
+                commands = [f"link mtu {format_command_word(number)}"]
             case ["alias", *text]:
                 commands = [f"description '{mask_secret(' '.join(text)).replace(chr(39), '')}'"]
-            case ["link", "speed", speed] if (mbps := whole_number(speed)) is not None:
+            case ["link", "speed", speed] if (mbps := parse_whole_number(speed)) is not None:
                 commands = [f"link speed {mbps // 1000}G" if mbps >= 1000 else f"link speed {mbps}M"]
             case ["link", "speed", speed]:
-                commands = [f"link speed {word_of(speed)}"]
+                commands = [f"link speed {format_command_word(speed)}"]
             case ["link", "autoneg", value]:
                 commands = [f"link auto-negotiate {'on' if value in ('on', 'yes') else 'off'}"]
             case ["link", "fec", value]:
-                commands = [f"link fec {_FECS.get(value, word_of(value))}"]
+                commands = [f"link fec {_NVUE_FEC_WORDS.get(value, format_command_word(value))}"]
             case ["link", "down"]:
                 commands = ["link state down"]
             case ["link", "breakout", value] | ["breakout", value]:
-                commands = [f"link breakout {word_of(value)}"]
+                commands = [f"link breakout {format_command_word(value)}"]
             case ["bridge", *rest]:
                 self._translate_bridge_setting(names, rest, place, source_text)
             case ["storage-optimized", *rest]:
                 self._expand_roce_macro(names, rest[:1] == ["pfc"], place, source_text)
-            case [word, *_] if word in _PORT_ELSEWHERE or word in ("link", "vxlan"):
+            case [word, *_] if word in _UNMODELED_PORT_WORDS or word in ("link", "vxlan"):
                 pass
             case _:
                 return False
@@ -268,35 +272,39 @@ class _Reader:
             self._found.add(f"{head} {command}", place, source_text)
         return True
 
-    def _read_bridge_setting(self, name: str, words: list[str], place: Place, source_text: str) -> None:
+    def _read_bridge_setting(self, name: str, words: list[str], place: FilePlace, source_text: str) -> None:
         """Translate a setting of the bridge, which is aware of VLANs unless a setting turns that off."""
         self._bridges.add(name)
         match words:
             case ["ports", *listed]:
-                for port in _ports(",".join(listed)).split(","):
-                    if port and port not in self._tunnels and not port.startswith(_TUNNELS):
+                for port in _format_port_list(",".join(listed)).split(","):
+                    if port and port not in self._tunnels and not port.startswith(_TUNNEL_PORT_PREFIXES):
                         self._bridged.append((f"interface {port} bridge domain {{bridge}}", place, source_text))
             case ["vids", *listed]:
-                self._bridged.append((f"bridge domain {{bridge}} vlan {word_of(','.join(listed))}", place, source_text))
+                self._bridged.append(
+                    (f"bridge domain {{bridge}} vlan {format_command_word(','.join(listed))}", place, source_text)
+                )
             case ["pvid", number]:
-                self._bridged.append((f"bridge domain {{bridge}} untagged {word_of(number)}", place, source_text))
+                self._bridged.append(
+                    (f"bridge domain {{bridge}} untagged {format_command_word(number)}", place, source_text)
+                )
             case ["vlan-aware", "no"]:
                 self._bridges.add("")
 
-    def _translate_bridge_setting(self, names: str, words: list[str], place: Place, source_text: str) -> None:
+    def _translate_bridge_setting(self, names: str, words: list[str], place: FilePlace, source_text: str) -> None:
         """Translate a bridge setting of a port or a bond; the setting puts it into the bridge."""
-        head = f"interface {word_of(names)} bridge domain {{bridge}}"
+        head = f"interface {format_command_word(names)} bridge domain {{bridge}}"
         match words:
             case ["access", number]:
-                self._bridged.append((f"{head} access {word_of(number)}", place, source_text))
+                self._bridged.append((f"{head} access {format_command_word(number)}", place, source_text))
             case ["vids", *listed]:
-                self._bridged.append((f"{head} vlan {word_of(','.join(listed))}", place, source_text))
+                self._bridged.append((f"{head} vlan {format_command_word(','.join(listed))}", place, source_text))
             case ["pvid", number]:
-                self._bridged.append((f"{head} untagged {word_of(number)}", place, source_text))
+                self._bridged.append((f"{head} untagged {format_command_word(number)}", place, source_text))
             case ["allow-untagged", "no"]:
                 self._bridged.append((f"{head} untagged none", place, source_text))
 
-    def _read_vlan_interface(self, numbers: str, words: list[str], place: Place, source_text: str) -> None:
+    def _read_vlan_interface(self, numbers: str, words: list[str], place: FilePlace, source_text: str) -> None:
         """Take the switch's own interface in a VLAN; with it, the VLAN is one of the bridge."""
         for number in filter(str.isdecimal, numbers.split(",")):
             head = f"interface vlan{number}"
@@ -304,40 +312,47 @@ class _Reader:
             commands = [f"{head} type svi", f"{head} vlan {number}"]
             match words:
                 case [("ip" | "ipv6"), ("address" | "add"), address, *_]:
-                    commands.append(f"{head} ip address {word_of(address)}")
+                    commands.append(f"{head} ip address {format_command_word(address)}")
                 case ["vrf", name]:
-                    commands.append(f"{head} ip vrf {word_of(name)}")
+                    commands.append(f"{head} ip vrf {format_command_word(name)}")
                 case ["mtu", size]:
-                    commands.append(f"{head} link mtu {word_of(size)}")
+                    commands.append(f"{head} link mtu {format_command_word(size)}")
                 case ["alias", *text]:
                     commands.append(f"{head} description '{mask_secret(' '.join(text)).replace(chr(39), '')}'")
             self._bridged += [(command.replace("{", "").replace("}", ""), place, source_text) for command in commands]
 
-    def _add_bond_members(self, bond: str, members: str, place: Place, source_text: str) -> None:
+    def _add_bond_members(self, bond: str, members: str, place: FilePlace, source_text: str) -> None:
         for member in members.split(","):
-            self._found.add(f"interface {_ports(member)} type swp", place, source_text)
-            self._found.add(f"interface {word_of(bond)} bond member {_ports(member)}", place, source_text)
+            self._found.add(f"interface {_format_port_list(member)} type swp", place, source_text)
+            self._found.add(
+                f"interface {format_command_word(bond)} bond member {_format_port_list(member)}", place, source_text
+            )
 
-    def _expand_roce_macro(self, ports: str, pauses: bool, place: Place, source_text: str) -> None:
+    def _expand_roce_macro(self, ports: str, pauses: bool, place: FilePlace, source_text: str) -> None:
         """Add the commands of the macro: on some ports, or on all."""
         self._found.classifies = True
         profile = "ROCE" if ports else "default-global"
-        qos_commands = [*_ROCE, *(pfc_command.replace("{0}", "{1}") for pfc_command in _PFC if pauses)]
+        qos_commands = [
+            *_NVUE_ROCE_COMMANDS,
+            *(pfc_command.replace("{0}", "{1}") for pfc_command in _NVUE_PFC_COMMANDS if pauses),
+        ]
         for command in qos_commands:
             self._found.add(f"qos {command.format('default-global', profile)}", place, source_text)
         for kind in ("congestion-control", *(("pfc",) if pauses else ())) if ports else ():
             self._found.add(f"interface {ports} qos {kind} profile {profile}", place, source_text)
 
-    def _read_bgp(self, vrf: str, words: list[str], place: Place, source_text: str) -> bool:
+    def _read_bgp(self, vrf: str, words: list[str], place: FilePlace, source_text: str) -> bool:
         match words:
             case ["l2vpn", "evpn", *rest] | ["evpn", *rest]:
                 self._add_bgp_commands(vrf, "l2vpn evpn", rest, place, source_text)
             case ["listen", *_]:
                 return True
             case ["autonomous-system", number]:
-                self._asns[vrf] = word_of(number), place
+                self._asns[vrf] = format_command_word(number), place
             case ["router-id", address]:
-                self._bgp.append((vrf, "", f"bgp router-id {word_of(address).partition('/')[0]}", place, source_text))
+                self._bgp.append(
+                    (vrf, "", f"bgp router-id {format_command_word(address).partition('/')[0]}", place, source_text)
+                )
             case [("bestpath" | "default" | "always-compare-med"), *_]:
                 self._bgp.append((vrf, "", f"bgp {' '.join(words)}", place, source_text))
             case [("ipv4" | "ipv6") as family, "unicast", *rest]:
@@ -345,10 +360,10 @@ class _Reader:
             case [("neighbor" | "network" | "maximum-paths" | "redistribute"), *_]:
                 self._add_bgp_commands(vrf, "", words, place, source_text)
             case [word, *_]:
-                return word in _BGP_ELSEWHERE
+                return word in _IGNORED_BGP_WORDS
         return True
 
-    def _add_bgp_commands(self, vrf: str, family: str, words: list[str], place: Place, source_text: str) -> None:
+    def _add_bgp_commands(self, vrf: str, family: str, words: list[str], place: FilePlace, source_text: str) -> None:
         """Add a command for each neighbor that it names."""
         if words[:1] != ["neighbor"] or len(words) < 2:
             self._bgp.append((vrf, family, " ".join(words), place, source_text))
@@ -356,7 +371,7 @@ class _Reader:
         for name in _expand_name_ranges(words[1]):
             self._bgp.append((vrf, family, " ".join(("neighbor", name, *words[2:])), place, source_text))
 
-    def _read_routing(self, words: list[str], place: Place) -> bool:
+    def _read_routing(self, words: list[str], place: FilePlace) -> bool:
         frr = self._found.frr
         match words:
             case ["route", prefix, hop, *rest] if rest[:1] in ([], ["vrf"]):
@@ -376,7 +391,7 @@ class _Reader:
         return True
 
 
-def _ports(config_text: str) -> str:
+def _format_port_list(config_text: str) -> str:
     """Return a list of interfaces as the newer commands have it: swp1-4,swp6."""
     prefix = ""
     port_names = []
@@ -384,16 +399,16 @@ def _ports(config_text: str) -> str:
         head = re.match(r"[A-Za-z]+", port_text)
         prefix = head[0] if head else prefix
         whole_text = port_text if head else prefix + port_text
-        match = _RANGE.fullmatch(whole_text)
-        port_names.append(f"{match[1]}{match[2]}-{match[3]}" if match else word_of(whole_text))
+        match = _PORT_RANGE_PATTERN.fullmatch(whole_text)
+        port_names.append(f"{match[1]}{match[2]}-{match[3]}" if match else format_command_word(whole_text))
     return ",".join(port_names)
 
 
 def _expand_name_ranges(text: str) -> tuple[str, ...]:
     """Return each name of a list with ranges."""
     written_outs: list[str] = []
-    for port_text in _ports(text).split(","):
-        match = _RANGE.fullmatch(port_text)
+    for port_text in _format_port_list(text).split(","):
+        match = _PORT_RANGE_PATTERN.fullmatch(port_text)
         if match:
             last = min(int(match[3]), int(match[2]) + 1024)
             written_outs += [f"{match[1]}{number}" for number in range(int(match[2]), last + 1)]

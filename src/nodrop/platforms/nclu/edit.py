@@ -3,15 +3,15 @@
 from collections.abc import Iterable, Mapping
 
 from nodrop.model.change import Change, Edit
-from nodrop.model.subject import text
+from nodrop.model.subject import subject_text
 from nodrop.platforms.kit.command_lines import PORT
-from nodrop.platforms.kit.editing import Budget, as_manual_steps
+from nodrop.platforms.kit.editing import RetryBudget, as_manual_steps
 
-_FECS = {"rs": "rs", "fc": "baser", "none": "off"}
+_NCLU_FEC_WORDS = {"rs": "rs", "fc": "baser", "none": "off"}
 
 
 def edit(
-    config_files: Mapping[str, bytes], changes: Iterable[Change], *, name: str = "", budget: Budget | None = None
+    config_files: Mapping[str, bytes], changes: Iterable[Change], *, name: str = "", budget: RetryBudget | None = None
 ) -> Edit:
     """Leave the files unchanged, and give for each change the commands to type."""
     return as_manual_steps(changes, _describe_manual_change, _slotted_commands)
@@ -24,7 +24,7 @@ def _slotted_commands(change: Change) -> tuple[str, ...]:
 
 
 def _describe_manual_change(change: Change) -> str:
-    subject = text(change.subject)
+    subject = subject_text(change.subject)
     command = _command_for_change(change, change.subject[1] if len(change.subject) > 1 else "")
     if command is None:
         return f"{subject}: NCLU has no command for this; Cumulus Linux keeps it in traffic.conf and datapath.conf"
@@ -45,8 +45,8 @@ def _command_for_change(change: Change, spelled_port: str) -> str | None:
             return f"net add {port} link speed {new}"
         case ["autoneg"] if name.startswith("swp") and isinstance(new, bool):
             return f"net add {port} link autoneg {'on' if new else 'off'}"
-        case ["fec"] if name.startswith("swp") and new in _FECS:
-            return f"net add {port} link fec {_FECS[str(new)]}"
+        case ["fec"] if name.startswith("swp") and new in _NCLU_FEC_WORDS:
+            return f"net add {port} link fec {_NCLU_FEC_WORDS[str(new)]}"
         case ["router_id"] if name == "@bgp" and isinstance(new, str):
             return f"net add bgp router-id {new}"
         case ["maximum_paths"] if name == "@bgp" and isinstance(new, int):

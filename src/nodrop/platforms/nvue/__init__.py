@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from nodrop.syntax.comments import Syntax
+from nodrop.syntax.comments import CommentSyntax
 
-COMMENTS: Mapping[str, Syntax] = {"frr.conf": "frr", ".conf": "shell", "": "yaml"}
+COMMENTS: Mapping[str, CommentSyntax] = {"frr.conf": "frr", ".conf": "shell", "": "yaml"}
 """By how their names end, how files have comments."""
 
 WRITES = ("startup.yaml", "apply/*.nv", "apply/*.yaml", "apply/apply.sh")

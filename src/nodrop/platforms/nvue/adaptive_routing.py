@@ -10,25 +10,25 @@ from nodrop.model.fabric import Interface
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import Subject
 from nodrop.platforms.nvue.read_values import View
-from nodrop.platforms.nvue.releases import knows
+from nodrop.platforms.nvue.releases import has_feature
 from nodrop.platforms.nvue.tree import Path
 
-BELOW: Path = ("router", "adaptive-routing")
-THRESHOLD = "link-utilization-threshold"
-PERCENT = (1, 100)
-SWITCH = ("@adaptive_routing", "@weighs_utilization")
-PORT = ("adaptive_routing", "utilization_threshold_percent")
-_TOLD = "adaptive routing as a setting of the switch"
-_DERIVED = "up to Cumulus Linux 5.12 a port that has adaptive routing turns it on for the switch"
+ADAPTIVE_ROUTING_PATH: Path = ("router", "adaptive-routing")
+THRESHOLD_KEY = "link-utilization-threshold"
+THRESHOLD_RANGE_PERCENT = (1, 100)
+SWITCH_FIELDS = ("@adaptive_routing", "@weighs_utilization")
+PORT_FIELDS = ("adaptive_routing", "utilization_threshold_percent")
+_SWITCH_SETTING_FEATURE = "adaptive routing as a setting of the switch"
+_DERIVED_REASON = "up to Cumulus Linux 5.12 a port that has adaptive routing turns it on for the switch"
 
 
-def of_interface(view: View) -> tuple[bool, int | None]:
+def read_interface_adaptive_routing(view: View) -> tuple[bool, int | None]:
     """Return whether an interface has adaptive routing, and its threshold of utilization in percent."""
-    own_view = view.below(*BELOW)
-    return bool(_read_enabled_flag(own_view)), own_view.integer(THRESHOLD, *PERCENT, "percent")
+    own_view = view.below(*ADAPTIVE_ROUTING_PATH)
+    return bool(_read_enabled_flag(own_view)), own_view.integer(THRESHOLD_KEY, *THRESHOLD_RANGE_PERCENT, "percent")
 
 
-def of_switch(
+def read_switch_adaptive_routing(
     root_view: View, version: str | Unknown, ports: Iterable[Interface], derived_subjects: dict[Subject, str]
 ) -> tuple[bool | Unknown, bool]:
     """Return whether a switch has adaptive routing, and whether it considers the utilization of links for it.
@@ -36,8 +36,8 @@ def of_switch(
     Where that follows from a port, it is recorded in `derived_subjects`; it is UNKNOWN where it does in some releases
     and the file names none.
     """
-    own_view = root_view.below(*BELOW)
-    weighs = bool(own_view.flag(THRESHOLD))
+    own_view = root_view.below(*ADAPTIVE_ROUTING_PATH)
+    weighs = bool(own_view.flag(THRESHOLD_KEY))
     stated = _read_enabled_flag(own_view)
     if stated is not None:
         return stated, weighs
@@ -45,9 +45,9 @@ def of_switch(
         return False, weighs
     if isinstance(version, Unknown):
         return UNKNOWN, weighs
-    on = not knows(version, _TOLD)
+    on = not has_feature(version, _SWITCH_SETTING_FEATURE)
     if on:
-        derived_subjects[(root_view.config.device, SWITCH[0])] = _DERIVED
+        derived_subjects[(root_view.config.device, SWITCH_FIELDS[0])] = _DERIVED_REASON
     return on, weighs
 
 
@@ -57,20 +57,20 @@ def _read_enabled_flag(own_view: View) -> bool | None:
     return flags[-1] if flags else None
 
 
-def port_paths(port: str, field: str) -> Iterator[Path]:
+def port_setting_paths(port: str, field: str) -> Iterator[Path]:
     """Yield the possible paths of a port's setting."""
-    port_path: Path = ("interface", port, *BELOW)
-    if field == PORT[1]:
-        yield (*port_path, THRESHOLD)
+    port_path: Path = ("interface", port, *ADAPTIVE_ROUTING_PATH)
+    if field == PORT_FIELDS[1]:
+        yield (*port_path, THRESHOLD_KEY)
     yield from _state_paths(port_path)
 
 
-def switch_paths(line_head: str, ports: Iterable[str]) -> Iterator[Path]:
+def switch_setting_paths(line_head: str, ports: Iterable[str]) -> Iterator[Path]:
     """Yield the possible paths of the switch's setting; else the `ports` that have it themselves."""
-    if line_head == SWITCH[1]:
-        yield (*BELOW, THRESHOLD)
-    yield from _state_paths(BELOW)
-    yield from (("interface", name, *BELOW) for name in ports)
+    if line_head == SWITCH_FIELDS[1]:
+        yield (*ADAPTIVE_ROUTING_PATH, THRESHOLD_KEY)
+    yield from _state_paths(ADAPTIVE_ROUTING_PATH)
+    yield from (("interface", name, *ADAPTIVE_ROUTING_PATH) for name in ports)
 
 
 def _state_paths(own_path: Path) -> Iterator[Path]:

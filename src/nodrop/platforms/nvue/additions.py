@@ -5,19 +5,21 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from nodrop.errors import InputProblems
 from nodrop.model.fabric import Extra
-from nodrop.model.subject import natural
-from nodrop.platforms.kit.expressible import refuse
-from nodrop.platforms.nvue.names import keys
-from nodrop.platforms.nvue.read_values import FILE
-from nodrop.syntax.yaml import parse
+from nodrop.model.subject import natural_sort_key
+from nodrop.platforms.kit.expressible import unsupported_error
+from nodrop.platforms.nvue.names import expand_key
+from nodrop.platforms.nvue.read_values import STARTUP_FILE
+from nodrop.syntax.yaml import parse_yaml
 
-_WORD = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._:/@,+-]*|::[A-Za-z0-9:./]*")
-_LITERAL = re.compile(r"(?!(?:y|n|yes|no|true|false|null)\b)(?:[0-9]{1,18}|[A-Za-z][A-Za-z0-9._-]*)", re.IGNORECASE)
-_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
-_CHOICES = frozenset({"action", "breakout", "state"})
+_PATH_WORD_PATTERN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._:/@,+-]*|::[A-Za-z0-9:./]*")
+_PLAIN_VALUE_PATTERN = re.compile(
+    r"(?!(?:y|n|yes|no|true|false|null)\b)(?:[0-9]{1,18}|[A-Za-z][A-Za-z0-9._-]*)", re.IGNORECASE
+)
+_UNPRINTABLE_PATTERN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
+_SINGLE_CHOICE_KEYS = frozenset({"action", "breakout", "state"})
 """Keys that have one of several keys below them: `state` has `up` or `down`."""
 
-_Tree = dict[str, "_Tree | str"]
+_StatementTree = dict[str, "_StatementTree | str"]
 """Statements by word; a leaf is what stands behind the path."""
 
 
@@ -26,7 +28,7 @@ def merge_statements(statements: str, extras: Sequence[Extra]) -> str:
 
     Raise Unsupported where these name an existing setting, or lead through a value.
     """
-    tree: _Tree = {}
+    tree: _StatementTree = {}
     for line in statements.splitlines():
         mark = " ~ " if " ~ " in line else " = "
         head, _, value = line.partition(mark)
@@ -37,24 +39,24 @@ def merge_statements(statements: str, extras: Sequence[Extra]) -> str:
             for leaf_key in extra.value:
                 _put_leaf(tree, [*extra.path, leaf_key], "")
         else:
-            _put_leaf(tree, list(extra.path), "" if extra.value is None else _value(extra.value))
+            _put_leaf(tree, list(extra.path), "" if extra.value is None else _format_value(extra.value))
     return "".join(f"{line}\n" for line in _format_tree_lines(tree, ""))
 
 
-def _value(config_text: str) -> str:
-    return f" = {config_text}" if _LITERAL.fullmatch(config_text) else f" ~ {config_text}"
+def _format_value(config_text: str) -> str:
+    return f" = {config_text}" if _PLAIN_VALUE_PATTERN.fullmatch(config_text) else f" ~ {config_text}"
 
 
-def _put_leaf(tree: _Tree, path: list[str], leaf: str) -> None:
+def _put_leaf(tree: _StatementTree, path: list[str], leaf: str) -> None:
     """Put a leaf into a tree, with its keys sorted where their neighbors are."""
     head, *remaining_paths = path
     if head not in tree:
         before = list(tree)
         tree[head] = {} if remaining_paths else leaf
-        if before == sorted(before, key=natural):
+        if before == sorted(before, key=natural_sort_key):
             unsorted_tree = dict(tree)
             tree.clear()
-            tree.update((key, unsorted_tree[key]) for key in sorted(unsorted_tree, key=natural))
+            tree.update((key, unsorted_tree[key]) for key in sorted(unsorted_tree, key=natural_sort_key))
     if remaining_paths:
         inside = tree[head]
         if not isinstance(inside, dict):  # what was there and no more
@@ -62,7 +64,7 @@ def _put_leaf(tree: _Tree, path: list[str], leaf: str) -> None:
         _put_leaf(inside, remaining_paths, leaf)
 
 
-def _format_tree_lines(tree: _Tree, before: str) -> Iterator[str]:
+def _format_tree_lines(tree: _StatementTree, before: str) -> Iterator[str]:
     for key, inside in tree.items():
         if isinstance(inside, dict):
             yield from _format_tree_lines(inside, f"{before}{key} ")
@@ -70,26 +72,26 @@ def _format_tree_lines(tree: _Tree, before: str) -> Iterator[str]:
             yield f"{before}{key}{inside}"
 
 
-def _check_addition(tree: _Tree, extra: Extra) -> None:
+def _check_addition(tree: _StatementTree, extra: Extra) -> None:
     path = ("extra", extra.key)
     for word in (*extra.path, *(extra.value if isinstance(extra.value, tuple) else ())):
-        if not _WORD.fullmatch(word):
-            raise refuse(path, f"{word!r} is no word of an NVUE path")
+        if not _PATH_WORD_PATTERN.fullmatch(word):
+            raise unsupported_error(path, f"{word!r} is no word of an NVUE path")
     if not extra.path:
-        raise refuse(path, "without a path there is nothing to set")
-    if isinstance(extra.value, str) and _UNPRINTABLE.search(extra.value):
-        raise refuse(path, f"{extra.value!r} has control characters")
+        raise unsupported_error(path, "without a path there is nothing to set")
+    if isinstance(extra.value, str) and _UNPRINTABLE_PATTERN.search(extra.value):
+        raise unsupported_error(path, f"{extra.value!r} has control characters")
     if reason := _addition_conflict(tree, extra.path, ""):
-        raise refuse(path, reason)
+        raise unsupported_error(path, reason)
 
 
-def _addition_conflict(tree: _Tree, path: tuple[str, ...], parent: str) -> str:
+def _addition_conflict(tree: _StatementTree, path: tuple[str, ...], parent: str) -> str:
     """Return why a path cannot be added: the tree has it, or a value on the way to it, under a list of names too."""
     head, *path_tail = path
-    path_keys = set(keys(parent, head))
+    path_keys = set(expand_key(parent, head))
     for key, inside in tree.items():
-        if key != head and not path_keys & set(keys(parent, key)):
-            if parent in _CHOICES and not isinstance(inside, dict):
+        if key != head and not path_keys & set(expand_key(parent, key)):
+            if parent in _SINGLE_CHOICE_KEYS and not isinstance(inside, dict):
                 return f"{parent} is {key} already"
             continue
         if not path_tail or inside == "":
@@ -106,7 +108,7 @@ def _addition_conflict(tree: _Tree, path: tuple[str, ...], parent: str) -> str:
 def leaves(config_files: Mapping[str, bytes]) -> Iterator[Extra]:
     """Yield every setting of a device's startup.yaml as it would be added; none of another form."""
     try:
-        data = parse(config_files.get(FILE, b""), FILE).data
+        data = parse_yaml(config_files.get(STARTUP_FILE, b""), STARTUP_FILE).data
     except InputProblems:
         return
     for section in data if isinstance(data, list) else ():

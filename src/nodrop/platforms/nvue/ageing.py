@@ -6,25 +6,25 @@ Source: Cumulus Linux 5.14, Ethernet Bridging (MAC address ageing: 0 to 65535 s,
 from collections.abc import Iterator
 
 from nodrop.model.states import UNKNOWN, Unknown
-from nodrop.platforms.nvue.bridging import DOMAIN
+from nodrop.platforms.nvue.bridging import DEFAULT_BRIDGE_DOMAIN
 from nodrop.platforms.nvue.read_values import View
 from nodrop.platforms.nvue.tree import Path
 
-MAC_AGEING_S = (0, 65_535)
+MAC_AGEING_RANGE_S = (0, 65_535)
 USUAL_MAC_AGEING_S, USUAL_REACHABLE_S = 1800, 1080
 
-_AGEING = "ageing"
+_AGEING_KEY = "ageing"
 
 
-def mac_ageing(root_view: View) -> int | None | Unknown:
+def read_mac_ageing_s(root_view: View) -> int | None | Unknown:
     """Return the time in seconds, None where it is left to the switch; several bridges state no one time."""
     domains = [view for _, view in root_view.below("bridge", "domain").items()]
     if len(domains) > 1:
         return UNKNOWN
-    return domains[0].integer(_AGEING, *MAC_AGEING_S, "s") if domains else None
+    return domains[0].integer(_AGEING_KEY, *MAC_AGEING_RANGE_S, "s") if domains else None
 
 
-def paths(root_view: View) -> Iterator[Path]:
+def mac_ageing_paths(root_view: View) -> Iterator[Path]:
     """Yield where the time is stated, or could be."""
-    for domain in (*(name for name, _ in root_view.below("bridge", "domain").items()), DOMAIN):
-        yield ("bridge", "domain", domain, _AGEING)
+    for domain in (*(name for name, _ in root_view.below("bridge", "domain").items()), DEFAULT_BRIDGE_DOMAIN):
+        yield ("bridge", "domain", domain, _AGEING_KEY)

@@ -7,10 +7,10 @@ session. The first node that states a field counts. Paths are below these nodes.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from nodrop.platforms.frr.rows import NAMED_BY, Family
-from nodrop.platforms.kit.bindings import Binding, Refuses, Within, encoded
-from nodrop.platforms.kit.rendering import Quoted, line
-from nodrop.platforms.nvue.names import not_a_name
+from nodrop.platforms.frr.rows import LIST_KINDS_BY_COMMAND, Family
+from nodrop.platforms.kit.bindings import Binding, NumberRangeCheck, RefusalCheck, encode_fields
+from nodrop.platforms.kit.rendering import Quoted, quote_line
+from nodrop.platforms.nvue.names import reason_not_a_name
 from nodrop.platforms.nvue.read_values import View
 from nodrop.platforms.nvue.spelling import Dialect
 from nodrop.platforms.nvue.tree import Path
@@ -19,12 +19,12 @@ IS, READS = Quoted(" = "), Quoted(" ~ ")
 """Between a path and its value: a word or number, and a text, which is quoted where need be (`stages.py`)."""
 
 
-_FAMILIES: Mapping[str, Family] = {"ipv4-unicast": "ipv4", "ipv6-unicast": "ipv6"}
-_PREFIX_LISTS = NAMED_BY["prefix-list"]
+_FAMILY_BY_NVUE_WORD: Mapping[str, Family] = {"ipv4-unicast": "ipv4", "ipv6-unicast": "ipv6"}
+_PREFIX_LIST_KIND_BY_FAMILY = LIST_KINDS_BY_COMMAND["prefix-list"]
 """What a list of a family's prefixes is called; FRR, which NVUE configures, has separate names for each."""
 
 
-class Line(NamedTuple):
+class NodeStatement(NamedTuple):
     """A statement below the node of a part; templates join its words."""
 
     path: Path
@@ -32,29 +32,31 @@ class Line(NamedTuple):
     value: str | int = ""
 
 
-Nodes = Sequence[View]
-Lines = tuple[Line, ...]
-Row = Binding[Path, Nodes, Dialect, Lines]
+Views = Sequence[View]
+Lines = tuple[NodeStatement, ...]
+NvueBinding = Binding[Path, Views, Dialect, Lines]
 
 
-def lines_of(table_rows: Iterable[Row], model_part: object, dialect: Dialect, parent_path: Path = ()) -> Iterator[Line]:
+def lines_of_model_part(
+    table_rows: Iterable[NvueBinding], model_part: object, dialect: Dialect, parent_path: Path = ()
+) -> Iterator[NodeStatement]:
     """Yield the statements of a part of the model, whose node is `parent_path` another, in the order of the rows."""
-    for lines in encoded(table_rows, model_part, dialect):
+    for lines in encode_fields(table_rows, model_part, dialect):
         yield from (one._replace(path=(*parent_path, *one.path)) for one in lines) if parent_path else lines
 
 
-def first(read: Callable[[View], Any]) -> Callable[[Nodes], Any]:
+def decode_first(read: Callable[[View], Any]) -> Callable[[Views], Any]:
     """Return the decoder of a field that each node may state: the first value that `read` returns."""
     return lambda nodes: next((value for node in nodes if (value := read(node)) is not None), None)
 
 
-def switched(path: Path, dialect: Dialect, *, is_enabled: bool = True) -> Line:
+def feature_state_line(path: Path, dialect: Dialect, *, is_enabled: bool = True) -> NodeStatement:
     """Return the statement that lets a feature be on or off: `state = enabled`, or `enable = on` before 5.15."""
     key, _, value = (dialect.enabled if is_enabled else dialect.disabled).partition(IS)
-    return Line((*path, key), IS, value)
+    return NodeStatement((*path, key), IS, value)
 
 
-def number(
+def number_binding(
     field: str,
     path: Path,
     low: int,
@@ -63,8 +65,8 @@ def number(
     *,
     words: Mapping[str, int | None] = {},
     most: int | None = None,
-    refuses: tuple[Refuses, ...] = (),
-) -> Row:
+    refuses: tuple[RefusalCheck, ...] = (),
+) -> NvueBinding:
     """Return the row of a number; `words` are read instead of one, where None is as if nothing were stated.
 
     `most` is the highest number that is written, where higher ones are read.
@@ -79,15 +81,15 @@ def number(
     return Binding(
         field=field,
         where=(path,),
-        decode=first(read_number),
-        encode=lambda value, _: (Line(path, IS, spelt.get(value, value)),),
-        refuses=(*refuses, Within(low, most or high, frozenset(spelt))),
+        decode=decode_first(read_number),
+        encode=lambda value, _: (NodeStatement(path, IS, spelt.get(value, value)),),
+        refuses=(*refuses, NumberRangeCheck(low, most or high, frozenset(spelt))),
     )
 
 
-def text(
-    field: str, *paths: Path, absent: tuple[str, ...] = (), mark: str = IS, refuses: tuple[Refuses, ...] = ()
-) -> Row:
+def text_binding(
+    field: str, *paths: Path, absent: tuple[str, ...] = (), mark: str = IS, refuses: tuple[RefusalCheck, ...] = ()
+) -> NvueBinding:
     """Return the row of a text at the first of some paths that states it; `absent` are words that state nothing."""
 
     def read_text(node: View) -> str | None:
@@ -97,15 +99,15 @@ def text(
     return Binding(
         field=field,
         where=paths,
-        decode=first(read_text),
-        encode=lambda value, _: (Line(paths[0], mark, line(value) if mark is READS else value),),
+        decode=decode_first(read_text),
+        encode=lambda value, _: (NodeStatement(paths[0], mark, quote_line(value) if mark is READS else value),),
         refuses=refuses,
     )
 
 
-def flag(
-    field: str, path: Path, *, on: tuple[str, ...] = (), written: str = "", refuses: tuple[Refuses, ...] = ()
-) -> Row:
+def flag_binding(
+    field: str, path: Path, *, on: tuple[str, ...] = (), written: str = "", refuses: tuple[RefusalCheck, ...] = ()
+) -> NvueBinding:
     """Return the row of a flag that is off unless it is stated, and is written only where it is on.
 
     With `on`, the value is one of these words if the flag is on, and any other if it is off. `written` is the word
@@ -122,33 +124,33 @@ def flag(
     return Binding(
         field=field,
         where=(path,),
-        decode=first(read_flag),
-        encode=lambda value, spoken: (Line(path, IS, written or spoken.on),) if value else (),
+        decode=decode_first(read_flag),
+        encode=lambda value, spoken: (NodeStatement(path, IS, written or spoken.on),) if value else (),
         refuses=refuses,
     )
 
 
-def reference(field: str, path: Path, object_kind: str = "") -> Row:
+def policy_name_binding(field: str, path: Path, object_kind: str = "") -> NvueBinding:
     """Return the row of a name of a route map or list of a `object_kind`, by default the last word of the path."""
     return Binding(
         field=field,
         where=(path,),
-        decode=first(lambda node: policy(node.below(*path[:-1]), path[-1], object_kind)),
-        encode=lambda value, _: (Line(path, READS, value),),
-        refuses=(lambda value, _: None if value is None else not_a_name(value),),
+        decode=decode_first(lambda node: read_policy_name(node.below(*path[:-1]), path[-1], object_kind)),
+        encode=lambda value, _: (NodeStatement(path, READS, value),),
+        refuses=(lambda value, _: None if value is None else reason_not_a_name(value),),
     )
 
 
-def policy(node: View, key: str, object_kind: str = "") -> str | None:
+def read_policy_name(node: View, key: str, object_kind: str = "") -> str | None:
     """Return the list or map that a node names, with a remark where there is none of that name and kind."""
     object_kind = object_kind or key
     name = node.text(key)
     if name == "none":
         return None
     if name is not None and not node.config.top.below("router", "policy", object_kind).has(name):
-        dangling(node, object_kind, name, key)
+        remark_missing_object(node, object_kind, name, key)
     elif name is not None and object_kind == "prefix-list":
-        families = [family for word, family in _FAMILIES.items() if word in node.path]
+        families = [family for word, family in _FAMILY_BY_NVUE_WORD.items() if word in node.path]
         check_prefix_list_family(node, name, families[0] if families else None, key)
     return name
 
@@ -159,11 +161,16 @@ def check_prefix_list_family(node: View, name: str, family: Family | None, key: 
     own_family: Family = "ipv6" if stated == "ipv6" else "ipv4"
     if family is not None and family != own_family:
         path = (*node.path, key)
-        facts = {"kind": _PREFIX_LISTS[family], "other_kind": _PREFIX_LISTS[own_family], "name": name, "field": key}
+        facts = {
+            "kind": _PREFIX_LIST_KIND_BY_FAMILY[family],
+            "other_kind": _PREFIX_LIST_KIND_BY_FAMILY[own_family],
+            "name": name,
+            "field": key,
+        }
         node.config.remark("prefix-list-of-other-family", ("@bgp",), path, **facts)
 
 
-def dangling(node: View, object_kind: str, name: str, *below: str) -> None:
+def remark_missing_object(node: View, object_kind: str, name: str, *below: str) -> None:
     """Remark that a setting below a node names something that is missing."""
     path = (*node.path, *below)
     node.config.remark("dangling-reference", ("@bgp",), path, kind=object_kind, name=name, field=path[-1])

@@ -10,37 +10,37 @@ from ipaddress import AddressValueError, IPv4Address
 from typing import Any, Literal
 
 from nodrop.limits import MAX_32_BITS
-from nodrop.model.addresses import is_prefix
-from nodrop.model.routing import SOURCES, AddressFamily, Aggregate, BgpNeighbor, Redistribution
+from nodrop.model.addresses import is_address_or_prefix
+from nodrop.model.routing import ROUTE_SOURCES, AddressFamily, Aggregate, BgpNeighbor, Redistribution
 from nodrop.model.states import UNKNOWN
 from nodrop.platforms.frr.words import password_digest
-from nodrop.platforms.kit.bindings import Binding, Within, never
+from nodrop.platforms.kit.bindings import Binding, NumberRangeCheck, refuse_unless_default
 from nodrop.platforms.nvue.bindings import (
     IS,
     READS,
-    Line,
     Lines,
-    Nodes,
-    Row,
-    first,
-    flag,
-    number,
-    policy,
-    reference,
-    switched,
-    text,
+    NodeStatement,
+    NvueBinding,
+    Views,
+    decode_first,
+    feature_state_line,
+    flag_binding,
+    number_binding,
+    policy_name_binding,
+    read_policy_name,
+    text_binding,
 )
-from nodrop.platforms.nvue.bindings_local_as import LOCAL_AS
+from nodrop.platforms.nvue.bindings_local_as import LOCAL_AS_BINDINGS
 from nodrop.platforms.nvue.naming import nvue_port
 from nodrop.platforms.nvue.read_values import View, is_on
 from nodrop.platforms.nvue.spelling import Dialect
 from nodrop.platforms.nvue.tree import Path
 from nodrop.syntax.places import quote_text
 
-FAMILIES: tuple[Path, ...] = (("address-family", "ipv4-unicast"), ("address-family", "ipv6-unicast"))
-_ALLOWED = ("aspath", "allow-my-asn")
-_EVPN = ("address-family", "l2vpn-evpn")
-_REMOTE: Mapping[str, Literal["external", "internal"]] = {"external": "external", "internal": "internal"}
+FAMILY_PATHS: tuple[Path, ...] = (("address-family", "ipv4-unicast"), ("address-family", "ipv6-unicast"))
+_ALLOW_MY_ASN_PATH = ("aspath", "allow-my-asn")
+_EVPN_FAMILY_PATH = ("address-family", "l2vpn-evpn")
+_REMOTE_AS_WORDS: Mapping[str, Literal["external", "internal"]] = {"external": "external", "internal": "internal"}
 
 
 # What a session does in an address family, below it
@@ -48,14 +48,16 @@ _REMOTE: Mapping[str, Literal["external", "internal"]] = {"external": "external"
 
 def _decode_allowed_as_count(node: View) -> int | None:
     """Return how often the own AS number may be in a path; FRR takes three where no number is stated."""
-    inside = node.below(*_ALLOWED)
+    inside = node.below(*_ALLOW_MY_ASN_PATH)
     if not inside or is_on(inside) is False:
         return None
     return inside.integer("occurrences", 1, 10) or 3
 
 
 def _encode_allowed_as_count(value: int, spoken: Dialect) -> Lines:
-    return switched(_ALLOWED, spoken), Line((*_ALLOWED, "occurrences"), IS, value)
+    return feature_state_line(_ALLOW_MY_ASN_PATH, spoken), NodeStatement(
+        (*_ALLOW_MY_ASN_PATH, "occurrences"), IS, value
+    )
 
 
 def _decode_prefix_limit(node: View) -> int | None:
@@ -74,53 +76,53 @@ def _decode_forced_next_hop(node: View) -> bool | None:
     return None if stated is None else stated == "force"
 
 
-FAMILY: tuple[Row, ...] = (
+SESSION_FAMILY_BINDINGS: tuple[NvueBinding, ...] = (
     Binding(
         field="active",
         where=(("state",), ("enable",)),
-        decode=first(is_on),
-        encode=lambda value, spoken: (switched((), spoken, is_enabled=value),),
+        decode=decode_first(is_on),
+        encode=lambda value, spoken: (feature_state_line((), spoken, is_enabled=value),),
     ),
-    reference("import_policy", ("policy", "inbound", "route-map")),
-    reference("export_policy", ("policy", "outbound", "route-map")),
-    reference("import_prefix_list", ("policy", "inbound", "prefix-list")),
-    reference("export_prefix_list", ("policy", "outbound", "prefix-list")),
-    flag("next_hop_self", ("nexthop-setting",), on=("self", "force"), written="self"),
+    policy_name_binding("import_policy", ("policy", "inbound", "route-map")),
+    policy_name_binding("export_policy", ("policy", "outbound", "route-map")),
+    policy_name_binding("import_prefix_list", ("policy", "inbound", "prefix-list")),
+    policy_name_binding("export_prefix_list", ("policy", "outbound", "prefix-list")),
+    flag_binding("next_hop_self", ("nexthop-setting",), on=("self", "force"), written="self"),
     Binding(
         field="next_hop_forced",
         where=(("nexthop-setting",),),
-        decode=first(_decode_forced_next_hop),
-        refuses=(never("nodrop does not write next hops of reflected routes of NVUE", default=False),),
+        decode=decode_first(_decode_forced_next_hop),
+        refuses=(refuse_unless_default("nodrop does not write next hops of reflected routes of NVUE", default=False),),
     ),
-    flag("reflector_client", ("route-reflector-client",)),
+    flag_binding("reflector_client", ("route-reflector-client",)),
     Binding(
         field="allowas_in",
-        where=((*_ALLOWED, "occurrences"), _ALLOWED),
-        decode=first(_decode_allowed_as_count),
+        where=((*_ALLOW_MY_ASN_PATH, "occurrences"), _ALLOW_MY_ASN_PATH),
+        decode=decode_first(_decode_allowed_as_count),
         encode=_encode_allowed_as_count,
-        refuses=(Within(1, 10),),
+        refuses=(NumberRangeCheck(1, 10),),
     ),
-    number("weight", ("weight",), 0, 65535),
-    reference("import_path_list", ("policy", "inbound", "aspath-list"), "as-path-list"),
-    reference("export_path_list", ("policy", "outbound", "aspath-list"), "as-path-list"),
-    flag("as_override", ("aspath", "replace-peer-as")),
+    number_binding("weight", ("weight",), 0, 65535),
+    policy_name_binding("import_path_list", ("policy", "inbound", "aspath-list"), "as-path-list"),
+    policy_name_binding("export_path_list", ("policy", "outbound", "aspath-list"), "as-path-list"),
+    flag_binding("as_override", ("aspath", "replace-peer-as")),
     Binding(
         field="private_asns",
-        refuses=(never("which AS numbers NVUE takes out of a path is not known"),),
+        refuses=(refuse_unless_default("which AS numbers NVUE takes out of a path is not known"),),
     ),
     Binding(
         field="default_originate",
         where=(("default-route-origination", "state"), ("default-route-origination", "enable")),
-        decode=first(_decode_default_route),
-        encode=lambda value, spoken: (switched(("default-route-origination",), spoken),) if value else (),
+        decode=decode_first(_decode_default_route),
+        encode=lambda value, spoken: (feature_state_line(("default-route-origination",), spoken),) if value else (),
     ),
-    reference("default_policy", ("default-route-origination", "policy"), "route-map"),
+    policy_name_binding("default_policy", ("default-route-origination", "policy"), "route-map"),
     Binding(
         field="maximum_prefix",
         where=(("prefix-limits", "inbound", "maximum"),),
-        decode=first(_decode_prefix_limit),
-        encode=lambda value, _: (Line(("prefix-limits", "inbound", "maximum"), IS, value),),
-        refuses=(Within(1, MAX_32_BITS),),
+        decode=decode_first(_decode_prefix_limit),
+        encode=lambda value, _: (NodeStatement(("prefix-limits", "inbound", "maximum"), IS, value),),
+        refuses=(NumberRangeCheck(1, MAX_32_BITS),),
     ),
 )
 
@@ -128,12 +130,14 @@ FAMILY: tuple[Row, ...] = (
 # A session or peer group, below it
 
 
-def _decode_enabled_state(nodes: Nodes) -> bool:
+def _decode_enabled_state(nodes: Views) -> bool:
     """Return whether a session may come up: neither shut down nor disabled, each by the first node that states it."""
-    return first(lambda node: node.flag("shutdown"))(nodes) is not True and first(is_on)(nodes) is not False
+    return (
+        decode_first(lambda node: node.flag("shutdown"))(nodes) is not True and decode_first(is_on)(nodes) is not False
+    )
 
 
-def _has_bfd(nodes: Nodes) -> bool:
+def _has_bfd(nodes: Views) -> bool:
     """Return whether a session has BFD, which it has with any setting below `bfd` that does not turn it off."""
     nodes = [node.below("bfd") for node in nodes]
     return any(bool(node) if (stated := is_on(node)) is None else stated for node in nodes)
@@ -143,19 +147,23 @@ def _encode_bfd(value: bool, spoken: Dialect) -> Lines:
     """Return the statement of BFD, which needs a profile since 5.15."""
     if not value:
         return ()
-    return (Line(("bfd", "enable"), IS, "on"),) if spoken.old else (Line(("bfd", "profile"), IS, "fabric"),)
+    return (
+        (NodeStatement(("bfd", "enable"), IS, "on"),)
+        if spoken.old
+        else (NodeStatement(("bfd", "profile"), IS, "fabric"),)
+    )
 
 
-def _decode_ttl(nodes: Nodes) -> int | None:
+def _decode_ttl(nodes: Views) -> int | None:
     """Return from how many hops a session accepts packets; one, where TTL security is on without a number."""
-    node = first(lambda view: view.below("ttl-security") or None)(nodes)
+    node = decode_first(lambda view: view.below("ttl-security") or None)(nodes)
     if node is None or not is_on(node):
         return None
     return node.integer("hops", 1, 254) or 1
 
 
 def _encode_ttl(value: int, spoken: Dialect) -> Lines:
-    return switched(("ttl-security",), spoken), Line(("ttl-security", "hops"), IS, value)
+    return feature_state_line(("ttl-security",), spoken), NodeStatement(("ttl-security", "hops"), IS, value)
 
 
 def _decode_password(node: View) -> str | None:
@@ -166,17 +174,17 @@ def _decode_password(node: View) -> str | None:
 def _encode_timers(hold_s: int, _: Dialect) -> Lines:
     """Return the statements of both timers, for FRR takes a keepalive time of at most a third of the hold time."""
     times = (("hold", hold_s), ("keepalive", hold_s // 3))
-    return tuple(Line(("timers", key), IS, time or "none") for key, time in times)
+    return tuple(NodeStatement(("timers", key), IS, time or "none") for key, time in times)
 
 
 def _decode_remote_asn(node: View) -> int | Literal["external", "internal"] | None:
     stated = node.text("remote-as")
-    return None if stated is None else _REMOTE.get(stated) or node.integer("remote-as", 1, MAX_32_BITS)
+    return None if stated is None else _REMOTE_AS_WORDS.get(stated) or node.integer("remote-as", 1, MAX_32_BITS)
 
 
 def _session_type_encoder(spelt: str) -> Callable[[str, Dialect], Lines]:
     """Return the encoder for the end of a session: its key names it, and its type states its kind."""
-    return lambda _key, _spoken: (Line(("type",), IS, spelt),)
+    return lambda _key, _spoken: (NodeStatement(("type",), IS, spelt),)
 
 
 def _unknown_port_refusal(interface: str | None, _: object) -> str | None:
@@ -190,8 +198,8 @@ def _refuse_unless_to_address(reason: str) -> Callable[[Any, BgpNeighbor], str |
     return lambda value, session: reason if value and session.interface is not None else None
 
 
-NUMBERED: tuple[Row, ...] = (
-    number(
+NUMBERED_SESSION_BINDINGS: tuple[NvueBinding, ...] = (
+    number_binding(
         "ebgp_multihop",
         ("multihop-ttl",),
         1,
@@ -199,7 +207,7 @@ NUMBERED: tuple[Row, ...] = (
         words={"auto": None},
         refuses=(_refuse_unless_to_address("a session over an interface is to the far end of its link"),),
     ),
-    flag(
+    flag_binding(
         "extended_next_hop",
         ("capabilities", "extended-nexthop"),
         on=("on", "enabled"),
@@ -207,92 +215,94 @@ NUMBERED: tuple[Row, ...] = (
     ),
 )
 """What only sessions to an address have: at its default on one over an interface, whatever its group states."""
-COMMON: tuple[Row, ...] = (
+COMMON_SESSION_BINDINGS: tuple[NvueBinding, ...] = (
     Binding(
         field="enabled",
         where=(("shutdown",),),
         decode=_decode_enabled_state,
-        encode=lambda value, spoken: () if value else (Line(("shutdown",), IS, spoken.on),),
+        encode=lambda value, spoken: () if value else (NodeStatement(("shutdown",), IS, spoken.on),),
     ),
     Binding(field="bfd", where=(("bfd", "enable"), ("bfd", "profile"), ("bfd",)), decode=_has_bfd, encode=_encode_bfd),
     replace(
-        number("hold_s", ("timers", "hold"), 3, 65535, "s", words={"none": 0, "auto": None}),
+        number_binding("hold_s", ("timers", "hold"), 3, 65535, "s", words={"none": 0, "auto": None}),
         encode=_encode_timers,
     ),
-    flag("passive", ("passive-mode",)),
-    *LOCAL_AS,
-    replace(number("ttl_security_hops", ("ttl-security", "hops"), 1, 254), decode=_decode_ttl, encode=_encode_ttl),
+    flag_binding("passive", ("passive-mode",)),
+    *LOCAL_AS_BINDINGS,
+    replace(
+        number_binding("ttl_security_hops", ("ttl-security", "hops"), 1, 254), decode=_decode_ttl, encode=_encode_ttl
+    ),
     Binding(
         field="connected_check",
         where=(("nexthop-connected-check",),),
-        decode=first(lambda node: node.flag("nexthop-connected-check")),
-        encode=lambda value, spoken: () if value else (Line(("nexthop-connected-check",), IS, spoken.off),),
+        decode=decode_first(lambda node: node.flag("nexthop-connected-check")),
+        encode=lambda value, spoken: () if value else (NodeStatement(("nexthop-connected-check",), IS, spoken.off),),
     ),
     Binding(
         field="password",
         where=(("password",),),
-        decode=first(_decode_password),
-        refuses=(never("nodrop keeps no password, and writes none"),),
+        decode=decode_first(_decode_password),
+        refuses=(refuse_unless_default("nodrop keeps no password, and writes none"),),
     ),
     Binding(
         field="evpn",
-        where=((*_EVPN, "state"), (*_EVPN, "enable")),
-        decode=first(lambda node: is_on(node.below(*_EVPN))),
-        refuses=(never("nodrop does not write the address family of EVPN", default=False),),
+        where=((*_EVPN_FAMILY_PATH, "state"), (*_EVPN_FAMILY_PATH, "enable")),
+        decode=decode_first(lambda node: is_on(node.below(*_EVPN_FAMILY_PATH))),
+        refuses=(refuse_unless_default("nodrop does not write the address family of EVPN", default=False),),
     ),
-    text("update_source", ("update-source",), ("capabilities", "source-address")),
-    *NUMBERED,
+    text_binding("update_source", ("update-source",), ("capabilities", "source-address")),
+    *NUMBERED_SESSION_BINDINGS,
 )
 """What sessions may have in common: of sessions in the same words, it is decoded once."""
-OF_EVERY_SESSION = tuple(row for row in COMMON if row.field == "hold_s")
+EVERY_SESSION_BINDINGS = tuple(row for row in COMMON_SESSION_BINDINGS if row.field == "hold_s")
 """What a process states for its sessions, at the same path below it: counts if neither session nor group states it.
 
 In FRR it is `timers bgp` (bgpd/bgp_vty.c), in NVIDIA's command reference `nv set vrf VRF router bgp timers`.
 """
-OWN: tuple[Row, ...] = (
+FAR_END_BINDINGS: tuple[NvueBinding, ...] = (
     Binding(field="address", encode=_session_type_encoder("numbered")),
     Binding(field="interface", encode=_session_type_encoder("unnumbered"), refuses=(_unknown_port_refusal,)),
     Binding(
         field="remote_asn",
         where=(("remote-as",),),
-        decode=first(_decode_remote_asn),
-        encode=lambda value, _: (Line(("remote-as",), IS, value),),
-        refuses=(Within(1, MAX_32_BITS),),
+        decode=decode_first(_decode_remote_asn),
+        encode=lambda value, _: (NodeStatement(("remote-as",), IS, value),),
+        refuses=(NumberRangeCheck(1, MAX_32_BITS),),
     ),
     replace(
-        text("description", ("description",), mark=READS),
+        text_binding("description", ("description",), mark=READS),
         decode=lambda nodes: nodes[0].text("description"),  # not inherited
     ),
 )
 """What names the other end of a session, and is decoded for each."""
-SESSION: tuple[Row, ...] = (*OWN, *COMMON)
-OF_ONE = frozenset(path[0] for row in OWN for path in row.where)
+SESSION_BINDINGS: tuple[NvueBinding, ...] = (*FAR_END_BINDINGS, *COMMON_SESSION_BINDINGS)
+SESSION_ONLY_WORDS = frozenset(path[0] for row in FAR_END_BINDINGS for path in row.where)
 """The words of a session's own settings."""
 
 
 # A process, below that of its VRF
 
 
-def _decode_networks(nodes: Nodes) -> tuple[str, ...]:
+def _decode_networks(nodes: Views) -> tuple[str, ...]:
     """Return the prefixes that a process originates, those of IPv4 first."""
     family_prefixes = [
         (":" in prefix, prefix)
-        for family in FAMILIES
+        for family in FAMILY_PATHS
         for prefix in nodes[0].below(*family).texts("network")
-        if checked_prefix(nodes[0], prefix, *family, "network", prefix)
+        if check_prefix(nodes[0], prefix, *family, "network", prefix)
     ]
     return tuple(prefix for _, prefix in sorted(family_prefixes))
 
 
-def checked_prefix(node: View, prefix: str, *below: str) -> bool:
+def check_prefix(node: View, prefix: str, *below: str) -> bool:
     """Return whether a text is a prefix; if not, remark it at a path below a node."""
-    is_valid = is_prefix(prefix)
+    is_valid = is_address_or_prefix(prefix)
     if not is_valid:
         node.config.malformed((*node.path, *below), quote_text(prefix), "a prefix, such as 10.1.0.0/24")
     return is_valid
 
 
-def _decode_aggregates(nodes: Nodes) -> tuple[Aggregate, ...]:
+def _decode_aggregates(nodes: Views) -> tuple[Aggregate, ...]:
     """Return the aggregates of a process, prefixes of IPv4 first; an aggregate with a route map is left out."""
     return tuple(
         Aggregate(
@@ -300,29 +310,29 @@ def _decode_aggregates(nodes: Nodes) -> tuple[Aggregate, ...]:
             summary_only=rows.below(prefix).flag("summary-only") is True,
             as_set=rows.below(prefix).flag("as-set") is True,
         )
-        for family in FAMILIES
+        for family in FAMILY_PATHS
         for rows in [nodes[0].below(*family, "aggregate-route")]
         for prefix in sorted(nodes[0].below(*family).texts("aggregate-route"))
-        if checked_prefix(nodes[0], prefix, *family, "aggregate-route", prefix)
+        if check_prefix(nodes[0], prefix, *family, "aggregate-route", prefix)
     )
 
 
 def _encode_aggregates(rows: tuple[Aggregate, ...], spoken: Dialect) -> Lines:
     lines = []
     for row in rows:
-        path = (*FAMILIES[":" in row.prefix], "aggregate-route", row.prefix)
+        path = (*FAMILY_PATHS[":" in row.prefix], "aggregate-route", row.prefix)
         option_keys = [key for key, on in (("summary-only", row.summary_only), ("as-set", row.as_set)) if on]
-        lines += [Line((*path, key), IS, spoken.on) for key in option_keys] or [Line(path)]
+        lines += [NodeStatement((*path, key), IS, spoken.on) for key in option_keys] or [NodeStatement(path)]
     return tuple(lines)
 
 
-def _redistributions(nodes: Nodes) -> tuple[Redistribution, ...]:
-    families: tuple[tuple[Path, AddressFamily], ...] = ((FAMILIES[0], "ipv4"), (FAMILIES[1], "ipv6"))
+def _read_redistributions(nodes: Views) -> tuple[Redistribution, ...]:
+    families: tuple[tuple[Path, AddressFamily], ...] = ((FAMILY_PATHS[0], "ipv4"), (FAMILY_PATHS[1], "ipv6"))
     return tuple(
-        Redistribution(source=source, family=family, policy=policy(rows.below(key), "route-map"))
+        Redistribution(source=source, family=family, policy=read_policy_name(rows.below(key), "route-map"))
         for path, family in families
         for rows in [nodes[0].below(*path, "redistribute")]
-        for key, source in SOURCES.items()
+        for key, source in ROUTE_SOURCES.items()
         if rows.has(key) and is_on(rows.below(key)) is not False
     )
 
@@ -331,11 +341,11 @@ def _encode_redistributions(rows: tuple[Redistribution, ...], spoken: Dialect) -
     return tuple(line for row in rows for line in _redistribution_lines(row, spoken))
 
 
-def _redistribution_lines(row: Redistribution, spoken: Dialect) -> Iterator[Line]:
-    path = (*FAMILIES[row.family == "ipv6"], "redistribute", row.source)
-    yield switched(path, spoken)
+def _redistribution_lines(row: Redistribution, spoken: Dialect) -> Iterator[NodeStatement]:
+    path = (*FAMILY_PATHS[row.family == "ipv6"], "redistribute", row.source)
+    yield feature_state_line(path, spoken)
     if row.policy:
-        yield Line((*path, "route-map"), READS, row.policy)
+        yield NodeStatement((*path, "route-map"), READS, row.policy)
 
 
 def _router_id_refusal(router_id: str | None, _: object) -> str | None:
@@ -346,53 +356,77 @@ def _router_id_refusal(router_id: str | None, _: object) -> str | None:
     return None
 
 
-PROCESS: tuple[Row, ...] = (
+PROCESS_BINDINGS: tuple[NvueBinding, ...] = (
     Binding(
         field="requires_policy",
-        refuses=(never("NVUE has no setting for it: sessions pass routes without policies", default=False),),
+        refuses=(
+            refuse_unless_default("NVUE has no setting for it: sessions pass routes without policies", default=False),
+        ),
     ),
     Binding(
         field="import_check",
-        refuses=(never("NVUE has no setting for it: networks are announced if there is a route", default=True),),
+        refuses=(
+            refuse_unless_default(
+                "NVUE has no setting for it: networks are announced if there is a route", default=True
+            ),
+        ),
     ),
     Binding(
         field="networks",
         decode=_decode_networks,
-        encode=lambda prefixes, _: tuple(Line((*FAMILIES[":" in prefix], "network", prefix)) for prefix in prefixes),
+        encode=lambda prefixes, _: tuple(
+            NodeStatement((*FAMILY_PATHS[":" in prefix], "network", prefix)) for prefix in prefixes
+        ),
     ),
     Binding(field="aggregates", decode=_decode_aggregates, encode=_encode_aggregates),
-    Binding(field="distances", refuses=(never("nodrop does not write administrative distances of NVUE"),)),
-    Binding(field="distances_ipv6", refuses=(never("nodrop does not write administrative distances of NVUE"),)),
-    Binding(field="installed_policy", refuses=(never("nodrop does not write filters of NVUE's routing table"),)),
-    Binding(field="installed_policy_ipv6", refuses=(never("nodrop does not write filters of NVUE's routing table"),)),
-    Binding(field="default_preference", refuses=(never("NVUE has no setting for the default local preference"),)),
-    Binding(field="maximum_med", refuses=(never("NVUE has no setting for the MED of all routes"),)),
-    Binding(field="redistributions", decode=_redistributions, encode=_encode_redistributions),
-    number("maximum_paths", (*FAMILIES[0], "multipaths", "ebgp"), 1, 256, most=128),
-    number("maximum_paths_ipv6", (*FAMILIES[1], "multipaths", "ebgp"), 1, 256, most=128),
-    number("maximum_paths_internal", (*FAMILIES[0], "multipaths", "ibgp"), 1, 256, most=128),
-    number("maximum_paths_internal_ipv6", (*FAMILIES[1], "multipaths", "ibgp"), 1, 256, most=128),
-    Binding(field="cluster_id", refuses=(never("nodrop does not write route reflection of NVUE"),)),
-    flag("multipath_relax", ("path-selection", "multipath", "aspath-ignore")),
-    flag("compare_router_id", ("path-selection", "routerid-compare")),
-    flag("always_compare_med", ("path-selection", "med", "compare-always")),
+    Binding(
+        field="distances", refuses=(refuse_unless_default("nodrop does not write administrative distances of NVUE"),)
+    ),
+    Binding(
+        field="distances_ipv6",
+        refuses=(refuse_unless_default("nodrop does not write administrative distances of NVUE"),),
+    ),
+    Binding(
+        field="installed_policy",
+        refuses=(refuse_unless_default("nodrop does not write filters of NVUE's routing table"),),
+    ),
+    Binding(
+        field="installed_policy_ipv6",
+        refuses=(refuse_unless_default("nodrop does not write filters of NVUE's routing table"),),
+    ),
+    Binding(
+        field="default_preference",
+        refuses=(refuse_unless_default("NVUE has no setting for the default local preference"),),
+    ),
+    Binding(field="maximum_med", refuses=(refuse_unless_default("NVUE has no setting for the MED of all routes"),)),
+    Binding(field="redistributions", decode=_read_redistributions, encode=_encode_redistributions),
+    number_binding("maximum_paths", (*FAMILY_PATHS[0], "multipaths", "ebgp"), 1, 256, most=128),
+    number_binding("maximum_paths_ipv6", (*FAMILY_PATHS[1], "multipaths", "ebgp"), 1, 256, most=128),
+    number_binding("maximum_paths_internal", (*FAMILY_PATHS[0], "multipaths", "ibgp"), 1, 256, most=128),
+    number_binding("maximum_paths_internal_ipv6", (*FAMILY_PATHS[1], "multipaths", "ibgp"), 1, 256, most=128),
+    Binding(field="cluster_id", refuses=(refuse_unless_default("nodrop does not write route reflection of NVUE"),)),
+    flag_binding("multipath_relax", ("path-selection", "multipath", "aspath-ignore")),
+    flag_binding("compare_router_id", ("path-selection", "routerid-compare")),
+    flag_binding("always_compare_med", ("path-selection", "med", "compare-always")),
     Binding(field="default_ipv4_unicast", decode=lambda _: UNKNOWN),
     Binding(field="preserve_forwarding", decode=lambda _: UNKNOWN),
 )
-EITHER: tuple[Row, ...] = (
-    number("asn", ("autonomous-system",), 1, MAX_32_BITS, words=dict.fromkeys(("none", "leaf", "spine"))),
-    text("router_id", ("router-id",), absent=("none", "auto"), refuses=(_router_id_refusal,)),
+PROCESS_OR_GLOBAL_BINDINGS: tuple[NvueBinding, ...] = (
+    number_binding("asn", ("autonomous-system",), 1, MAX_32_BITS, words=dict.fromkeys(("none", "leaf", "spine"))),
+    text_binding("router_id", ("router-id",), absent=("none", "auto"), refuses=(_router_id_refusal,)),
 )
 """What is stated for a process, or for those of all VRFs at once below `router bgp`."""
-SHARED: tuple[Row, ...] = (
-    flag("suppress_fib_pending", ("wait-for-install",)),
-    flag("graceful_restart", ("graceful-restart", "mode"), on=("full",), written="full"),
-    number("restart_s", ("graceful-restart", "restart-time"), 0, 4095, "s", refuses=(Within(1, 3600),)),
-    number("select_defer_s", ("graceful-restart", "path-selection-deferral-time"), 0, 3600, "s"),
-    flag("graceful_shutdown", ("graceful-shutdown",)),
+GLOBAL_BGP_BINDINGS: tuple[NvueBinding, ...] = (
+    flag_binding("suppress_fib_pending", ("wait-for-install",)),
+    flag_binding("graceful_restart", ("graceful-restart", "mode"), on=("full",), written="full"),
+    number_binding(
+        "restart_s", ("graceful-restart", "restart-time"), 0, 4095, "s", refuses=(NumberRangeCheck(1, 3600),)
+    ),
+    number_binding("select_defer_s", ("graceful-restart", "path-selection-deferral-time"), 0, 3600, "s"),
+    flag_binding("graceful_shutdown", ("graceful-shutdown",)),
     Binding(
         field="session_dscp",
-        refuses=(never("NVUE has no setting for the DSCP of BGP's own packets"),),
+        refuses=(refuse_unless_default("NVUE has no setting for the DSCP of BGP's own packets"),),
     ),
 )
 """What is stated only for those of all VRFs at once."""

@@ -2,21 +2,21 @@
 
 from nodrop.limits import MAX_32_BITS
 from nodrop.model.routing import LocalAsnMode
-from nodrop.platforms.kit.bindings import Binding, Within, never
-from nodrop.platforms.nvue.bindings import IS, Line, Lines, Row, first, switched
+from nodrop.platforms.kit.bindings import Binding, NumberRangeCheck, refuse_unless_default
+from nodrop.platforms.nvue.bindings import IS, Lines, NodeStatement, NvueBinding, decode_first, feature_state_line
 from nodrop.platforms.nvue.read_values import View, is_on
 from nodrop.platforms.nvue.spelling import Dialect
 
-_LOCAL_AS = ("local-as",)
+_LOCAL_AS_PATH = ("local-as",)
 
 
 def _local_asn(node: View) -> int | None:
-    inside = node.below(*_LOCAL_AS)
+    inside = node.below(*_LOCAL_AS_PATH)
     return inside.integer("asn", 1, MAX_32_BITS) if is_on(inside) else None
 
 
 def _local_asn_mode(node: View) -> LocalAsnMode | None:
-    inside = node.below(*_LOCAL_AS)
+    inside = node.below(*_LOCAL_AS_PATH)
     if not is_on(inside):
         return None
     if inside.flag("replace"):
@@ -28,27 +28,32 @@ def _encode_local_asn_mode(mode: LocalAsnMode, spoken: Dialect) -> Lines:
     option_values = {"prepend": (), "no-prepend": (("prepend", spoken.off),)}.get(
         mode, (("prepend", spoken.off), ("replace", spoken.on))
     )
-    return tuple(Line((*_LOCAL_AS, word), IS, value) for word, value in option_values)
+    return tuple(NodeStatement((*_LOCAL_AS_PATH, word), IS, value) for word, value in option_values)
 
 
-LOCAL_AS: tuple[Row, ...] = (
+LOCAL_AS_BINDINGS: tuple[NvueBinding, ...] = (
     Binding(
         field="local_asn",
-        where=((*_LOCAL_AS, "asn"), *((*_LOCAL_AS, word) for word in ("state", "enable"))),
-        decode=first(_local_asn),
-        encode=lambda value, spoken: (switched(_LOCAL_AS, spoken), Line((*_LOCAL_AS, "asn"), IS, value)),
-        refuses=(Within(1, MAX_32_BITS),),
+        where=((*_LOCAL_AS_PATH, "asn"), *((*_LOCAL_AS_PATH, word) for word in ("state", "enable"))),
+        decode=decode_first(_local_asn),
+        encode=lambda value, spoken: (
+            feature_state_line(_LOCAL_AS_PATH, spoken),
+            NodeStatement((*_LOCAL_AS_PATH, "asn"), IS, value),
+        ),
+        refuses=(NumberRangeCheck(1, MAX_32_BITS),),
     ),
     Binding(
         field="local_asn_mode",
-        where=((*_LOCAL_AS, "prepend"), (*_LOCAL_AS, "replace")),
-        decode=first(_local_asn_mode),
+        where=((*_LOCAL_AS_PATH, "prepend"), (*_LOCAL_AS_PATH, "replace")),
+        decode=decode_first(_local_asn_mode),
         encode=_encode_local_asn_mode,
     ),
     Binding(
         field="local_asn_of_group",
         refuses=(
-            never("the local AS number of a peer group that a session may not have is not written", default=False),
+            refuse_unless_default(
+                "the local AS number of a peer group that a session may not have is not written", default=False
+            ),
         ),
     ),
 )

@@ -6,15 +6,27 @@ Sources: Cumulus Linux 5.14, Address Resolution Protocol (base reachable time: 3
 
 from nodrop.limits import MAX_32_BITS
 from nodrop.platforms.kit.bindings import Binding
-from nodrop.platforms.nvue.bindings import Row, number
+from nodrop.platforms.nvue.bindings import NvueBinding, number_binding
 
-_REACHABLE = "base-reachable-time"
-_REACHABLE_S = (30, 2_147_483)
+_REACHABLE_TIME_KEY = "base-reachable-time"
+_REACHABLE_RANGE_S = (30, 2_147_483)
 
-SWITCH: tuple[Row, ...] = (
-    number("arp_reachable_s", ("system", "global", "arp", _REACHABLE), *_REACHABLE_S, "s", words={"auto": None}),
-    number("nd_reachable_s", ("system", "global", "nd", _REACHABLE), *_REACHABLE_S, "s", words={"auto": None}),
-    number("hash_seed", ("system", "forwarding", "hash-seed"), 0, MAX_32_BITS),
+SWITCH_BINDINGS: tuple[NvueBinding, ...] = (
+    number_binding(
+        "arp_reachable_s",
+        ("system", "global", "arp", _REACHABLE_TIME_KEY),
+        *_REACHABLE_RANGE_S,
+        "s",
+        words={"auto": None},
+    ),
+    number_binding(
+        "nd_reachable_s",
+        ("system", "global", "nd", _REACHABLE_TIME_KEY),
+        *_REACHABLE_RANGE_S,
+        "s",
+        words={"auto": None},
+    ),
+    number_binding("hash_seed", ("system", "forwarding", "hash-seed"), 0, MAX_32_BITS),
     Binding(field="otlp_collectors", since="export by OTLP"),
     Binding(field="gnmi_port", since="a gNMI server"),
     Binding(field="trimming", since="packet trimming"),

@@ -3,9 +3,9 @@
 from nodrop.model.fabric import Device
 from nodrop.model.states import require_fact
 from nodrop.platforms.kit.rendering import Quoted
-from nodrop.platforms.nvue.spelling import numbers
+from nodrop.platforms.nvue.spelling import format_numbers
 
-DOMAIN = "br_default"
+DEFAULT_BRIDGE_DOMAIN = "br_default"
 """The bridge that has all VLANs: the one that every switch begins with."""
 
 
@@ -21,9 +21,9 @@ def render_bridge_ports(device: Device) -> dict[str, Quoted]:
                 untagged[member.interface] = vlan.id
     bridge_ports = {}
     for name in {*untagged, *tagged}:
-        start = f"interface {name} bridge domain {DOMAIN} "
+        start = f"interface {name} bridge domain {DEFAULT_BRIDGE_DOMAIN} "
         if name in tagged:
-            ids = numbers(tagged[name])
+            ids = format_numbers(tagged[name])
             bridge_ports[name] = Quoted(f"{start}untagged = {untagged.get(name, 'none')}\n{start}vlan {ids}\n")
         else:
             bridge_ports[name] = Quoted(f"{start}access = {untagged[name]}\n")

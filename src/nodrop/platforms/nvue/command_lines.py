@@ -3,22 +3,22 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from nodrop.model.change import Edit
-from nodrop.platforms.kit.command_lines import fill_slots, has_slot
-from nodrop.platforms.nvue.edit_document import spelt_key
+from nodrop.platforms.kit.command_lines import fill_port_slots, has_port_slot
+from nodrop.platforms.nvue.edit_document import join_single_keys
 from nodrop.platforms.nvue.edit_removals import raise_commands
 from nodrop.platforms.nvue.edit_steps import COMMANDS
 from nodrop.platforms.nvue.tree import Tree
 
-TITLE = "NVUE"
-BEFORE: tuple[str, ...] = ()
-AFTER = ("nv config apply",)
-KEPT = ""
+LANGUAGE_TITLE = "NVUE"
+LINES_BEFORE: tuple[str, ...] = ()
+LINES_AFTER = ("nv config apply",)
+PERSISTENCE_NOTE = ""
 DISTURBS_AS_PATCH = True
 
 
 def for_ports(command: str, ports: Sequence[str]) -> tuple[str, ...]:
     """Return a command with its ports as one key."""
-    return (fill_slots(command, spelt_key("interface", ports)),) if has_slot(command) else (command,)
+    return (fill_port_slots(command, join_single_keys("interface", ports)),) if has_port_slot(command) else (command,)
 
 
 def of_edit(bundle: Mapping[str, bytes], edit: Edit) -> tuple[str, ...]:

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from nodrop.limits import MAX_PLACES
-from nodrop.platforms.nvue.names import keys
+from nodrop.limits import MAX_EXPANDED_NAMES
+from nodrop.platforms.nvue.names import expand_key
 from nodrop.syntax import nvset
 from nodrop.syntax.places import Span
 
@@ -25,7 +25,7 @@ class CommandPlaces:
     def __init__(self, commands: Sequence[nvset.Command], verb: str) -> None:
         """Index the commands of a verb, `set` or `unset`."""
         self._root = _Word()
-        self._left = MAX_PLACES
+        self._left = MAX_EXPANDED_NAMES
         for command in commands:
             if command.verb == verb:
                 self._add_command_words(command)
@@ -33,7 +33,7 @@ class CommandPlaces:
     def _add_command_words(self, command: nvset.Command) -> None:
         words, parent = [self._root], ""
         for word in command.words:
-            singles = (word, *(key for key in keys(parent, word) if key != word))
+            singles = (word, *(key for key in expand_key(parent, word) if key != word))
             if len(singles) > 1:
                 singles = singles[: self._left + 1]
                 self._left -= (len(singles) - 1) * len(words)

@@ -7,16 +7,16 @@ numbers are those of IANA's registry, the names FRR's.
 
 from collections.abc import Mapping
 
-from nodrop.platforms.nvue.releases import knows
+from nodrop.platforms.nvue.releases import has_feature
 
-INTERNET = "internet"
+INTERNET_COMMUNITY = "internet"
 
-SPELT: Mapping[str, str] = {
+NVUE_COMMUNITY_BY_NAME: Mapping[str, str] = {
     "accept-own": "65535:1",
     "accept-own-nexthop": "65535:8",
     "blackhole": "65535:666",
     "graceful-shutdown": "65535:0",
-    INTERNET: "0:0",
+    INTERNET_COMMUNITY: "0:0",
     "llgr-stale": "65535:6",
     "local-AS": "local-as",
     "no-advertise": "no-advertise",
@@ -29,8 +29,8 @@ SPELT: Mapping[str, str] = {
     "route-filter-v6": "65535:5",
 }
 """How NVUE spells what has a name in FRR."""
-_NAMES = {
-    **{spelt: name for name, spelt in SPELT.items()},
+_NAME_BY_NVUE_COMMUNITY = {
+    **{spelt: name for name, spelt in NVUE_COMMUNITY_BY_NAME.items()},
     "65535:65281": "no-export",
     "65535:65282": "no-advertise",
     "65535:65283": "local-AS",
@@ -39,14 +39,14 @@ _NAMES = {
 
 def render_community(community: str, release: object) -> str:
     """Return a community as a release of NVUE writes it."""
-    if community == INTERNET and not knows(release, "the community internet as a number"):
+    if community == INTERNET_COMMUNITY and not has_feature(release, "the community internet as a number"):
         return community
-    return SPELT.get(community, community)
+    return NVUE_COMMUNITY_BY_NAME.get(community, community)
 
 
-def name(community: str) -> str:
+def community_name(community: str) -> str:
     """Return a community as the model has it: by its name if it has one."""
-    return _NAMES.get(community, community)
+    return _NAME_BY_NVUE_COMMUNITY.get(community, community)
 
 
 def render_link_bandwidth(value: str) -> str:

@@ -5,95 +5,95 @@ Each function returns what in the file ends a fault that the reader remarks; not
 
 from collections.abc import Iterator
 
-from nodrop.model.change import DOCUMENT
+from nodrop.model.change import DOCUMENT_AREA
 from nodrop.model.reading import Correction
-from nodrop.platforms.nvue.edit_operations import THERE
-from nodrop.platforms.nvue.names import keys
+from nodrop.platforms.nvue.edit_operations import PRESENT_WITHOUT_VALUE
+from nodrop.platforms.nvue.names import expand_key
 from nodrop.platforms.nvue.read_values import View
-from nodrop.platforms.nvue.schema import Node, Words, below, schema
-from nodrop.platforms.nvue.schema_types import Leaf, Release
+from nodrop.platforms.nvue.schema import PathWords, SchemaNode, node_below, schema_root
+from nodrop.platforms.nvue.schema_types import Release, SettingLeaf
 from nodrop.platforms.nvue.tree import Path
 
 MAX_REBOUND = 512
 """Ports that one correction binds to another profile."""
-_SWITCHED = {"on": "enabled", "off": "disabled", "enabled": "on", "disabled": "off"}
+_OTHER_DIALECT_STATE_WORDS = {"on": "enabled", "off": "disabled", "enabled": "on", "disabled": "off"}
 """How the dialects say that something is on or off."""
 
 
-def respelled(top: View, path: Path, instead: str, release: Release | None) -> tuple[Correction, ...]:
+def respelling_corrections(top: View, path: Path, instead: str, release: Release | None) -> tuple[Correction, ...]:
     """Return the corrections that write a setting of the other dialect as `instead` has it, at all of its places.
 
     `instead` is a path that takes the place of the end of `path`, or such a path and a value.
     """
     words = tuple(instead.split())
-    target = _find_target(path, words, release)
+    target = _find_correction_target(path, words, release)
     if target is None:
         return ()
     kept, leaf_only = target
     corrections: list[Correction] = []
-    for old_path, value in _leaves(top.node, _pattern(path), ()):
-        if value == THERE and isinstance(place_of(old_path[:-1], None), Leaf):
+    for old_path, value in _find_leaves(top.node, _path_pattern(path), ()):
+        if value == PRESENT_WITHOUT_VALUE and isinstance(schema_node_of_path(old_path[:-1], None), SettingLeaf):
             old_path, value = old_path[:-1], old_path[-1]
         if leaf_only and len(old_path) > len(path):
             return ()
         new_path = (*old_path[:kept], *words, *old_path[len(path) :])
-        new_path = new_path[:-1] if leaf_only and place_of(new_path, release) is None else new_path
-        new_value = _spell_value(place_of(new_path, release), value, release)
+        new_path = new_path[:-1] if leaf_only and schema_node_of_path(new_path, release) is None else new_path
+        new_value = _spell_value(schema_node_of_path(new_path, release), value, release)
         if new_value is None:
             return ()
-        corrections.append(Correction((DOCUMENT, *old_path), value, None))
-        corrections.append(Correction((DOCUMENT, *new_path), None, new_value))
+        corrections.append(Correction((DOCUMENT_AREA, *old_path), value, None))
+        corrections.append(Correction((DOCUMENT_AREA, *new_path), None, new_value))
     return tuple(corrections)
 
 
-def _find_target(path: Path, words: Path, release: Release | None) -> tuple[int, bool] | None:
+def _find_correction_target(path: Path, words: Path, release: Release | None) -> tuple[int, bool] | None:
     """Return how many keys of a path stay before `words`, and whether their last may be a value; None where unknown."""
     for kept in range(len(path) - 1, -1, -1):
-        if place_of((*path[:kept], *words), release) is not None:
+        if schema_node_of_path((*path[:kept], *words), release) is not None:
             return kept, False
-        if len(words) > 1 and isinstance(place_of((*path[:kept], *words[:-1]), release), Leaf):
+        if len(words) > 1 and isinstance(schema_node_of_path((*path[:kept], *words[:-1]), release), SettingLeaf):
             return kept, True
     return None
 
 
-def place_of(path: Path, release: Release | None) -> Node | None:
+def schema_node_of_path(path: Path, release: Release | None) -> SchemaNode | None:
     """Return the place of the schema that a path leads to in a release; None where it has none."""
-    place: Node | None = schema()
+    place: SchemaNode | None = schema_root()
     for word in path:
-        place = below(place, word)
+        place = node_below(place, word)
         if place is None or not place.span.has(release):
             return None
     return place
 
 
-def _pattern(path: Path) -> tuple[str | None, ...]:
+def _path_pattern(path: Path) -> tuple[str | None, ...]:
     """Return a path with None for each key that its author chose."""
-    place: Node | None = schema()
+    place: SchemaNode | None = schema_root()
     pattern: list[str | None] = []
     for word in path:
-        pattern.append(word if isinstance(place, Words) and word in place.words else None)
-        place = below(place, word)
+        pattern.append(word if isinstance(place, PathWords) and word in place.words else None)
+        place = node_below(place, word)
     return tuple(pattern)
 
 
-def _leaves(node: object, pattern: tuple[str | None, ...], path: Path) -> Iterator[tuple[Path, str]]:
+def _find_leaves(node: object, pattern: tuple[str | None, ...], path: Path) -> Iterator[tuple[Path, str]]:
     """Yield the paths of single keys, and the values, of all settings at a pattern or below it."""
     wanted, rest = (pattern[0], pattern[1:]) if pattern else (None, ())
     if not isinstance(node, dict) or not node:
         if not pattern and path:
-            yield path, str(node) if isinstance(node, str | int | float) else THERE
+            yield path, str(node) if isinstance(node, str | int | float) else PRESENT_WITHOUT_VALUE
         return
     for spelt, inside in node.items():
-        for key in keys(path[-1] if path else "", str(spelt)):
+        for key in expand_key(path[-1] if path else "", str(spelt)):
             if wanted is None or wanted == key:
-                yield from _leaves(inside, rest, (*path, key))
+                yield from _find_leaves(inside, rest, (*path, key))
 
 
-def _spell_value(place: Node | None, value: str, release: Release | None) -> str | None:
+def _spell_value(place: SchemaNode | None, value: str, release: Release | None) -> str | None:
     """Return a value as a place has it in a release; None where it takes it in no words."""
-    if not isinstance(place, Leaf):
-        return value if value == THERE else None
-    for candidate in (value, _SWITCHED.get(value, value)):
+    if not isinstance(place, SettingLeaf):
+        return value if value == PRESENT_WITHOUT_VALUE else None
+    for candidate in (value, _OTHER_DIALECT_STATE_WORDS.get(value, value)):
         verdict = place.verdict(candidate)
         if verdict is None or (not isinstance(verdict, str) and any(span.has(release) for span in verdict)):
             return candidate
@@ -102,7 +102,7 @@ def _spell_value(place: Node | None, value: str, release: Release | None) -> str
 
 def is_of_another_release(path: Path, release: Release | None) -> bool:
     """Whether NVUE has a path, and a release does not have it."""
-    return place_of(path, None) is not None and place_of(path, release) is None
+    return schema_node_of_path(path, None) is not None and schema_node_of_path(path, release) is None
 
 
 class Bindings:
@@ -115,7 +115,7 @@ class Bindings:
         for key, view in top.below("interface").items():
             if key.startswith("swp"):
                 profile = view.below("qos", kind).text("profile") or unbound
-                self._ports.setdefault(profile, []).extend(keys("interface", key))
+                self._ports.setdefault(profile, []).extend(expand_key("interface", key))
         self._used = [name for name in self._ports if name == unbound or top.below("qos", kind).has(name)]
 
     def corrections(self, missing: str) -> tuple[Correction, ...]:
@@ -123,5 +123,5 @@ class Bindings:
         wrong = self._ports.get(missing, [])
         if len(self._used) != 1 or len(wrong) > MAX_REBOUND:
             return ()
-        paths = ((DOCUMENT, "interface", port, "qos", self._kind, "profile") for port in wrong)
+        paths = ((DOCUMENT_AREA, "interface", port, "qos", self._kind, "profile") for port in wrong)
         return tuple(Correction(path, missing, self._used[0]) for path in paths)

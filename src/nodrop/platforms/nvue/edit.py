@@ -7,7 +7,7 @@ device with the changes and nothing else, or the change is left to be done by ha
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from nodrop.errors import NodropError
-from nodrop.hardware.dynamic import as_configured, resolve
+from nodrop.hardware.dynamic import resolve_dynamic_buffers, without_computed_headroom
 from nodrop.model.change import Change, Edit
 from nodrop.model.compare import differences
 from nodrop.model.fabric import Device, Interface
@@ -16,29 +16,39 @@ from nodrop.model.reading import DeviceReading
 from nodrop.model.states import Unknown
 from nodrop.model.subject import Subject, matches
 from nodrop.model.values import replace_fields
-from nodrop.platforms import file_of, unsupported_paths
-from nodrop.platforms.kit.editing import Budget, Bundle, Found, Means, State, alongside, both_ways, same, sources
+from nodrop.platforms import main_config_file, unsupported_paths
+from nodrop.platforms.kit.editing import (
+    ConfigFiles,
+    EditFunctions,
+    EditState,
+    RetryBudget,
+    UnaskedChange,
+    is_equal,
+    restore_symmetric_pause,
+    sources_of_files,
+    with_rebuilt_ports,
+)
 from nodrop.platforms.nvue.corrections import is_of_another_release
 from nodrop.platforms.nvue.edit_between import between as between
 from nodrop.platforms.nvue.edit_bridging import change_bridging
 from nodrop.platforms.nvue.edit_document import YamlDocument
 from nodrop.platforms.nvue.edit_draft import Draft
-from nodrop.platforms.nvue.edit_operations import Operation, operations
+from nodrop.platforms.nvue.edit_operations import Operation, combine_operations
 from nodrop.platforms.nvue.edit_qos import change_qos
 from nodrop.platforms.nvue.edit_removals import raise_removals
 from nodrop.platforms.nvue.edit_rows import change_rows
 from nodrop.platforms.nvue.edit_script import ScriptDocument
-from nodrop.platforms.nvue.edit_steps import forms, steps
+from nodrop.platforms.nvue.edit_steps import format_operations, split_into_steps
 from nodrop.platforms.nvue.reader import read_device
-from nodrop.platforms.nvue.schema_types import Release, release_of
+from nodrop.platforms.nvue.schema_types import Release, parse_release
 from nodrop.platforms.nvue.tree import Node, Path, Tree
 from nodrop.syntax import nvset
 
-_SWITCH = "it is the switch, not a setting"
-_BY_HAND: Mapping[str, str] = {
+_NOT_A_SETTING_REASON = "it is the switch, not a setting"
+_MANUAL_REASON_BY_FACT: Mapping[str, str] = {
     "macsec": "NVUE has no setting for MACsec",
-    "@model": _SWITCH,
-    "@platform": _SWITCH,
+    "@model": _NOT_A_SETTING_REASON,
+    "@platform": _NOT_A_SETTING_REASON,
     "@version": "it is the release that is installed, not a setting",
     "@name": "it is the name by which the fabric knows the switch: `nv set system hostname`",
     "@qos_style": "all of QoS states it: build with another `style`; `nodrop plan` of both builds writes the patch",
@@ -46,24 +56,26 @@ _BY_HAND: Mapping[str, str] = {
     "lanes": "`link breakout` changes lanes: it creates the ports again, without their settings",
     "port": "it is where the port is, not a setting",
 }
-_BUFFERS: Mapping[str, str] = {
+_BUFFER_PATH_TEXTS: Mapping[str, str] = {
     "queues": "egress-lossy-buffer traffic-class <tc>` and `egress-lossless-buffer",
     "priority_groups": "ingress-lossy-buffer priority-group <group>` and `ingress-lossless-buffer",
 }
 """Where NVUE takes alphas and reserved bytes, below the buffers of the switch."""
-_OF_KEYS = frozenset(
+_KEY_REMARK_KINDS = frozenset(
     {"mixed-dialect", "overlapping-keys", "part-without-breakout", "setting-of-another-release", "unknown-setting"}
 )
 """Kinds of remarks whose facts name keys, which are others once a key of several ports is taken apart."""
-_OF_MEANING = frozenset({"lossless-half-configured", "macro-mode-not-stated", "unused-profile"})
+_MEANING_REMARK_KINDS = frozenset({"lossless-half-configured", "macro-mode-not-stated", "unused-profile"})
 """Kinds of remarks about what the settings come to."""
-_FOLLOWING = frozenset({"pfc_to_priority_group", "pfc_to_queue", "priority_groups", "queues", "tc_to_priority_group"})
+_DERIVED_QOS_FIELDS = frozenset(
+    {"pfc_to_priority_group", "pfc_to_queue", "priority_groups", "queues", "tc_to_priority_group"}
+)
 """Parts of a port's QoS that NVUE works out of which priorities are paused, and of where they leave."""
-_PAUSE = frozenset({"pfc_rx_priorities", "pfc_tx_priorities"})
+_PFC_PRIORITY_FIELDS = frozenset({"pfc_rx_priorities", "pfc_tx_priorities"})
 
 
 def edit(
-    config_files: Mapping[str, bytes], changes: Iterable[Change], *, name: str = "", budget: Budget | None = None
+    config_files: Mapping[str, bytes], changes: Iterable[Change], *, name: str = "", budget: RetryBudget | None = None
 ) -> Edit:
     """Change a device's file, given by canonical name; `name` is the device's where it states no hostname.
 
@@ -71,43 +83,45 @@ def edit(
     in their order; what cannot be made is `by_hand`, with the reason.
     """
     wanted_changes = list(changes)
-    drawing = _Drawing()
-    means = Means(
+    drawing = _NvueEdit()
+    means = EditFunctions(
         read=read_device,
         impossible=_unsupported_reason,
         together=_add_derived_changes,
         draw=drawing.draw,
         follows=_is_derived_change,
         correct=drawing.correct,
-        spelling=_OF_KEYS,
-        meaning=_OF_MEANING,
+        spelling=_KEY_REMARK_KINDS,
+        meaning=_MEANING_REMARK_KINDS,
     )
-    state = State(config_files, name or (wanted_changes[0].subject[0] if wanted_changes else ""), means, budget)
+    state = EditState(config_files, name or (wanted_changes[0].subject[0] if wanted_changes else ""), means, budget)
     by_hand = state.apply_changes(wanted_changes)
-    file = file_of("nvue", config_files)
+    file = main_config_file("nvue", config_files)
     if state.bundle == config_files:
         return Edit(by_hand=by_hand)
     tree = Tree(config_files[file], file)
     release = Draft(tree, state.first).release
-    new_operations = drawing.collect_operations(state.bundle, tree.root, release_of(release))
+    new_operations = drawing.collect_operations(state.bundle, tree.root, parse_release(release))
     return Edit(
         files={file: state.bundle[file]},
-        steps=tuple(steps(new_operations, tree.root, state.first.device, release)),
-        forms=forms(new_operations),
+        steps=tuple(split_into_steps(new_operations, tree.root, state.first.device, release)),
+        forms=format_operations(new_operations),
         by_hand=by_hand,
         follows=tuple(state.find_side_changes(wanted_changes, by_hand)),
     )
 
 
-class _Drawing:
+class _NvueEdit:
     """Documents that describe a device's new state, and the settings that distinguish them from the given one."""
 
     def __init__(self) -> None:
-        self._drafts: list[tuple[Bundle, Draft]] = []
+        self._drafts: list[tuple[ConfigFiles, Draft]] = []
 
-    def draw(self, config_files: Bundle, device_reading: DeviceReading, new_device: Device) -> Iterator[Bundle]:
+    def draw(
+        self, config_files: ConfigFiles, device_reading: DeviceReading, new_device: Device
+    ) -> Iterator[ConfigFiles]:
         """Yield the document changed in its own lines, then as it is with the changes behind."""
-        file = file_of("nvue", config_files)
+        file = main_config_file("nvue", config_files)
         if file not in config_files:
             raise ValueError(f"there is no {file}")
         self._keep(config_files)
@@ -124,7 +138,7 @@ class _Drawing:
                 raise ValueError(_unspelt_reason(first_difference.path))
             text = config_files[file].decode()
             for in_place in (True, False):
-                document = ScriptDocument(text) if nvset.detect(config_files[file]) else YamlDocument(text)
+                document = ScriptDocument(text) if nvset.has_nv_lines(config_files[file]) else YamlDocument(text)
                 if in_place:
                     for operation in wanted_operations:
                         document.make(operation)
@@ -136,11 +150,11 @@ class _Drawing:
         except NodropError as error:
             raise ValueError(str(error)) from None
 
-    def correct(self, config_files: Bundle, changes: Sequence[Change]) -> Bundle:
+    def correct(self, config_files: ConfigFiles, changes: Sequence[Change]) -> ConfigFiles:
         """Return the files with settings changed at their paths."""
-        file = file_of("nvue", config_files)
+        file = main_config_file("nvue", config_files)
         self._keep(config_files)
-        draft = Draft(Tree(config_files[file], file), read_device("", sources(config_files)))
+        draft = Draft(Tree(config_files[file], file), read_device("", sources_of_files(config_files)))
         for change in changes:
             path = change.subject[2:]
             if change.new is None:
@@ -149,7 +163,7 @@ class _Drawing:
                 draft.set(*path, to=change.new)
         text = config_files[file].decode()
         try:
-            document = ScriptDocument(text) if nvset.detect(config_files[file]) else YamlDocument(text)
+            document = ScriptDocument(text) if nvset.has_nv_lines(config_files[file]) else YamlDocument(text)
             for operation in draft.operations:
                 document.make(operation)
         except NodropError as error:
@@ -158,13 +172,13 @@ class _Drawing:
         self._drafts.append((edited_bundle, draft))
         return edited_bundle
 
-    def _keep(self, bundle: Bundle) -> None:
+    def _keep(self, bundle: ConfigFiles) -> None:
         """Discard documents that were drawn and not taken: all drawn after the bundle that work continues from."""
         at = next((at for at, (drawn_bundle, _) in enumerate(self._drafts) if drawn_bundle is bundle), -1)
         earlier = self._drafts[:at] if at > 0 else []
         self._drafts = [*earlier, *self._drafts[at : at + 1]] if at >= 0 else []
 
-    def collect_operations(self, config_files: Bundle, root: Node, release: Release | None) -> list[Operation]:
+    def collect_operations(self, config_files: ConfigFiles, root: Node, release: Release | None) -> list[Operation]:
         """Return all that was done to a file on the way to a bundle, as a switch of its release takes it.
 
         `root` is the tree of the file. What the release does not have is not on the switch, and is not removed there.
@@ -181,12 +195,14 @@ class _Drawing:
                 new_values.pop(path, None)
             new_values |= draft.wanted
         removed = (path for path in gone if not is_of_another_release(path, release))
-        return [*operations(raise_removals(root, removed, new_values)), *operations(new_values)]
+        return [*combine_operations(raise_removals(root, removed, new_values)), *combine_operations(new_values)]
 
 
 def _unspelt_reason(path: Sequence[object]) -> str:
     """Return the reason that no setting was found for a difference, from known facts about it."""
-    buffer = next((where for field_name, where in _BUFFERS.items() if field_name in path and "buffer" in path), None)
+    buffer = next(
+        (where for field_name, where in _BUFFER_PATH_TEXTS.items() if field_name in path and "buffer" in path), None
+    )
     if buffer is not None:
         head = "nv set qos advance-buffer-config default-global"
         return f"nodrop does not write it; NVUE takes it for the whole switch, `{head} {buffer}`"
@@ -201,17 +217,19 @@ def _unsupported_reason(change: Change) -> str | None:
     for unsaid, reason in unsupported_paths("nvue").items():
         if path[: unsaid.count("/") + 1] == tuple(unsaid.split("/")):
             return reason
-    return _BY_HAND.get(area if is_device_wide else field_path[0])
+    return _MANUAL_REASON_BY_FACT.get(area if is_device_wide else field_path[0])
 
 
 def _add_derived_changes(device: Device, new: Device, subjects: Sequence[Subject]) -> Device:
     """Return the device with what NVUE computes from the changes, and states together with them."""
-    return resolve(as_configured(alongside(device, new, subjects, _couple_port_settings)))
+    return resolve_dynamic_buffers(
+        without_computed_headroom(with_rebuilt_ports(device, new, subjects, _couple_port_settings))
+    )
 
 
 def _couple_port_settings(old: Interface, new: Interface, device: str, subjects: Sequence[Subject]) -> Interface:
-    new = both_ways(old, new, device, subjects, lambda priorities: priorities == ())
-    if same(old.qos, new.qos) or not isinstance(old.qos, QosProfile) or not isinstance(new.qos, QosProfile):
+    new = restore_symmetric_pause(old, new, device, subjects, lambda priorities: priorities == ())
+    if is_equal(old.qos, new.qos) or not isinstance(old.qos, QosProfile) or not isinstance(new.qos, QosProfile):
         return new
     if isinstance(old.qos.queues, Unknown) or isinstance(new.qos.queues, Unknown):
         return new
@@ -225,23 +243,23 @@ def _copy_wred_to_colors(old: Queue, new: Queue) -> Queue:
     was, wred_profile = old.wred, new.wred
     if not isinstance(was, WredProfile) or not isinstance(wred_profile, WredProfile):
         return new
-    moved = [color for color in COLORS if not same(getattr(was, color), getattr(wred_profile, color))]
-    if not same(was.green, was.yellow) or not same(was.green, was.red) or len(moved) != 1:
+    moved = [color for color in COLORS if not is_equal(getattr(was, color), getattr(wred_profile, color))]
+    if not is_equal(was.green, was.yellow) or not is_equal(was.green, was.red) or len(moved) != 1:
         return new
     return replace_fields(
         new, wred=replace_fields(wred_profile, **dict.fromkeys(COLORS, getattr(wred_profile, moved[0])))
     )
 
 
-def _is_derived_change(side_effect: Found) -> bool:
+def _is_derived_change(side_effect: UnaskedChange) -> bool:
     """Whether NVUE derives a difference from the changes: it has no setting for it."""
     _, area, *field_path = (*side_effect.subject, "")
     requested_paths = [subject[1:] for subject in side_effect.wanted]
     requested_fields = {field for subject in requested_paths for field in subject}
     if area.startswith("@"):
         triggers: Mapping[str, frozenset[str]] = {
-            "@buffer_pools": _PAUSE | {"@buffer_pools", "priority_groups"},
-            "@dynamic_buffers": _PAUSE | {"priority_groups"},
+            "@buffer_pools": _PFC_PRIORITY_FIELDS | {"@buffer_pools", "priority_groups"},
+            "@dynamic_buffers": _PFC_PRIORITY_FIELDS | {"priority_groups"},
             "@trimming": frozenset({"tc_to_queue", "@trimming"}),
             "@adaptive_routing": frozenset({"adaptive_routing"}),
             "@watchdog_polling_ms": frozenset({"pfc_watchdog"}),
@@ -249,7 +267,7 @@ def _is_derived_change(side_effect: Found) -> bool:
         return bool(triggers.get(area, frozenset()) & requested_fields)
     port_fields = {field for subject in requested_paths if matches(subject[:1], (area,)) for field in subject[1:]}
     if field_path[0] == "cable_length_m":
-        return bool(_PAUSE & port_fields)
+        return bool(_PFC_PRIORITY_FIELDS & port_fields)
     if field_path[0] == "speed_mbps":
         return "enabled" in port_fields
     if field_path[0] != "qos":
@@ -258,10 +276,10 @@ def _is_derived_change(side_effect: Found) -> bool:
     if qos_field in ("dscp_to_tc", "pcp_to_tc"):
         return "trust" in port_fields
     if qos_field == "pfc_watchdog":
-        return bool(_PAUSE & port_fields) and inside[:1] == ["priorities"]
+        return bool(_PFC_PRIORITY_FIELDS & port_fields) and inside[:1] == ["priorities"]
     if qos_field == "queues" and inside[1:2] != ["buffer"]:
         return False
-    return qos_field in _FOLLOWING and bool(
-        port_fields & (_PAUSE | {"cable_length_m", "speed_mbps", "mtu_bytes", "queues", "tc_to_queue"})
+    return qos_field in _DERIVED_QOS_FIELDS and bool(
+        port_fields & (_PFC_PRIORITY_FIELDS | {"cable_length_m", "speed_mbps", "mtu_bytes", "queues", "tc_to_queue"})
         or {"@dynamic_buffers", "@buffer_pools"} & requested_fields
     )

@@ -5,13 +5,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from nodrop.model.access import AccessEntry, AccessList, PortRange
 from nodrop.model.fabric import Device
 from nodrop.model.states import Unknown, known_rows
-from nodrop.platforms.kit.editing import same
+from nodrop.platforms.kit.editing import is_equal
 from nodrop.platforms.nvue.edit_draft import Draft
 from nodrop.platforms.nvue.read_access import binding_path
 from nodrop.platforms.nvue.tree import Path
 
-_LAYERS = {6: "tcp", 17: "udp"}
-_Setting = tuple[Path, str | None]
+_NVUE_WORD_BY_PROTOCOL = {6: "tcp", 17: "udp"}
+_PathAndValue = tuple[Path, str | None]
 """A path, and the value there; without one it is there and no more."""
 
 
@@ -49,17 +49,17 @@ def _edit_access_list(draft: Draft, name: str, old: AccessList | None, new: Acce
     for gone in was.keys() - entries.keys():
         draft.unset("acl", name, "rule", gone)
     for entry in entries.values():
-        if not same(was.get(entry.name), entry):
+        if not is_equal(was.get(entry.name), entry):
             draft.unset("acl", name, "rule", entry.name)
             for path, value in _rule_settings(entry):
                 whole_path = ("acl", name, "rule", entry.name, *path)
                 draft.set(*whole_path) if value is None else draft.set(*whole_path, to=value)
 
 
-def _rule_settings(entry: AccessEntry) -> Iterator[_Setting]:
+def _rule_settings(entry: AccessEntry) -> Iterator[_PathAndValue]:
     """Yield the settings of a rule; an entry that has more than these is another one when it is read."""
     ip: Path = ("match", "ip")
-    layer = _LAYERS.get(entry.protocol or 0)
+    layer = _NVUE_WORD_BY_PROTOCOL.get(entry.protocol or 0)
     has_ports = bool(entry.source_ports or entry.destination_ports)
     if entry.protocol is not None and not (layer and has_ports):
         yield (*ip, "protocol"), layer or str(entry.protocol)

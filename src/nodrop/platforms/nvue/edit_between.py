@@ -3,20 +3,20 @@
 from collections.abc import Iterator, Mapping
 
 from nodrop.model.change import Edit
-from nodrop.platforms import file_of
-from nodrop.platforms.kit.editing import sources
+from nodrop.platforms import main_config_file
+from nodrop.platforms.kit.editing import sources_of_files
 from nodrop.platforms.nvue.edit_draft import Draft
-from nodrop.platforms.nvue.edit_operations import THERE, operations
-from nodrop.platforms.nvue.edit_steps import forms, steps
-from nodrop.platforms.nvue.names import keys
+from nodrop.platforms.nvue.edit_operations import PRESENT_WITHOUT_VALUE, combine_operations
+from nodrop.platforms.nvue.edit_steps import format_operations, split_into_steps
+from nodrop.platforms.nvue.names import expand_key
 from nodrop.platforms.nvue.reader import read_device
-from nodrop.platforms.nvue.schema import Node as Known
-from nodrop.platforms.nvue.schema import below, schema
-from nodrop.platforms.nvue.schema_types import Leaf
+from nodrop.platforms.nvue.schema import SchemaNode as Known
+from nodrop.platforms.nvue.schema import node_below, schema_root
+from nodrop.platforms.nvue.schema_types import SettingLeaf
 from nodrop.platforms.nvue.tree import Node, Path, Tree
 from nodrop.syntax.shapes import mapping_at, value_at
 
-_BREAKOUT = ("link", "breakout")
+_BREAKOUT_PATH = ("link", "breakout")
 
 
 def between(old_files: Mapping[str, bytes], new_files: Mapping[str, bytes], *, name: str = "") -> Edit | None:
@@ -25,27 +25,27 @@ def between(old_files: Mapping[str, bytes], new_files: Mapping[str, bytes], *, n
     None where the breakout of ports differs, which takes two applies and no patch alone, and where there is not one
     document on both sides. Raises InputProblems where one of them cannot be read.
     """
-    file = file_of("nvue", old_files)
+    file = main_config_file("nvue", old_files)
     if not (file in old_files and file in new_files):
         return None
     trees = Tree(old_files[file], file), Tree(new_files[file], file)
-    before, after = (single(tree.root, "") for tree in trees)
+    before, after = (expand_ranges(tree.root, "") for tree in trees)
     if _breakouts_by_port(before) != _breakouts_by_port(after):
         return None
-    gone = dict.fromkeys(_removed_paths(before, after, (), schema()))
-    new_operations = [*operations(gone), *operations(dict(_find_new_values(before, after, (), gone)))]
+    gone = dict.fromkeys(_removed_paths(before, after, (), schema_root()))
+    new_operations = [*combine_operations(gone), *combine_operations(dict(_find_new_values(before, after, (), gone)))]
     if not new_operations:
         return Edit()
-    reading = read_device(name, sources(old_files))
+    reading = read_device(name, sources_of_files(old_files))
     release = Draft(trees[0], reading).release
     return Edit(
         files={file: new_files[file]},
-        steps=tuple(steps(new_operations, trees[0].root, reading.device, release)),
-        forms=forms(new_operations),
+        steps=tuple(split_into_steps(new_operations, trees[0].root, reading.device, release)),
+        forms=format_operations(new_operations),
     )
 
 
-def single(node: Node, parent: str) -> Node:
+def expand_ranges(node: Node, parent: str) -> Node:
     """Return a tree with lists and ranges expanded to single keys; a name in several gets the settings of all."""
     expanded_node: Node = {}
     _merge_expanded_keys(expanded_node, node, parent)
@@ -54,7 +54,7 @@ def single(node: Node, parent: str) -> Node:
 
 def _merge_expanded_keys(found_node: Node, node: Node, parent: str) -> None:
     for key, value in node.items():
-        for single_key in keys(parent, key):
+        for single_key in expand_key(parent, key):
             if not isinstance(value, dict):
                 found_node[single_key] = value if value is None else str(value)
                 continue
@@ -68,14 +68,14 @@ def _breakouts_by_port(root: Node) -> Mapping[str, object]:
     """Return the breakout of each port; none of ports without one."""
     breakouts: dict[str, object] = {}
     for port, node in mapping_at(root, "interface").items():
-        if (broken := value_at(node, *_BREAKOUT)) is not None:
+        if (broken := value_at(node, *_BREAKOUT_PATH)) is not None:
             breakouts[port] = broken
     return breakouts
 
 
 def _removed_paths(before: Node, after: Node, at: Path, place: Known | None) -> Iterator[Path]:
     """Yield the paths to remove, with all below them; a word that another one replaces disappears by itself."""
-    if isinstance(place, Leaf) and after:
+    if isinstance(place, SettingLeaf) and after:
         return
     for key, value in before.items():
         key_path = (*at, key)
@@ -84,7 +84,7 @@ def _removed_paths(before: Node, after: Node, at: Path, place: Known | None) -> 
             continue
         after_value = after[key]
         if isinstance(value, dict) and isinstance(after_value, dict):
-            yield from _removed_paths(value, after_value, key_path, below(place, key))
+            yield from _removed_paths(value, after_value, key_path, node_below(place, key))
         elif isinstance(value, dict) or isinstance(after_value, dict):
             yield key_path
 
@@ -100,6 +100,6 @@ def _find_new_values(
             yield from _find_new_values(was if isinstance(was, dict) else {}, value, key_path, gone)
         elif isinstance(value, dict) or value is None:
             if was != value or key not in node_before or key_path in gone:
-                yield key_path, THERE
+                yield key_path, PRESENT_WITHOUT_VALUE
         elif was != value:
             yield key_path, str(value)

@@ -5,20 +5,20 @@ from typing import Any
 
 from nodrop.model.fabric import Device
 from nodrop.model.states import Unknown
-from nodrop.platforms.kit.editing import same
-from nodrop.platforms.nvue.bridging import DOMAIN, render_bridge_ports
-from nodrop.platforms.nvue.edit_draft import Draft, has
-from nodrop.platforms.nvue.edit_operations import THERE
-from nodrop.platforms.nvue.names import numbers
+from nodrop.platforms.kit.editing import is_equal
+from nodrop.platforms.nvue.bridging import DEFAULT_BRIDGE_DOMAIN, render_bridge_ports
+from nodrop.platforms.nvue.edit_draft import Draft, has_path
+from nodrop.platforms.nvue.edit_operations import PRESENT_WITHOUT_VALUE
+from nodrop.platforms.nvue.names import expand_numbers
 from nodrop.platforms.nvue.tree import Path
 
-_Said = Iterator[tuple[Path, str]]
+_PathsAndValues = Iterator[tuple[Path, str]]
 
 
 def change_bridging(draft: Draft, old_device: Device, new_device: Device) -> None:
     """Bring bonds, VLANs and their members of `new` into a file with those of `old`."""
     fields = ("vlans", "port_channels")
-    if all(same(getattr(old_device, field), getattr(new_device, field)) for field in fields):
+    if all(is_equal(getattr(old_device, field), getattr(new_device, field)) for field in fields):
         return
     if any(isinstance(getattr(device, field), Unknown) for field in fields for device in (old_device, new_device)):
         return
@@ -30,18 +30,18 @@ def change_bridging(draft: Draft, old_device: Device, new_device: Device) -> Non
         elif path not in after:
             draft.unset(*path)
     for path, value in after.items():
-        if before.get(path) != value and not (value == THERE and has(draft.top.node, path)):
+        if before.get(path) != value and not (value == PRESENT_WITHOUT_VALUE and has_path(draft.top.node, path)):
             draft.set(*path, to=value)
 
 
-def _bridging_settings(draft: Draft, device: Device) -> _Said:
+def _bridging_settings(draft: Draft, device: Device) -> _PathsAndValues:
     """Yield the settings of bonds and VLANs, each with its value."""
     vlans: Any = device.vlans
     bonds: Any = device.port_channels
     if vlans:
-        yield ("bridge", "domain", DOMAIN, "type"), "vlan-aware"
+        yield ("bridge", "domain", DEFAULT_BRIDGE_DOMAIN, "type"), "vlan-aware"
     for vlan in vlans:
-        yield ("bridge", "domain", DOMAIN, "vlan", str(vlan.id)), THERE
+        yield ("bridge", "domain", DEFAULT_BRIDGE_DOMAIN, "vlan", str(vlan.id)), PRESENT_WITHOUT_VALUE
         if vlan.mtu_bytes is not None:
             name = f"vlan{vlan.id}"
             yield from _link_settings(draft, name, vlan)
@@ -54,24 +54,24 @@ def _bridging_settings(draft: Draft, device: Device) -> _Said:
             yield (*path, "lacp-bypass"), draft.say.on
         yield (*path, "lacp-rate"), "fast" if bond.fast_rate else "slow"
         for member in bond.members:
-            yield (*path, "member", member), THERE
+            yield (*path, "member", member), PRESENT_WITHOUT_VALUE
         yield (*path, "mode"), "lacp"
         yield ("interface", bond.name, "type"), "bond"
     for text in render_bridge_ports(device).values():
         for line in text.splitlines():
             head, equals, value = line.partition(" = ")
             *path_to, last = head.split(" ")
-            keys = map(str, numbers(last)) if path_to[-1] == "vlan" else (last,)
-            yield from (((*path_to, key), value if equals else THERE) for key in keys)
+            keys = map(str, expand_numbers(last)) if path_to[-1] == "vlan" else (last,)
+            yield from (((*path_to, key), value if equals else PRESENT_WITHOUT_VALUE) for key in keys)
 
 
-def _link_settings(draft: Draft, name: str, row: Any) -> _Said:
+def _link_settings(draft: Draft, name: str, row: Any) -> _PathsAndValues:
     path = ("interface", name)
     if row.description is not None:
         yield (*path, "description"), row.description
     for address in row.addresses:
         family = "ip" if draft.say.old else "ipv6" if ":" in address else "ipv4"
-        yield (*path, family, "address", address), THERE
+        yield (*path, family, "address", address), PRESENT_WITHOUT_VALUE
     if row.vrf:
         yield (*path, *(("ip", "vrf") if draft.say.old else ("vrf",))), row.vrf
     if row.mtu_bytes is not None and not isinstance(row.mtu_bytes, Unknown):

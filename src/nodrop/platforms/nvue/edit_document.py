@@ -4,43 +4,43 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 
-from nodrop.model.subject import natural
-from nodrop.platforms.nvue.edit_operations import THERE, Operation, Steps
-from nodrop.platforms.nvue.names import NUMBERED, keys
+from nodrop.model.subject import natural_sort_key
+from nodrop.platforms.nvue.edit_operations import PRESENT_WITHOUT_VALUE, MultiKeyPath, Operation
+from nodrop.platforms.nvue.names import PARENTS_OF_NUMBER_KEYS, expand_key
 from nodrop.platforms.nvue.naming import nvue_port
-from nodrop.platforms.nvue.spelling import numbers, port_key
-from nodrop.platforms.nvue.stages import quoted, yaml_key
-from nodrop.platforms.nvue.tree import without_prompts
-from nodrop.syntax.places import BOM
-from nodrop.syntax.yaml_edit import Entry, Node, compose, copy_of, write
-from nodrop.units import whole_number
+from nodrop.platforms.nvue.spelling import format_numbers, format_port_key
+from nodrop.platforms.nvue.stages import quote_yaml, quote_yaml_key
+from nodrop.platforms.nvue.tree import comment_out_prompts
+from nodrop.syntax.places import BYTE_ORDER_MARK
+from nodrop.syntax.yaml_edit import Entry, Node, compose_yaml, copy_node, write_yaml
+from nodrop.units import parse_whole_number
 
 
-def spelt_key(parent: str, singles: Iterable[str]) -> str:
+def join_single_keys(parent: str, singles: Iterable[str]) -> str:
     """Spell single keys below `parent` as one."""
     names = tuple(singles)
     if len(names) == 1:
         return names[0]
-    if parent in NUMBERED:
-        indexes = [number for name in names if (number := whole_number(name)) is not None]
+    if parent in PARENTS_OF_NUMBER_KEYS:
+        indexes = [number for name in names if (number := parse_whole_number(name)) is not None]
         if len(indexes) == len(names):
-            return numbers(indexes)
+            return format_numbers(indexes)
     if all(nvue_port(name) for name in names):
-        return port_key(names)
+        return format_port_key(names)
     return ",".join(names)
 
 
-_FREE = frozenset({"description", "hostname", "system-contact", "system-location"})
+_FREE_TEXT_KEYS = frozenset({"description", "hostname", "system-contact", "system-location"})
 """Settings whose value is any text; those of all others are words and numbers, of which YAML has its own idea."""
-_WORD = re.compile(r"on|off|[0-9]+(?:\.[0-9]+)?[GMT]?")
+_UNQUOTED_VALUE_PATTERN = re.compile(r"on|off|[0-9]+(?:\.[0-9]+)?[GMT]?")
 
 
-def leaf(setting: str, value: str) -> Node:
+def leaf_node(setting: str, value: str) -> Node:
     """Return the value of a setting, written as exports do; THERE is an empty mapping."""
-    if value == THERE:
+    if value == PRESENT_WITHOUT_VALUE:
         return Node(entries=[])
-    plain = setting not in _FREE and _WORD.fullmatch(value)
-    return Node(text=value, raw=value if plain else quoted(value))
+    plain = setting not in _FREE_TEXT_KEYS and _UNQUOTED_VALUE_PATTERN.fullmatch(value)
+    return Node(text=value, raw=value if plain else quote_yaml(value))
 
 
 class YamlDocument:
@@ -48,9 +48,9 @@ class YamlDocument:
 
     def __init__(self, text: str) -> None:
         """Return the root of a text that the reader has accepted."""
-        self._text = text.removeprefix(BOM)
-        self._bom = BOM if text.startswith(BOM) else ""
-        self._root = compose(without_prompts(self._text))
+        self._text = text.removeprefix(BYTE_ORDER_MARK)
+        self._bom = BYTE_ORDER_MARK if text.startswith(BYTE_ORDER_MARK) else ""
+        self._root = compose_yaml(comment_out_prompts(self._text))
         self._is_json = self._text.lstrip().startswith(("[", "{"))
         nodes = self._root.items or [self._root]
         entries = [entry for node in nodes for entry in node.entries or () if entry.key == "set"]
@@ -61,13 +61,13 @@ class YamlDocument:
     def text(self) -> str:
         """Return the current text, without entries that changes have left empty."""
         for node, entry in self._emptied:
-            if not _entries(entry.value) and entry in _entries(node):
-                _entries(node).remove(entry)
+            if not _entries_of_node(entry.value) and entry in _entries_of_node(node):
+                _entries_of_node(node).remove(entry)
         self._emptied.clear()
         if self._is_json:
             _encode_texts_as_json(self._root)
-        spell = (json.dumps, json.dumps) if self._is_json else (yaml_key, quoted)
-        return self._bom + write(self._text, self._root, *spell)
+        spell = (json.dumps, json.dumps) if self._is_json else (quote_yaml_key, quote_yaml)
+        return self._bom + write_yaml(self._text, self._root, *spell)
 
     def make(self, operation: Operation) -> None:
         """Make a change where the document has the setting; raise ValueError where there is no place for it."""
@@ -84,12 +84,12 @@ class YamlDocument:
         """Write changes behind all existing settings; raise ValueError where the document is no list."""
         if not self._root.items or self._is_json:
             raise ValueError("the file says it in a way that one change cannot reach")
-        self._root.items += patch(operations)
+        self._root.items += patch_nodes(operations)
 
 
 def _encode_texts_as_json(node: Node) -> None:
     """Write the new texts in JSON form."""
-    for entry in _entries(node):
+    for entry in _entries_of_node(node):
         value = entry.value
         if value.text is not None and (value.start is None or value.text != value.stood[0]):
             is_number = value.text.isascii() and value.text.isdecimal()
@@ -99,7 +99,7 @@ def _encode_texts_as_json(node: Node) -> None:
         _encode_texts_as_json(item)
 
 
-def patch(operations: Sequence[Operation]) -> list[Node]:
+def patch_nodes(operations: Sequence[Operation]) -> list[Node]:
     """Return operations as `nv config patch` takes them: first unset, then set."""
     nodes: list[Node] = []
     for verb, own_operations in (
@@ -110,14 +110,14 @@ def patch(operations: Sequence[Operation]) -> list[Node]:
         for operation in own_operations:
             inside, parent = top, ""
             for step in operation.steps:
-                key = spelt_key(parent, step)
-                below = next((entry for entry in _entries(inside) if entry.key == key), None)
+                key = join_single_keys(parent, step)
+                below = next((entry for entry in _entries_of_node(inside) if entry.key == key), None)
                 if below is None:
                     below = Entry(key, Node(entries=[]))
-                    _entries(inside).append(below)
+                    _entries_of_node(inside).append(below)
                 inside, parent = below.value, step[0]
             assert below is not None
-            below.value = leaf(parent, operation.value or THERE)
+            below.value = leaf_node(parent, operation.value or PRESENT_WITHOUT_VALUE)
         if top.entries:
             nodes.append(Node(entries=[Entry(verb, top)]))
     return nodes
@@ -125,11 +125,11 @@ def patch(operations: Sequence[Operation]) -> list[Node]:
 
 def _find_matching_keys(parent: str, entry: Entry, step: Sequence[str]) -> list[str]:
     """Return those of some single keys that an entry stands for."""
-    stands_for = keys(parent, entry.key)
+    stands_for = expand_key(parent, entry.key)
     return [single for single in step if single in stands_for]
 
 
-def _matching_depth(node: Node, parent: str, steps: Steps) -> int:
+def _matching_depth(node: Node, parent: str, steps: MultiKeyPath) -> int:
     """Return how far a node leads down a path."""
     if not steps:
         return 0
@@ -139,7 +139,7 @@ def _matching_depth(node: Node, parent: str, steps: Steps) -> int:
     return max((1 + _matching_depth(entry.value, steps[0][0], steps[1:]) for entry in entries), default=0)
 
 
-def _put_value(node: Node, parent: str, steps: Steps, value: str) -> None:
+def _put_value(node: Node, parent: str, steps: MultiKeyPath, value: str) -> None:
     """Set the value at a path below a mapping."""
     assert node.entries is not None
     step, remaining_steps = steps[0], steps[1:]
@@ -148,7 +148,9 @@ def _put_value(node: Node, parent: str, steps: Steps, value: str) -> None:
     for single in step:
         fitting = [at for at, entry in enumerate(node.entries) if _find_matching_keys(parent, entry, (single,))]
         if fitting:
-            best = max(fitting, key=lambda at: (_matching_depth(_entries(node)[at].value, single, remaining_steps), at))
+            best = max(
+                fitting, key=lambda at: (_matching_depth(_entries_of_node(node)[at].value, single, remaining_steps), at)
+            )
             chosen.setdefault(best, []).append(single)
         else:
             new.append(single)
@@ -161,10 +163,10 @@ def _put_value(node: Node, parent: str, steps: Steps, value: str) -> None:
         _put_value(own_entry.value, step[0], remaining_steps, value)
     if new:
         path = (step, *remaining_steps)
-        inside = leaf(path[-1][0], value)
+        inside = leaf_node(path[-1][0], value)
         for at in range(len(path) - 1, 0, -1):
-            inside = Node(entries=[Entry(spelt_key(path[at - 1][0], path[at]), inside)])
-        _insert_entry(node, Entry(spelt_key(parent, new), inside), is_sorted=parent != "address")
+            inside = Node(entries=[Entry(join_single_keys(path[at - 1][0], path[at]), inside)])
+        _insert_entry(node, Entry(join_single_keys(parent, new), inside), is_sorted=parent != "address")
 
 
 def _as_mapping(node: Node) -> Node:
@@ -174,41 +176,41 @@ def _as_mapping(node: Node) -> Node:
     return Node(entries=[] if node.text is None else [Entry(node.text, Node(entries=[]))])
 
 
-def _entries(node: Node) -> list[Entry]:
+def _entries_of_node(node: Node) -> list[Entry]:
     return [] if node.entries is None else node.entries
 
 
 def _set_leaf_value(entry: Entry, setting: str, value: str) -> None:
     """Give a leaf its value in the form of its existing value."""
     node = entry.value
-    if value == THERE:
+    if value == PRESENT_WITHOUT_VALUE:
         return
     if node.entries:
         if [child.key for child in node.entries] != [value]:
             node.entries = [Entry(value, Node(entries=[]))]
     elif node.entries is not None:
-        entry.value = leaf(setting, value)
+        entry.value = leaf_node(setting, value)
     elif node.text != value:
-        node.text, node.raw = value, leaf(setting, value).raw
+        node.text, node.raw = value, leaf_node(setting, value).raw
 
 
 def _insert_entry(node: Node, entry: Entry, *, is_sorted: bool = True) -> None:
     """Put a new entry where its key belongs, if the others are sorted; else behind them."""
-    other_entries = _entries(node)
-    order = [natural(sibling.key) for sibling in other_entries]
+    other_entries = _entries_of_node(node)
+    order = [natural_sort_key(sibling.key) for sibling in other_entries]
     at = len(other_entries)
     if is_sorted and order == sorted(order):
-        at = sum(sort_key <= natural(entry.key) for sort_key in order)
+        at = sum(sort_key <= natural_sort_key(entry.key) for sort_key in order)
     other_entries.insert(at, entry)
 
 
-def _drop_path(node: Node, parent: str, steps: Steps, emptied: list[tuple[Node, Entry]]) -> None:
+def _drop_path(node: Node, parent: str, steps: MultiKeyPath, emptied: list[tuple[Node, Entry]]) -> None:
     """Remove the node at a path below a mapping, and remember entries that may be empty then, except interfaces.
 
     A value may still be put there; then the line, and its owner's text behind it, stays.
     """
     step, remaining_steps = steps[0], steps[1:]
-    for entry in list(_entries(node)):
+    for entry in list(_entries_of_node(node)):
         singles = _find_matching_keys(parent, entry, step)
         if not singles or _matching_depth(entry.value, step[0], remaining_steps) < len(remaining_steps):
             continue
@@ -221,20 +223,20 @@ def _drop_path(node: Node, parent: str, steps: Steps, emptied: list[tuple[Node, 
             own_entry.value.entries.clear()
             emptied.append((node, own_entry))
         else:
-            _entries(node).remove(own_entry)
+            _entries_of_node(node).remove(own_entry)
 
 
 def _split_entry(node: Node, parent: str, entry: Entry, singles: Sequence[str]) -> Entry:
     """Return an entry for some of the keys of an entry, taken out of it with all its settings."""
-    other_keys = [key for key in keys(parent, entry.key) if key not in singles]
+    other_keys = [key for key in expand_key(parent, entry.key) if key not in singles]
     if not other_keys:
         return entry
-    entries = _entries(node)
-    own_entry = _merge_into_other_entry(entries, spelt_key(parent, singles), entry)
+    entries = _entries_of_node(node)
+    own_entry = _merge_into_other_entry(entries, join_single_keys(parent, singles), entry)
     if own_entry is None:
-        own_entry = Entry(spelt_key(parent, singles), copy_of(entry.value))
+        own_entry = Entry(join_single_keys(parent, singles), copy_node(entry.value))
         entries.insert(entries.index(entry) + 1, own_entry)
-    remainder = spelt_key(parent, other_keys)
+    remainder = join_single_keys(parent, other_keys)
     if _merge_into_other_entry(entries, remainder, entry) is None:
         entry.key = remainder
     else:
@@ -256,12 +258,12 @@ def _merge_node(entry: Entry, node: Node, *, over: bool) -> None:
     """Lay the settings of several keys over those of a single key, or under them."""
     if node.entries is None:
         if over:
-            entry.value = copy_of(node)
+            entry.value = copy_node(node)
         return
     entry.value = _as_mapping(entry.value)
     for child in node.entries:
-        far_entry = next((candidate for candidate in _entries(entry.value) if candidate.key == child.key), None)
+        far_entry = next((candidate for candidate in _entries_of_node(entry.value) if candidate.key == child.key), None)
         if far_entry is None:
-            _insert_entry(entry.value, Entry(child.key, copy_of(child.value)))
+            _insert_entry(entry.value, Entry(child.key, copy_node(child.value)))
         else:
             _merge_node(far_entry, child.value, over=over)

@@ -2,17 +2,17 @@
 
 from collections.abc import Iterator, Mapping
 
-from nodrop.platforms.frr.words import is_address
-from nodrop.platforms.nvue.edit_draft import has
-from nodrop.platforms.nvue.names import names
+from nodrop.platforms.frr.words import is_neighbor_address
+from nodrop.platforms.nvue.edit_draft import has_path
+from nodrop.platforms.nvue.names import expand_names
 from nodrop.platforms.nvue.read_values import View
 from nodrop.platforms.nvue.tree import Path
 
-_OF_PROCESS = 4
+_PROCESS_PATH_LENGTH = 4
 """The length of `vrf default router bgp`."""
 
 
-def at_groups(root_view: View, settings: Mapping[Path, str | None]) -> Iterator[tuple[Path, str | None]]:
+def add_peer_group_settings(root_view: View, settings: Mapping[Path, str | None]) -> Iterator[tuple[Path, str | None]]:
     """Yield settings with their values, those of groups included; None takes one away.
 
     What changes for all sessions of a group alike changes at the group. A value of one session overrides that of its
@@ -20,21 +20,21 @@ def at_groups(root_view: View, settings: Mapping[Path, str | None]) -> Iterator[
     """
     of_groups: dict[tuple[Path, str, Path], dict[str, str | None]] = {}
     for path, value in settings.items():
-        process, remaining_paths = path[:_OF_PROCESS], path[_OF_PROCESS + 2 :]
-        group = _group(root_view, path) if remaining_paths else None
+        process, remaining_paths = path[:_PROCESS_PATH_LENGTH], path[_PROCESS_PATH_LENGTH + 2 :]
+        group = _peer_group_of_path(root_view, path) if remaining_paths else None
         if (
             group is None
-            or has(root_view.node, path)
-            or not has(root_view.node, (*process, "peer-group", group, *remaining_paths))
+            or has_path(root_view.node, path)
+            or not has_path(root_view.node, (*process, "peer-group", group, *remaining_paths))
         ):
             yield path, value
         else:
-            of_groups.setdefault((process, group, remaining_paths), {})[path[_OF_PROCESS + 1]] = value
+            of_groups.setdefault((process, group, remaining_paths), {})[path[_PROCESS_PATH_LENGTH + 1]] = value
     for (process, group, remaining_paths), values in of_groups.items():
         members = [
             key
             for key in _group_members(root_view, process, group)
-            if not has(root_view.node, (*process, "neighbor", key, *remaining_paths))
+            if not has_path(root_view.node, (*process, "neighbor", key, *remaining_paths))
         ]
         stated = (*process, "peer-group", group, *remaining_paths)
         if len(values) == len(members) and len(set(values.values())) == 1:
@@ -49,12 +49,16 @@ def at_groups(root_view: View, settings: Mapping[Path, str | None]) -> Iterator[
         )
 
 
-def _group(root_view: View, path: Path) -> str | None:
+def _peer_group_of_path(root_view: View, path: Path) -> str | None:
     """Return the peer group of the session that a path is in."""
-    if path[_OF_PROCESS : _OF_PROCESS + 1] != ("neighbor",):
+    if path[_PROCESS_PATH_LENGTH : _PROCESS_PATH_LENGTH + 1] != ("neighbor",):
         return None
     return next(
-        (group for key, group in _sessions_with_groups(root_view, path[:_OF_PROCESS]) if key == path[_OF_PROCESS + 1]),
+        (
+            group
+            for key, group in _sessions_with_groups(root_view, path[:_PROCESS_PATH_LENGTH])
+            if key == path[_PROCESS_PATH_LENGTH + 1]
+        ),
         None,
     )
 
@@ -66,5 +70,5 @@ def _group_members(top: View, process: Path, group: str) -> list[str]:
 def _sessions_with_groups(top: View, process: Path) -> Iterator[tuple[str, str | None]]:
     """Yield (session, its peer group) of a process."""
     for spelt, node in top.below(*process, "neighbor").items():
-        for key in names(spelt) if not is_address(spelt) else (spelt,):
+        for key in expand_names(spelt) if not is_neighbor_address(spelt) else (spelt,):
             yield key, node.text("peer-group")

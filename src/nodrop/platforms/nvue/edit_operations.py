@@ -4,12 +4,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 
-from nodrop.platforms.nvue.names import NAMED, NUMBERED
+from nodrop.platforms.nvue.names import PARENTS_OF_INTERFACE_KEYS, PARENTS_OF_NUMBER_KEYS
 from nodrop.platforms.nvue.tree import Path
 
-Steps = tuple[tuple[str, ...], ...]
+MultiKeyPath = tuple[tuple[str, ...], ...]
 """A path with several single keys at each step."""
-THERE = ""
+PRESENT_WITHOUT_VALUE = ""
 """The value of a setting that is there and no more."""
 
 
@@ -17,7 +17,7 @@ THERE = ""
 class Operation:
     """A value for all paths of some steps; None takes them away."""
 
-    steps: Steps
+    steps: MultiKeyPath
     value: str | None
 
     @property
@@ -26,14 +26,16 @@ class Operation:
         return product(*self.steps)
 
 
-def operations(values: Mapping[Path, str] | Mapping[Path, None] | Iterable[tuple[Path, str | None]]) -> list[Operation]:
+def combine_operations(
+    values: Mapping[Path, str] | Mapping[Path, None] | Iterable[tuple[Path, str | None]],
+) -> list[Operation]:
     """Return settings as operations: interfaces, and numbers, with the same setting together."""
     pairs = values.items() if isinstance(values, Mapping) else values
-    items: list[tuple[Steps, str | None]] = [(tuple((step,) for step in path), value) for path, value in pairs]
+    items: list[tuple[MultiKeyPath, str | None]] = [(tuple((step,) for step in path), value) for path, value in pairs]
     for place in range(max((len(steps) for steps, _ in items), default=0) - 1, 0, -1):
-        keys_by_setting: dict[tuple[Steps, Steps | None, str | None], list[str]] = {}
+        keys_by_setting: dict[tuple[MultiKeyPath, MultiKeyPath | None, str | None], list[str]] = {}
         for steps, value in items:
-            if place < len(steps) and steps[place - 1][0] in NAMED | NUMBERED:
+            if place < len(steps) and steps[place - 1][0] in PARENTS_OF_INTERFACE_KEYS | PARENTS_OF_NUMBER_KEYS:
                 keys_by_setting.setdefault((steps[:place], steps[place + 1 :], value), []).extend(steps[place])
             else:
                 keys_by_setting[steps, None, value] = []

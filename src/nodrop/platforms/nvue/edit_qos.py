@@ -12,15 +12,21 @@ from typing import Any
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.qos import PfcWatchdog, QosProfile
 from nodrop.model.states import UnknownFact, require_fact
-from nodrop.platforms.kit.editing import same
-from nodrop.platforms.nvue.conditions import WATCHDOG, statements
+from nodrop.platforms.kit.editing import is_equal
+from nodrop.platforms.nvue.conditions import WATCHDOG_PATH, condition_settings
 from nodrop.platforms.nvue.edit_draft import Draft
-from nodrop.platforms.nvue.edit_operations import THERE
-from nodrop.platforms.nvue.profiles import Leaves, leaves
-from nodrop.platforms.nvue.read_macro import POLLING_MS
-from nodrop.platforms.nvue.read_qos import SMALL, QosReader
-from nodrop.platforms.nvue.spelling import GLOBAL, IMPLIED, KINDS, PortQos, split_port_qos
-from nodrop.platforms.nvue.writer import alpha, small_percent
+from nodrop.platforms.nvue.edit_operations import PRESENT_WITHOUT_VALUE
+from nodrop.platforms.nvue.profiles import ValueByPath, settings_of_profile
+from nodrop.platforms.nvue.read_macro import DEFAULT_POLLING_MS
+from nodrop.platforms.nvue.read_qos import SMALL_PACKETS_KEY, QosReader
+from nodrop.platforms.nvue.spelling import (
+    GLOBAL_PROFILE,
+    KINDS_WITH_GLOBAL_DEFAULTS,
+    PROFILE_KINDS,
+    PortQos,
+    split_port_qos,
+)
+from nodrop.platforms.nvue.writer import lossless_alpha, small_packet_percent
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,7 +39,7 @@ class _Use:
     new: Any
 
 
-class _Kept:
+class _KeptBehavior:
     """Behavior of a port that stays as it is, though not all of it is known."""
 
 
@@ -45,37 +51,37 @@ def change_qos(draft: Draft, old_device: Device, new_device: Device) -> None:
     pairs = list(zip(old_device.interfaces, new_device.interfaces, strict=True))
     before, after = _profiles_by_port(pairs)
     reader = QosReader(draft.config)
-    for number, kind in enumerate(KINDS):
+    for number, kind in enumerate(PROFILE_KINDS):
         uses = [
             _Use(
                 a.name,
-                _profile_of(draft, a.name, kind),
+                _profile_of_port(draft, a.name, kind),
                 before[a.name][number],
                 after[a.name][number],
             )
             for a, _ in pairs
         ]
-        if any(not same(use.old, use.new) for use in uses):
+        if any(not is_equal(use.old, use.new) for use in uses):
             _assign_profiles(draft, kind, uses)
     for a, b in pairs:
-        if not same(a.qos, b.qos):
-            _port(draft, a, b)
-    _classes(draft, pairs)
+        if not is_equal(a.qos, b.qos):
+            _change_port(draft, a, b)
+    _change_traffic_classes(draft, pairs)
     _edit_watchdog(draft, old_device, new_device)
-    _pools(draft, old_device, new_device, macro=reader.roce is not None)
-    if not same(old_device.dynamic_buffers, new_device.dynamic_buffers):
-        path = ("qos", "advance-buffer-config", GLOBAL, "ingress-lossless-buffer", "shared-alpha")
-        if alpha(old_device) != alpha(new_device):
-            draft.put(*path, to=alpha(new_device))
-        if (percent := small_percent(new_device)) != small_percent(old_device):
-            for name in dict.fromkeys((GLOBAL, *draft.top.below("qos", "pfc").node)):
-                draft.put("qos", "pfc", name, SMALL, to=percent)
+    _change_pools(draft, old_device, new_device, macro=reader.roce is not None)
+    if not is_equal(old_device.dynamic_buffers, new_device.dynamic_buffers):
+        path = ("qos", "advance-buffer-config", GLOBAL_PROFILE, "ingress-lossless-buffer", "shared-alpha")
+        if lossless_alpha(old_device) != lossless_alpha(new_device):
+            draft.put(*path, to=lossless_alpha(new_device))
+        if (percent := small_packet_percent(new_device)) != small_packet_percent(old_device):
+            for name in dict.fromkeys((GLOBAL_PROFILE, *draft.top.below("qos", "pfc").node)):
+                draft.put("qos", "pfc", name, SMALL_PACKETS_KEY, to=percent)
 
 
-def _profile_of(draft: Draft, port: str, object_kind: str) -> str:
+def _profile_of_port(draft: Draft, port: str, object_kind: str) -> str:
     """Return the profile that holds for a port."""
     name = draft.ports.view(port).below("qos", object_kind).text("profile")
-    return name if name and draft.top.below("qos", object_kind).has(name) else GLOBAL
+    return name if name and draft.top.below("qos", object_kind).has(name) else GLOBAL_PROFILE
 
 
 def _profiles_by_port(pairs: Iterable[tuple[Interface, Interface]]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -84,14 +90,18 @@ def _profiles_by_port(pairs: Iterable[tuple[Interface, Interface]]) -> tuple[dic
     unknown: dict[tuple[int, object, object], tuple[Any, ...]] = {}
     sides: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
     for a, b in pairs:
-        keeps = same(a.qos, b.qos) and same(a.cable_length_m, b.cable_length_m) and same(a.link_pause, b.link_pause)
+        keeps = (
+            is_equal(a.qos, b.qos)
+            and is_equal(a.cable_length_m, b.cable_length_m)
+            and is_equal(a.link_pause, b.link_pause)
+        )
         for port, side in zip((a, a) if keeps else (a, b), sides, strict=True):
             key = id(port.qos), id(port.cable_length_m), id(port.link_pause)
             if key not in profiles_by_key and key not in unknown:
                 try:
                     profiles_by_key[key] = split_port_qos(port).profiles
                 except (UnknownFact, AssertionError):
-                    unknown[key] = (_Kept(),) * len(KINDS)
+                    unknown[key] = (_KeptBehavior(),) * len(PROFILE_KINDS)
             if key in unknown and not keeps:
                 raise UnknownFact("not all that the port does is known, and a profile says all of it")
             side[port.name] = profiles_by_key.get(key) or unknown[key]
@@ -107,14 +117,16 @@ def _assign_profiles(draft: Draft, kind: str, uses: list[_Use]) -> None:
     values: dict[str, Any] = {name: users[0].old for name, users in by_name.items()}
     remaining_uses: list[_Use] = []
     for name, users in by_name.items():
-        moving = [use for use in users if not same(use.old, use.new)]
+        moving = [use for use in users if not is_equal(use.old, use.new)]
         targets = Counter(use.new for use in moving if use.new is not None)
-        if len(moving) < len(users) or not (name in stated or (name == GLOBAL and kind in IMPLIED)):
+        if len(moving) < len(users) or not (
+            name in stated or (name == GLOBAL_PROFILE and kind in KINDS_WITH_GLOBAL_DEFAULTS)
+        ):
             remaining_uses += moving
             continue
         if not targets:
-            if name == GLOBAL:
-                draft.unset("qos", kind, GLOBAL)
+            if name == GLOBAL_PROFILE:
+                draft.unset("qos", kind, GLOBAL_PROFILE)
                 values[name] = None
             else:
                 remaining_uses += moving
@@ -122,25 +134,25 @@ def _assign_profiles(draft: Draft, kind: str, uses: list[_Use]) -> None:
         chosen = max(targets, key=lambda value: targets[value])
         _edit_profile(draft, kind, name, values[name], chosen)
         values[name] = chosen
-        remaining_uses += [use for use in moving if not same(use.new, chosen)]
-    if GLOBAL not in values and GLOBAL not in stated and kind not in IMPLIED:
-        values[GLOBAL] = None
+        remaining_uses += [use for use in moving if not is_equal(use.new, chosen)]
+    if GLOBAL_PROFILE not in values and GLOBAL_PROFILE not in stated and kind not in KINDS_WITH_GLOBAL_DEFAULTS:
+        values[GLOBAL_PROFILE] = None
     for use in remaining_uses:
-        name = next((name for name, value in values.items() if same(value, use.new)), "")
+        name = next((name for name, value in values.items() if is_equal(value, use.new)), "")
         if not name:
-            base = use.name if use.name != GLOBAL else _name(kind, use.new)
-            own = _unbound_equal(draft, kind, use.new, set(stated) - values.keys())
+            base = use.name if use.name != GLOBAL_PROFILE else _new_profile_name(kind, use.new)
+            own = _find_unbound_equal_profile(draft, kind, use.new, set(stated) - values.keys())
             name = own or _find_free_name(base, {*stated, *values})
             if not own:
                 _edit_profile(draft, kind, name, None, use.new)
             values[name] = use.new
         binding = ("interface", use.port, "qos", kind, "profile")
-        draft.put(*binding, to=None if name == GLOBAL else name)
+        draft.put(*binding, to=None if name == GLOBAL_PROFILE else name)
 
 
-def _unbound_equal(draft: Draft, kind: str, value: object, names: Iterable[str]) -> str:
+def _find_unbound_equal_profile(draft: Draft, kind: str, value: object, names: Iterable[str]) -> str:
     """Return the first profile of the file that says just what a value does and no port is bound to; "" if none."""
-    wanted = dict(leaves(kind, value))
+    wanted = dict(settings_of_profile(kind, value))
     for name in sorted(names):
         view = draft.top.below("qos", kind, name)
         if wanted and _stated_leaves(view.node) == wanted:
@@ -148,10 +160,10 @@ def _unbound_equal(draft: Draft, kind: str, value: object, names: Iterable[str])
     return ""
 
 
-def _stated_leaves(node: object, path: tuple[str, ...] = ()) -> Leaves:
+def _stated_leaves(node: object, path: tuple[str, ...] = ()) -> ValueByPath:
     """Return the settings that a profile of a file states, by path, as `leaves` has them."""
     if not isinstance(node, Mapping) or not node:
-        return {path: THERE if isinstance(node, Mapping) else str(node)}
+        return {path: PRESENT_WITHOUT_VALUE if isinstance(node, Mapping) else str(node)}
     return {
         below: value for key, child in node.items() for below, value in _stated_leaves(child, (*path, str(key))).items()
     }
@@ -165,7 +177,7 @@ def _find_free_name(base_name: str, taken: Iterable[str]) -> str:
     return name
 
 
-def _name(object_kind: str, value: Any) -> str:
+def _new_profile_name(object_kind: str, value: Any) -> str:
     """Return the name of a profile that is no copy."""
     if object_kind == "mapping":
         return f"trust-{value.trust}"
@@ -183,12 +195,12 @@ def _name(object_kind: str, value: Any) -> str:
 
 def _edit_profile(draft: Draft, kind: str, name: str, old: object, new: object) -> None:
     """Set a profile to the new value instead of the old; everything else in it stays as it is."""
-    nothing: Leaves = {}
-    before = nothing if old is None or isinstance(old, _Kept) else dict(leaves(kind, old))
-    after = dict(leaves(kind, new))
+    nothing: ValueByPath = {}
+    before = nothing if old is None or isinstance(old, _KeptBehavior) else dict(settings_of_profile(kind, old))
+    after = dict(settings_of_profile(kind, new))
     marked = {path[:2] for path in after}
     for path in [path for path in before if path not in after]:
-        if kind == "congestion-control" and name == GLOBAL and path[:2] not in marked:
+        if kind == "congestion-control" and name == GLOBAL_PROFILE and path[:2] not in marked:
             if path[2] in ("ecn", "red"):
                 draft.set("qos", kind, name, *path, to="disable")
         elif kind != "pfc" or path[0] != "cable-length":
@@ -200,7 +212,7 @@ def _edit_profile(draft: Draft, kind: str, name: str, old: object, new: object) 
         draft.set("qos", kind, name)
 
 
-def _port(draft: Draft, left_port: Interface, right_port: Interface) -> None:
+def _change_port(draft: Draft, left_port: Interface, right_port: Interface) -> None:
     """Let a port be watched or not, and other queues of it be trimmed."""
     if not isinstance(left_port.qos, QosProfile) or not isinstance(right_port.qos, QosProfile):
         return
@@ -227,22 +239,24 @@ def _trimmed_queues(port: Interface) -> set[int]:
     return set(port_qos.trimmed)
 
 
-def _classes(draft: Draft, pairs: Iterable[tuple[Interface, Interface]]) -> None:
+def _change_traffic_classes(draft: Draft, pairs: Iterable[tuple[Interface, Interface]]) -> None:
     """Let switch priorities have other traffic classes: for all ports, as there is one profile of it."""
     for a, b in pairs:
-        if not isinstance(a.qos, QosProfile) or not isinstance(b.qos, QosProfile) or same(a.qos, b.qos):
+        if not isinstance(a.qos, QosProfile) or not isinstance(b.qos, QosProfile) or is_equal(a.qos, b.qos):
             continue
         before, after = require_fact(a.qos.tc_to_queue), require_fact(b.qos.tc_to_queue)
         for priority in range(8):
             was, new_class = (None if queue_map is None else queue_map[priority] for queue_map in (before, after))
             if was != new_class and new_class is not None:
-                path = ("qos", "egress-queue-mapping", GLOBAL, "switch-priority", str(priority))
+                path = ("qos", "egress-queue-mapping", GLOBAL_PROFILE, "switch-priority", str(priority))
                 draft.set(*path, "traffic-class", to=new_class)
 
 
 def _edit_watchdog(draft: Draft, old: Device, new: Device) -> None:
-    polling = [POLLING_MS if (ms := require_fact(device.watchdog_polling_ms)) is None else ms for device in (old, new)]
-    if not same(old.watchdog_polling_ms, new.watchdog_polling_ms) and new.watchdog_polling_ms is not None:
+    polling = [
+        DEFAULT_POLLING_MS if (ms := require_fact(device.watchdog_polling_ms)) is None else ms for device in (old, new)
+    ]
+    if not is_equal(old.watchdog_polling_ms, new.watchdog_polling_ms) and new.watchdog_polling_ms is not None:
         draft.set("qos", "pfc-watchdog", "polling-interval", to=polling[1])
     for attribute, setting in (("detection_ms", "robustness"), ("restoration_ms", "recovery-interval")):
         before, after = (
@@ -255,13 +269,15 @@ def _edit_watchdog(draft: Draft, old: Device, new: Device) -> None:
         pollings = moved[0] and moved[0] // polling[1]
         if pollings != draft.top.below("qos", "pfc-watchdog").integer(setting, 1, 1000):
             draft.put("qos", "pfc-watchdog", setting, to=pollings)
-    if not same(old.watchdog_conditions, new.watchdog_conditions):
-        old_statements, new_statements = (statements(require_fact(device.watchdog_conditions)) for device in (old, new))
+    if not is_equal(old.watchdog_conditions, new.watchdog_conditions):
+        old_statements, new_statements = (
+            condition_settings(require_fact(device.watchdog_conditions)) for device in (old, new)
+        )
         for path in [path for path in old_statements if path not in new_statements]:
-            draft.unset(*WATCHDOG, *path)
+            draft.unset(*WATCHDOG_PATH, *path)
         for path, value in new_statements.items():
             if old_statements.get(path) != value:
-                draft.set(*WATCHDOG, *path, to=value)
+                draft.set(*WATCHDOG_PATH, *path, to=value)
 
 
 def _port_watchdogs(device: Device) -> Iterator[PfcWatchdog]:
@@ -271,8 +287,8 @@ def _port_watchdogs(device: Device) -> Iterator[PfcWatchdog]:
             yield require_fact(watchdog)
 
 
-def _pools(draft: Draft, old_device: Device, new_device: Device, *, macro: bool) -> None:
-    if same(old_device.buffer_pools, new_device.buffer_pools):
+def _change_pools(draft: Draft, old_device: Device, new_device: Device, *, macro: bool) -> None:
+    if is_equal(old_device.buffer_pools, new_device.buffer_pools):
         return
     before, after = (
         {row.name: row.percentage for row in require_fact(device.buffer_pools)} for device in (old_device, new_device)

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from nodrop.platforms.nvue.edit_operations import operations
-from nodrop.platforms.nvue.edit_script import command
-from nodrop.platforms.nvue.names import keys
-from nodrop.platforms.nvue.schema import Node, Words, below, schema
+from nodrop.platforms.nvue.edit_operations import combine_operations
+from nodrop.platforms.nvue.edit_script import format_command
+from nodrop.platforms.nvue.names import expand_key
+from nodrop.platforms.nvue.schema import PathWords, SchemaNode, node_below, schema_root
 from nodrop.platforms.nvue.tree import Path
 from nodrop.syntax import nvset
 
@@ -37,7 +37,9 @@ def raise_removals(root: object, gone: Iterable[Path], wanted: Iterable[Path] = 
 
 def raise_commands(root: object, lines: Sequence[str]) -> tuple[str, ...]:
     """Return commands with their removals raised to the objects that nothing is left of, those first."""
-    parsed = nvset.parse("".join(f"{line}\n" for line in lines if line.startswith(("nv set ", "nv unset ")))).commands
+    parsed = nvset.parse_nv_commands(
+        "".join(f"{line}\n" for line in lines if line.startswith(("nv set ", "nv unset ")))
+    ).commands
     removed = [path for each in parsed if each.verb == "unset" for path in _single_paths(each.words)]
     if not removed or len(removed) > _MAX_PATHS:
         return tuple(lines)
@@ -46,23 +48,23 @@ def raise_commands(root: object, lines: Sequence[str]) -> tuple[str, ...]:
     if raised.keys() == set(removed):
         return tuple(lines)
     others = [line for line in lines if not line.startswith("nv unset ")]
-    return (*map(command, operations(raised)), *others)
+    return (*map(format_command, combine_operations(raised)), *others)
 
 
 def _single_paths(words: Sequence[str], above: Path = ()) -> Iterator[Path]:
     if not words:
         yield above
         return
-    for key in keys(above[-1] if above else "", words[0]):
+    for key in expand_key(above[-1] if above else "", words[0]):
         yield from _single_paths(words[1:], (*above, key))
 
 
 def _has_owners_name_by_owner(path: Path) -> bool:
     """Whether a path leads to an object of the owner's name, or to one that the schema does not know."""
-    node: Node | None = schema()
+    node: SchemaNode | None = schema_root()
     for word in path:
-        node = below(node, word)
-    return node is None or (isinstance(node, Words) and node.pattern[-1].startswith("<"))
+        node = node_below(node, word)
+    return node is None or (isinstance(node, PathWords) and node.pattern[-1].startswith("<"))
 
 
 def _holds_only(root: object, path: Path, names: set[str]) -> bool:
@@ -74,7 +76,7 @@ def _holds_only(root: object, path: Path, names: set[str]) -> bool:
 def _names_in(node: object, parent: str) -> Iterator[str]:
     if isinstance(node, Mapping):
         for key in node:
-            yield from keys(parent, str(key))
+            yield from expand_key(parent, str(key))
     elif node is not None:
         yield str(node)
 
@@ -85,5 +87,5 @@ def _nodes(node: object, path: Path, parent: str = "") -> Iterator[object]:
         yield node
     elif isinstance(node, Mapping):
         for key, value in node.items():
-            if path[0] in keys(parent, str(key)):
+            if path[0] in expand_key(parent, str(key)):
                 yield from _nodes(value, path[1:], path[0])

@@ -7,23 +7,23 @@ from nodrop.model.fabric import Collector, Device, HashField, Interface, Loopbac
 from nodrop.model.overlays import Tunnel
 from nodrop.model.states import UNKNOWN, Unknown, known_rows, require_fact
 from nodrop.model.values import replace_fields
-from nodrop.platforms.kit.editing import same
+from nodrop.platforms.kit.editing import is_equal
 from nodrop.platforms.nvue import ageing, hashing
-from nodrop.platforms.nvue.adaptive_routing import BELOW, THRESHOLD
-from nodrop.platforms.nvue.bindings_switch import SWITCH
+from nodrop.platforms.nvue.adaptive_routing import ADAPTIVE_ROUTING_PATH, THRESHOLD_KEY
+from nodrop.platforms.nvue.bindings_switch import SWITCH_BINDINGS
 from nodrop.platforms.nvue.edit_access import change_access_lists
-from nodrop.platforms.nvue.edit_draft import Draft, has
-from nodrop.platforms.nvue.edit_groups import at_groups
-from nodrop.platforms.nvue.edit_operations import THERE
-from nodrop.platforms.nvue.read_overlays import DSCP_ACTIONS, VXLAN
-from nodrop.platforms.nvue.read_services import GNMI, OTLP, PACKET_TRIM, SNMP, server_nodes
-from nodrop.platforms.nvue.releases import knows
-from nodrop.platforms.nvue.spelling import FECS
+from nodrop.platforms.nvue.edit_draft import Draft, has_path
+from nodrop.platforms.nvue.edit_groups import add_peer_group_settings
+from nodrop.platforms.nvue.edit_operations import PRESENT_WITHOUT_VALUE
+from nodrop.platforms.nvue.read_overlays import DSCP_ACTIONS, VXLAN_PATH
+from nodrop.platforms.nvue.read_services import GNMI_PATH, OTLP_EXPORT_PATH, PACKET_TRIM_PATH, SNMP_PATHS, server_paths
+from nodrop.platforms.nvue.releases import has_feature
+from nodrop.platforms.nvue.spelling import NVUE_FEC_WORDS
 from nodrop.platforms.nvue.tree import Path
-from nodrop.platforms.nvue.write_routing import routing
+from nodrop.platforms.nvue.write_routing import routing_statements
 from nodrop.units import show_speed
 
-_ENTITIES = frozenset(
+_ENTITY_PARENT_KEYS = frozenset(
     {
         "as-path-list",
         "community-list",
@@ -43,8 +43,8 @@ _ENTITIES = frozenset(
 def change_rows(draft: Draft, old_device: Device, new_device: Device) -> None:
     """Bring ports, addresses, services and routing of `new` into a file with those of `old`."""
     for a, b in zip(old_device.interfaces, new_device.interfaces, strict=True):
-        if not same(a, b):
-            _port(draft, a, b)
+        if not is_equal(a, b):
+            _change_port(draft, a, b)
     _edit_management(draft, old_device.management, new_device.management)
     _edit_loopbacks(draft, old_device.loopbacks, new_device.loopbacks)
     for kind, before, after in (
@@ -58,7 +58,7 @@ def change_rows(draft: Draft, old_device: Device, new_device: Device) -> None:
         if _is_known_change(getattr(old_device, attribute), getattr(new_device, attribute)):
             _set_snmp_field(draft, word, getattr(new_device, attribute))
     if _is_known_change(old_device.mac_ageing_s, new_device.mac_ageing_s):
-        draft.put(*next(ageing.paths(draft.top)), to=new_device.mac_ageing_s)
+        draft.put(*next(ageing.mac_ageing_paths(draft.top)), to=new_device.mac_ageing_s)
     _change_switch_rows(draft, old_device, new_device)
     change_access_lists(draft, old_device, new_device)
     if _is_known_change(old_device.tunnels, new_device.tunnels):
@@ -66,9 +66,9 @@ def change_rows(draft: Draft, old_device: Device, new_device: Device) -> None:
     if _is_known_change(old_device.hash_fields, new_device.hash_fields):
         _set_hash_fields(draft, new_device.hash_fields)
     if _is_known_change(old_device.gnmi_port, new_device.gnmi_port):
-        draft.set(*GNMI, "state", to="disabled" if new_device.gnmi_port is None else "enabled")
+        draft.set(*GNMI_PATH, "state", to="disabled" if new_device.gnmi_port is None else "enabled")
         if new_device.gnmi_port is not None:
-            draft.set(*GNMI, "port", to=new_device.gnmi_port)
+            draft.set(*GNMI_PATH, "port", to=new_device.gnmi_port)
     if _is_known_change(old_device.otlp_collectors, new_device.otlp_collectors):
         _edit_collectors(draft, require_fact(old_device.otlp_collectors), require_fact(new_device.otlp_collectors))
     _set_switch_adaptive_routing(draft, old_device, new_device)
@@ -78,12 +78,12 @@ def change_rows(draft: Draft, old_device: Device, new_device: Device) -> None:
 
 
 def _is_known_change(old: object, new: object) -> bool:
-    return not same(old, new) and not isinstance(new, Unknown) and not isinstance(old, Unknown)
+    return not is_equal(old, new) and not isinstance(new, Unknown) and not isinstance(old, Unknown)
 
 
 def _change_switch_rows(draft: Draft, old_device: Device, new_device: Device) -> None:
     """Let settings of the switch that have rows have other values."""
-    for row in SWITCH:
+    for row in SWITCH_BINDINGS:
         value = getattr(new_device, row.field)
         if row.encode is None or not _is_known_change(getattr(old_device, row.field), value):
             continue
@@ -100,30 +100,30 @@ def _edit_tunnel_dscp(draft: Draft, old: tuple[Tunnel, ...], new: tuple[Tunnel, 
         for field, (direction, words) in DSCP_ACTIONS.items():
             word = words.get(getattr(after, field))
             if before.name == after.name and word is not None and getattr(before, field) != getattr(after, field):
-                draft.put(*VXLAN, direction, "dscp", "action", to=word)
+                draft.put(*VXLAN_PATH, direction, "dscp", "action", to=word)
 
 
 def _set_hash_fields(draft: Draft, fields: tuple[HashField, ...] | None | Unknown) -> None:
     """Say of each field whether it counts, or leave all of them to the switch."""
     counting = require_fact(fields)
-    for field, flag in hashing.FLAGS.items():
+    for field, flag in hashing.NVUE_FLAG_BY_FIELD.items():
         word = None if counting is None else draft.say.on if field in counting else draft.say.off
-        draft.put(*hashing.PATH, flag, to=word)
+        draft.put(*hashing.ECMP_HASH_PATH, flag, to=word)
 
 
-def _port(draft: Draft, left_port: Interface, right_port: Interface) -> None:
+def _change_port(draft: Draft, left_port: Interface, right_port: Interface) -> None:
     link = ("interface", right_port.name, "link")
     on, off = draft.say.on, draft.say.off
     spelt: tuple[tuple[str, str, Callable[[Any], str | int | None]], ...] = (
         ("enabled", "state", lambda value: "up" if value else "down"),
         ("speed_mbps", "speed", lambda value: value and show_speed(value)),
-        ("fec", "fec", lambda value: FECS[value] if value and value != "auto" else None),
+        ("fec", "fec", lambda value: NVUE_FEC_WORDS[value] if value and value != "auto" else None),
         ("autoneg", "auto-negotiate", lambda value: None if value is None else on if value else off),
         ("mtu_bytes", "mtu", lambda value: value),
     )
     for attribute, word, spell in spelt:
         before, after = getattr(left_port, attribute), getattr(right_port, attribute)
-        if not same(before, after) and not isinstance(after, Unknown):
+        if not is_equal(before, after) and not isinstance(after, Unknown):
             draft.put(*link, word, to=spell(after))
     if _is_known_change(left_port.description, right_port.description):
         draft.put("interface", right_port.name, "description", to=right_port.description)
@@ -163,7 +163,7 @@ def _set_vrf(draft: Draft, name: str, vrf: str | None) -> None:
 
 
 def _edit_management(draft: Draft, before: Management | None | Unknown, after: Management | None | Unknown) -> None:
-    if isinstance(before, Unknown) or isinstance(after, Unknown) or same(before, after):
+    if isinstance(before, Unknown) or isinstance(after, Unknown) or is_equal(before, after):
         return
     if after is None:
         if before is not None:
@@ -181,7 +181,7 @@ def _edit_management(draft: Draft, before: Management | None | Unknown, after: M
 def _edit_loopbacks(
     draft: Draft, before: tuple[Loopback, ...] | Unknown, after: tuple[Loopback, ...] | Unknown
 ) -> None:
-    if isinstance(before, Unknown) or isinstance(after, Unknown) or same(before, after):
+    if isinstance(before, Unknown) or isinstance(after, Unknown) or is_equal(before, after):
         return
     were = {row.name: row for row in before}
     for name, loopback in {row.name: row for row in after}.items():
@@ -204,7 +204,7 @@ def _edit_loopbacks(
 
 def _edit_servers(draft: Draft, kind: str, before: Sequence[str], after: Sequence[str], device: Device) -> None:
     """Let servers come and go where the file has those of their kind."""
-    places = server_nodes(draft.top, kind)
+    places = server_paths(draft.top, kind)
     for name in before:
         if name not in after:
             for place in places:
@@ -219,15 +219,15 @@ def _edit_servers(draft: Draft, kind: str, before: Sequence[str], after: Sequenc
     own_text = siblings[-1].text("vrf") if siblings else vrf if kind != "ntp" and place[0] == "system" else None
     for name in after:
         if name not in before:
-            draft.set(*place, "server", name, *(("vrf",) if own_text else ()), to=own_text or THERE)
+            draft.set(*place, "server", name, *(("vrf",) if own_text else ()), to=own_text or PRESENT_WITHOUT_VALUE)
     if kind == "ntp" and not used and place[0] == "system":
         draft.set("system", "ntp", "vrf", to=vrf)
 
 
 def _set_snmp_field(draft: Draft, word: str, setting_value: str | None) -> None:
     """Change a value that the switch reports about itself, where the file has it or where its release does."""
-    usual = SNMP[not knows(draft.release, "SNMP beside the services")]
-    used = [place for place in SNMP if has(draft.top.node, (*place, word))] or [usual]
+    usual = SNMP_PATHS[not has_feature(draft.release, "SNMP beside the services")]
+    used = [place for place in SNMP_PATHS if has_path(draft.top.node, (*place, word))] or [usual]
     for place in used[:1] if setting_value is not None else used:
         draft.put(*place, word, to=setting_value)
 
@@ -235,29 +235,29 @@ def _set_snmp_field(draft: Draft, word: str, setting_value: str | None) -> None:
 def _edit_collectors(draft: Draft, before: Sequence[Collector], after: Sequence[Collector]) -> None:
     for collector in before:
         if collector.address not in {new_collector.address for new_collector in after}:
-            draft.unset(*OTLP, "grpc", "destination", collector.address)
+            draft.unset(*OTLP_EXPORT_PATH, "grpc", "destination", collector.address)
     for collector in after:
         if collector not in before:
-            draft.set(*OTLP, "grpc", "destination", collector.address, "port", to=collector.port)
+            draft.set(*OTLP_EXPORT_PATH, "grpc", "destination", collector.address, "port", to=collector.port)
     if not before:
-        draft.set(*OTLP, "state", to="enabled")
+        draft.set(*OTLP_EXPORT_PATH, "state", to="enabled")
 
 
 def _set_port_adaptive_routing(draft: Draft, a: Interface, b: Interface) -> None:
     """Let a port have adaptive routing, or not."""
-    port_path: Path = ("interface", b.name, *BELOW)
+    port_path: Path = ("interface", b.name, *ADAPTIVE_ROUTING_PATH)
     if _is_known_change(a.adaptive_routing, b.adaptive_routing):
         _set_enabled_state(draft, port_path, bool(b.adaptive_routing))
     if _is_known_change(a.utilization_threshold_percent, b.utilization_threshold_percent):
-        draft.put(*port_path, THRESHOLD, to=b.utilization_threshold_percent)
+        draft.put(*port_path, THRESHOLD_KEY, to=b.utilization_threshold_percent)
 
 
 def _set_switch_adaptive_routing(draft: Draft, old: Device, new: Device) -> None:
     """Let a switch have adaptive routing, or not, by the utilization of links or without."""
     if _is_known_change(old.adaptive_routing, new.adaptive_routing):
-        _set_enabled_state(draft, BELOW, bool(new.adaptive_routing))
+        _set_enabled_state(draft, ADAPTIVE_ROUTING_PATH, bool(new.adaptive_routing))
     if _is_known_change(old.weighs_utilization, new.weighs_utilization):
-        draft.set(*BELOW, THRESHOLD, to=draft.say.on if new.weighs_utilization else draft.say.off)
+        draft.set(*ADAPTIVE_ROUTING_PATH, THRESHOLD_KEY, to=draft.say.on if new.weighs_utilization else draft.say.off)
 
 
 def _set_enabled_state(draft: Draft, own_path: Path, on: bool) -> None:
@@ -267,7 +267,7 @@ def _set_enabled_state(draft: Draft, own_path: Path, on: bool) -> None:
 
 def _edit_trimming(draft: Draft, before: object, after: object) -> None:
     if before is None or after is None:
-        draft.set(*PACKET_TRIM, "state", to="disabled" if after is None else "enabled")
+        draft.set(*PACKET_TRIM_PATH, "state", to="disabled" if after is None else "enabled")
     if after is None:
         return
     paths: tuple[tuple[str, Path], ...] = (
@@ -278,7 +278,7 @@ def _edit_trimming(draft: Draft, before: object, after: object) -> None:
     for attribute, path in paths:
         new_value = getattr(after, attribute)
         if new_value != getattr(before, attribute, None):
-            draft.put(*PACKET_TRIM, *path, to="port-level" if new_value == "from-tc" else new_value)
+            draft.put(*PACKET_TRIM_PATH, *path, to="port-level" if new_value == "from-tc" else new_value)
 
 
 def _edit_routing(draft: Draft, old: Device, new: Device) -> None:
@@ -294,9 +294,9 @@ def _edit_routing(draft: Draft, old: Device, new: Device) -> None:
     settings |= {
         path: value
         for path, value in after.items()
-        if before.get(path) != value and not (value == THERE and has(draft.top.node, path))
+        if before.get(path) != value and not (value == PRESENT_WITHOUT_VALUE and has_path(draft.top.node, path))
     }
-    for path, to in at_groups(draft.top, settings):
+    for path, to in add_peer_group_settings(draft.top, settings):
         draft.put(*path, to=to)
 
 
@@ -315,18 +315,20 @@ def _routing_statements(draft: Draft, device: Device) -> Iterator[tuple[Path, st
         adaptive_routing=False,
         weighs_utilization=False,
     )
-    for text in routing(alone):
+    for text in routing_statements(alone):
         for line in text.splitlines():
             for mark in (" ~ ", " = "):
                 head, separator, value = line.partition(mark)
                 if separator:
                     break
-            yield tuple(head.split(" ")), value if separator else THERE
+            yield tuple(head.split(" ")), value if separator else PRESENT_WITHOUT_VALUE
 
 
 def _outermost_removed_path(path: Path, kept_paths: Iterable[Path]) -> Path:
     """Return the whole entity that disappears with a path if nothing of it is kept, else the path itself."""
     for length in range(2, len(path)):
-        if path[length - 1] in _ENTITIES and not any(paths[: length + 1] == path[: length + 1] for paths in kept_paths):
+        if path[length - 1] in _ENTITY_PARENT_KEYS and not any(
+            paths[: length + 1] == path[: length + 1] for paths in kept_paths
+        ):
             return path[: length + 1]
     return path

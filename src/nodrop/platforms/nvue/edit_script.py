@@ -4,13 +4,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
-from nodrop.platforms.nvue.edit_document import spelt_key
-from nodrop.platforms.nvue.edit_operations import Operation, Steps, operations
-from nodrop.platforms.nvue.names import keys
-from nodrop.platforms.nvue.stages import for_shell
+from nodrop.platforms.nvue.edit_document import join_single_keys
+from nodrop.platforms.nvue.edit_operations import MultiKeyPath, Operation, combine_operations
+from nodrop.platforms.nvue.names import expand_key
+from nodrop.platforms.nvue.stages import quote_for_shell
 from nodrop.platforms.nvue.tree import Path
 from nodrop.syntax import nvset
-from nodrop.syntax.places import BOM, line_starts
+from nodrop.syntax.places import BYTE_ORDER_MARK, line_starts
 
 MAX_PATHS = 65_536
 """Single settings in one operation."""
@@ -36,17 +36,19 @@ class _Line:
 
 
 def _keys_of_words(words: Sequence[str]) -> Iterable[tuple[str, ...]]:
-    return (keys(words[at - 1] if at else "", word) for at, word in enumerate(words))
+    return (expand_key(words[at - 1] if at else "", word) for at, word in enumerate(words))
 
 
-def command(operation: Operation) -> str:
+def format_command(operation: Operation) -> str:
     """Spell an operation as a line, without its end."""
-    words = _words(operation.steps, operation.value)
-    return f"nv {'unset' if operation.value is None else 'set'} {' '.join(map(for_shell, words))}"
+    words = _statement_words(operation.steps, operation.value)
+    return f"nv {'unset' if operation.value is None else 'set'} {' '.join(map(quote_for_shell, words))}"
 
 
-def _words(statement_steps: Steps, value: str | None) -> list[str]:
-    words = [spelt_key(statement_steps[at - 1][0] if at else "", step) for at, step in enumerate(statement_steps)]
+def _statement_words(statement_steps: MultiKeyPath, value: str | None) -> list[str]:
+    words = [
+        join_single_keys(statement_steps[at - 1][0] if at else "", step) for at, step in enumerate(statement_steps)
+    ]
     return [*words, value] if value else words
 
 
@@ -55,9 +57,9 @@ class ScriptDocument:
 
     def __init__(self, text: str) -> None:
         """Take a text that the reader has accepted."""
-        self._text = text.removeprefix(BOM)
-        self._bom = BOM if text.startswith(BOM) else ""
-        commands = nvset.parse(self._text).commands
+        self._text = text.removeprefix(BYTE_ORDER_MARK)
+        self._bom = BYTE_ORDER_MARK if text.startswith(BYTE_ORDER_MARK) else ""
+        commands = nvset.parse_nv_commands(self._text).commands
         self._lines = [_Line(one.verb, list(one.words), one) for one in commands]
         self._starts = [*line_starts(self._text), len(self._text)]
 
@@ -70,7 +72,7 @@ class ScriptDocument:
         for line in self._lines:
             if line.given is None:
                 if line.words is not None:
-                    command_text = " ".join(["nv", line.verb, *map(for_shell, line.words)])
+                    command_text = " ".join(["nv", line.verb, *map(quote_for_shell, line.words)])
                     cut = behind and not self._text[:behind].endswith("\n")
                     edits.append((behind, behind, f"{newline if cut else ''}{command_text}{'' if cut else newline}"))
                 continue
@@ -82,7 +84,7 @@ class ScriptDocument:
                 if word != was:
                     at = self._starts[span.line - 1] + span.column - 1
                     end = self._starts[span.end_line - 1] + span.end_column - 1
-                    edits.append((at, end, for_shell(word)))
+                    edits.append((at, end, quote_for_shell(word)))
         out, at = [], 0
         for start, end, new in sorted(edits, key=lambda edit: edit[0]):
             out += [self._text[at:start], new]
@@ -96,7 +98,7 @@ class ScriptDocument:
     def _is_alone(self, command: nvset.Command) -> bool:
         """Whether nothing else stands on a command's lines."""
         start, end = self._offsets_of_command(command)
-        return len(nvset.parse(self._text[start:end]).commands) == 1 and "#" not in self._text[start:end]
+        return len(nvset.parse_nv_commands(self._text[start:end]).commands) == 1 and "#" not in self._text[start:end]
 
     def make(self, operation: Operation) -> None:
         """Make a change where a command has the setting, else behind the nearest; ValueError for too many settings."""
@@ -111,7 +113,7 @@ class ScriptDocument:
         """Write changes behind all existing commands."""
         for change in changes:
             verb = "unset" if change.value is None else "set"
-            self._lines.append(_Line(verb, _words(change.steps, change.value)))
+            self._lines.append(_Line(verb, _statement_words(change.steps, change.value)))
 
     def _set_path(self, operation: Operation) -> None:
         value = operation.value or ""
@@ -136,9 +138,9 @@ class ScriptDocument:
             if not self._remove_paths(line, paths, len(operation.steps)):
                 line.say(-1, value)
                 continue
-            self._insert_lines(at + 1, operations((path, value) for path in paths))
+            self._insert_lines(at + 1, combine_operations((path, value) for path in paths))
         if new:
-            self._insert_lines(self._nearest_line(new[0]) + 1, operations((path, value) for path in new))
+            self._insert_lines(self._nearest_line(new[0]) + 1, combine_operations((path, value) for path in new))
 
     def _unset_path(self, operation: Operation) -> None:
         paths = list(operation.paths)
@@ -152,15 +154,16 @@ class ScriptDocument:
                 continue
             if self._remove_paths(line, found_paths, length):
                 if all(_line_covers_path(line, path) for path in found_paths):
-                    self._insert_lines(at + 1, operations((path, None) for path in found_paths))
+                    self._insert_lines(at + 1, combine_operations((path, None) for path in found_paths))
             elif line.given is None or self._is_alone(line.given):
                 line.words = None
             else:
-                self._insert_lines(at + 1, operations((path, None) for path in found_paths))
+                self._insert_lines(at + 1, combine_operations((path, None) for path in found_paths))
 
     def _insert_lines(self, at: int, changes: Iterable[Operation]) -> None:
         self._lines[at:at] = [
-            _Line("unset" if change.value is None else "set", _words(change.steps, change.value)) for change in changes
+            _Line("unset" if change.value is None else "set", _statement_words(change.steps, change.value))
+            for change in changes
         ]
 
     @staticmethod
@@ -177,7 +180,7 @@ class ScriptDocument:
         if len(wide) == 1 and prod(map(len, removed_keys)) == len(paths):
             (at,) = wide
             remaining_keys = [key for key in key_lists[at] if key not in removed_keys[at]]
-            line.say(at, spelt_key((line.words or [])[at - 1] if at else "", remaining_keys))
+            line.say(at, join_single_keys((line.words or [])[at - 1] if at else "", remaining_keys))
         return True
 
     def _nearest_line(self, path: Path) -> int:

@@ -8,17 +8,17 @@ from typing import Any, cast
 from nodrop.model.change import Step
 from nodrop.model.fabric import Device
 from nodrop.model.states import Unknown
-from nodrop.platforms.kit.artifact import FirstApply
-from nodrop.platforms.nvue.edit_document import patch, spelt_key
-from nodrop.platforms.nvue.edit_draft import has
+from nodrop.platforms.kit.artifact import FirstApplyDisruption
+from nodrop.platforms.nvue.edit_document import join_single_keys, patch_nodes
+from nodrop.platforms.nvue.edit_draft import has_path
 from nodrop.platforms.nvue.edit_operations import Operation
-from nodrop.platforms.nvue.edit_script import command
-from nodrop.platforms.nvue.names import keys
-from nodrop.platforms.nvue.releases import precedes
-from nodrop.platforms.nvue.stages import quoted, yaml_key
+from nodrop.platforms.nvue.edit_script import format_command
+from nodrop.platforms.nvue.names import expand_key
+from nodrop.platforms.nvue.releases import is_same_or_earlier
+from nodrop.platforms.nvue.stages import quote_yaml, quote_yaml_key
 from nodrop.platforms.nvue.tree import Node
-from nodrop.syntax.yaml import parse
-from nodrop.syntax.yaml_edit import dump
+from nodrop.syntax.yaml import parse_yaml
+from nodrop.syntax.yaml_edit import dump_mappings
 
 COMMANDS, PATCH = "changes.nv", "changes.yaml"
 """The same changes for a shell of the switch, and for `nv config patch`."""
@@ -27,10 +27,10 @@ COMMANDS, PATCH = "changes.nv", "changes.yaml"
 @cache
 def _read_edit_effects() -> Sequence[Mapping[str, Any]]:
     path = File(__file__).with_name("edit_effects.yaml")
-    return cast("Sequence[Mapping[str, Any]]", parse(path.read_bytes(), path.name).data)
+    return cast("Sequence[Mapping[str, Any]]", parse_yaml(path.read_bytes(), path.name).data)
 
 
-def restarting(release: str) -> list[str]:
+def settings_bouncing_ports(release: str) -> list[str]:
     """Return the settings whose change brings all ports of a switch down, `*` being any word."""
     return [path for effect in _effects_on_all_ports(release) for path in effect["paths"]]
 
@@ -38,30 +38,32 @@ def restarting(release: str) -> list[str]:
 def _effects_on_all_ports(release: str) -> Iterator[Mapping[str, Any]]:
     """Yield the effects on all ports of a switch of a release."""
     rows = (effect for effect in _read_edit_effects() if effect.get("ports") == "all")
-    return (effect for effect in rows if precedes(release, effect.get("until", release)))
+    return (effect for effect in rows if is_same_or_earlier(release, effect.get("until", release)))
 
 
-def first_apply(device: Device) -> Iterator[FirstApply]:
+def first_apply(device: Device) -> Iterator[FirstApplyDisruption]:
     """Yield the settings of a switch whose first apply brings all its ports down."""
     for effect in _effects_on_all_ports(str(device.version)):
         value = getattr(device, effect["field"])
         if value is not None and value is not False and not isinstance(value, Unknown):
             until = f" (up to {effect['until']})" if "until" in effect else ""
-            yield FirstApply(effect["field"].replace("_", " ") + until, effect["reason"], effect["source"])
+            yield FirstApplyDisruption(effect["field"].replace("_", " ") + until, effect["reason"], effect["source"])
 
 
-def forms(operations: Sequence[Operation]) -> dict[str, str]:
+def format_operations(operations: Sequence[Operation]) -> dict[str, str]:
     """Return operations, those that take away first, as lines of `nv` and as YAML."""
-    lines = "".join(f"{command(operation)}\n" for operation in operations)
-    return {COMMANDS: lines, PATCH: dump(patch(operations), yaml_key, quoted)}
+    lines = "".join(f"{format_command(operation)}\n" for operation in operations)
+    return {COMMANDS: lines, PATCH: dump_mappings(patch_nodes(operations), quote_yaml_key, quote_yaml)}
 
 
-def steps(operations: Sequence[Operation], root: Node, device: Device, release: str) -> Iterator[Step]:
+def split_into_steps(operations: Sequence[Operation], root: Node, device: Device, release: str) -> Iterator[Step]:
     """Yield operations on a switch that `root` is configured on, as steps."""
     for operation in operations:
-        words = [spelt_key(operation.steps[at - 1][0] if at else "", step) for at, step in enumerate(operation.steps)]
+        words = [
+            join_single_keys(operation.steps[at - 1][0] if at else "", step) for at, step in enumerate(operation.steps)
+        ]
         path = "".join("/" + word.replace("~", "~0").replace("/", "~1") for word in words)
-        is_present = all(has(root, paths) for paths in operation.paths)
+        is_present = all(has_path(root, paths) for paths in operation.paths)
         step = Step(
             op="remove" if operation.value is None else "replace" if is_present else "add",
             path=path,
@@ -76,12 +78,12 @@ def _assess_step(step: Step, operation: Operation, device: Device, release: str)
         if not any(_pattern_matches_operation(path.split(" "), operation) for path in effect["paths"]):
             continue
         value, until = operation.value or "unset", effect.get("until")
-        if value not in effect.get("values", [value]) or (until and not precedes(release, until)):
+        if value not in effect.get("values", [value]) or (until and not is_same_or_earlier(release, until)):
             continue
         if "there" in effect and step.op == "add":
             continue
         every = [port.name for port in device.interfaces if port.enabled is not False]
-        names = [name for step in operation.steps[1:2] for key in step for name in keys("interface", key)]
+        names = [name for step in operation.steps[1:2] for key in step for name in expand_key("interface", key)]
         ports = every if effect.get("ports") == "all" or not names else [name for name in names if name not in shut]
         if "ports" in effect and not ports:
             continue

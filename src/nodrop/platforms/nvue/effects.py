@@ -11,23 +11,23 @@ from typing import Literal
 
 from nodrop.hardware import asic_of
 from nodrop.model.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
-from nodrop.model.qos import Map, PriorityGroup
+from nodrop.model.qos import NumberMap, PriorityGroup
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.values import replace_fields
 
 PRIORITIES = range(8)
 LOSSY_TH = 3
 """alpha_8: what lossy traffic may take, on either side of the switch."""
-INFINITE_TH = 7
+UNLIMITED_DYNAMIC_TH = 7
 """alpha_infinity: what lossless traffic may take on the way out."""
 PATTERN_MTU_BYTES = 1024
 _SMALL_PACKET_PERCENT = {"spectrum-6": 50}
 """NVUE's `small-packet-probability` where it is not all of them, as up to Spectrum-5."""
-_UNMAPPED = (None,) * 8
+_UNMAPPED_UPPER_HALF = (None,) * 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Quotas:
+class PoolQuotas:
     """What may be taken of static pools, in bytes; None, or no entry, is a share of a dynamic one."""
 
     ingress_lossless: int | None = None
@@ -38,11 +38,11 @@ class Quotas:
     """Which pool lossless queues take from."""
 
 
-NO_QUOTAS = Quotas()
+NO_QUOTAS = PoolQuotas()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class BufferLimits:
     """The share of a pool's free memory that may be taken, as exponents of two, and the reserved bytes of a queue.
 
     The values are those of a switch without settings; `advance-buffer-config` changes them.
@@ -50,17 +50,17 @@ class Limits:
 
     ingress_lossless: int = 0
     ingress_lossy: int = LOSSY_TH
-    egress_lossless: int = INFINITE_TH
+    egress_lossless: int = UNLIMITED_DYNAMIC_TH
     egress_lossy: Mapping[int, int] = field(default_factory=dict)
     """By queue, where it is not that of all."""
     lossless_reserved_bytes: int = 0
     lossy_reserved_bytes: Mapping[int, int] = field(default_factory=dict)
-    quotas: Quotas = NO_QUOTAS
+    quotas: PoolQuotas = NO_QUOTAS
     static_pools: frozenset[str] = frozenset()
     """Pools of the model whose mode is static."""
 
 
-USUAL = Limits()
+DEFAULT_LIMITS = BufferLimits()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,10 +110,10 @@ def stated_headroom(groups: Iterable[PriorityGroup]) -> StatedHeadroom | None:
     return None
 
 
-def tc_to_priority_group(pausing: Collection[int]) -> Map:
+def tc_to_priority_group(pausing: Collection[int]) -> NumberMap:
     """Return the priority group of each traffic class: its own where PFC holds for it, else the lossy one."""
     lossy = lossy_group(pausing)
-    return (*(tc if tc in pausing else lossy for tc in PRIORITIES), *_UNMAPPED)
+    return (*(tc if tc in pausing else lossy for tc in PRIORITIES), *_UNMAPPED_UPPER_HALF)
 
 
 def lossy_group(pausing: Collection[int]) -> int:
@@ -121,19 +121,19 @@ def lossy_group(pausing: Collection[int]) -> int:
     return next((group for group in PRIORITIES if group not in pausing), 0)
 
 
-def pfc_to_priority_group(pausing: Collection[int]) -> Map | None:
+def pfc_to_priority_group(pausing: Collection[int]) -> NumberMap | None:
     """Return the priority group that a pause frame of each priority is sent for; None where none is sent."""
     if not pausing:
         return None
     return tuple(priority if priority in pausing else None for priority in PRIORITIES)
 
 
-def pfc_to_queue(tc_to_queue: Map) -> Map:
+def pfc_to_queue(tc_to_queue: NumberMap) -> NumberMap:
     """Return the queue that a pause frame of each priority stops: the one that the priority leaves by."""
     return tc_to_queue[:8]
 
 
-def lossless_queues(pausing: Collection[int], tc_to_queue: Map) -> frozenset[int]:
+def lossless_queues(pausing: Collection[int], tc_to_queue: NumberMap) -> frozenset[int]:
     """Return the queues that a priority with PFC leaves by."""
     return frozenset(queue for tc in pausing if (queue := tc_to_queue[tc]) is not None)
 
@@ -145,7 +145,7 @@ def priority_groups(
     lossy_th: int = LOSSY_TH,
     pool: str = "ingress_lossless",
     stated_headroom: StatedHeadroom | None = None,
-    quotas: Quotas = NO_QUOTAS,
+    quotas: PoolQuotas = NO_QUOTAS,
 ) -> tuple[PriorityGroup, ...]:
     """Return a port's priority groups: a separate one for each PFC priority, and one for all others.
 
@@ -170,7 +170,7 @@ def _apply_buffer_quota(buffer: BufferProfile, quota_bytes: int | None) -> Buffe
     return buffer if quota_bytes is None else replace_fields(buffer, dynamic_th=None, static_th_bytes=quota_bytes)
 
 
-def queue_buffer(lossless: bool, index: int | None = None, limits: Limits = USUAL) -> BufferProfile:
+def queue_buffer(lossless: bool, index: int | None = None, limits: BufferLimits = DEFAULT_LIMITS) -> BufferProfile:
     """Return the limit of a queue: none where it is lossless, unless a setting of the switch changes that."""
     quotas = limits.quotas
     if lossless:

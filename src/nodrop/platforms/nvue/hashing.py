@@ -10,8 +10,8 @@ from nodrop.model.fabric import HASH_FIELDS, HashField
 from nodrop.platforms.nvue.read_values import View
 from nodrop.platforms.nvue.tree import Path
 
-PATH: Path = ("system", "forwarding", "ecmp-hash")
-FLAGS: Mapping[HashField, str] = {
+ECMP_HASH_PATH: Path = ("system", "forwarding", "ecmp-hash")
+NVUE_FLAG_BY_FIELD: Mapping[HashField, str] = {
     "dst-ip": "destination-ip",
     "l4-dst-port": "destination-port",
     "in-port": "ingress-interface",
@@ -26,15 +26,17 @@ FLAGS: Mapping[HashField, str] = {
     "l4-src-port": "source-port",
 }
 """The flag of each field, in the order of a file."""
-USUAL = frozenset({"dst-ip", "l4-dst-port", "ip-protocol", "ipv6-flow-label", "src-ip", "l4-src-port"})
+DEFAULT_HASH_FIELDS = frozenset({"dst-ip", "l4-dst-port", "ip-protocol", "ipv6-flow-label", "src-ip", "l4-src-port"})
 """What counts of which nothing is said."""
 
 
-def hash_fields(root_view: View) -> tuple[HashField, ...] | None:
+def read_hash_fields(root_view: View) -> tuple[HashField, ...] | None:
     """Return the fields in the order of the model; None where no flag is stated, or all of them are off."""
-    view = root_view.below(*PATH)
-    stated = {field: view.flag(flag) for field, flag in FLAGS.items() if view.has(flag)}
+    view = root_view.below(*ECMP_HASH_PATH)
+    stated = {field: view.flag(flag) for field, flag in NVUE_FLAG_BY_FIELD.items() if view.has(flag)}
     if not stated:
         return None
-    counts = {field: field in USUAL for field in FLAGS} | {key: on for key, on in stated.items() if on is not None}
+    counts = {field: field in DEFAULT_HASH_FIELDS for field in NVUE_FLAG_BY_FIELD} | {
+        key: on for key, on in stated.items() if on is not None
+    }
     return tuple(field for field in HASH_FIELDS if counts.get(field)) or None

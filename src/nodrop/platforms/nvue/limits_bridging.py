@@ -9,12 +9,12 @@ from collections.abc import Callable
 from nodrop.model.bridging import PortChannel, Vlan
 from nodrop.model.fabric import Device
 from nodrop.model.states import require_fact
-from nodrop.model.subject import natural
-from nodrop.platforms.kit.expressible import check_rows, refuse
-from nodrop.platforms.nvue.read_bridging import MOST_MEMBERS, VLAN_IDS
+from nodrop.model.subject import natural_sort_key
+from nodrop.platforms.kit.expressible import check_rows, unsupported_error
+from nodrop.platforms.nvue.read_bridging import MOST_MEMBERS, VLAN_ID_RANGE
 
-_BOND = re.compile(r"bond[A-Za-z0-9_-]{1,11}")
-_LINKLESS = {"enabled": True, "addresses": (), "vrf": None, "description": None}
+_BOND_NAME_PATTERN = re.compile(r"bond[A-Za-z0-9_-]{1,11}")
+_VLAN_WITHOUT_SVI_VALUES = {"enabled": True, "addresses": (), "vrf": None, "description": None}
 """What a VLAN has in which the switch has no interface, beside no MTU."""
 
 CheckLink = Callable[[PortChannel | Vlan, tuple[str, str]], None]
@@ -25,7 +25,7 @@ def check_bridging(device: Device, check_link: CheckLink) -> None:
     bonds, vlans = require_fact(device.port_channels), require_fact(device.vlans)
     if not bonds and not vlans:
         return
-    check_rows(bonds, "port_channels", order=lambda row: natural(row.name))
+    check_rows(bonds, "port_channels", order=lambda row: natural_sort_key(row.name))
     check_rows(vlans, "vlans", order=lambda row: row.id)
     ports = {port.name for port in device.interfaces}
     for bond in bonds:
@@ -43,23 +43,23 @@ def check_bridging(device: Device, check_link: CheckLink) -> None:
                 reason = (
                     f"a port is in one VLAN without tags, and {member.interface} is in {untagged[member.interface]}"
                 )
-                raise refuse((*path, "members", member.interface), reason)
+                raise unsupported_error((*path, "members", member.interface), reason)
 
 
 def _check_bond(bond: PortChannel, ports: set[str], path: tuple[str, str]) -> None:
-    if not _BOND.fullmatch(bond.name):
-        raise refuse((*path, "name"), "a bond is called bond and a suffix, at most 15 characters in all")
+    if not _BOND_NAME_PATTERN.fullmatch(bond.name):
+        raise unsupported_error((*path, "name"), "a bond is called bond and a suffix, at most 15 characters in all")
     if bond.min_links is not None:
-        raise refuse((*path, "min_links"), "NVUE's bonds are up with any member")
+        raise unsupported_error((*path, "min_links"), "NVUE's bonds are up with any member")
     if not bond.members:
-        raise refuse((*path, "members"), "a bond has members")
+        raise unsupported_error((*path, "members"), "a bond has members")
     if len(bond.members) > MOST_MEMBERS:
-        raise refuse((*path, "members"), f"are {len(bond.members)}: a bond has {MOST_MEMBERS} at most")
-    if list(bond.members) != sorted(set(bond.members), key=natural):
-        raise refuse((*path, "members"), "are not in the order in which they would be read back")
+        raise unsupported_error((*path, "members"), f"are {len(bond.members)}: a bond has {MOST_MEMBERS} at most")
+    if list(bond.members) != sorted(set(bond.members), key=natural_sort_key):
+        raise unsupported_error((*path, "members"), "are not in the order in which they would be read back")
     for member in bond.members:
         if member not in ports:
-            raise refuse((*path, "members"), f"{member} is no port of the switch")
+            raise unsupported_error((*path, "members"), f"{member} is no port of the switch")
 
 
 def _check_distinct_members(bonds: tuple[PortChannel, ...]) -> None:
@@ -67,17 +67,21 @@ def _check_distinct_members(bonds: tuple[PortChannel, ...]) -> None:
     for bond in bonds:
         for member in bond.members:
             if owner.setdefault(member, bond.name) != bond.name:
-                raise refuse(("port_channels", bond.name, "members"), f"{member} is in {owner[member]} too")
+                raise unsupported_error(("port_channels", bond.name, "members"), f"{member} is in {owner[member]} too")
 
 
 def _check_vlan(vlan: Vlan, ports: set[str], path: tuple[str, str]) -> None:
-    if not VLAN_IDS[0] <= vlan.id <= VLAN_IDS[1]:
-        raise refuse((*path, "id"), f"is not from {VLAN_IDS[0]} to {VLAN_IDS[1]}")
-    check_rows(vlan.members, *path, "members", order=lambda member: natural(member.interface))
+    if not VLAN_ID_RANGE[0] <= vlan.id <= VLAN_ID_RANGE[1]:
+        raise unsupported_error((*path, "id"), f"is not from {VLAN_ID_RANGE[0]} to {VLAN_ID_RANGE[1]}")
+    check_rows(vlan.members, *path, "members", order=lambda member: natural_sort_key(member.interface))
     for member in vlan.members:
         if member.interface not in ports:
-            raise refuse((*path, "members", member.interface), f"{member.interface} is no port of the switch")
+            raise unsupported_error(
+                (*path, "members", member.interface), f"{member.interface} is no port of the switch"
+            )
     if vlan.mtu_bytes is None:
-        for name, without in _LINKLESS.items():
+        for name, without in _VLAN_WITHOUT_SVI_VALUES.items():
             if getattr(vlan, name) != without:
-                raise refuse((*path, name), "is that of the switch's own interface in the VLAN, which has an MTU")
+                raise unsupported_error(
+                    (*path, name), "is that of the switch's own interface in the VLAN, which has an MTU"
+                )

@@ -6,31 +6,31 @@ Ranges are those of the NVUE command reference (5.14 and 5.16) and of `nv list-c
 from typing import Any
 
 from nodrop.hardware import switch
-from nodrop.hardware.dynamic import resolve
+from nodrop.hardware.dynamic import resolve_dynamic_buffers
 from nodrop.limits import MAX_32_BITS
 from nodrop.model.buffers import BufferPool, BufferProfile, Headroom
-from nodrop.model.compare import Difference, differences
+from nodrop.model.compare import ModelDifference, differences
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.object_cache import distinct_objects
 from nodrop.model.qos import COLORS, PfcWatchdog, QosProfile, Queue, WredColor, WredProfile
 from nodrop.model.states import UNKNOWN, Unknown, require_fact
 from nodrop.model.subject import Subject
 from nodrop.model.values import replace_fields
-from nodrop.platforms.kit.expressible import refuse
+from nodrop.platforms.kit.expressible import unsupported_error
 from nodrop.platforms.nvue import conditions, effects
-from nodrop.platforms.nvue.releases import SINCE, knows
+from nodrop.platforms.nvue.releases import SINCE, has_feature
 from nodrop.platforms.nvue.spelling import BYTES_PER_KBIT
-from nodrop.platforms.nvue.traits import RECOVERY, TRAITS
+from nodrop.platforms.nvue.traits import RECOVERY_POLLINGS_RANGE, TRAITS
 
-_UNMAPPED = (None,) * 8
+_UNMAPPED_UPPER_HALF = (None,) * 8
 _LARGEST_KBPS = 2**31 - 1
 _LARGEST_ROBUSTNESS = 1000
-_ALPHAS = range(-8, 8)
+_ALPHA_EXPONENTS = range(-8, 8)
 
 Path = tuple[str, ...]
 
 
-def check(device: Device) -> None:
+def check_qos(device: Device) -> None:
     """Raise Unsupported where a port's QoS, or a shared part of the switch, has no setting in NVUE."""
     seen: dict[tuple[object, ...], None] = {}
     for port in device.interfaces:
@@ -38,8 +38,8 @@ def check(device: Device) -> None:
         if key not in seen:
             seen[key] = None
             _check_port_qos(device, port)
-    conditions.check(device)
-    _check_switch(device)
+    conditions.check_watchdog_conditions(device)
+    _check_switch_qos(device)
     _check_pools(device)
 
 
@@ -50,13 +50,15 @@ def _check_port_qos(device: Device, port: Interface) -> None:
     _check_maps(qos, path)
     for name in ("ingress_buffers", "egress_buffers"):
         if require_fact(getattr(qos, name)):
-            raise refuse((*path, name), "NVUE limits priority groups and queues, not ports")
+            raise unsupported_error((*path, name), "NVUE limits priority groups and queues, not ports")
     pausing = _check_pfc(port, qos, path)
     _check_headroom(qos, path)
     _check_queues(device, qos, pausing, path)
     _check_watchdog(device, qos, path)
     if require_fact(port.link_pause) is True and pausing:
-        raise refuse(("interfaces", port.name, "link_pause"), "NVUE has PFC or link pause on a port, not both")
+        raise unsupported_error(
+            ("interfaces", port.name, "link_pause"), "NVUE has PFC or link pause on a port, not both"
+        )
 
 
 def _check_maps(qos: QosProfile, path: Path) -> None:
@@ -67,28 +69,30 @@ def _check_maps(qos: QosProfile, path: Path) -> None:
     ):
         values = require_fact(getattr(qos, name))
         if (values is not None) != is_expected:
-            raise refuse((*path, name), f"a port that trusts {trust} has {'one' if is_expected else 'none'} in NVUE")
+            raise unsupported_error(
+                (*path, name), f"a port that trusts {trust} has {'one' if is_expected else 'none'} in NVUE"
+            )
         if values is not None:
-            _check_targets(values, size, 7, (*path, name))
+            _check_map_targets(values, size, 7, (*path, name))
     queues = require_fact(qos.tc_to_queue)
-    if queues is None or len(queues) != 16 or queues[8:] != _UNMAPPED:
-        raise refuse((*path, "tc_to_queue"), "NVUE gives each of its 8 switch priorities a queue")
-    _check_targets(queues[:8], 8, 7, (*path, "tc_to_queue"))
+    if queues is None or len(queues) != 16 or queues[8:] != _UNMAPPED_UPPER_HALF:
+        raise unsupported_error((*path, "tc_to_queue"), "NVUE gives each of its 8 switch priorities a queue")
+    _check_map_targets(queues[:8], 8, 7, (*path, "tc_to_queue"))
     rewritten = require_fact(qos.tc_to_dscp)
     if rewritten is not None:
-        if len(rewritten) != 16 or rewritten[8:] != _UNMAPPED:
-            raise refuse((*path, "tc_to_dscp"), "NVUE gives each of its 8 switch priorities a DSCP")
-        _check_targets(rewritten[:8], 8, 63, (*path, "tc_to_dscp"))
+        if len(rewritten) != 16 or rewritten[8:] != _UNMAPPED_UPPER_HALF:
+            raise unsupported_error((*path, "tc_to_dscp"), "NVUE gives each of its 8 switch priorities a DSCP")
+        _check_map_targets(rewritten[:8], 8, 63, (*path, "tc_to_dscp"))
 
 
-def _check_targets(values: tuple[int | None, ...], size: int, most: int, path: Path) -> None:
+def _check_map_targets(values: tuple[int | None, ...], size: int, most: int, path: Path) -> None:
     if len(values) != size:
-        raise refuse(path, f"has {len(values)} entries; NVUE's map has {size}")
+        raise unsupported_error(path, f"has {len(values)} entries; NVUE's map has {size}")
     for target in values:
         if target is None:
-            raise refuse(path, "has entries without a target; NVUE's map has one for each")
+            raise unsupported_error(path, "has entries without a target; NVUE's map has one for each")
         if not 0 <= target <= most:
-            raise refuse(path, f"{target} is not from 0 to {most}")
+            raise unsupported_error(path, f"{target} is not from 0 to {most}")
 
 
 def _check_pfc(port: Interface, qos: QosProfile, path: Path) -> tuple[int, ...]:
@@ -96,15 +100,15 @@ def _check_pfc(port: Interface, qos: QosProfile, path: Path) -> tuple[int, ...]:
     rx, tx = require_fact(qos.pfc_rx_priorities), require_fact(qos.pfc_tx_priorities)
     for name, priorities in (("pfc_rx_priorities", rx), ("pfc_tx_priorities", tx)):
         if list(priorities) != sorted(set(priorities) & set(effects.PRIORITIES)):
-            raise refuse((*path, name), "are not priorities from 0 to 7 in order")
+            raise unsupported_error((*path, name), "are not priorities from 0 to 7 in order")
     if rx and tx and rx != tx:
-        raise refuse(
+        raise unsupported_error(
             (*path, "pfc_rx_priorities"), "a PFC profile obeys pauses of the priorities that it sends them for"
         )
     pausing = rx or tx
     if (require_fact(port.cable_length_m) is None) == bool(pausing):
         reason = "PFC has a cable length" if pausing else "a port without PFC has none in NVUE"
-        raise refuse(("interfaces", port.name, "cable_length_m"), reason)
+        raise unsupported_error(("interfaces", port.name, "cable_length_m"), reason)
     queues = require_fact(qos.tc_to_queue)
     assert queues is not None
     follows = {
@@ -114,7 +118,7 @@ def _check_pfc(port: Interface, qos: QosProfile, path: Path) -> tuple[int, ...]:
     }
     for name, value in follows.items():
         if require_fact(getattr(qos, name)) != value:
-            raise refuse((*path, name), f"follows from PFC in NVUE: {value}")
+            raise unsupported_error((*path, name), f"follows from PFC in NVUE: {value}")
     return pausing
 
 
@@ -127,16 +131,22 @@ def _check_headroom(qos: QosProfile, path: Path) -> None:
         where = (*path, "priority_groups", str(group.index), "buffer")
         first_headroom = first_headroom or headroom
         if headroom is not None and headroom != first_headroom:
-            raise refuse((*where, "headroom"), "a port has one in NVUE, for each of its priorities with PFC")
+            raise unsupported_error((*where, "headroom"), "a port has one in NVUE, for each of its priorities with PFC")
         if buffer is None or headroom is None or headroom.computed:
             continue
         size, xoff, xon = buffer.size_bytes, headroom.xoff_bytes, headroom.xon_bytes
         if not isinstance(size, int) or not 0 <= size <= MAX_32_BITS:
-            raise refuse((*where, "size_bytes"), f"is stated in NVUE beside headroom, from 0 to {MAX_32_BITS}")
+            raise unsupported_error(
+                (*where, "size_bytes"), f"is stated in NVUE beside headroom, from 0 to {MAX_32_BITS}"
+            )
         if not isinstance(xoff, int) or not 0 <= xoff <= size:
-            raise refuse((*where, "headroom", "xoff_bytes"), f"is a part of the buffer, {size} bytes, in NVUE")
+            raise unsupported_error(
+                (*where, "headroom", "xoff_bytes"), f"is a part of the buffer, {size} bytes, in NVUE"
+            )
         if not isinstance(xon, int) or not 0 <= xon <= size - xoff:
-            raise refuse((*where, "headroom", "xon_bytes"), f"is from 0 to the size without xoff, {size - xoff}")
+            raise unsupported_error(
+                (*where, "headroom", "xon_bytes"), f"is from 0 to the size without xoff, {size - xoff}"
+            )
 
 
 def _check_queues(device: Device, qos: QosProfile, pausing: tuple[int, ...], path: Path) -> None:
@@ -146,17 +156,19 @@ def _check_queues(device: Device, qos: QosProfile, pausing: tuple[int, ...], pat
     lossless = effects.lossless_queues(pausing, maps)
     indexes = [queue.index for queue in queues]
     if indexes != sorted(set(indexes) & set(effects.PRIORITIES)):
-        raise refuse((*path, "queues"), "are not numbered from 0 to 7 in order, each once")
+        raise unsupported_error((*path, "queues"), "are not numbered from 0 to 7 in order, each once")
     total = 0
     for queue in queues:
         where = (*path, "queues", str(queue.index))
         if queue.scheduler is None and queue.wred is None:
-            raise refuse(where, "a queue without scheduler and marking is nowhere in NVUE")
+            raise unsupported_error(where, "a queue without scheduler and marking is nowhere in NVUE")
         total += _check_scheduler(queue, where)
         _check_wred(device, require_fact(queue.wred), (*where, "wred"))
         _check_queue_buffer(device, require_fact(queue.buffer), queue.index in lossless, (*where, "buffer"))
     if total > 100:
-        raise refuse((*path, "queues"), f"have {total} % of the bandwidth together; NVUE takes no more than 100")
+        raise unsupported_error(
+            (*path, "queues"), f"have {total} % of the bandwidth together; NVUE takes no more than 100"
+        )
 
 
 def _check_scheduler(queue: Queue, path: Path) -> int:
@@ -167,19 +179,21 @@ def _check_scheduler(queue: Queue, path: Path) -> int:
     path = (*path, "scheduler")
     rates = (scheduler.guaranteed_bytes_per_s, scheduler.peak_bytes_per_s)
     if scheduler.type == "wrr":
-        raise refuse((*path, "type"), "NVUE schedules by strict priority or DWRR")
+        raise unsupported_error((*path, "type"), "NVUE schedules by strict priority or DWRR")
     if scheduler.type == "strict" and scheduler.weight is not None:
-        raise refuse((*path, "weight"), "a strict queue has none")
+        raise unsupported_error((*path, "weight"), "a strict queue has none")
     if scheduler.type == "dwrr" and scheduler.weight is None and rates == (None, None):
-        raise refuse((*path, "weight"), "a DWRR queue has one")
+        raise unsupported_error((*path, "weight"), "a DWRR queue has one")
     if not 0 <= (scheduler.weight or 0) <= 100:
-        raise refuse((*path, "weight"), "is a share of the bandwidth, from 0 to 100 %")
+        raise unsupported_error((*path, "weight"), "is a share of the bandwidth, from 0 to 100 %")
     for name in ("guaranteed_burst_bytes", "peak_burst_bytes"):
         if getattr(scheduler, name) is not None:
-            raise refuse((*path, name), "NVUE's shaper has rates only")
+            raise unsupported_error((*path, name), "NVUE's shaper has rates only")
     for name, rate in zip(("guaranteed_bytes_per_s", "peak_bytes_per_s"), rates, strict=True):
         if rate is not None and (rate % BYTES_PER_KBIT or not 0 <= rate // BYTES_PER_KBIT <= _LARGEST_KBPS):
-            raise refuse((*path, name), f"is no whole number of kb/s up to {_LARGEST_KBPS}, as NVUE's shaper takes")
+            raise unsupported_error(
+                (*path, name), f"is no whole number of kb/s up to {_LARGEST_KBPS}, as NVUE's shaper takes"
+            )
     return scheduler.weight or 0
 
 
@@ -187,14 +201,16 @@ def _check_wred(device: Device, wred: WredProfile | None, path: Path) -> None:
     if wred is None:
         return
     if wred.ecn_colors not in ((), COLORS):
-        raise refuse((*path, "ecn_colors"), "NVUE marks packets of all colors or of none")
+        raise unsupported_error((*path, "ecn_colors"), "NVUE marks packets of all colors or of none")
     if not wred.green == wred.yellow == wred.red:
-        raise refuse((*path, "yellow" if wred.green != wred.yellow else "red"), "NVUE treats all colors the same")
+        raise unsupported_error(
+            (*path, "yellow" if wred.green != wred.yellow else "red"), "NVUE treats all colors the same"
+        )
     color = wred.green
     if color.enabled is None:
-        raise refuse((*path, "green", "enabled"), "RED is on or off in NVUE")
+        raise unsupported_error((*path, "green", "enabled"), "RED is on or off in NVUE")
     if not wred.ecn_colors and not color.enabled:
-        raise refuse(path, "neither marks nor drops, and so is nothing in NVUE")
+        raise unsupported_error(path, "neither marks nor drops, and so is nothing in NVUE")
     relative = color.min_percent is not None or color.max_percent is not None
     if relative:
         _check_relative_marking(device, color, (*path, "green"))
@@ -202,38 +218,40 @@ def _check_wred(device: Device, wred: WredProfile | None, path: Path) -> None:
     for name, most in ((f"min_{size}", most_size), (f"max_{size}", most_size), ("probability_percent", 100)):
         value = getattr(color, name)
         if value is None or not 0 <= value <= most:
-            raise refuse((*path, "green", name), f"is stated in NVUE, from 0 to {most}")
+            raise unsupported_error((*path, "green", name), f"is stated in NVUE, from 0 to {most}")
 
 
 def _check_relative_marking(device: Device, color: WredColor, path: Path) -> None:
     """Refuse marking relative to a queue's maximum where a release or a chip has none, and bytes in addition to it."""
     feature = "relative marking"
-    if not knows(device.version, feature):
-        raise refuse((*path, "min_percent"), f"NVUE has {feature} since {SINCE[feature]}, and this is {device.version}")
+    if not has_feature(device.version, feature):
+        raise unsupported_error(
+            (*path, "min_percent"), f"NVUE has {feature} since {SINCE[feature]}, and this is {device.version}"
+        )
     if switch(str(device.model)).asic not in TRAITS.relative_marking:
-        raise refuse((*path, "min_percent"), f"{device.model} marks by bytes only")
+        raise unsupported_error((*path, "min_percent"), f"{device.model} marks by bytes only")
     for name in ("min_bytes", "max_bytes"):
         if getattr(color, name) is not None:
-            raise refuse((*path, name), "NVUE goes by bytes or by percentages, not by both")
+            raise unsupported_error((*path, name), "NVUE goes by bytes or by percentages, not by both")
 
 
 def _check_queue_buffer(device: Device, buffer: BufferProfile | None, lossless: bool, path: Path) -> None:
     wanted_buffer_profile = effects.queue_buffer(lossless)
     if buffer is not None and buffer.headroom is not None:
-        raise refuse((*path, "headroom"), "headroom is for what comes in, and a queue is on the way out")
+        raise unsupported_error((*path, "headroom"), "headroom is for what comes in, and a queue is on the way out")
     if buffer is not None and buffer.size_bytes != wanted_buffer_profile.size_bytes:
-        raise refuse((*path, "size_bytes"), "a queue has no reserve by default in NVUE")
+        raise unsupported_error((*path, "size_bytes"), "a queue has no reserve by default in NVUE")
     if buffer is None or replace_fields(buffer, discard=None) != wanted_buffer_profile:
         queue_kind = "lossless" if lossless else "lossy"
-        raise refuse(
+        raise unsupported_error(
             path,
             f"a {queue_kind} queue takes 2 ** {wanted_buffer_profile.dynamic_th} times "
             f"what is free of {wanted_buffer_profile.pool} in NVUE",
         )
     if buffer.discard == "drop":
-        raise refuse((*path, "discard"), "NVUE drops what it does not trim, and says so nowhere")
+        raise unsupported_error((*path, "discard"), "NVUE drops what it does not trim, and says so nowhere")
     if buffer.discard == "trim" and require_fact(device.trimming) is None:
-        raise refuse((*path, "discard"), "packets are trimmed where the switch has trimming")
+        raise unsupported_error((*path, "discard"), "packets are trimmed where the switch has trimming")
 
 
 def _check_watchdog(device: Device, qos: QosProfile, path: Path) -> None:
@@ -243,31 +261,33 @@ def _check_watchdog(device: Device, qos: QosProfile, path: Path) -> None:
     path = (*path, "pfc_watchdog")
     polling, detection = require_fact(device.watchdog_polling_ms), require_fact(watchdog.detection_ms)
     if not qos.pfc_rx_priorities or watchdog.priorities != qos.pfc_rx_priorities:
-        raise refuse(
+        raise unsupported_error(
             (*path, "priorities"), "NVUE watches the priorities on which a port obeys pauses, if there are any"
         )
     if watchdog.action is not None:
-        raise refuse((*path, "action"), "NVUE has no choice of action")
+        raise unsupported_error((*path, "action"), "NVUE has no choice of action")
     if watchdog.history is not None:
-        raise refuse((*path, "history"), "NVUE estimates no history of pauses")
+        raise unsupported_error((*path, "history"), "NVUE estimates no history of pauses")
     if polling is None:
-        raise refuse(["watchdog_polling_ms"], "a switch that watches polls")
+        raise unsupported_error(["watchdog_polling_ms"], "a switch that watches polls")
     _check_restoration(device, require_fact(watchdog.restoration_ms), polling, (*path, "restoration_ms"))
     if detection is None or detection % polling or not 1 <= detection // polling <= _LARGEST_ROBUSTNESS:
         reason = f"is no multiple of the polling interval, {polling} ms, up to {_LARGEST_ROBUSTNESS} times"
-        raise refuse((*path, "detection_ms"), reason)
+        raise unsupported_error((*path, "detection_ms"), reason)
 
 
 def _check_restoration(device: Device, restoration_ms: int | None, polling_ms: int, path: Path) -> None:
-    feature, (low, high) = "a time of restoration", RECOVERY
-    if not knows(device.version, feature):
+    feature, (low, high) = "a time of restoration", RECOVERY_POLLINGS_RANGE
+    if not has_feature(device.version, feature):
         if restoration_ms is not None:
-            raise refuse(path, f"{TRAITS.title} has {feature} since {SINCE[feature]}, and this is {device.version}")
+            raise unsupported_error(
+                path, f"{TRAITS.title} has {feature} since {SINCE[feature]}, and this is {device.version}"
+            )
     elif restoration_ms is None or restoration_ms % polling_ms or not low <= restoration_ms // polling_ms <= high:
-        raise refuse(path, f"is no multiple of the polling interval, {polling_ms} ms, up to {high} times")
+        raise unsupported_error(path, f"is no multiple of the polling interval, {polling_ms} ms, up to {high} times")
 
 
-def recovery(device: Device) -> int | None:
+def recovery_pollings(device: Device) -> int | None:
     """Return after how many pollings without pause a queue is free again; None where no port is watched so."""
     polling, restoration_times = (
         require_fact(device.watchdog_polling_ms),
@@ -277,7 +297,7 @@ def recovery(device: Device) -> int | None:
     return None if polling is None or restoration_ms is None else restoration_ms // polling
 
 
-def robustness(device: Device) -> int | None:
+def detection_pollings(device: Device) -> int | None:
     """Return after how many pollings the watchdog acts; None where no port is watched."""
     detections = {watchdog.detection_ms for _, watchdog in _port_watchdogs(device)}
     polling = require_fact(device.watchdog_polling_ms)
@@ -293,16 +313,16 @@ def _port_watchdogs(device: Device) -> list[tuple[Interface, PfcWatchdog]]:
     return watchdogs
 
 
-def _check_switch(device: Device) -> None:
+def _check_switch_qos(device: Device) -> None:
     polling, (low, high) = require_fact(device.watchdog_polling_ms), TRAITS.watchdog.polling_ms
     if polling is not None and not low <= polling <= high:
-        raise refuse(["watchdog_polling_ms"], f"is not from {low} to {high}")
+        raise unsupported_error(["watchdog_polling_ms"], f"is not from {low} to {high}")
     watchdogs = _port_watchdogs(device)
     for port, watchdog in watchdogs:
         for name in ("detection_ms", "restoration_ms"):
             if getattr(watchdog, name) != getattr(watchdogs[0][1], name):
                 path = ["interfaces", port.name, "qos", "pfc_watchdog", name]
-                raise refuse(path, f"a switch has one in NVUE, and {watchdogs[0][0].name} has another")
+                raise unsupported_error(path, f"a switch has one in NVUE, and {watchdogs[0][0].name} has another")
     first_profile = device.interfaces[0].qos
     assert isinstance(first_profile, QosProfile)
     for port in device.interfaces:
@@ -310,42 +330,46 @@ def _check_switch(device: Device) -> None:
         assert isinstance(qos, QosProfile)
         if qos.tc_to_queue != first_profile.tc_to_queue:
             path = ["interfaces", port.name, "qos", "tc_to_queue"]
-            raise refuse(path, f"NVUE has one for the switch, and {device.interfaces[0].name} has another")
+            raise unsupported_error(path, f"NVUE has one for the switch, and {device.interfaces[0].name} has another")
 
 
-def pausing(device: Device) -> frozenset[int]:
+def pfc_priorities_of_device(device: Device) -> frozenset[int]:
     """Return the priorities that any port has pause for."""
     profiles: list[Any] = distinct_objects(port.qos for port in device.interfaces)
     return frozenset(priority for qos in profiles for priority in qos.pfc_rx_priorities or qos.pfc_tx_priorities)
 
 
 def _check_pools(device: Device) -> None:
-    lossless = bool(pausing(device))
+    lossless = bool(pfc_priorities_of_device(device))
     settings = require_fact(device.dynamic_buffers)
     if (settings is None) == lossless:
         reason = "headroom is computed from them" if lossless else "without PFC there is no headroom to compute"
-        raise refuse(["dynamic_buffers"], reason)
+        raise unsupported_error(["dynamic_buffers"], reason)
     threshold = 0 if settings is None else settings.dynamic_th
-    if threshold not in _ALPHAS:
-        raise refuse(["dynamic_buffers", "dynamic_th"], "NVUE has alphas from 2 ** -7 to 2 ** 6, none and infinity")
+    if threshold not in _ALPHA_EXPONENTS:
+        raise unsupported_error(
+            ["dynamic_buffers", "dynamic_th"], "NVUE has alphas from 2 ** -7 to 2 ** 6, none and infinity"
+        )
     if settings is not None:
         usual, feature = effects.usual_small_percent(device.model), "a share of small packets"
-        small = settings.small_packet_percent if knows(device.version, feature) else usual
+        small = settings.small_packet_percent if has_feature(device.version, feature) else usual
         if small is None or not 0 <= small <= 100:
-            raise refuse(["dynamic_buffers", "small_packet_percent"], "is a share, from 0 to 100 %")
+            raise unsupported_error(["dynamic_buffers", "small_packet_percent"], "is a share, from 0 to 100 %")
         for difference in differences(settings, effects.dynamic_buffers(threshold, small)):
-            raise refuse(("dynamic_buffers", *difference.path), f"NVUE computes headroom with {difference.b}")
+            raise unsupported_error(
+                ("dynamic_buffers", *difference.path), f"NVUE computes headroom with {difference.b}"
+            )
     percents = {pool.name: pool.percentage for pool in require_fact(device.buffer_pools)}
     lossy = percents.get("ingress_lossy")
     of_lossless = percents.get("ingress_lossless") if lossless else None
     for name, share in (("ingress_lossy", lossy), ("ingress_lossless", of_lossless if lossless else 1)):
         if share is None or not 1 <= share <= 100:
             path = ["buffer_pools", *([name, "percentage"] if name in percents else [])]
-            raise refuse(path, f"{name} has from 1 to 100 % of the memory in NVUE")
+            raise unsupported_error(path, f"{name} has from 1 to 100 % of the memory in NVUE")
     assert lossy is not None
     if lossy + (of_lossless or 0) > 100:
-        raise refuse(["buffer_pools"], "have more than all of the memory together")
-    _check_derived_buffers(device, effects.buffer_pools(lossy, of_lossless, _memory(device)), threshold)
+        raise unsupported_error(["buffer_pools"], "have more than all of the memory together")
+    _check_derived_buffers(device, effects.buffer_pools(lossy, of_lossless, _buffer_memory_bytes(device)), threshold)
 
 
 def _check_derived_buffers(device: Device, pools: tuple[BufferPool, ...], dynamic_th: int) -> None:
@@ -363,23 +387,23 @@ def _check_derived_buffers(device: Device, pools: tuple[BufferPool, ...], dynami
                 groups[key] = effects.priority_groups(own_pfc_rx_priorities, dynamic_th, stated_headroom=key[1])
             bare[id(qos)] = replace_fields(qos, priority_groups=groups[key])
         ports.append(replace_fields(port, qos=bare[id(qos)]))
-    new_device = resolve(replace_fields(device, interfaces=tuple(ports), buffer_pools=pools))
+    new_device = resolve_dynamic_buffers(replace_fields(device, interfaces=tuple(ports), buffer_pools=pools))
     for difference in differences(new_device.buffer_pools, device.buffer_pools):
-        raise refuse(("buffer_pools", *_existing_path(difference)), f"NVUE makes {difference.a} of it")
+        raise unsupported_error(("buffer_pools", *_existing_path(difference)), f"NVUE makes {difference.a} of it")
     for own_interface, other_interface in zip(new_device.interfaces, device.interfaces, strict=True):
         if own_interface.qos is not other_interface.qos and own_interface.qos != other_interface.qos:
             for found_difference in differences(own_interface.qos, other_interface.qos):
-                raise refuse(
+                raise unsupported_error(
                     ("interfaces", own_interface.name, "qos", *_existing_path(found_difference)),
                     f"NVUE makes {found_difference.a} of it",
                 )
 
 
-def _existing_path(difference: Difference) -> Subject:
+def _existing_path(difference: ModelDifference) -> Subject:
     """Return the path of a difference, as far as the given device has it."""
     return difference.path[:-1] if difference.b is None else difference.path
 
 
-def _memory(device: Device) -> int | Unknown:
+def _buffer_memory_bytes(device: Device) -> int | Unknown:
     memory = switch(str(device.model)).buffer_bytes
     return UNKNOWN if memory is None else memory

@@ -12,24 +12,30 @@ from nodrop.model import policy_values
 from nodrop.model.fabric import Device
 from nodrop.model.routing import AsPathList, Bgp, BgpNeighbor, CommunityList, PrefixList, RouteMap, StaticRoute
 from nodrop.model.states import require_fact
-from nodrop.model.subject import natural
+from nodrop.model.subject import natural_sort_key
 from nodrop.platforms.kit import bindings
-from nodrop.platforms.kit.expressible import SHARED as OF_ALL_VRFS
+from nodrop.platforms.kit.expressible import FIELDS_SHARED_BY_VRFS as OF_ALL_VRFS
 from nodrop.platforms.kit.expressible import (
     check_distinct,
     check_far_end,
     check_range,
     check_rows,
-    on_one_line,
-    refuse,
+    reason_unwritable_text,
+    unsupported_error,
 )
 from nodrop.platforms.nvue import communities as known_communities
-from nodrop.platforms.nvue.bindings_bgp import EITHER, FAMILY, PROCESS, SESSION, SHARED
-from nodrop.platforms.nvue.names import not_a_name
+from nodrop.platforms.nvue.bindings_bgp import (
+    GLOBAL_BGP_BINDINGS,
+    PROCESS_BINDINGS,
+    PROCESS_OR_GLOBAL_BINDINGS,
+    SESSION_BINDINGS,
+    SESSION_FAMILY_BINDINGS,
+)
+from nodrop.platforms.nvue.names import reason_not_a_name
 from nodrop.platforms.nvue.naming import nvue_port
-from nodrop.units import whole_number
+from nodrop.units import parse_whole_number
 
-MATCHES = {
+ROUTE_MAP_MATCHES = {
     "as-path": "as-path-list",
     "community": "community-list",
     "interface": "interface",
@@ -39,7 +45,7 @@ MATCHES = {
     "tag": "tag",
 }
 """What a route map can match, in FRR's words and in NVUE's, in the order of a file."""
-SETS = {
+ROUTE_MAP_SETS = {
     "as-path prepend": "as-path-prepend as",
     "community": "community",
     "extcommunity bandwidth": "ext-community-bw",
@@ -52,35 +58,41 @@ SETS = {
 }
 """What a route map can set, in FRR's words and in NVUE's, in the order of a file."""
 
-_COMMUNITY = re.compile(r"[0-9]{1,5}:[0-9]{1,5}")
+_COMMUNITY_PATTERN = re.compile(r"[0-9]{1,5}:[0-9]{1,5}")
 _LARGEST_RULE = 65535
-_LENGTH = {"ipv4": 32, "ipv6": 128}
-_ORIGINS = ("egp", "igp", "incomplete")
+_MAX_LENGTH_BY_FAMILY = {"ipv4": 32, "ipv6": 128}
+_BGP_ORIGINS = ("egp", "igp", "incomplete")
 
 
-def check(device: Device) -> None:
+def check_routing(device: Device) -> None:
     """Raise Unsupported where NVUE has no setting for a part of the routing."""
     _check_routes(require_fact(device.static_routes))
     if isinstance(device.extra_lines, tuple) and device.extra_lines:
-        raise refuse(["extra_lines"], "NVUE writes the routing daemon's configuration by itself")
+        raise unsupported_error(["extra_lines"], "NVUE writes the routing daemon's configuration by itself")
     bgp, other_bgps = require_fact(device.bgp), require_fact(device.vrf_bgp)
     if bgp is not None:
         if bgp.vrf is not None:
-            raise refuse(["bgp", "vrf"], "the process of another VRF is in `vrf_bgp`")
-        bindings.check(SHARED, bgp, "bgp")
+            raise unsupported_error(["bgp", "vrf"], "the process of another VRF is in `vrf_bgp`")
+        bindings.check_fields(GLOBAL_BGP_BINDINGS, bgp, "bgp")
         _check_prefix_lists(bgp.prefix_lists)
         _check_community_lists(bgp.community_lists)
         _check_as_path_lists(bgp.as_path_lists)
         _check_route_maps(bgp.route_maps)
         _check_process(bgp, "bgp")
-    check_rows(other_bgps, "vrf_bgp", order=lambda process: natural(process.key))
+    check_rows(other_bgps, "vrf_bgp", order=lambda process: natural_sort_key(process.key))
     for vrf_process in other_bgps:
         if bgp is None:
-            raise refuse(["vrf_bgp"], "need a BGP process in the default VRF, which is missing")
+            raise unsupported_error(["vrf_bgp"], "need a BGP process in the default VRF, which is missing")
         _check_vrf_process(vrf_process, bgp)
 
 
-_OF_SWITCH = ("suppress_fib_pending", "graceful_restart", "restart_s", "select_defer_s", "graceful_shutdown")
+_SWITCH_WIDE_BGP_FIELDS = (
+    "suppress_fib_pending",
+    "graceful_restart",
+    "restart_s",
+    "select_defer_s",
+    "graceful_shutdown",
+)
 """What NVUE has below `router bgp`, for all VRFs."""
 
 
@@ -89,25 +101,25 @@ def _check_vrf_process(vrf_process: Bgp, bgp: Bgp) -> None:
     path = ("vrf_bgp", vrf_process.key)
     _check_name(vrf_process.key, *path)
     if vrf_process.key == "default":
-        raise refuse(path, "the process of the default VRF is `bgp`")
-    for name in (*OF_ALL_VRFS, *(row.field for row in SHARED)):
+        raise unsupported_error(path, "the process of the default VRF is `bgp`")
+    for name in (*OF_ALL_VRFS, *(row.field for row in GLOBAL_BGP_BINDINGS)):
         if getattr(vrf_process, name) != getattr(bgp, name):
-            raise refuse((*path, name), "NVUE has this once for all VRFs")
+            raise unsupported_error((*path, name), "NVUE has this once for all VRFs")
     if vrf_process.router_id is None and bgp.router_id is not None:
-        raise refuse((*path, "router_id"), "a VRF without a router id has that of the switch")
+        raise unsupported_error((*path, "router_id"), "a VRF without a router id has that of the switch")
     _check_process(vrf_process, *path)
 
 
 def _check_name(name: str, *path: object) -> None:
-    if reason := not_a_name(name):
-        raise refuse(path, reason)
+    if reason := reason_not_a_name(name):
+        raise unsupported_error(path, reason)
 
 
 def _check_routes(routes: tuple[StaticRoute, ...]) -> None:
     for vrf in {route.vrf for route in routes} - {None}:
         _check_name(str(vrf), "static_routes")
         if vrf == "default":
-            raise refuse(["static_routes"], "the default VRF has no name")
+            raise unsupported_error(["static_routes"], "the default VRF has no name")
     check_distinct(
         [
             f"{static_route.vrf} {static_route.prefix} via {static_route.next_hop} {static_route.distance}"
@@ -116,20 +128,24 @@ def _check_routes(routes: tuple[StaticRoute, ...]) -> None:
         "static_routes",
     )
     _check_order(
-        routes, lambda row: (row.prefix, row.next_hop, row.distance, natural(row.vrf or "default")), "static_routes"
+        routes,
+        lambda row: (row.prefix, row.next_hop, row.distance, natural_sort_key(row.vrf or "default")),
+        "static_routes",
     )
     for route in routes:
         check_range(route.distance, 1, MAX_DISTANCE, "static_routes", route.prefix, "distance")
-        if via_type(route.next_hop) == "interface" and nvue_port(route.next_hop) is None:
-            raise refuse(["static_routes", route.prefix, "next_hop"], f"{route.next_hop} is no port of the switch")
+        if nvue_next_hop_type(route.next_hop) == "interface" and nvue_port(route.next_hop) is None:
+            raise unsupported_error(
+                ["static_routes", route.prefix, "next_hop"], f"{route.next_hop} is no port of the switch"
+            )
 
 
 def _check_order(table_rows: Sequence[object], order: Callable[[Any], Any], *path: object) -> None:
     if list(table_rows) != sorted(table_rows, key=order):
-        raise refuse(path, "are not in the order in which they would be read back")
+        raise unsupported_error(path, "are not in the order in which they would be read back")
 
 
-def via_type(next_hop: str) -> str:
+def nvue_next_hop_type(next_hop: str) -> str:
     """Return what NVUE calls a kind of next hop."""
     if next_hop == "blackhole":
         return "blackhole"
@@ -139,7 +155,7 @@ def via_type(next_hop: str) -> str:
 
 
 def _check_process(bgp: Bgp, *path: object) -> None:
-    bindings.check((*EITHER, *PROCESS), bgp, *path)
+    bindings.check_fields((*PROCESS_OR_GLOBAL_BINDINGS, *PROCESS_BINDINGS), bgp, *path)
     check_distinct(bgp.networks, *path, "networks")
     _check_order(bgp.networks, lambda network: (":" in network, network), *path, "networks")
     check_rows(bgp.redistributions, *path, "redistributions")
@@ -147,7 +163,7 @@ def _check_process(bgp: Bgp, *path: object) -> None:
         if row.policy is not None:
             _check_name(row.policy, *path, "redistributions", row.key, "policy")
     neighbors = require_fact(bgp.neighbors)
-    check_rows(neighbors, *path, "neighbors", order=lambda peer: natural(peer.key))
+    check_rows(neighbors, *path, "neighbors", order=lambda peer: natural_sort_key(peer.key))
     for neighbor in neighbors:
         _check_neighbor(neighbor, *path, "neighbors", neighbor.key)
 
@@ -159,15 +175,15 @@ def _check_prefix_lists(lists: tuple[PrefixList, ...]) -> None:
         path = ("bgp", "prefix_lists", prefix_list.name)
         _check_name(prefix_list.name, *path)
         if not prefix_list.rules:
-            raise refuse((*path, "rules"), "a list without rules is no list")
+            raise unsupported_error((*path, "rules"), "a list without rules is no list")
         check_rows(prefix_list.rules, *path, "rules", order=lambda rule: rule.sequence)
         for rule in prefix_list.rules:
             where = (*path, "rules", rule.sequence)
             check_range(rule.sequence, 1, _LARGEST_RULE, *where, "sequence")
-            check_range(rule.ge, 0, _LENGTH[prefix_list.family], *where, "ge")
-            check_range(rule.le, 0, _LENGTH[prefix_list.family], *where, "le")
+            check_range(rule.ge, 0, _MAX_LENGTH_BY_FAMILY[prefix_list.family], *where, "ge")
+            check_range(rule.le, 0, _MAX_LENGTH_BY_FAMILY[prefix_list.family], *where, "le")
             if (":" in rule.prefix) != (prefix_list.family == "ipv6"):
-                raise refuse((*where, "prefix"), f"{rule.prefix} is not {prefix_list.family}")
+                raise unsupported_error((*where, "prefix"), f"{rule.prefix} is not {prefix_list.family}")
 
 
 def _check_community_lists(lists: tuple[CommunityList, ...]) -> None:
@@ -176,9 +192,9 @@ def _check_community_lists(lists: tuple[CommunityList, ...]) -> None:
         path = ("bgp", "community_lists", community_list.name)
         _check_name(community_list.name, *path)
         if community_list.expanded:
-            raise refuse((*path, "expanded"), "NVUE has no expressions of communities")
+            raise unsupported_error((*path, "expanded"), "NVUE has no expressions of communities")
         if not community_list.rules or not all(communities for _, communities in community_list.rules):
-            raise refuse((*path, "rules"), "a rule names a community, and a list has a rule")
+            raise unsupported_error((*path, "rules"), "a rule names a community, and a list has a rule")
         for _, communities in community_list.rules:
             _check_communities(communities, *path, "rules")
 
@@ -186,10 +202,10 @@ def _check_community_lists(lists: tuple[CommunityList, ...]) -> None:
 def _check_communities(communities: tuple[str, ...], *path: object) -> None:
     check_distinct(communities, *path)
     for community in communities:
-        if community not in known_communities.SPELT and not _COMMUNITY.fullmatch(community):
-            raise refuse(path, f"{community!r} is no community")
-        if (name := known_communities.name(community)) != community:
-            raise refuse(path, f"{community} is read back by its name, {name}")
+        if community not in known_communities.NVUE_COMMUNITY_BY_NAME and not _COMMUNITY_PATTERN.fullmatch(community):
+            raise unsupported_error(path, f"{community!r} is no community")
+        if (name := known_communities.community_name(community)) != community:
+            raise unsupported_error(path, f"{community} is read back by its name, {name}")
 
 
 def _check_as_path_lists(lists: tuple[AsPathList, ...]) -> None:
@@ -198,10 +214,10 @@ def _check_as_path_lists(lists: tuple[AsPathList, ...]) -> None:
         path = ("bgp", "as_path_lists", path_list.name)
         _check_name(path_list.name, *path)
         if not path_list.rules:
-            raise refuse((*path, "rules"), "a list without rules is no list")
+            raise unsupported_error((*path, "rules"), "a list without rules is no list")
         for _, expression in path_list.rules:
-            if reason := on_one_line(expression):
-                raise refuse((*path, "rules"), reason)
+            if reason := reason_unwritable_text(expression):
+                raise unsupported_error((*path, "rules"), reason)
 
 
 def _check_route_maps(maps: tuple[RouteMap, ...]) -> None:
@@ -210,12 +226,12 @@ def _check_route_maps(maps: tuple[RouteMap, ...]) -> None:
         path = ("bgp", "route_maps", route_map.name)
         _check_name(route_map.name, *path)
         if not route_map.rules:
-            raise refuse((*path, "rules"), "a route map without rules is no route map")
+            raise unsupported_error((*path, "rules"), "a route map without rules is no route map")
         check_rows(route_map.rules, *path, "rules", order=lambda rule: rule.sequence)
         for rule in route_map.rules:
             where = (*path, "rules", rule.sequence)
             check_range(rule.sequence, 1, _LARGEST_RULE, *where, "sequence")
-            for field, words in (("matches", MATCHES), ("sets", SETS)):
+            for field, words in (("matches", ROUTE_MAP_MATCHES), ("sets", ROUTE_MAP_SETS)):
                 attributes = [attribute for attribute, _ in getattr(rule, field)]
                 _check_attributes(attributes, words, *where, field)
             for attribute, value in rule.matches:
@@ -227,11 +243,13 @@ def _check_route_maps(maps: tuple[RouteMap, ...]) -> None:
 def _check_attributes(attributes: list[str], values_by_word: dict[str, str], *path: object) -> None:
     for attribute in attributes:
         if attribute not in values_by_word:
-            raise refuse(path, f"{attribute!r} is not one of {', '.join(values_by_word)}")
+            raise unsupported_error(path, f"{attribute!r} is not one of {', '.join(values_by_word)}")
     ours = [values_by_word[attribute] for attribute in attributes]
     check_distinct(ours, *path)
     if attributes != sorted(attributes, key=list(values_by_word).index):
-        raise refuse(path, f"are not in the order in which they would be read back: {', '.join(values_by_word)}")
+        raise unsupported_error(
+            path, f"are not in the order in which they would be read back: {', '.join(values_by_word)}"
+        )
 
 
 def _check_match(attribute: str, value: str, *path: object) -> None:
@@ -242,35 +260,35 @@ def _check_match(attribute: str, value: str, *path: object) -> None:
 
 
 def _check_set_value(attribute: str, value: str, *path: object) -> None:
-    if reason := on_one_line(value):
-        raise refuse(path, reason)
+    if reason := reason_unwritable_text(value):
+        raise unsupported_error(path, reason)
     if attribute in ("local-preference", "weight"):
         _check_number(value, 0, *path)
     elif attribute in ("tag", "as-path prepend"):
         _check_number(value, 1, *path)
     elif attribute == "community":
         if "additive" in value.split():
-            raise refuse(path, "communities that are added to those of a route are not written")
+            raise unsupported_error(path, "communities that are added to those of a route are not written")
         _check_communities(tuple(value.split()), *path)
-    elif attribute == "origin" and value not in _ORIGINS:
-        raise refuse(path, f"{value!r} is not one of {', '.join(_ORIGINS)}")
-    elif attribute == "src" and policy_values.source(value) is None:
-        raise refuse(path, f"{value!r} is no address")
+    elif attribute == "origin" and value not in _BGP_ORIGINS:
+        raise unsupported_error(path, f"{value!r} is not one of {', '.join(_BGP_ORIGINS)}")
+    elif attribute == "src" and policy_values.parse_source_address(value) is None:
+        raise unsupported_error(path, f"{value!r} is no address")
     elif attribute == "extcommunity bandwidth" and policy_values.link_bandwidth(value) is None:
-        raise refuse(path, f"{value!r} is no link bandwidth")
+        raise unsupported_error(path, f"{value!r} is no link bandwidth")
     elif attribute == "extcommunity bandwidth" and value[:1].isdigit() and " " in value:
-        raise refuse(path, "a number that is non-transitive is not written")
-    elif attribute == "ip next-hop" and via_type(value) != "ipv4-address":
-        raise refuse(path, f"{value!r} is no IPv4 address")
+        raise unsupported_error(path, "a number that is non-transitive is not written")
+    elif attribute == "ip next-hop" and nvue_next_hop_type(value) != "ipv4-address":
+        raise unsupported_error(path, f"{value!r} is no IPv4 address")
 
 
 def _check_number(value: str, min_value: int, *path: object) -> None:
-    number = whole_number(value, MAX_32_BITS)
+    number = parse_whole_number(value, MAX_32_BITS)
     if number is None or str(number) != value or number < min_value:
-        raise refuse(path, f"{value!r} is not from {min_value} to {MAX_32_BITS}")
+        raise unsupported_error(path, f"{value!r} is not from {min_value} to {MAX_32_BITS}")
 
 
 def _check_neighbor(neighbor: BgpNeighbor, *path: object) -> None:
     check_far_end(neighbor, *path)
-    bindings.check((*SESSION, *FAMILY), neighbor, *path)
-    bindings.check(FAMILY, neighbor.ipv6, *path, "ipv6")
+    bindings.check_fields((*SESSION_BINDINGS, *SESSION_FAMILY_BINDINGS), neighbor, *path)
+    bindings.check_fields(SESSION_FAMILY_BINDINGS, neighbor.ipv6, *path, "ipv6")

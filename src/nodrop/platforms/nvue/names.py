@@ -3,33 +3,35 @@
 import re
 from functools import lru_cache
 
-from nodrop.units import whole_number
+from nodrop.units import parse_whole_number
 
 MAX_NAMES = 8192
 """More names than any switch has ports, in one key."""
 
-NAMED = frozenset({"interface", "neighbor", "member"})
+PARENTS_OF_INTERFACE_KEYS = frozenset({"interface", "neighbor", "member"})
 """Parents of keys that are names of interfaces."""
-NUMBERED = frozenset({"switch-priority", "traffic-class", "dscp", "pcp", "priority-group", "vlan"})
+PARENTS_OF_NUMBER_KEYS = frozenset({"switch-priority", "traffic-class", "dscp", "pcp", "priority-group", "vlan"})
 """Parents of keys that are numbers."""
 
-RESERVED = frozenset({"auto", "none", "null", "any", "all"})
+RESERVED_NAMES = frozenset({"auto", "none", "null", "any", "all"})
 """Words that are no names of interfaces, profiles and policies (NVUE Format Reference)."""
 
-_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,62}")
-_PART = re.compile(r"(.*?)([0-9]{1,9})(?:-([0-9]{1,9}))?")
-_NUMBERS = re.compile(r"[0-9]{1,9}(?:-[0-9]{1,9})?(?:,[0-9]{1,9}(?:-[0-9]{1,9})?)*")
+_NAME_PATTERN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,62}")
+_NAME_RANGE_PATTERN = re.compile(r"(.*?)([0-9]{1,9})(?:-([0-9]{1,9}))?")
+_NUMBER_LIST_PATTERN = re.compile(r"[0-9]{1,9}(?:-[0-9]{1,9})?(?:,[0-9]{1,9}(?:-[0-9]{1,9})?)*")
 
 
-def not_a_name(config_text: str) -> str | None:
+def reason_not_a_name(config_text: str) -> str | None:
     """Return why a text cannot be the name of a VRF, a route map or a list; None if it can."""
     return (
-        None if _NAME.fullmatch(config_text) and config_text not in RESERVED else f"{config_text!r} is no name in NVUE"
+        None
+        if _NAME_PATTERN.fullmatch(config_text) and config_text not in RESERVED_NAMES
+        else f"{config_text!r} is no name in NVUE"
     )
 
 
 @lru_cache(maxsize=16384)
-def names(key: str) -> tuple[str, ...]:
+def expand_names(key: str) -> tuple[str, ...]:
     """Return the names that a key stands for; a part without letters goes on with those before it: `swp1-4,7`.
 
     A range that runs backwards, or stands for more than MAX_NAMES, is no list, and stands for itself.
@@ -39,7 +41,7 @@ def names(key: str) -> tuple[str, ...]:
     found_names: list[str] = []
     before = ""
     for name_part in key.split(","):
-        match = _PART.fullmatch(name_part)
+        match = _NAME_RANGE_PATTERN.fullmatch(name_part)
         if match is None:
             found_names.append(name_part)
             continue
@@ -55,11 +57,11 @@ def names(key: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=4096)
-def numbers(key: str) -> tuple[int, ...]:
+def expand_numbers(key: str) -> tuple[int, ...]:
     """Return the numbers that a key stands for; none where it is no list of numbers, or of too many."""
-    if (number := whole_number(key)) is not None:
+    if (number := parse_whole_number(key)) is not None:
         return (number,)
-    if not _NUMBERS.fullmatch(key):
+    if not _NUMBER_LIST_PATTERN.fullmatch(key):
         return ()
     found_numbers: list[int] = []
     for range_text in key.split(","):
@@ -71,10 +73,10 @@ def numbers(key: str) -> tuple[int, ...]:
     return tuple(found_numbers)
 
 
-def keys(parent: str, key: str) -> tuple[str, ...]:
+def expand_key(parent: str, key: str) -> tuple[str, ...]:
     """Return the single keys that a key below `parent` stands for: itself, unless it is a list."""
-    if parent in NAMED:
-        return names(key)
-    if parent in NUMBERED and ("," in key or "-" in key):
-        return tuple(map(str, numbers(key))) or (key,)
+    if parent in PARENTS_OF_INTERFACE_KEYS:
+        return expand_names(key)
+    if parent in PARENTS_OF_NUMBER_KEYS and ("," in key or "-" in key):
+        return tuple(map(str, expand_numbers(key))) or (key,)
     return (key,)

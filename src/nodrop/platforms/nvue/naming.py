@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from nodrop.model.fabric import Port
 
-_NAME = re.compile(r"swp([1-9][0-9]{0,3})(?:s([0-9]{1,2}))?")
+_PORT_NAME_PATTERN = re.compile(r"swp([1-9][0-9]{0,3})(?:s([0-9]{1,2}))?")
 
 
 class NvuePort(NamedTuple):
@@ -27,7 +27,7 @@ def port_name(_model: str, port: Port, splits: int) -> str:
 @lru_cache(maxsize=65536)
 def nvue_port(name: str) -> NvuePort | None:
     """Return the port that an NVUE name means: swp3, or swp3s1 for its second part; None for other names."""
-    match = _NAME.fullmatch(name)
+    match = _PORT_NAME_PATTERN.fullmatch(name)
     if not match:
         return None
     return NvuePort(Port(int(match[1]), int(match[2] or 0)), match[2] is not None)

@@ -4,31 +4,31 @@ from collections.abc import Callable, Iterator, Mapping
 
 from nodrop.errors import InputProblems
 from nodrop.model.qos import COLORS
-from nodrop.model.reading import Place
+from nodrop.model.reading import FilePlace
 from nodrop.model.subject import Subject
-from nodrop.platforms.kit.bindings import places
+from nodrop.platforms.kit.bindings import places_of_field
 from nodrop.platforms.nvue import adaptive_routing, ageing, conditions, hashing
-from nodrop.platforms.nvue.bindings_switch import SWITCH
+from nodrop.platforms.nvue.bindings_switch import SWITCH_BINDINGS
 from nodrop.platforms.nvue.naming import nvue_port
-from nodrop.platforms.nvue.places_bridging import INTERFACES, bridged_paths
-from nodrop.platforms.nvue.places_routing import ROUTING, at, routing_paths
+from nodrop.platforms.nvue.places_bridging import INTERFACE_NAME_PREFIXES, bridged_paths
+from nodrop.platforms.nvue.places_routing import ROUTING_HEADS, routing_paths, row_at_position
 from nodrop.platforms.nvue.read_access import access_paths
-from nodrop.platforms.nvue.read_overlays import OVERLAYS, overlay_paths
-from nodrop.platforms.nvue.read_ports import Ports, is_address
-from nodrop.platforms.nvue.read_qos import GLOBAL
-from nodrop.platforms.nvue.read_services import LOOPBACK, PACKET_TRIM, SNMP, server_nodes
-from nodrop.platforms.nvue.read_values import FILE, Config
+from nodrop.platforms.nvue.read_overlays import OVERLAY_HEADS, overlay_paths
+from nodrop.platforms.nvue.read_ports import FileInterfaces, may_be_address
+from nodrop.platforms.nvue.read_qos import GLOBAL_PROFILE
+from nodrop.platforms.nvue.read_services import LOOPBACK, PACKET_TRIM_PATH, SNMP_PATHS, server_paths
+from nodrop.platforms.nvue.read_values import STARTUP_FILE, Config
 from nodrop.platforms.nvue.tree import Path, Tree
 from nodrop.syntax.places import Span
 
-_LINK = {
+_NVUE_LINK_WORDS = {
     "enabled": "state",
     "speed_mbps": "speed",
     "fec": "fec",
     "autoneg": "auto-negotiate",
     "mtu_bytes": "mtu",
 }
-_KEYED = {
+_NVUE_PATH_BY_MAP = {
     "dscp_to_tc": ("mapping", "dscp", "switch-priority"),
     "pcp_to_tc": ("mapping", "pcp", "switch-priority"),
     "tc_to_queue": ("egress-queue-mapping", "switch-priority", "traffic-class"),
@@ -36,22 +36,22 @@ _KEYED = {
     "tc_to_dscp": ("remark", "switch-priority", "dscp"),
 }
 """Maps: in which kind of profile, below which key, and in which field."""
-_UNTRUSTED = {"dscp_to_tc": ("l2", "port"), "pcp_to_tc": ("l3", "port")}
+_TRUSTS_WITHOUT_MAP = {"dscp_to_tc": ("l2", "port"), "pcp_to_tc": ("l3", "port")}
 """With which trust a port has no such map, so that the trust is what says it."""
-_POOLS = {
+_NVUE_POOLS_BY_POOL = {
     "ingress_lossless": ("roce-lossless", "default-lossless"),
     "egress_lossless": ("roce-lossless", "default-lossless"),
     "ingress_lossy": ("default-lossy",),
     "egress_lossy": ("default-lossy",),
 }
-_HEADROOM = {"size_bytes": "port-buffer", "xoff_bytes": "xoff-threshold", "xon_bytes": "xon-threshold"}
-_TRIMMING = {"size_bytes": "size", "dscp": "remark", "tc": "switch-priority", "queue": "switch-priority"}
-_SERVERS = {"@ntp_servers": "ntp", "@syslog_servers": "syslog", "@dns_servers": "dns"}
-_SNMP = {"@snmp_location": "system-location", "@snmp_contact": "system-contact"}
+_NVUE_HEADROOM_WORDS = {"size_bytes": "port-buffer", "xoff_bytes": "xoff-threshold", "xon_bytes": "xon-threshold"}
+_NVUE_TRIMMING_WORDS = {"size_bytes": "size", "dscp": "remark", "tc": "switch-priority", "queue": "switch-priority"}
+_NVUE_SERVER_WORDS = {"@ntp_servers": "ntp", "@syslog_servers": "syslog", "@dns_servers": "dns"}
+_NVUE_SNMP_WORDS = {"@snmp_location": "system-location", "@snmp_contact": "system-contact"}
 _PFC_PARTS = frozenset(
     {"pfc_priorities", "pfc_rx_priorities", "pfc_tx_priorities", "tc_to_priority_group", "pfc_to_priority_group"}
 )
-_PROFILES_OF = {
+_PROFILE_KINDS_BY_FIELD = {
     "trust": ("mapping",),
     "dscp_to_tc": ("mapping",),
     "pcp_to_tc": ("mapping",),
@@ -76,21 +76,21 @@ _QUEUE_FIELDS: Mapping[str, tuple[str, ...]] = {
     "wred": ("ecn",),
     **dict.fromkeys(COLORS, ("min-threshold",)),
 }
-_ADVANCED: Path = ("qos", "advance-buffer-config", GLOBAL)
-_WHOLE: tuple[Path, ...] = (("system", "hostname"), ("interface",), ("qos",))
+_ADVANCED_BUFFER_PATH: Path = ("qos", "advance-buffer-config", GLOBAL_PROFILE)
+_FALLBACK_PATHS: tuple[Path, ...] = (("system", "hostname"), ("interface",), ("qos",))
 
 
-def where(config_files: Mapping[str, bytes]) -> Callable[[Subject], Place | None]:
+def where(config_files: Mapping[str, bytes]) -> Callable[[Subject], FilePlace | None]:
     """Return a function that finds a subject, its device first, in a device's files by canonical name."""
     try:
-        tree = Tree(config_files.get(FILE, b""), FILE)
+        tree = Tree(config_files.get(STARTUP_FILE, b""), STARTUP_FILE)
         finder = _Finder(tree)
     except InputProblems:
         return lambda subject: None
 
-    def find(subject: Subject) -> Place | None:
+    def find(subject: Subject) -> FilePlace | None:
         span = finder.span(subject[1:])
-        return Place(FILE, span) if span else None
+        return FilePlace(STARTUP_FILE, span) if span else None
 
     return find
 
@@ -101,7 +101,7 @@ class _Finder:
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
         config = Config("", tree)
-        self._ports = Ports(config)
+        self._ports = FileInterfaces(config)
         self._top = config.top
 
     def span(self, subject: Subject) -> Span | None:
@@ -122,10 +122,10 @@ class _Finder:
             yield from self._device_paths(head, field_path)
         elif head:
             yield from self._port_paths(head, field_path)
-        yield from _WHOLE
+        yield from _FALLBACK_PATHS
 
     def _device_paths(self, head: str, field_path: Path) -> Iterator[Path]:
-        yield from places(SWITCH, head.removeprefix("@"))
+        yield from places_of_field(SWITCH_BINDINGS, head.removeprefix("@"))
         if (find := _DEVICE_PATHS.get(head)) is not None:
             yield from find(self, head, field_path)
 
@@ -137,11 +137,11 @@ class _Finder:
         yield from (("qos", "roce", "state"), ("qos", "roce", "enable"), ("qos", "roce"))
 
     def _watchdog_condition_paths(self, _head: str, part: Path) -> Iterator[Path]:
-        yield from conditions.paths("".join(part[:1]))
+        yield from conditions.condition_paths("".join(part[:1]))
 
     def _pool_paths(self, _head: str, part: Path) -> Iterator[Path]:
         pool = "".join(part[:1])
-        yield from (("qos", "traffic-pool", name, "memory-percent") for name in _POOLS.get(pool, ()))
+        yield from (("qos", "traffic-pool", name, "memory-percent") for name in _NVUE_POOLS_BY_POOL.get(pool, ()))
         if not pool:
             yield ("qos", "traffic-pool")
         yield from self._roce_macro_paths()
@@ -150,30 +150,30 @@ class _Finder:
     def _dynamic_buffer_paths(self, _head: str, part: Path) -> Iterator[Path]:
         field = "".join(part[:1])
         if field != "dynamic_th":
-            yield ("qos", "pfc", GLOBAL, "small-packet-probability")
+            yield ("qos", "pfc", GLOBAL_PROFILE, "small-packet-probability")
         if field in ("", "dynamic_th"):
-            yield (*_ADVANCED, "ingress-lossless-buffer", "shared-alpha")
+            yield (*_ADVANCED_BUFFER_PATH, "ingress-lossless-buffer", "shared-alpha")
         yield from self._roce_macro_paths()
-        yield ("qos", "pfc", GLOBAL)
+        yield ("qos", "pfc", GLOBAL_PROFILE)
 
     def _trimming_paths(self, _head: str, part: Path) -> Iterator[Path]:
-        yield (*PACKET_TRIM, _TRIMMING.get("".join(part[:1]), "state"))
-        yield PACKET_TRIM
+        yield (*PACKET_TRIM_PATH, _NVUE_TRIMMING_WORDS.get("".join(part[:1]), "state"))
+        yield PACKET_TRIM_PATH
         yield ("qos", "roce", "mode")
 
     def _adaptive_routing_paths(self, head: str, _part: Path) -> Iterator[Path]:
         ports = self._ports
         having = (name for name in ports.names() if ports.adaptive_routing_of(ports.view(name))[0])
-        yield from adaptive_routing.switch_paths(head, having)
+        yield from adaptive_routing.switch_setting_paths(head, having)
 
     def _hash_paths(self, _head: str, _part: Path) -> Iterator[Path]:
-        yield hashing.PATH
+        yield hashing.ECMP_HASH_PATH
 
     def _ageing_paths(self, _head: str, _part: Path) -> Iterator[Path]:
-        yield from ageing.paths(self._top)
+        yield from ageing.mac_ageing_paths(self._top)
 
     def _snmp_paths(self, head: str, _part: Path) -> Iterator[Path]:
-        yield from ((*path, _SNMP[head]) for path in SNMP)
+        yield from ((*path, _NVUE_SNMP_WORDS[head]) for path in SNMP_PATHS)
 
     def _access_paths(self, _head: str, part: Path) -> Iterator[Path]:
         yield from access_paths(part)
@@ -184,7 +184,7 @@ class _Finder:
     def _bridging_paths(self, head: str, part: Path) -> Iterator[Path]:
         key, field = (*part, "", "")[:2]
         yield from bridged_paths(self._top, self._ports, head, part)
-        yield from self._address_paths(INTERFACES[head] + key, field, part[2:])
+        yield from self._address_paths(INTERFACE_NAME_PREFIXES[head] + key, field, part[2:])
 
     def _loopback_paths(self, _head: str, part: Path) -> Iterator[Path]:
         key, field = (*part, "", "")[:2]
@@ -218,10 +218,10 @@ class _Finder:
             ("interface", name, family, "address", address)
             for family in ("ip", "ipv4", "ipv6")
             for address in view.below(family).texts("address")
-            if is_address(address)
+            if may_be_address(address)
         ]
         if field == "addresses":
-            yield from at("".join(remaining_path[:1]), rows)
+            yield from row_at_position("".join(remaining_path[:1]), rows)
             yield from rows
         if field == "vrf":
             yield ("interface", name, "vrf")
@@ -231,11 +231,11 @@ class _Finder:
     def _server_paths(self, head: str, part: Path) -> Iterator[Path]:
         rows = [
             (*path, "server", server)
-            for path in server_nodes(self._top, _SERVERS[head])
+            for path in server_paths(self._top, _NVUE_SERVER_WORDS[head])
             for server in self._top.below(*path).texts("server")
         ]
         rows.sort(key=lambda path: path[-1])
-        yield from at("".join(part[:1]), rows)
+        yield from row_at_position("".join(part[:1]), rows)
         yield from (path[:-1] for path in rows)
 
     def _port_paths(self, port: str, path: Path) -> Iterator[Path]:
@@ -243,19 +243,19 @@ class _Finder:
         field = path[0] if path else ""
         if field == "qos":
             yield from self._qos_paths(port, path[1:])
-        elif field in _LINK:
-            yield (*port_path, "link", _LINK[field])
+        elif field in _NVUE_LINK_WORDS:
+            yield (*port_path, "link", _NVUE_LINK_WORDS[field])
         elif field in ("lanes", "lane_mbps", "port"):
             yield from self._lane_paths(port)
         elif field in ("addresses", "vrf"):
             yield from self._address_paths(port, field, path[1:])
-        elif field in adaptive_routing.PORT:
-            yield from adaptive_routing.port_paths(port, field)
+        elif field in adaptive_routing.PORT_FIELDS:
+            yield from adaptive_routing.port_setting_paths(port, field)
         elif field == "description":
             yield (*port_path, "description")
         elif field == "link_pause":
             yield (*port_path, "qos", "link-pause", "profile")
-            yield ("qos", "link-pause", GLOBAL)
+            yield ("qos", "link-pause", GLOBAL_PROFILE)
         elif field == "cable_length_m":
             yield from self._cable_paths(port)
         yield port_path
@@ -273,25 +273,25 @@ class _Finder:
     def _cable_paths(self, port: str) -> Iterator[Path]:
         name = self._profile_of(port, "pfc")
         yield ("qos", "pfc", name, "cable-length")
-        if name == GLOBAL:  # a port's own profile ignores the length of RoCE mode
+        if name == GLOBAL_PROFILE:  # a port's own profile ignores the length of RoCE mode
             yield ("qos", "roce", "cable-length")
         yield ("qos", "pfc", name)
         yield from self._roce_macro_paths()
 
     def _profile_of(self, port: str, kind: str) -> str:
         """Return the profile that holds for a port."""
-        return self._ports.view(port).below("qos", kind).text("profile") or GLOBAL
+        return self._ports.view(port).below("qos", kind).text("profile") or GLOBAL_PROFILE
 
     def _qos_paths(self, port: str, path: Path) -> Iterator[Path]:
         head = path[0] if path else ""
         field_words = [*path[1:], "", "", ""]
         if head == "trust":
             yield ("qos", "mapping", self._profile_of(port, "mapping"), "trust")
-        elif head in _KEYED:
-            kind, key, field = _KEYED[head]
+        elif head in _NVUE_PATH_BY_MAP:
+            kind, key, field = _NVUE_PATH_BY_MAP[head]
             name = self._profile_of(port, kind)
             yield ("qos", kind, name, key, field_words[0], field)
-            if self._top.below("qos", kind, name).text("trust") in _UNTRUSTED.get(head, ()):
+            if self._top.below("qos", kind, name).text("trust") in _TRUSTS_WITHOUT_MAP.get(head, ()):
                 yield ("qos", kind, name, "trust")
             yield ("qos", kind, name, key)
             yield ("qos", kind, name)
@@ -305,7 +305,7 @@ class _Finder:
             yield from self._queue_paths(port, field_words)
         if not head:
             yield ("interface", port, "qos")
-        yield from (("interface", port, "qos", kind, "profile") for kind in _PROFILES_OF.get(head, ()))
+        yield from (("interface", port, "qos", kind, "profile") for kind in _PROFILE_KINDS_BY_FIELD.get(head, ()))
         yield from self._roce_macro_paths()
         yield ("interface", port)
 
@@ -339,11 +339,11 @@ class _Finder:
         if not index:
             yield ("interface", port, "qos", "pfc", "profile")
         if field_words[2] == "dynamic_th":
-            yield (*_ADVANCED, "ingress-lossless-buffer", "shared-alpha")
-            yield (*_ADVANCED, "ingress-lossy-buffer", "priority-group", "bulk", "shared-alpha")
+            yield (*_ADVANCED_BUFFER_PATH, "ingress-lossless-buffer", "shared-alpha")
+            yield (*_ADVANCED_BUFFER_PATH, "ingress-lossy-buffer", "priority-group", "bulk", "shared-alpha")
         for word in field_words[2:]:
-            if word in _HEADROOM:
-                yield ("qos", "pfc", self._profile_of(port, "pfc"), _HEADROOM[word])
+            if word in _NVUE_HEADROOM_WORDS:
+                yield ("qos", "pfc", self._profile_of(port, "pfc"), _NVUE_HEADROOM_WORDS[word])
         yield ("qos", "pfc", self._profile_of(port, "pfc"), "switch-priority", *([index] if index else ()))
         yield from self._cable_paths(port)
 
@@ -352,8 +352,8 @@ class _Finder:
         setting_field = inner if queue_field == "wred" and inner else field or queue_field
         kinds = {"scheduler": ("egress-scheduler", "egress-shaper"), "wred": ("congestion-control",)}
         if queue_field == "buffer":
-            yield (*_ADVANCED, "egress-lossy-buffer", "traffic-class", index, "shared-alpha")
-            yield (*_ADVANCED, "egress-lossless-buffer", "shared-alpha")
+            yield (*_ADVANCED_BUFFER_PATH, "egress-lossy-buffer", "traffic-class", index, "shared-alpha")
+            yield (*_ADVANCED_BUFFER_PATH, "egress-lossless-buffer", "shared-alpha")
         for kind in kinds.get(queue_field, ("egress-scheduler", "congestion-control", "egress-shaper")):
             queue_path: Path = ("qos", kind, self._profile_of(port, kind), "traffic-class", index)
             words = _QUEUE_FIELDS.get(setting_field, ())
@@ -363,12 +363,12 @@ class _Finder:
 
 
 _DEVICE_PATHS: Mapping[str, Callable[[_Finder, str, Path], Iterator[Path]]] = {
-    **dict.fromkeys(ROUTING, _Finder._routing_paths),
-    **dict.fromkeys(_SERVERS, _Finder._server_paths),
-    **dict.fromkeys(INTERFACES, _Finder._bridging_paths),
-    **dict.fromkeys(OVERLAYS, _Finder._overlay_paths),
-    **dict.fromkeys(_SNMP, _Finder._snmp_paths),
-    **dict.fromkeys(adaptive_routing.SWITCH, _Finder._adaptive_routing_paths),
+    **dict.fromkeys(ROUTING_HEADS, _Finder._routing_paths),
+    **dict.fromkeys(_NVUE_SERVER_WORDS, _Finder._server_paths),
+    **dict.fromkeys(INTERFACE_NAME_PREFIXES, _Finder._bridging_paths),
+    **dict.fromkeys(OVERLAY_HEADS, _Finder._overlay_paths),
+    **dict.fromkeys(_NVUE_SNMP_WORDS, _Finder._snmp_paths),
+    **dict.fromkeys(adaptive_routing.SWITCH_FIELDS, _Finder._adaptive_routing_paths),
     "@watchdog_polling_ms": _Finder._watchdog_polling_paths,
     "@qos_style": _Finder._qos_style_paths,
     "@watchdog_conditions": _Finder._watchdog_condition_paths,

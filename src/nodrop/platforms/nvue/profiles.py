@@ -3,21 +3,21 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
-from nodrop.model.subject import natural
-from nodrop.platforms.nvue.edit_operations import THERE
-from nodrop.platforms.nvue.read_macro import IDENTITY, Defaults
-from nodrop.platforms.nvue.spelling import Mapping as Trusted
-from nodrop.platforms.nvue.spelling import Marking, Pfc, by_value
+from nodrop.model.subject import natural_sort_key
+from nodrop.platforms.nvue.edit_operations import PRESENT_WITHOUT_VALUE
+from nodrop.platforms.nvue.read_macro import IDENTITY_PRIORITY_MAP, SwitchDefaults
+from nodrop.platforms.nvue.spelling import Pfc, QueueMarking, group_numbers_by_value
+from nodrop.platforms.nvue.spelling import PortClassification as Trusted
 from nodrop.platforms.nvue.tree import Path
 
-Leaves = dict[Path, str]
+ValueByPath = dict[Path, str]
 """Values by the path below a profile."""
-_SWITCH = {True: "enable", False: "disable"}
-_INDEXED = ("traffic-class", "switch-priority", "dscp", "pcp")
+_ENABLE_WORDS = {True: "enable", False: "disable"}
+_KEYS_BEFORE_NUMBER_LISTS = ("traffic-class", "switch-priority", "dscp", "pcp")
 """Words whose next word may be a list of numbers."""
 
 
-def leaves(object_kind: str, value: Any) -> Iterator[tuple[Path, str]]:
+def settings_of_profile(object_kind: str, value: Any) -> Iterator[tuple[Path, str]]:
     """Yield the settings below a profile for a value; none for a profile of a port that does nothing."""
     if value is None:
         return
@@ -30,7 +30,7 @@ def leaves(object_kind: str, value: Any) -> Iterator[tuple[Path, str]]:
     elif object_kind == "pfc":
         yield from _pfc_settings(value)
     elif object_kind == "link-pause":
-        yield from (((direction,), _SWITCH[bool(value)]) for direction in ("rx", "tx"))
+        yield from (((direction,), _ENABLE_WORDS[bool(value)]) for direction in ("rx", "tx"))
     elif object_kind == "remark":
         yield ("rewrite",), "l3"
         for priority, dscp in enumerate(value):
@@ -46,14 +46,14 @@ def leaves(object_kind: str, value: Any) -> Iterator[tuple[Path, str]]:
 def _settings_of_queue(kind: str, value: Any) -> Mapping[str, object]:
     if kind == "congestion-control":
         return {
-            "ecn": _SWITCH[value.ecn],
+            "ecn": _ENABLE_WORDS[value.ecn],
             "max-threshold": value.max_bytes,
             "max-threshold-percent": value.max_percent,
             "min-threshold": value.min_bytes,
             "min-threshold-percent": value.min_percent,
             "mode": None if value.min_percent is None else "relative",
             "probability": value.probability_percent,
-            "red": _SWITCH[value.red],
+            "red": _ENABLE_WORDS[value.red],
         }
     if kind == "egress-scheduler":
         return {"mode": "strict" if value is None else "dwrr", "bw-percent": value}
@@ -61,10 +61,10 @@ def _settings_of_queue(kind: str, value: Any) -> Mapping[str, object]:
 
 
 def _pfc_settings(value: Any) -> Iterator[tuple[Path, str]]:
-    yield ("rx",), _SWITCH[bool(value.rx)]
-    yield ("tx",), _SWITCH[bool(value.tx)]
+    yield ("rx",), _ENABLE_WORDS[bool(value.rx)]
+    yield ("tx",), _ENABLE_WORDS[bool(value.tx)]
     for priority in sorted({*value.rx, *value.tx}):
-        yield ("switch-priority", str(priority)), THERE
+        yield ("switch-priority", str(priority)), PRESENT_WITHOUT_VALUE
     if value.cable_length_m is not None:
         yield ("cable-length",), str(value.cable_length_m)
     if value.stated is not None:
@@ -76,13 +76,15 @@ def _pfc_settings(value: Any) -> Iterator[tuple[Path, str]]:
         yield from (((word,), str(size)) for word, size in sizes.items() if size is not None)
 
 
-def queue_leaves(queues: Iterable[int | None]) -> Iterator[tuple[Path, str]]:
+def queue_map_settings(queues: Iterable[int | None]) -> Iterator[tuple[Path, str]]:
     """Yield the settings of the traffic class of each switch priority."""
     for priority, queue in enumerate(queues):
         yield ("switch-priority", str(priority), "traffic-class"), str(queue)
 
 
-def macro_leaves(defaults: Defaults, used: Collection[int], cable_length_m: int | None) -> Mapping[str, Leaves]:
+def roce_macro_settings(
+    defaults: SwitchDefaults, used: Collection[int], cable_length_m: int | None
+) -> Mapping[str, ValueByPath]:
     """Return the settings that `qos roce` makes of `default-global`, by kind.
 
     `used` are the traffic classes that a switch priority has: the reader takes no other one for set up. The cable is
@@ -92,7 +94,7 @@ def macro_leaves(defaults: Defaults, used: Collection[int], cable_length_m: int 
     markings = tuple(
         (
             tc,
-            Marking(
+            QueueMarking(
                 marking.ecn, marking.red, marking.min_bytes, marking.max_bytes, None, None, marking.probability_percent
             ),
         )
@@ -103,16 +105,16 @@ def macro_leaves(defaults: Defaults, used: Collection[int], cable_length_m: int 
     values = {
         "congestion-control": markings,
         "egress-scheduler": shares,
-        "mapping": Trusted(defaults.trust, defaults.dscp, IDENTITY),
+        "mapping": Trusted(defaults.trust, defaults.dscp, IDENTITY_PRIORITY_MAP),
         "pfc": Pfc(paused, paused, cable_length_m, None) if paused else None,
     }
     return {
-        "egress-queue-mapping": dict(queue_leaves(defaults.traffic_classes)),
-        **{kind: dict(leaves(kind, value)) for kind, value in values.items()},
+        "egress-queue-mapping": dict(queue_map_settings(defaults.traffic_classes)),
+        **{kind: dict(settings_of_profile(kind, value)) for kind, value in values.items()},
     }
 
 
-def without(stated_leaves: Leaves, given_leaves: Leaves) -> Leaves:
+def subtract_settings(stated_leaves: ValueByPath, given_leaves: ValueByPath) -> ValueByPath:
     """Return the settings that are not given already.
 
     Numbers of priorities with PFC are one setting: those that are stated replace the given ones.
@@ -127,18 +129,20 @@ def without(stated_leaves: Leaves, given_leaves: Leaves) -> Leaves:
     return new_leaves
 
 
-def statements(object_kind: str, name: str, own_leaves: Leaves) -> list[str]:
+def profile_statements(object_kind: str, name: str, own_leaves: ValueByPath) -> list[str]:
     """Return settings of a profile as statements, in the order of a file; numbers with the same settings share one."""
     rows: list[tuple[Path, str]] = []
     indexed: dict[str, dict[int, list[tuple[Path, str]]]] = {}
     for path, value in own_leaves.items():
-        if path[0] in _INDEXED:
+        if path[0] in _KEYS_BEFORE_NUMBER_LISTS:
             indexed.setdefault(path[0], {}).setdefault(int(path[1]), []).append((path[2:], value))
         else:
             rows.append((path, value))
     for word, by_index in indexed.items():
-        for key, same in by_value((index, tuple(sorted(leaf_rows))) for index, leaf_rows in sorted(by_index.items())):
+        for key, same in group_numbers_by_value(
+            (index, tuple(sorted(leaf_rows))) for index, leaf_rows in sorted(by_index.items())
+        ):
             rows += [((word, key, *sub_path), value) for sub_path, value in same]
-    rows.sort(key=lambda row: [natural(word) for word in row[0]])
+    rows.sort(key=lambda row: [natural_sort_key(word) for word in row[0]])
     head = f"qos {object_kind} {name}"
     return [f"{head} {' '.join(path)}{f' = {value}' if value else ''}" for path, value in rows]

@@ -8,44 +8,44 @@ from collections.abc import Mapping
 from pathlib import Path as File
 from typing import Any
 
-from nodrop.platforms.nvue.schema_types import Release, release_of
-from nodrop.syntax.yaml import parse
+from nodrop.platforms.nvue.schema_types import Release, parse_release
+from nodrop.syntax.yaml import parse_yaml
 
-FILE = File(__file__).with_name("published.yaml")
+PUBLISHED_SCHEMA_FILE = File(__file__).with_name("published.yaml")
 
-COMPLETE = "complete"
+ALL_WORDS_DOCUMENTED = "complete"
 """Stands for `open` after `...` where the documents have every word of their releases."""
 
-Stated = Mapping[str, Any]
+SchemaWords = Mapping[str, Any]
 
 
-def published() -> tuple[Stated, frozenset[Release]]:
+def read_published_settings() -> tuple[SchemaWords, frozenset[Release]]:
     """Return the settings of the documents, and their releases."""
-    data: Any = parse(FILE.read_bytes(), FILE.name).data
-    return data["settings"], frozenset(release_of(name) for name in data["sources"])
+    data: Any = parse_yaml(PUBLISHED_SCHEMA_FILE.read_bytes(), PUBLISHED_SCHEMA_FILE.name).data
+    return data["settings"], frozenset(parse_release(name) for name in data["sources"])
 
 
-def fill_words(stated_values: Stated, doc_words: Stated) -> Stated:
+def fill_words(stated_values: SchemaWords, doc_words: SchemaWords) -> SchemaWords:
     """Return the words of a place of schema.yaml, with those of the documents where it is open."""
     words = {word: spec for key, spec in stated_values.items() for word in (key.split(", ") if key != "-" else [key])}
     below = {word: _fill_word(spec, doc_words, word) for word, spec in words.items()}
     if "..." not in words:
         return below
-    names = {_name(word) for word in words}
+    names = {_word_without_range(word) for word in words}
     return {
         **below,
         **{word: _mark_words_complete(spec) for word, spec in doc_words.items() if word not in names},
-        "...": COMPLETE,
+        "...": ALL_WORDS_DOCUMENTED,
     }
 
 
-def _name(word: str) -> str:
+def _word_without_range(word: str) -> str:
     """Return a chosen word without its range: `<dscp 0..63>` is `<dscp>`."""
     return word.partition(" ")[0] + ">" if word.startswith("<") and " " in word else word
 
 
-def _fill_word(spec: Any, doc_words: Stated, word: str) -> Any:
-    if word in ("", "-", "...") or (published_spec := doc_words.get(_name(word))) is None:
+def _fill_word(spec: Any, doc_words: SchemaWords, word: str) -> Any:
+    if word in ("", "-", "...") or (published_spec := doc_words.get(_word_without_range(word))) is None:
         return spec
     if isinstance(spec, Mapping):
         return fill_words(spec, published_spec)
@@ -58,4 +58,4 @@ def _fill_word(spec: Any, doc_words: Stated, word: str) -> Any:
 def _mark_words_complete(spec: object) -> Any:
     if not isinstance(spec, Mapping):
         return spec
-    return {**{word: _mark_words_complete(word_spec) for word, word_spec in spec.items()}, "...": COMPLETE}
+    return {**{word: _mark_words_complete(word_spec) for word, word_spec in spec.items()}, "...": ALL_WORDS_DOCUMENTED}

@@ -11,20 +11,20 @@ from typing import Any
 
 from nodrop.model.access import AccessEntry, AccessList, Binding, PortRange, Stage
 from nodrop.model.addresses import network_of
-from nodrop.model.subject import natural
-from nodrop.platforms.kit.entry_order import in_order
-from nodrop.platforms.kit.packet_words import DSCP_WORDS, PORT_WORDS, PROTOCOL_WORDS
-from nodrop.platforms.nvue.read_ports import Ports
+from nodrop.model.subject import natural_sort_key
+from nodrop.platforms.kit.entry_order import sort_lists_and_entries
+from nodrop.platforms.kit.packet_words import DSCP_BY_WORD, PORT_BY_WORD, PROTOCOL_BY_WORD
+from nodrop.platforms.nvue.read_ports import FileInterfaces
 from nodrop.platforms.nvue.read_values import View
 from nodrop.platforms.nvue.tree import Path
-from nodrop.units import whole_number
+from nodrop.units import parse_whole_number
 
-_OF_IMAGE = "acl-default-"
+_IMAGE_LIST_NAME_START = "acl-default-"
 """How the lists of an image are called, which no configuration states (user guide, Firewall Rules)."""
-_ANY = ("ANY", "any")
-_FAMILIES: Mapping[str, object] = {"ipv4": "ipv4", "ipv6": "ipv6", "mac": None}
-_WAYS = ("inbound", "outbound")
-_FIELDS: Mapping[str, tuple[Path, ...]] = {
+_ANY_MAC_WORDS = ("ANY", "any")
+_FAMILY_BY_RULE_TYPE: Mapping[str, object] = {"ipv4": "ipv4", "ipv6": "ipv6", "mac": None}
+_ACL_DIRECTIONS = ("inbound", "outbound")
+_NVUE_PATHS_BY_FIELD: Mapping[str, tuple[Path, ...]] = {
     "action": (("action",),),
     "protocol": (("match", "ip", "protocol"), ("match", "ip")),
     "sources": (("match", "ip", "source-ip"),),
@@ -40,19 +40,21 @@ _FIELDS: Mapping[str, tuple[Path, ...]] = {
 }
 
 
-def access_lists(root_view: View, ports: Ports) -> tuple[AccessList, ...]:
+def read_access_lists(root_view: View, ports: FileInterfaces) -> tuple[AccessList, ...]:
     """Return the access lists, sorted by name, with the interfaces that name them."""
     bound: dict[str, list[Binding]] = {}
     for name, binding in _acl_bindings(root_view, ports):
         bound.setdefault(name, []).append(binding)
     stated = root_view.below("acl")
     for name in bound:
-        if not stated.has(name) and not name.startswith(_OF_IMAGE):
+        if not stated.has(name) and not name.startswith(_IMAGE_LIST_NAME_START):
             first_binding = bound[name][0]
             where = () if first_binding.interface is None else (first_binding.interface,)
             path = binding_path(name, first_binding)
             root_view.config.remark("dangling-reference", where, path, kind="acl", name=name, field="acl")
-    return in_order(_build_access_list(name, view, tuple(bound.get(name, ()))) for name, view in stated.items())
+    return sort_lists_and_entries(
+        _build_access_list(name, view, tuple(bound.get(name, ()))) for name, view in stated.items()
+    )
 
 
 def access_paths(subject_path: Path) -> Iterator[Path]:
@@ -62,7 +64,7 @@ def access_paths(subject_path: Path) -> Iterator[Path]:
         stage, _, interface = key.partition(" ")
         yield binding_path(name, Binding(interface=interface or None, stage=_parse_stage(stage)))
     if field == "entries" and key:
-        yield from (("acl", name, "rule", key, *path) for path in _FIELDS.get(entry_field, ()))
+        yield from (("acl", name, "rule", key, *path) for path in _NVUE_PATHS_BY_FIELD.get(entry_field, ()))
         yield ("acl", name, "rule", key)
     yield ("acl", name)
 
@@ -80,18 +82,20 @@ def binding_path(name: str, binding: Binding) -> Path:
     return ("interface", binding.interface.lower().replace(" ", ""), "acl", name, direction)
 
 
-def _acl_bindings(top: View, ports: Ports) -> Iterator[tuple[str, Binding]]:
+def _acl_bindings(top: View, ports: FileInterfaces) -> Iterator[tuple[str, Binding]]:
     """Yield the lists that interfaces and the control plane name, with where they act."""
-    for name in sorted(ports.names(), key=natural):
+    for name in sorted(ports.names(), key=natural_sort_key):
         for rules, view in ports.view(name).below("acl").items():
-            number = whole_number(name.removeprefix("vlan")) if name.startswith("vlan") else None
-            for direction in _WAYS:
+            number = parse_whole_number(name.removeprefix("vlan")) if name.startswith("vlan") else None
+            for direction in _ACL_DIRECTIONS:
                 if view.has(direction):
                     stage = _acl_stage(direction, of_switch=view.below(direction).has("control-plane"))
                     yield rules, Binding(interface=name if number is None else f"VLAN {number}", stage=stage)
     for rules, view in top.below("system", "control-plane", "acl").items():
         yield from (
-            (rules, Binding(interface=None, stage=_acl_stage(side, of_switch=True))) for side in _WAYS if view.has(side)
+            (rules, Binding(interface=None, stage=_acl_stage(side, of_switch=True)))
+            for side in _ACL_DIRECTIONS
+            if view.has(side)
         )
 
 
@@ -104,7 +108,7 @@ def _acl_stage(direction: str, *, of_switch: bool) -> Stage:
 def _build_access_list(name: str, view: View, bindings: tuple[Binding, ...]) -> AccessList:
     family = view.text("type")
     rules = view.below("rule").items()
-    entries = tuple(_build_access_entry(number, rule, _FAMILIES.get(family or "")) for number, rule in rules)
+    entries = tuple(_build_access_entry(number, rule, _FAMILY_BY_RULE_TYPE.get(family or "")) for number, rule in rules)
     return AccessList(name=name, entries=entries, family=None, bindings=bindings, own_packets=True)
 
 
@@ -113,9 +117,11 @@ def _build_access_entry(number: str, rule: View, family: Any) -> AccessEntry:
     conditions = _Conditions(match.below("ip"))
     other_conditions = [*conditions.others, *(word for word in match.node if word not in ("ip", "mac"))]
     mac = match.below("mac")
-    other_conditions += [f"mac {word}" for word in mac.node if word != "protocol" and mac.text(word) not in _ANY]
+    other_conditions += [
+        f"mac {word}" for word in mac.node if word != "protocol" and mac.text(word) not in _ANY_MAC_WORDS
+    ]
     frames = mac.text("protocol")
-    if frames not in (None, *_ANY):
+    if frames not in (None, *_ANY_MAC_WORDS):
         family = frames if frames in ("ipv4", "ipv6") else "other"
     return AccessEntry(
         name=number,
@@ -139,13 +145,15 @@ class _Conditions:
         self._ip = ip
         self.others: list[str] = []
         stated = ip.text("protocol")
-        number = None if stated in (None, *_ANY) else _parse_number(stated or "", PROTOCOL_WORDS, 255)
+        number = None if stated in (None, *_ANY_MAC_WORDS) else _parse_number(stated or "", PROTOCOL_BY_WORD, 255)
         layers = [word for word in ("tcp", "udp") if ip.has(word)]
-        self.protocol = PROTOCOL_WORDS[layers[0]] if number is None and len(layers) == 1 else number
-        if stated not in (None, *_ANY) and number is None:
+        self.protocol = PROTOCOL_BY_WORD[layers[0]] if number is None and len(layers) == 1 else number
+        if stated not in (None, *_ANY_MAC_WORDS) and number is None:
             self.others.append(f"protocol {stated}")
         if self.protocol is None:
-            self.protocol = next((PROTOCOL_WORDS[kind] for kind in ("icmp", "icmpv6") if ip.has(f"{kind}-type")), None)
+            self.protocol = next(
+                (PROTOCOL_BY_WORD[kind] for kind in ("icmp", "icmpv6") if ip.has(f"{kind}-type")), None
+            )
         read = {"protocol", "source-ip", "dest-ip", "dscp", "ecn", "tcp", "udp", "source-port", "dest-port"}
         self.others += [word for word in ip.node if word not in read and not word.startswith("icmp")]
         self.others += [f"ecn {word}" for word in ip.below("ecn").node if word != "ip-ect"]
@@ -162,7 +170,7 @@ class _Conditions:
         """Return the prefixes of a side; a text that is none is another condition."""
         found_addresses: list[str] = []
         for text in self._ip.texts(word):
-            if text in _ANY:
+            if text in _ANY_MAC_WORDS:
                 return ()
             network = network_of(text)
             if network is None:
@@ -176,13 +184,13 @@ class _Conditions:
         port_ranges: list[PortRange] = []
         for view in (self._ip, self._ip.below("tcp"), self._ip.below("udp")):
             for text in view.texts(word):
-                if text in _ANY:
+                if text in _ANY_MAC_WORDS:
                     return ()
                 first_text, _, last = (
-                    text.replace(":", "-").partition("-") if text not in PORT_WORDS else (text, "", "")
+                    text.replace(":", "-").partition("-") if text not in PORT_BY_WORD else (text, "", "")
                 )
-                low = _parse_number(first_text, PORT_WORDS, 65_535)
-                high = _parse_number(last, PORT_WORDS, 65_535) if last else low
+                low = _parse_number(first_text, PORT_BY_WORD, 65_535)
+                high = _parse_number(last, PORT_BY_WORD, 65_535) if last else low
                 if low is None or high is None or low > high:
                     self.others.append(f"{word} {text}")
                 else:
@@ -193,23 +201,23 @@ class _Conditions:
         """Return the DSCPs."""
         found_dscps: list[int] = []
         for text in self._ip.texts("dscp"):
-            number = None if text in _ANY else _parse_number(text, DSCP_WORDS, 63)
+            number = None if text in _ANY_MAC_WORDS else _parse_number(text, DSCP_BY_WORD, 63)
             if number is not None:
                 found_dscps.append(number)
-            elif text not in _ANY:
+            elif text not in _ANY_MAC_WORDS:
                 self.others.append(f"dscp {text}")
         return tuple(found_dscps)
 
     def ecns(self) -> tuple[int, ...]:
         """Return the ECN bits."""
         texts = self._ip.below("ecn").texts("ip-ect")
-        numbers = [whole_number(text, 3) for text in texts]
+        numbers = [parse_whole_number(text, 3) for text in texts]
         self.others += [f"ecn ip-ect {text}" for text, number in zip(texts, numbers, strict=True) if number is None]
         return tuple(number for number in numbers if number is not None)
 
 
 def _parse_number(text: str, words: Mapping[str, int], most: int) -> int | None:
-    number = whole_number(text, most)
+    number = parse_whole_number(text, most)
     return words.get(text.lower()) if number is None else number
 
 
@@ -219,8 +227,8 @@ def _read_action_fields(action: View) -> dict[str, Any]:
     dscp = marks.text("dscp")
     classed = marks.text("class") or action.below("police").text("class")
     action_fields: dict[str, object] = {
-        "dscp": None if dscp is None else _parse_number(dscp, DSCP_WORDS, 63),
-        "traffic_class": None if classed is None else whole_number(classed, 7),
+        "dscp": None if dscp is None else _parse_number(dscp, DSCP_BY_WORD, 63),
+        "traffic_class": None if classed is None else parse_whole_number(classed, 7),
         "polices": action.has("police"),
         "mirrors": action.has("span") or action.has("erspan"),
     }

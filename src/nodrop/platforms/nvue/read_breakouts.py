@@ -13,27 +13,27 @@ from typing import NamedTuple
 from nodrop.hardware import switch
 from nodrop.hardware.ports import PortGroup, Split
 from nodrop.hardware.schema import Switch
-from nodrop.model.reading import Place
+from nodrop.model.reading import FilePlace
 from nodrop.model.states import Unknown
-from nodrop.platforms.nvue.names import names
+from nodrop.platforms.nvue.names import expand_names
 from nodrop.platforms.nvue.naming import NvuePort, nvue_port
-from nodrop.platforms.nvue.read_ports import Breakout, Ports
+from nodrop.platforms.nvue.read_ports import Breakout, FileInterfaces
 from nodrop.platforms.nvue.read_values import Config, View
-from nodrop.syntax.places import on_one_line, quote_text
+from nodrop.syntax.places import quote_text, sanitize_for_message
 from nodrop.syntax.shapes import mapping_at
 from nodrop.units import show_ids
 
 _MAX_SHOWN = 4
 _MAX_PLACES = 100
-_IDLE = frozenset({"type", "description", "link"})
+_HARMLESS_PORT_WORDS = frozenset({"type", "description", "link"})
 """What may be said of a port that is not there, and changes nothing."""
-_WHOLE = ((), ("1x",), ("disabled",), ("loopback",))
-_KEPT = frozenset({"breakout", "state"})
+_UNSPLIT_BREAKOUT_WORDS = ((), ("1x",), ("disabled",), ("loopback",))
+_EFFECTIVE_LINK_WORDS = frozenset({"breakout", "state"})
 """What is said of the link of a port that is broken out, and counts."""
-_IDLE_LINK = frozenset({"breakout", "mtu", "auto-negotiate", "fec", "speed", "state"})
+_IDLE_LINK_KEYS = frozenset({"breakout", "mtu", "auto-negotiate", "fec", "speed", "state"})
 
 
-def check_ports(config: Config, ports: Ports, model_name: str | Unknown) -> None:
+def check_ports(config: Config, ports: FileInterfaces, model_name: str | Unknown) -> None:
     """Report ports that the model does not have, and parts of ports that the file does not break out.
 
     A file without a header may be a change to an existing configuration: there, a named port counts as whole.
@@ -41,17 +41,17 @@ def check_ports(config: Config, ports: Ports, model_name: str | Unknown) -> None
     facts = None if isinstance(model_name, Unknown) else switch(model_name)
     panels = None if facts is None else _panel_numbers(facts.name)
     breakouts = _Breakouts(ports, facts, whole_state=bool(config.tree and config.tree.header))
-    missing: list[_Row] = []
-    rows: list[_Row] = []
+    missing: list[_MissingPort] = []
+    rows: list[_MissingPort] = []
     for key in config.top.below("interface").node:
         if odd := next((name for name in key.split(",") if any(map(str.isspace, name.strip()))), ""):
-            text = quote_text(" ".join(on_one_line(odd).split()))
+            text = quote_text(" ".join(sanitize_for_message(odd).split()))
             config.malformed(("interface", key), text, "names without spaces, such as swp1-4,swp6")
         for name, port in _ports_of_key(key):
             if panels is not None and port.port.panel not in panels:
-                missing.append(_Row(key, name))
+                missing.append(_MissingPort(key, name))
             elif port.part and (why := breakouts.missing(port)):
-                rows.append(_Row(key, name, why, f"swp{port.port.panel}"))
+                rows.append(_MissingPort(key, name, why, f"swp{port.port.panel}"))
     for row in _merge_rows_by_place(config, missing):
         last = str(max(panels or (0,)))
         config.remark("port-not-on-model", (), ("interface", row.key), ports=row.name, model=str(model_name), last=last)
@@ -68,7 +68,7 @@ def abbreviate_names(found: list[str]) -> str:
     return ", ".join(found[:_MAX_SHOWN]) + (f" and {hidden_count} more" if hidden_count > 0 else "")
 
 
-class _Row(NamedTuple):
+class _MissingPort(NamedTuple):
     key: str
     name: str
     why: str = ""
@@ -76,24 +76,24 @@ class _Row(NamedTuple):
     """Of which `why` is said; empty where that is said of the row."""
 
 
-def _merge_rows_by_place(config: Config, rows: list[_Row], *below: str) -> list[_Row]:
+def _merge_rows_by_place(config: Config, rows: list[_MissingPort], *below: str) -> list[_MissingPort]:
     """Return rows that stand at one place as one, with all their names; a name counts where it stands first.
 
     Places are looked up for the first rows; the others count to the last of these.
     """
-    found_rows: dict[tuple[Place | None, str], list[_Row]] = {}
+    found_rows: dict[tuple[FilePlace | None, str], list[_MissingPort]] = {}
     place = None
     for count, row in enumerate(_first_row_by_name(rows)):
         if count < _MAX_PLACES:
             place = config.place(("interface", row.key, *below))
         found_rows.setdefault((place, "" if row.panel else row.why), []).append(row)
     return [
-        _Row(same[0].key, abbreviate_names([row.name for row in same]), _join_row_reasons(same))
+        _MissingPort(same[0].key, abbreviate_names([row.name for row in same]), _join_row_reasons(same))
         for same in found_rows.values()
     ]
 
 
-def _join_row_reasons(rows: list[_Row]) -> str:
+def _join_row_reasons(rows: list[_MissingPort]) -> str:
     """Return the reasons of some rows, each with its panel ports."""
     if not rows[0].panel:
         return rows[0].why
@@ -105,9 +105,9 @@ def _join_row_reasons(rows: list[_Row]) -> str:
     )
 
 
-def _first_row_by_name(rows: list[_Row]) -> list[_Row]:
+def _first_row_by_name(rows: list[_MissingPort]) -> list[_MissingPort]:
     """Return the first row of each name."""
-    first_row: dict[str, _Row] = {}
+    first_row: dict[str, _MissingPort] = {}
     for row in rows:
         first_row.setdefault(row.name, row)
     return list(first_row.values())
@@ -116,7 +116,7 @@ def _first_row_by_name(rows: list[_Row]) -> list[_Row]:
 @lru_cache(maxsize=4096)
 def _ports_of_key(key: str) -> tuple[tuple[str, NvuePort], ...]:
     """Return the switch ports that a key stands for."""
-    return tuple((name, port) for name in names(key) if (port := nvue_port(name)) is not None)
+    return tuple((name, port) for name in expand_names(key) if (port := nvue_port(name)) is not None)
 
 
 @lru_cache(maxsize=256)
@@ -127,7 +127,7 @@ def _panel_numbers(model: str) -> frozenset[int]:
 class _Breakouts:
     """Breakouts stated for the panel ports that have parts."""
 
-    def __init__(self, ports: Ports, model: Switch | None, *, whole_state: bool) -> None:
+    def __init__(self, ports: FileInterfaces, model: Switch | None, *, whole_state: bool) -> None:
         self._ports, self._model, self._whole_state = ports, model, whole_state
         self._of: dict[int, Breakout | None] = {}
         self._any: bool | None = None
@@ -160,10 +160,10 @@ class _Breakouts:
         return self._any
 
 
-def _check_breakout_modes(config: Config, ports: Ports, model: Switch) -> None:
+def _check_breakout_modes(config: Config, ports: FileInterfaces, model: Switch) -> None:
     """Remark breakouts that the model has not, and ports in use that are lost to the parts of the one before."""
-    impossible: list[_Row] = []
-    lost: list[_Row] = []
+    impossible: list[_MissingPort] = []
+    lost: list[_MissingPort] = []
     for key, node in config.top.below("interface").node.items():
         if not _has_breakout(node):
             continue
@@ -174,14 +174,16 @@ def _check_breakout_modes(config: Config, ports: Ports, model: Switch) -> None:
                 continue
             split = next((option for option in group.splits_on("nvue") if option.into == breakout.splits), None)
             if reason := _breakout_refusal(group, named_nvue_port.port.panel, breakout, split):
-                impossible.append(_Row(key, name, reason))
+                impossible.append(_MissingPort(key, name, reason))
             elif (
                 split is not None
                 and split.blocks_next
                 and (using := _interface_key_in_use(ports, named_nvue_port.port.panel + 1))
             ):
                 lost.append(
-                    _Row(using, f"swp{named_nvue_port.port.panel + 1}", f"{name} is broken out into {split.into}")
+                    _MissingPort(
+                        using, f"swp{named_nvue_port.port.panel + 1}", f"{name} is broken out into {split.into}"
+                    )
                 )
     for row in _merge_rows_by_place(config, impossible, "link", "breakout"):
         path = ("interface", row.key, "link", "breakout")
@@ -207,7 +209,7 @@ def _breakout_refusal(group: PortGroup, panel: int, breakout: Breakout, split: S
     return "" if enough else f"it has {group.lanes} lanes, and {into} ports of {lanes} need {into * lanes}"
 
 
-def _interface_key_in_use(ports: Ports, panel: int) -> str:
+def _interface_key_in_use(ports: FileInterfaces, panel: int) -> str:
     """Return the interface key that uses a panel port; empty if the port is disabled, or only named."""
     name = f"swp{panel}"
     breakout_port = next((port_name for port_name in ports.names() if port_name.startswith(f"{name}s")), "")
@@ -218,7 +220,11 @@ def _interface_key_in_use(ports: Ports, panel: int) -> str:
     if breakout is not None and breakout.splits == 0:
         return ""
     link = view.below("link")
-    idle = view.node.keys() <= _IDLE and link.node.keys() <= _IDLE_LINK and not _has_link_state_up(link)
+    idle = (
+        view.node.keys() <= _HARMLESS_PORT_WORDS
+        and link.node.keys() <= _IDLE_LINK_KEYS
+        and not _has_link_state_up(link)
+    )
     return "" if idle and breakout is None else ports.key_of(name)
 
 
@@ -226,35 +232,35 @@ def _has_link_state_up(link: View) -> bool:
     return link.text("state") == "up"
 
 
-def _check_port_settings(config: Config, ports: Ports) -> None:
+def _check_port_settings(config: Config, ports: FileInterfaces) -> None:
     """Remark settings of ports that are broken out, which have none, and FEC that is stated to be automatic."""
-    in_vain: list[_Row] = []
-    automatic: list[_Row] = []
+    in_vain: list[_MissingPort] = []
+    automatic: list[_MissingPort] = []
     broken = _broken_out_panels(ports)
     for key, node in config.top.below("interface").node.items():
         if not isinstance(node, Mapping):
             continue
         link = mapping_at(node, "link")
-        stated = [word for word in node if word not in _IDLE]
-        stated += [f"link {word}" for word in link if word not in _KEPT]
+        stated = [word for word in node if word not in _HARMLESS_PORT_WORDS]
+        stated += [f"link {word}" for word in link if word not in _EFFECTIVE_LINK_WORDS]
         says_auto = "fec" in link and config.top.below("interface", key, "link").text("fec") == "auto"
         for name, named_nvue_port in _ports_of_key(key) if stated or says_auto else ():
             if stated and not named_nvue_port.part and named_nvue_port.port.panel in broken:
-                in_vain.append(_Row(key, name, abbreviate_names(stated)))
+                in_vain.append(_MissingPort(key, name, abbreviate_names(stated)))
             elif says_auto:
-                automatic.append(_Row(key, name))
+                automatic.append(_MissingPort(key, name))
     for row in _merge_rows_by_place(config, in_vain):
         config.remark("setting-of-broken-out-port", (), ("interface", row.key), ports=row.name, settings=row.why)
     for row in _merge_rows_by_place(config, automatic, "link", "fec"):
         config.remark("fec-auto-stated", (), ("interface", row.key, "link", "fec"), ports=row.name)
 
 
-def check_revisions(config: Config, ports: Ports) -> None:
+def check_revisions(config: Config, ports: FileInterfaces) -> None:
     """Remark QoS of parts in the revision that breaks their port out; a file with a header is a state, and none."""
     tree = config.tree
     if tree is None or tree.header:
         return
-    rows: list[_Row] = []
+    rows: list[_MissingPort] = []
     if tree.revisions:
         for commands in tree.revisions:
             paths = [command.words for command in commands if command.verb == "set"]
@@ -271,7 +277,7 @@ def check_revisions(config: Config, ports: Ports) -> None:
         config.remark("qos-with-breakout", (), ("interface", row.key, "qos"), ports=row.name)
 
 
-def _broken_out_panels(ports: Ports) -> set[int]:
+def _broken_out_panels(ports: FileInterfaces) -> set[int]:
     broken_out = set()
     for name in ports.names():
         named_nvue_port = nvue_port(name)
@@ -283,12 +289,12 @@ def _broken_out_panels(ports: Ports) -> set[int]:
 
 
 def _is_breakout_path(words: tuple[str, ...]) -> bool:
-    return words[0] == "interface" and words[2:4] == ("link", "breakout") and words[4:5] not in _WHOLE
+    return words[0] == "interface" and words[2:4] == ("link", "breakout") and words[4:5] not in _UNSPLIT_BREAKOUT_WORDS
 
 
-def _parts_with_qos(keys: Iterator[str], broken: set[int]) -> Iterator[_Row]:
+def _parts_with_qos(keys: Iterator[str], broken: set[int]) -> Iterator[_MissingPort]:
     """Yield the parts of ports broken out that have QoS."""
     for key in keys:
         for name, named_nvue_port in _ports_of_key(key):
             if named_nvue_port.part and named_nvue_port.port.panel in broken:
-                yield _Row(key, name)
+                yield _MissingPort(key, name)

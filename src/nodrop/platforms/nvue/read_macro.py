@@ -8,23 +8,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-Trust = Literal["l2", "l3", "port", "both"]
-MODES = ("lossless", "lossless-single-ipool", "lossy", "lossy-multi-tc")
+NvueTrust = Literal["l2", "l3", "port", "both"]
+ROCE_MODES = ("lossless", "lossless-single-ipool", "lossy", "lossy-multi-tc")
 
-MACRO_CABLE_M = 100
-PROFILE_CABLE_M = 10
-MTU_BYTES = 9216
-POLLING_MS = 100
-ROBUSTNESS = 3
+ROCE_MACRO_CABLE_M = 100
+PFC_PROFILE_CABLE_M = 10
+DEFAULT_MTU_BYTES = 9216
+DEFAULT_POLLING_MS = 100
+DEFAULT_WATCHDOG_ROBUSTNESS = 3
 RECOVERY_POLLINGS = 2
 """From 5.19 on (Quality of Service, PFC Watchdog)."""
-BLOCKS = tuple(dscp // 8 for dscp in range(64))
+PRIORITY_BY_DSCP_BLOCK = tuple(dscp // 8 for dscp in range(64))
 """Whole class-selector blocks: DSCP 24 to 31 mean switch priority 3."""
-IDENTITY = tuple(range(8))
+IDENTITY_PRIORITY_MAP = tuple(range(8))
 
 
 @dataclass(frozen=True, slots=True)
-class Marking:
+class ClassMarking:
     """Congestion control of a traffic class; thresholds in bytes of queue depth."""
 
     ecn: bool = True
@@ -39,7 +39,7 @@ class Marking:
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class SchedulerShare:
     """A traffic class's place in the scheduler."""
 
     mode: Literal["dwrr", "strict"] = "dwrr"
@@ -47,76 +47,78 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Defaults:
+class SwitchDefaults:
     """All defaults in effect unless set explicitly, and their source (`reason`)."""
 
     reason: str
-    trust: Trust = "l2"
-    dscp: tuple[int, ...] = BLOCKS
-    traffic_classes: tuple[int, ...] = IDENTITY
-    shares: Mapping[int, Share] = field(default_factory=dict)
-    markings: Mapping[int, Marking] = field(default_factory=dict)
+    trust: NvueTrust = "l2"
+    dscp: tuple[int, ...] = PRIORITY_BY_DSCP_BLOCK
+    traffic_classes: tuple[int, ...] = IDENTITY_PRIORITY_MAP
+    shares: Mapping[int, SchedulerShare] = field(default_factory=dict)
+    markings: Mapping[int, ClassMarking] = field(default_factory=dict)
     pfc_priorities: tuple[int, ...] = ()
-    cable_length_m: int = PROFILE_CABLE_M
+    cable_length_m: int = PFC_PROFILE_CABLE_M
     lossless_percent: int | None = None
     lossy_percent: int | None = 100
     one_ingress_pool: bool = False
     trims: bool = False
 
 
-UNTOUCHED = Defaults(
+SWITCH_DEFAULTS = SwitchDefaults(
     reason="NVUE's default",
-    shares={tc: Share("dwrr", 12 + tc % 2) for tc in range(8)},
-    markings={0: Marking()},
+    shares={tc: SchedulerShare("dwrr", 12 + tc % 2) for tc in range(8)},
+    markings={0: ClassMarking()},
 )
-PROFILE = Defaults(reason="the default of a profile")
+PROFILE_DEFAULTS = SwitchDefaults(reason="the default of a profile")
 """What a profile of one's own says where it says nothing."""
 
-_ROCE_CLASSES = (0, 0, 0, 3, 0, 0, 6, 0)
-_ROCE_SHARES = {0: Share("dwrr", 50), 3: Share("dwrr", 50), 6: Share("strict")}
-_ROCE_MARKINGS = {0: Marking(), 3: Marking()}
-_TRIM_DSCP = (0, 1, 1, 2, 2, 3, 3, *(0,) * 4, *(4,) * 30, *(5,) * 10, *(0,) * 13)
-_TRIM_WEIGHTS = (4, 8, 18, 22, 22, 22, 4, 0)
+_ROCE_CLASS_BY_PRIORITY = (0, 0, 0, 3, 0, 0, 6, 0)
+_ROCE_SHARE_BY_CLASS = {0: SchedulerShare("dwrr", 50), 3: SchedulerShare("dwrr", 50), 6: SchedulerShare("strict")}
+_ROCE_MARKING_BY_CLASS = {0: ClassMarking(), 3: ClassMarking()}
+_TRIM_PRIORITY_BY_DSCP = (0, 1, 1, 2, 2, 3, 3, *(0,) * 4, *(4,) * 30, *(5,) * 10, *(0,) * 13)
+_TRIM_WEIGHT_BY_CLASS = (4, 8, 18, 22, 22, 22, 4, 0)
 
-MACRO: Mapping[str, Defaults] = {
-    "lossless": Defaults(
+ROCE_DEFAULTS_BY_MODE: Mapping[str, SwitchDefaults] = {
+    "lossless": SwitchDefaults(
         reason="`qos roce` makes it so in mode lossless",
         trust="both",
-        traffic_classes=_ROCE_CLASSES,
-        shares=_ROCE_SHARES,
-        markings=_ROCE_MARKINGS,
+        traffic_classes=_ROCE_CLASS_BY_PRIORITY,
+        shares=_ROCE_SHARE_BY_CLASS,
+        markings=_ROCE_MARKING_BY_CLASS,
         pfc_priorities=(3,),
-        cable_length_m=MACRO_CABLE_M,
+        cable_length_m=ROCE_MACRO_CABLE_M,
         lossless_percent=50,
         lossy_percent=50,
     ),
-    "lossless-single-ipool": Defaults(
+    "lossless-single-ipool": SwitchDefaults(
         reason="`qos roce` makes it so in mode lossless-single-ipool",
         trust="both",
-        traffic_classes=_ROCE_CLASSES,
-        shares=_ROCE_SHARES,
-        markings=_ROCE_MARKINGS,
+        traffic_classes=_ROCE_CLASS_BY_PRIORITY,
+        shares=_ROCE_SHARE_BY_CLASS,
+        markings=_ROCE_MARKING_BY_CLASS,
         pfc_priorities=(3,),
-        cable_length_m=MACRO_CABLE_M,
+        cable_length_m=ROCE_MACRO_CABLE_M,
         lossy_percent=100,
         one_ingress_pool=True,
     ),
-    "lossy": Defaults(
+    "lossy": SwitchDefaults(
         reason="`qos roce` makes it so in mode lossy",
         trust="both",
-        traffic_classes=_ROCE_CLASSES,
-        shares=_ROCE_SHARES,
-        markings=_ROCE_MARKINGS,
-        cable_length_m=MACRO_CABLE_M,
+        traffic_classes=_ROCE_CLASS_BY_PRIORITY,
+        shares=_ROCE_SHARE_BY_CLASS,
+        markings=_ROCE_MARKING_BY_CLASS,
+        cable_length_m=ROCE_MACRO_CABLE_M,
         lossy_percent=None,
     ),
-    "lossy-multi-tc": Defaults(
+    "lossy-multi-tc": SwitchDefaults(
         reason="`qos roce` makes it so in mode lossy-multi-tc",
         trust="both",
-        dscp=_TRIM_DSCP,
-        shares={tc: Share("dwrr", percent) for tc, percent in enumerate(_TRIM_WEIGHTS)},
-        markings=dict.fromkeys((1, 2, 3), Marking(min_bytes=163 * 1024, max_bytes=234 * 1024, probability_percent=5)),
-        cable_length_m=MACRO_CABLE_M,
+        dscp=_TRIM_PRIORITY_BY_DSCP,
+        shares={tc: SchedulerShare("dwrr", percent) for tc, percent in enumerate(_TRIM_WEIGHT_BY_CLASS)},
+        markings=dict.fromkeys(
+            (1, 2, 3), ClassMarking(min_bytes=163 * 1024, max_bytes=234 * 1024, probability_percent=5)
+        ),
+        cable_length_m=ROCE_MACRO_CABLE_M,
         trims=True,
     ),
 }

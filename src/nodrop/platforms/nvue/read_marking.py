@@ -8,14 +8,14 @@ from typing import Any
 
 from nodrop.limits import MAX_32_BITS
 from nodrop.model.qos import COLORS, WredColor, WredProfile
-from nodrop.platforms.nvue.read_macro import Marking
+from nodrop.platforms.nvue.read_macro import ClassMarking
 from nodrop.platforms.nvue.read_values import View
 
-_IN_BYTES = {"min_bytes": "min-threshold", "max_bytes": "max-threshold"}
-_IN_PERCENT = {"min_percent": "min-threshold-percent", "max_percent": "max-threshold-percent"}
+_BYTES_KEY_BY_FIELD = {"min_bytes": "min-threshold", "max_bytes": "max-threshold"}
+_PERCENT_KEY_BY_FIELD = {"min_percent": "min-threshold-percent", "max_percent": "max-threshold-percent"}
 
 
-def marking(node: View, usual_marking: Marking) -> tuple[Marking, bool]:
+def read_traffic_class_marking(node: View, usual_marking: ClassMarking) -> tuple[ClassMarking, bool]:
     """Return a traffic class's marking, and whether the file states all of it; report thresholds that do not count."""
     stated: dict[str, Any] = {
         "ecn": node.flag("ecn"),
@@ -23,13 +23,16 @@ def marking(node: View, usual_marking: Marking) -> tuple[Marking, bool]:
         "probability_percent": node.integer("probability", 0, 100, "percent"),
         "relative": node.word("mode", {"absolute": False, "relative": True}),
     }
-    in_bytes = {name: node.integer(key, 0, MAX_32_BITS, "bytes") for name, key in _IN_BYTES.items()}
-    in_percent = {name: node.integer(key, 0, 100, "percent") for name, key in _IN_PERCENT.items()}
+    in_bytes = {name: node.integer(key, 0, MAX_32_BITS, "bytes") for name, key in _BYTES_KEY_BY_FIELD.items()}
+    in_percent = {name: node.integer(key, 0, 100, "percent") for name, key in _PERCENT_KEY_BY_FIELD.items()}
     relative = usual_marking.relative if stated["relative"] is None else stated["relative"]
     counting, ignored = (in_percent, in_bytes) if relative else (in_bytes, in_percent)
     for name, value in ignored.items():
         if value:
-            key, instead = (_IN_BYTES if relative else _IN_PERCENT)[name], (_IN_PERCENT if relative else _IN_BYTES)
+            key, instead = (
+                (_BYTES_KEY_BY_FIELD if relative else _PERCENT_KEY_BY_FIELD)[name],
+                (_PERCENT_KEY_BY_FIELD if relative else _BYTES_KEY_BY_FIELD),
+            )
             facts = {"mode": "relative" if relative else "absolute", "instead": " and ".join(instead.values())}
             node.config.remark("threshold-ignored", (), (*node.path, key), setting=key, value=str(value), **facts)
     values = {
@@ -38,10 +41,10 @@ def marking(node: View, usual_marking: Marking) -> tuple[Marking, bool]:
     }
     off = values["ecn"] is values["red"] is False
     stated_values = (stated["ecn"], stated["red"], stated["probability_percent"], *counting.values())
-    return Marking(**values), off or None not in stated_values
+    return ClassMarking(**values), off or None not in stated_values
 
 
-def wred(marking: Marking) -> WredProfile | None:
+def wred_of_marking(marking: ClassMarking) -> WredProfile | None:
     """Return the WRED profile of a marking; None if it neither marks nor drops."""
     if not marking.ecn and not marking.red:
         return None

@@ -6,18 +6,18 @@ states which of them counts. Commands and patches have an order, and there the l
 
 from collections.abc import Iterator
 
-from nodrop.platforms.nvue.names import NAMED, NUMBERED, keys
+from nodrop.platforms.nvue.names import PARENTS_OF_INTERFACE_KEYS, PARENTS_OF_NUMBER_KEYS, expand_key
 from nodrop.platforms.nvue.read_values import Config, render_path
 from nodrop.platforms.nvue.tree import Node, Path
-from nodrop.syntax.places import on_one_line
-from nodrop.syntax.shapes import mapping, mapping_at, value_at
+from nodrop.syntax.places import sanitize_for_message
+from nodrop.syntax.shapes import mapping_at, mapping_or_empty, value_at
 
 MAX_OVERLAPS = 100
 """More than anyone reads."""
 MAX_PAIRS = 20_000
 """Pairs of keys that are compared in one file."""
 
-_ONE_OF = frozenset({"state", "breakout", "action"})
+_ONE_WORD_SETTINGS = frozenset({"state", "breakout", "action"})
 """Settings that hold one of several words, written as the only key below."""
 
 
@@ -36,7 +36,7 @@ def remark_overlaps(config: Config) -> None:
                     "names": shown,
                     "value": value,
                     "other": first_value,
-                    "key": on_one_line(first_text),
+                    "key": sanitize_for_message(first_text),
                 }
                 config.remark("overlapping-keys", (), path, **facts)
                 count += 1
@@ -55,13 +55,13 @@ def _mappings_with_lists(root: Node) -> Iterator[tuple[Path, str, Node]]:
 
 def _walk_list_keyed_nodes(node: object, path: Path) -> Iterator[tuple[Path, str, Node]]:
     yield from _list_keyed_node(node, path)
-    for key, inside in mapping(node).items():
+    for key, inside in mapping_or_empty(node).items():
         yield from _walk_list_keyed_nodes(inside, (*path, key))
 
 
 def _list_keyed_node(node: object, path: Path) -> Iterator[tuple[Path, str, Node]]:
     parent = path[-1]
-    if not isinstance(node, dict) or (parent not in NAMED and parent not in NUMBERED):
+    if not isinstance(node, dict) or (parent not in PARENTS_OF_INTERFACE_KEYS and parent not in PARENTS_OF_NUMBER_KEYS):
         return
     if any("-" in key or "," in key for key in node):
         yield path, parent, node
@@ -74,9 +74,9 @@ def _overlapping_keys(parent: str, node: Node) -> Iterator[tuple[list[str], str,
     for key, inside in node.items():
         if not isinstance(inside, dict) or not inside:
             continue
-        for single_key in keys(parent, key):
+        for single_key in expand_key(parent, key):
             for before in keys_of_name.setdefault(single_key, []):
-                if len(common) < MAX_PAIRS and not inside.keys().isdisjoint(mapping(node[before])):
+                if len(common) < MAX_PAIRS and not inside.keys().isdisjoint(mapping_or_empty(node[before])):
                     common.setdefault((before, key), []).append(single_key)
             keys_of_name[single_key].append(key)
     for (first_key, later), names in common.items():
@@ -86,9 +86,14 @@ def _overlapping_keys(parent: str, node: Node) -> Iterator[tuple[list[str], str,
 def _differing_settings(first_text: object, later: object, above: Path) -> Iterator[tuple[Path, str, str]]:
     """Yield (path, value, other value) of each setting that is not the same in both."""
     if isinstance(first_text, dict) and isinstance(later, dict):
-        if above and above[-1] in _ONE_OF and len(first_text) == len(later) == 1 and first_text.keys() != later.keys():
+        if (
+            above
+            and above[-1] in _ONE_WORD_SETTINGS
+            and len(first_text) == len(later) == 1
+            and first_text.keys() != later.keys()
+        ):
             yield above, next(iter(first_text)), next(iter(later))
         for key in (key for key in later if key in first_text):
             yield from _differing_settings(first_text[key], later[key], (*above, key))
     elif isinstance(first_text, str) and isinstance(later, str) and first_text != later:
-        yield above, on_one_line(first_text), on_one_line(later)
+        yield above, sanitize_for_message(first_text), sanitize_for_message(later)

@@ -8,29 +8,29 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from nodrop.model.overlays import MultiChassis, Tunnel
-from nodrop.model.subject import natural
-from nodrop.platforms.nvue.read_ports import Ports
+from nodrop.model.subject import natural_sort_key
+from nodrop.platforms.nvue.read_ports import FileInterfaces
 from nodrop.platforms.nvue.read_values import View, is_on
 from nodrop.platforms.nvue.tree import Path
-from nodrop.units import whole_number
+from nodrop.units import parse_whole_number
 
-OVERLAYS = frozenset({"@multi_chassis", "@tunnels"})
+OVERLAY_HEADS = frozenset({"@multi_chassis", "@tunnels"})
 """Parts of a device that are looked for here."""
-VXLAN: Path = ("nve", "vxlan")
-SEGMENT: Path = ("evpn", "multihoming", "segment")
+VXLAN_PATH: Path = ("nve", "vxlan")
+ETHERNET_SEGMENT_PATH: Path = ("evpn", "multihoming", "segment")
 
-_OUTER = {"copy": "uniform", "set": "pipe", "derive": "derived"}
+_ENCAPSULATION_DSCP_WORDS = {"copy": "uniform", "set": "pipe", "derive": "derived"}
 """What becomes of the DSCP when a packet is wrapped; unless it is said, it is derived from the switch priority."""
-_INNER = {"copy": "copied", "preserve": "kept", "derive": "derived"}
+_DECAPSULATION_DSCP_WORDS = {"copy": "copied", "preserve": "kept", "derive": "derived"}
 """What it is when the packet is unwrapped, with the same default."""
 DSCP_ACTIONS: Mapping[str, tuple[str, Mapping[str, str]]] = {
-    "dscp_mode": ("encapsulation", {value: word for word, value in _OUTER.items()}),
-    "dscp_after": ("decapsulation", {value: word for word, value in _INNER.items()}),
+    "dscp_mode": ("encapsulation", {value: word for word, value in _ENCAPSULATION_DSCP_WORDS.items()}),
+    "dscp_after": ("decapsulation", {value: word for word, value in _DECAPSULATION_DSCP_WORDS.items()}),
 }
 """By the field of a tunnel, where it stands and how its values are spelt."""
 
 
-def multi_chassis(root_view: View, ports: Ports) -> MultiChassis | None:
+def read_multi_chassis(root_view: View, ports: FileInterfaces) -> MultiChassis | None:
     """Return what pairs the switch with another by MLAG; None where nothing does."""
     node = root_view.below("mlag")
     if not node or is_on(node) is False:
@@ -38,56 +38,56 @@ def multi_chassis(root_view: View, ports: Ports) -> MultiChassis | None:
     return MultiChassis(peer_link=next(_peer_links(ports), None), port_channels=tuple(_mlag_bonds(ports)))
 
 
-def tunnels(root_view: View) -> tuple[Tunnel, ...]:
+def read_tunnels(root_view: View) -> tuple[Tunnel, ...]:
     """Return the switch's end of all VXLAN tunnels, if it has one."""
-    node = root_view.below(*VXLAN)
+    node = root_view.below(*VXLAN_PATH)
     if not node or is_on(node) is False:
         return ()
-    outer: Any = node.below("encapsulation", "dscp").word("action", _OUTER) or "derived"
-    inner: Any = node.below("decapsulation", "dscp").word("action", _INNER) or "derived"
-    return (Tunnel(name=VXLAN[-1], kind="vxlan", dscp_mode=outer, dscp_after=inner, remapped=False),)
+    outer: Any = node.below("encapsulation", "dscp").word("action", _ENCAPSULATION_DSCP_WORDS) or "derived"
+    inner: Any = node.below("decapsulation", "dscp").word("action", _DECAPSULATION_DSCP_WORDS) or "derived"
+    return (Tunnel(name=VXLAN_PATH[-1], kind="vxlan", dscp_mode=outer, dscp_after=inner, remapped=False),)
 
 
-def segment(bond: View, root_view: View) -> str | None:
+def segment_of_bond(bond: View, root_view: View) -> str | None:
     """Return the name of a bond's Ethernet segment: its identifier, or the system's MAC address and a number."""
-    node = bond.below(*SEGMENT)
+    node = bond.below(*ETHERNET_SEGMENT_PATH)
     if not node or is_on(node) is False:
         return None
-    mac = node.text("mac-address") or root_view.below(*SEGMENT).text("mac-address")
+    mac = node.text("mac-address") or root_view.below(*ETHERNET_SEGMENT_PATH).text("mac-address")
     id_parts = (mac, node.text("local-id"))
     return node.text("identifier") or "/".join(id_part for id_part in id_parts if id_part) or None
 
 
-def overlay_paths(ports: Ports, line_head: str, path: Path) -> Iterator[Path]:
-    """Yield the paths at which a part may stand, the most exact first; `line_head` is one of `OVERLAYS`."""
+def overlay_paths(ports: FileInterfaces, line_head: str, path: Path) -> Iterator[Path]:
+    """Yield the paths at which a part may stand, the most exact first; `line_head` is one of `OVERLAY_HEADS`."""
     field, key = (*path, "", "")[:2]
     if line_head == "@tunnels":
         for field, direction in (("dscp_mode", "encapsulation"), ("dscp_after", "decapsulation")):
             if key == field:
-                yield (*VXLAN, direction, "dscp", "action")
-        yield VXLAN
+                yield (*VXLAN_PATH, direction, "dscp", "action")
+        yield VXLAN_PATH
         return
     if field == "peer_link":
         yield from (("interface", name, "bond") for name in _peer_links(ports))
     elif field == "port_channels":
-        number = whole_number(key) or 0
+        number = parse_whole_number(key) or 0
         yield from (("interface", name, "bond", "mlag", "id") for name in list(_mlag_bonds(ports))[number : number + 1])
     yield ("mlag",)
 
 
-def _bond_views(ports: Ports) -> Iterator[tuple[str, View]]:
-    for name in sorted(ports.names(), key=natural):
+def _bond_views(ports: FileInterfaces) -> Iterator[tuple[str, View]]:
+    for name in sorted(ports.names(), key=natural_sort_key):
         view = ports.view(name)
         if view.has("bond"):
             yield name, view
 
 
-def _peer_links(ports: Ports) -> Iterator[str]:
+def _peer_links(ports: FileInterfaces) -> Iterator[str]:
     """Yield the bond between the two switches of a pair."""
     return (name for name, view in _bond_views(ports) if view.text("type") == "peerlink" or name == "peerlink")
 
 
-def _mlag_bonds(ports: Ports) -> Iterator[str]:
+def _mlag_bonds(ports: FileInterfaces) -> Iterator[str]:
     """Yield the bonds whose other half is on the other switch of a pair."""
     for name, view in _bond_views(ports):
         own_view = view.below("bond", "mlag")

@@ -11,23 +11,23 @@ from nodrop.model.object_cache import distinct_objects
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.platforms.nvue import effects
-from nodrop.platforms.nvue.read_macro import Defaults
+from nodrop.platforms.nvue.read_macro import SwitchDefaults
 from nodrop.platforms.nvue.read_values import View, render_path
 from nodrop.syntax.places import quote_text
 
 _LAST_POOL = 15
 
-_ALPHA = re.compile(r"alpha_(?:(0|infinity)|1_(2|4|8|16|32|64|128)|(1|2|4|8|16|32|64))")
+_ALPHA_PATTERN = re.compile(r"alpha_(?:(0|infinity)|1_(2|4|8|16|32|64|128)|(1|2|4|8|16|32|64))")
 
 
-def limits(node: View) -> effects.Limits:
+def read_buffer_limits(node: View) -> effects.BufferLimits:
     """Return how much of the free pools may be taken, according to the advanced buffer settings."""
-    usual = effects.USUAL
+    usual = effects.DEFAULT_LIMITS
     lossy = dict(node.below("egress-lossy-buffer").items_by_number("traffic-class", 15))
     lossless = node.below("egress-lossless-buffer")
     bulk = node.below("ingress-lossy-buffer", "priority-group", "bulk")
     static = _static_pools(node)
-    return effects.Limits(
+    return effects.BufferLimits(
         ingress_lossless=_alpha_exponent(node.below("ingress-lossless-buffer"), usual.ingress_lossless),
         ingress_lossy=_alpha_exponent(bulk, usual.ingress_lossy),
         egress_lossless=_alpha_exponent(lossless, usual.egress_lossless),
@@ -55,14 +55,14 @@ def _static_pools(node: View) -> dict[str, frozenset[int]]:
     return static_pools
 
 
-def _read_quotas(node: View, static: Mapping[str, frozenset[int]]) -> effects.Quotas:
+def _read_quotas(node: View, static: Mapping[str, frozenset[int]]) -> effects.PoolQuotas:
     """Return what may be taken in bytes; a quota that no static pool is behind is remarked, as it is not programmed."""
     groups = node.below("ingress-lossy-buffer", "priority-group")
     lossy = {name: _read_quota(inside, static["ingress"], 0) for name, inside in groups.items()}
     classes = node.below("egress-lossy-buffer").items_by_number("traffic-class", 15)
     queues = {tc: _read_quota(inside, static["egress"], 0) for tc, inside in classes}
     lossless = node.below("egress-lossless-buffer")
-    return effects.Quotas(
+    return effects.PoolQuotas(
         ingress_lossless=_read_quota(node.below("ingress-lossless-buffer"), static["ingress"], None),
         ingress_lossy=lossy.get("bulk"),
         egress_lossless=_read_quota(lossless, static["egress"], None),
@@ -84,7 +84,7 @@ def _read_quota(node: View, static: frozenset[int], usual: int | None) -> int | 
     return None
 
 
-def remark_lossy_of(node: View, lossless: Collection[int]) -> None:
+def remark_lossy_queue_limits(node: View, lossless: Collection[int]) -> None:
     """Report lossy-queue limits set for lossless queues, which use the lossless limits."""
     for tc, inside in node.below("egress-lossy-buffer").items_by_number("traffic-class", 15):
         if tc in lossless and inside:
@@ -99,19 +99,19 @@ def _alpha_exponent(node: View, default: int) -> int:
     text = node.text("shared-alpha")
     if text is None:
         return default
-    match = _ALPHA.fullmatch(text)
+    match = _ALPHA_PATTERN.fullmatch(text)
     if not match:
         node.config.malformed(
             (*node.path, "shared-alpha"), quote_text(text), "a power of two such as alpha_1, alpha_1_2 or alpha_8"
         )
         return default
     if match[1]:
-        return -8 if match[1] == "0" else effects.INFINITE_TH
+        return -8 if match[1] == "0" else effects.UNLIMITED_DYNAMIC_TH
     return -(int(match[2]).bit_length() - 1) if match[2] else int(match[3]).bit_length() - 1
 
 
-def pools(
-    qos: View, defaults: Defaults, model_name: str | Unknown, static: Collection[str]
+def read_traffic_pools(
+    qos: View, defaults: SwitchDefaults, model_name: str | Unknown, static: Collection[str]
 ) -> tuple[tuple[BufferPool, ...], tuple[str, ...]]:
     """Return the pools, sorted by name, and the names of those whose share is a default; `static` are some names."""
     node = qos.below("traffic-pool")
@@ -136,14 +136,16 @@ def pools(
     return buffer_pools, tuple(derived)
 
 
-def dynamic_buffers(ports: Iterable[Interface], limits: effects.Limits, small_percent: int) -> DynamicBuffers | None:
+def dynamic_buffers(
+    ports: Iterable[Interface], limits: effects.BufferLimits, small_percent: int
+) -> DynamicBuffers | None:
     """Return what headroom is computed from; None where no port has PFC."""
     profiles = distinct_objects(port.qos for port in ports if isinstance(port.qos, QosProfile))
     paused = any(qos.pfc_rx_priorities or qos.pfc_tx_priorities for qos in profiles)
     return effects.dynamic_buffers(limits.ingress_lossless, small_percent) if paused else None
 
 
-def stated_headroom(profile: View) -> effects.StatedHeadroom | None:
+def read_stated_headroom(profile: View) -> effects.StatedHeadroom | None:
     """Return the headroom that a PFC profile states; None if it leaves all of it to the switch."""
     buffer = profile.integer("port-buffer", 0, MAX_32_BITS, "bytes")
     xoff = profile.integer("xoff-threshold", 0, MAX_32_BITS, "bytes")

@@ -6,27 +6,27 @@ from typing import Any, NamedTuple
 
 from nodrop.errors import InputProblems, Problem
 from nodrop.hardware import switch
-from nodrop.model.addresses import is_prefix
+from nodrop.model.addresses import is_address_or_prefix
 from nodrop.model.fabric import Interface, Port
 from nodrop.model.states import UNKNOWN, Unknown
-from nodrop.model.subject import Subject, natural
-from nodrop.platforms.nvue.adaptive_routing import of_interface
-from nodrop.platforms.nvue.names import names
+from nodrop.model.subject import Subject, natural_sort_key
+from nodrop.platforms.nvue.adaptive_routing import read_interface_adaptive_routing
+from nodrop.platforms.nvue.names import expand_names
 from nodrop.platforms.nvue.naming import nvue_port
-from nodrop.platforms.nvue.read_macro import MTU_BYTES
+from nodrop.platforms.nvue.read_macro import DEFAULT_MTU_BYTES
 from nodrop.platforms.nvue.read_qos import QosReader
 from nodrop.platforms.nvue.read_values import Config, View
 from nodrop.platforms.nvue.tree import Node
 from nodrop.syntax.places import quote_text
-from nodrop.units import Misread, speed_mbps
+from nodrop.units import Misread, parse_speed_mbps
 
 MAX_PORTS = 20_000
 """More names than a switch has interfaces; a key may stand for many, and many keys for the same."""
 
-_UP_DOWN = {"up": True, "down": False}
-_FECS: Mapping[str, object] = {"rs": "rs", "baser": "fc", "off": "none", "auto": "auto"}
-_BY_DHCP = frozenset({"dhcp", "dhcp6"})
-_SPLITS = {"1x": 1, "2x": 2, "4x": 4, "8x": 8, "disabled": 0, "loopback": 1}
+_IS_UP_BY_WORD = {"up": True, "down": False}
+_FEC_BY_NVUE_WORD: Mapping[str, object] = {"rs": "rs", "baser": "fc", "off": "none", "auto": "auto"}
+_DHCP_ADDRESS_WORDS = frozenset({"dhcp", "dhcp6"})
+_SPLITS_BY_BREAKOUT_WORD = {"1x": 1, "2x": 2, "4x": 4, "8x": 8, "disabled": 0, "loopback": 1}
 
 
 class Breakout(NamedTuple):
@@ -49,7 +49,7 @@ class _Link:
     derived: tuple[tuple[str, str], ...]
 
 
-class Ports:
+class FileInterfaces:
     """All interfaces of a file, by single name."""
 
     def __init__(self, config: Config) -> None:
@@ -58,7 +58,7 @@ class Ports:
         self._nodes: dict[str, list[Node]] = {}
         count = 0
         for key, node in top.node.items():
-            found_names = names(key)
+            found_names = expand_names(key)
             count += len(found_names)
             if count > MAX_PORTS:
                 display = "this file"
@@ -85,7 +85,7 @@ class Ports:
         }
         vrfs = self.config.top.below("vrf").items() if broken else ()
         keys = (key for _, vrf in vrfs for key in vrf.below("router", "bgp", "neighbor").node)
-        for name in (name for key in keys for name in names(key)):
+        for name in (name for key in keys for name in expand_names(key)):
             named_nvue_port = nvue_port(name)
             if (
                 named_nvue_port is not None
@@ -107,7 +107,7 @@ class Ports:
         if not self._nodes[name] and (named_nvue_port := nvue_port(name)) is not None:
             name = f"swp{named_nvue_port.port.panel}"
         top = self.config.top.below("interface")
-        return next(key for key in reversed(top.node) if name in names(key))
+        return next(key for key in reversed(top.node) if name in expand_names(key))
 
     def say(self, *words: str) -> bool:
         """Whether any interface has one of these settings."""
@@ -163,12 +163,12 @@ class Ports:
             return False, None
         cached_row = self._balanced.get(id(node))
         if cached_row is None:
-            cached_row = self._balanced[id(node)] = node, of_interface(view)
+            cached_row = self._balanced[id(node)] = node, read_interface_adaptive_routing(view)
         return cached_row[1]
 
 
-def interfaces(
-    ports: Ports,
+def read_interfaces(
+    ports: FileInterfaces,
     qos: QosReader,
     model_name: str | Unknown,
     trimmed: tuple[int, ...] | None,
@@ -186,7 +186,7 @@ def interfaces(
         for name, link in links.items()
         if link.breakout is not None and not found_nvue_port[name].part
     }
-    for name in sorted(found_nvue_port, key=natural):
+    for name in sorted(found_nvue_port, key=natural_sort_key):
         named_nvue_port, link = found_nvue_port[name], links[name]
         breakout = breakouts.get(named_nvue_port.port.panel)
         if not named_nvue_port.part and breakout is not None and breakout.splits != 1:
@@ -211,8 +211,8 @@ def interfaces(
             link_training=UNKNOWN,
             link_local=UNKNOWN,
             mtu_bytes=link.mtu_bytes,
-            addresses=addresses(view),
-            vrf=vrf(view),
+            addresses=read_addresses(view),
+            vrf=read_vrf(view),
             description=view.text("description"),
             link_pause=port_qos.link_pause,
             cable_length_m=port_qos.cable_length_m,
@@ -235,26 +235,26 @@ def _trimmed_queues(view: View, usual: tuple[int, ...] | None) -> tuple[int, ...
     return tuple(sorted({tc for tc, _ in eligible.items_by_number("traffic-class", 7)})) or usual
 
 
-def addresses(view: View) -> tuple[str, ...]:
+def read_addresses(view: View) -> tuple[str, ...]:
     """Return the addresses of an interface, in the words of either dialect."""
     node = view.node
     found_addresses: list[str] = []
     for family in ("ip", "ipv4", "ipv6"):
         for address in view.below(family).texts("address") if family in node else ():
-            if is_address(address):
+            if may_be_address(address):
                 found_addresses.append(address)
-            elif address not in _BY_DHCP:
+            elif address not in _DHCP_ADDRESS_WORDS:
                 path = (*view.path, family, "address", address)
                 view.config.malformed(path, quote_text(address), "an address and its length, such as 10.1.0.0/31")
     return tuple(found_addresses)
 
 
-def is_address(config_text: str) -> bool:
+def may_be_address(config_text: str) -> bool:
     """Whether a text may be an address with or without a prefix length; `dhcp` is none."""
-    return is_prefix(config_text)
+    return is_address_or_prefix(config_text)
 
 
-def vrf(view: View) -> str | None:
+def read_vrf(view: View) -> str | None:
     """Return the VRF of an interface; None where it is in the default one."""
     node = view.node
     stated = view.text("vrf") if "vrf" in node else view.below("ip").text("vrf") if "ip" in node else None
@@ -263,10 +263,10 @@ def vrf(view: View) -> str | None:
 
 def _read_link(node: View) -> _Link:
     derived = []
-    enabled = node.word("state", _UP_DOWN)
+    enabled = node.word("state", _IS_UP_BY_WORD)
     if enabled is None:
         derived.append(("enabled", "a port that is named is up unless `link state` says otherwise"))
-    fec = node.word("fec", _FECS)
+    fec = node.word("fec", _FEC_BY_NVUE_WORD)
     if fec is None:
         derived.append(("fec", "FEC is `auto` unless it is said"))
     autoneg = node.flag("auto-negotiate")
@@ -274,13 +274,13 @@ def _read_link(node: View) -> _Link:
         derived.append(("autoneg", "a port negotiates by default"))
     mtu = node.integer("mtu", 552, 9216, "bytes")
     if mtu is None:
-        derived.append(("mtu_bytes", f"the MTU is {MTU_BYTES} unless it is said"))
+        derived.append(("mtu_bytes", f"the MTU is {DEFAULT_MTU_BYTES} unless it is said"))
     return _Link(
         enabled is not False,
         None if enabled is False and not node.has("speed") else _read_speed(node),
         fec or "auto",
         autoneg is not False,
-        MTU_BYTES if mtu is None else mtu,
+        DEFAULT_MTU_BYTES if mtu is None else mtu,
         _read_breakout(node),
         tuple(derived),
     )
@@ -291,14 +291,14 @@ def _read_speed(node: View) -> Any:
     if text is None or text == "auto":
         return UNKNOWN
     try:
-        return speed_mbps(text)
+        return parse_speed_mbps(text)
     except Misread as error:
         node.config.malformed((*node.path, "speed"), quote_text(text), error.expected)
         return UNKNOWN
 
 
 def _read_breakout(node: View) -> Breakout | None:
-    splits = node.word("breakout", _SPLITS) if node.has("breakout") else None
+    splits = node.word("breakout", _SPLITS_BY_BREAKOUT_WORD) if node.has("breakout") else None
     if splits is None:
         return None
     word = node.text("breakout") or ""

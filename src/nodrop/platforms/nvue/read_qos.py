@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, TypeVar
 
-from nodrop.model.qos import Map, PfcWatchdog, QosProfile, Queue, Scheduler, Trust
+from nodrop.model.qos import NumberMap, PfcWatchdog, QosProfile, Queue, Scheduler, Trust
 from nodrop.model.reading import Correction
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import Subject
@@ -13,37 +13,45 @@ from nodrop.model.values import replace_fields
 from nodrop.platforms.nvue import conditions, effects
 from nodrop.platforms.nvue.corrections import Bindings
 from nodrop.platforms.nvue.read_macro import (
-    IDENTITY,
-    MACRO,
-    MODES,
-    POLLING_MS,
-    PROFILE,
-    PROFILE_CABLE_M,
+    DEFAULT_POLLING_MS,
+    DEFAULT_WATCHDOG_ROBUSTNESS,
+    IDENTITY_PRIORITY_MAP,
+    PFC_PROFILE_CABLE_M,
+    PROFILE_DEFAULTS,
     RECOVERY_POLLINGS,
-    ROBUSTNESS,
-    UNTOUCHED,
-    Defaults,
-    Marking,
-    Share,
+    ROCE_DEFAULTS_BY_MODE,
+    ROCE_MODES,
+    SWITCH_DEFAULTS,
+    ClassMarking,
+    SchedulerShare,
+    SwitchDefaults,
 )
-from nodrop.platforms.nvue.read_marking import marking, wred
-from nodrop.platforms.nvue.read_pools import limits, remark_lossy_of, stated_headroom
+from nodrop.platforms.nvue.read_marking import read_traffic_class_marking, wred_of_marking
+from nodrop.platforms.nvue.read_pools import read_buffer_limits, read_stated_headroom, remark_lossy_queue_limits
 from nodrop.platforms.nvue.read_shared import SharedHeadroom
 from nodrop.platforms.nvue.read_values import Config, View
-from nodrop.platforms.nvue.releases import knows
-from nodrop.platforms.nvue.traits import RECOVERY
+from nodrop.platforms.nvue.releases import has_feature
+from nodrop.platforms.nvue.traits import RECOVERY_POLLINGS_RANGE
 
 _T = TypeVar("_T")
 
-GLOBAL = "default-global"
-BINDINGS = ("mapping", "remark", "pfc", "link-pause", "congestion-control", "egress-scheduler", "egress-shaper")
+GLOBAL_PROFILE = "default-global"
+PORT_PROFILE_KINDS = (
+    "mapping",
+    "remark",
+    "pfc",
+    "link-pause",
+    "congestion-control",
+    "egress-scheduler",
+    "egress-shaper",
+)
 MAX_KBPS = 2_147_483_647
-SMALL = "small-packet-probability"
+SMALL_PACKETS_KEY = "small-packet-probability"
 BYTES_PER_KBIT = 125
-_TRUSTS = {"l2": "l2", "l3": "l3", "port": "port", "both": "both"}
-_TRUST_OF: Mapping[str, Trust | None] = {"l2": "pcp", "l3": "dscp", "both": "both", "port": None}
+_TRUST_WORDS = {"l2": "l2", "l3": "l3", "port": "port", "both": "both"}
+_TRUST_BY_WORD: Mapping[str, Trust | None] = {"l2": "pcp", "l3": "dscp", "both": "both", "port": None}
 _SCHEDULES: Mapping[str, Literal["dwrr", "strict"]] = {"dwrr": "dwrr", "strict": "strict"}
-_REWRITES = {"l2": False, "l3": True, "both": True}
+_REWRITES_DSCP_BY_WORD = {"l2": False, "l3": True, "both": True}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +65,7 @@ class PortQos:
 
 
 @dataclass(frozen=True, slots=True)
-class Pfc:
+class PfcProfile:
     """A PFC profile; `cable_length_m` counts where there are priorities."""
 
     priorities: tuple[int, ...]
@@ -77,15 +85,15 @@ class QosReader:
         self.config, self._release = config, release
         self.top = config.top.below("qos")
         self.roce = self._roce()
-        self.defaults = UNTOUCHED if self.roce is None else MACRO[self.roce]
-        self.limits = limits(self.top.below("advance-buffer-config", GLOBAL))
+        self.defaults = SWITCH_DEFAULTS if self.roce is None else ROCE_DEFAULTS_BY_MODE[self.roce]
+        self.limits = read_buffer_limits(self.top.below("advance-buffer-config", GLOBAL_PROFILE))
         self.watched = False
         self._bindings: dict[str, Bindings] = {}
         timers = self.top.below("pfc-watchdog")
         self.polling_ms = timers.integer("polling-interval", 100, 5000, "ms")
         self.robustness = timers.integer("robustness", 1, 1000)
-        self.recovery = timers.integer("recovery-interval", *RECOVERY)
-        self.conditions, self.conditions_stated = conditions.read_conditions(timers, release)
+        self.recovery = timers.integer("recovery-interval", *RECOVERY_POLLINGS_RANGE)
+        self.conditions, self.conditions_stated = conditions.read_watchdog_conditions(timers, release)
         self._profiles: dict[tuple[str, str], tuple[object, dict[Subject, str]]] = {}
         self._by_node: dict[tuple[int, tuple[int, ...]], tuple[object, PortQos]] = {}
         self._by_content: dict[tuple[str, tuple[int, ...]], PortQos] = {}
@@ -95,16 +103,16 @@ class QosReader:
         self._usual_small = effects.usual_small_percent(model)
         self.queue_of, self._queues_derived = self._classes_of_priorities()
         self.shared = SharedHeadroom(self.top)
-        self.small_percent: int = self._read_profile("pfc", GLOBAL)[0].small_percent
+        self.small_percent: int = self._read_profile("pfc", GLOBAL_PROFILE)[0].small_percent
 
     def read_unbound(self) -> None:
         """Read the profiles that no port is bound to, to report their problems and that no port is bound to them.
 
         A file without ports may be one part of a configuration, and another part binds them.
         """
-        unread = [(kind, name) for kind in BINDINGS for name in self.top.below(kind).node]
+        unread = [(kind, name) for kind in PORT_PROFILE_KINDS for name in self.top.below(kind).node]
         unread = [profile_key for profile_key in unread if profile_key not in self._profiles]
-        unbound = {profile_key for profile_key in unread if profile_key[1] != GLOBAL}
+        unbound = {profile_key for profile_key in unread if profile_key[1] != GLOBAL_PROFILE}
         ports = self.config.top.below("interface")
         if unbound and ports:
             bindings = (port.below("qos") for _, port in ports.items())
@@ -116,9 +124,9 @@ class QosReader:
                 self.config.remark("unused-profile", (), ("qos", kind, name), **facts)
         for kind, name in unread:
             self._read_profile(kind, name)
-        priorities: tuple[int, ...] = self._read_profile("pfc", GLOBAL)[0].priorities
+        priorities: tuple[int, ...] = self._read_profile("pfc", GLOBAL_PROFILE)[0].priorities
         lossless = effects.lossless_queues(priorities, (*self.queue_of, *(None,) * 8))
-        remark_lossy_of(self.top.below("advance-buffer-config", GLOBAL), lossless)
+        remark_lossy_queue_limits(self.top.below("advance-buffer-config", GLOBAL_PROFILE), lossless)
 
     def _roce(self) -> str | None:
         """Return the macro's mode; None where it is off."""
@@ -129,7 +137,7 @@ class QosReader:
         stated = [roce.flag(key) for key in enable_keys if roce.has(key)]
         if False in stated:
             return None
-        mode: str | None = roce.word("mode", {mode: mode for mode in MODES})
+        mode: str | None = roce.word("mode", {mode: mode for mode in ROCE_MODES})
         return mode or "lossless"
 
     def port(self, name: str, bound: View, trimmed: tuple[int, ...] = ()) -> PortQos:
@@ -147,21 +155,21 @@ class QosReader:
     def _resolve_profile(self, port: str, bound: View, kind: str) -> str:
         """Return the name of the profile that holds for a port: the global one, unless it is bound to another."""
         name = bound.below(kind).text("profile")
-        if name is None or name == GLOBAL:
-            return GLOBAL
+        if name is None or name == GLOBAL_PROFILE:
+            return GLOBAL_PROFILE
         if not self.top.below(kind).has(name):
             path = (*bound.path, kind, "profile")
             facts = {"kind": f"{kind} profile", "name": name, "field": "profile"}
             self.config.remark(
                 "dangling-reference", (port, "qos"), path, partial(self._bind_as_others, kind, name), **facts
             )
-            return GLOBAL
+            return GLOBAL_PROFILE
         return name
 
     def _bind_as_others(self, kind: str, name: str) -> tuple[Correction, ...]:
         """Return the corrections of bindings to a missing profile, where all other ports have the same profile."""
         if kind not in self._bindings:
-            self._bindings[kind] = Bindings(self.config.top, kind, GLOBAL)
+            self._bindings[kind] = Bindings(self.config.top, kind, GLOBAL_PROFILE)
         return self._bindings[kind].corrections(name)
 
     def _read_profile(self, kind: str, name: str) -> tuple[Any, dict[Subject, str]]:
@@ -169,17 +177,19 @@ class QosReader:
         key = kind, name
         if key not in self._profiles:
             make = getattr(self, f"_{kind.replace('-', '_')}")
-            defaults = self.defaults if name == GLOBAL else PROFILE
+            defaults = self.defaults if name == GLOBAL_PROFILE else PROFILE_DEFAULTS
             derived: dict[Subject, str] = {}
             self._profiles[key] = make(self.top.below(kind, name), defaults, derived), derived
         return self._profiles[key]
 
     def _port(self, port: str, bound: View, trimmed: tuple[int, ...]) -> PortQos:
-        profiles = {kind: self._read_profile(kind, self._resolve_profile(port, bound, kind)) for kind in BINDINGS}
+        profiles = {
+            kind: self._read_profile(kind, self._resolve_profile(port, bound, kind)) for kind in PORT_PROFILE_KINDS
+        }
         derived = {subject: reason for _, reasons in profiles.values() for subject, reason in reasons.items()}
         derived |= self._queues_derived
         trust, dscp, pcp = profiles["mapping"][0]
-        pfc: Pfc = profiles["pfc"][0]
+        pfc: PfcProfile = profiles["pfc"][0]
         rx = pfc.priorities if pfc.rx else ()
         tx = pfc.priorities if pfc.tx else ()
         paused = tuple(sorted({*rx, *tx}))
@@ -201,7 +211,7 @@ class QosReader:
         queues = (*self.queue_of, *(None,) * 8)
         watchdog = self._watchdog(bound, rx, derived)
         profile = QosProfile(
-            trust=_TRUST_OF[trust],
+            trust=_TRUST_BY_WORD[trust],
             dscp_to_tc=dscp if trust in ("l3", "both") else None,
             pcp_to_tc=pcp if trust in ("l2", "both") else None,
             tc_to_queue=queues,
@@ -218,9 +228,9 @@ class QosReader:
         pause = profiles["link-pause"][0]
         return PortQos(profile, pfc.cable_length_m if paused else None, pause, tuple(derived.items()))
 
-    def _stated_headroom(self, bound: View, pfc: Pfc) -> effects.StatedHeadroom | None:
+    def _stated_headroom(self, bound: View, pfc: PfcProfile) -> effects.StatedHeadroom | None:
         """Return the stated headroom of a port; unknown if the switch computes headroom in another way."""
-        small = bound.integer(SMALL, 0, 100, "percent")
+        small = bound.integer(SMALL_PACKETS_KEY, 0, 100, "percent")
         if bound.flag("shared-headroom-pool"):
             return self.shared.headroom()
         if pfc.stated is None and (pfc.small_percent if small is None else small) != self.small_percent:
@@ -231,7 +241,9 @@ class QosReader:
         """Return switch priority to traffic class; the only profile there is holds for every port."""
         classes = list(self.defaults.traffic_classes)
         stated = set()
-        for priority, node in self.top.below("egress-queue-mapping", GLOBAL).items_by_number("switch-priority", 7):
+        for priority, node in self.top.below("egress-queue-mapping", GLOBAL_PROFILE).items_by_number(
+            "switch-priority", 7
+        ):
             target = node.integer("traffic-class", 0, 7)
             if target is not None:
                 classes[priority] = target
@@ -240,13 +252,15 @@ class QosReader:
         derived = _list_default_entries(fields, range(8), stated, self.defaults.reason)
         return tuple(classes), derived
 
-    def _mapping(self, node: View, defaults: Defaults, derived_subjects: dict[Subject, str]) -> tuple[str, Map, Map]:
-        trust = node.word("trust", _TRUSTS)
+    def _mapping(
+        self, node: View, defaults: SwitchDefaults, derived_subjects: dict[Subject, str]
+    ) -> tuple[str, NumberMap, NumberMap]:
+        trust = node.word("trust", _TRUST_WORDS)
         if trust is None:
             trust = defaults.trust
             derived_subjects["qos", "trust"] = defaults.reason
         maps = []
-        for key, field, usual in (("dscp", "dscp_to_tc", defaults.dscp), ("pcp", "pcp_to_tc", IDENTITY)):
+        for key, field, usual in (("dscp", "dscp_to_tc", defaults.dscp), ("pcp", "pcp_to_tc", IDENTITY_PRIORITY_MAP)):
             targets, stated = list(usual), set()
             for index, inside in node.items_by_number(key, len(usual) - 1):
                 priority = inside.integer("switch-priority", 0, 7)
@@ -257,9 +271,9 @@ class QosReader:
             maps.append(tuple(targets))
         return trust, maps[0], maps[1]
 
-    def _remark(self, node: View, defaults: Defaults, derived_subjects: dict[Subject, str]) -> Map | None:
+    def _remark(self, node: View, defaults: SwitchDefaults, derived_subjects: dict[Subject, str]) -> NumberMap | None:
         """Return switch priority to DSCP where DSCP is rewritten, else None."""
-        rewrite = node.word("rewrite", _REWRITES)
+        rewrite = node.word("rewrite", _REWRITES_DSCP_BY_WORD)
         stated = {}
         for priority, inside in node.items_by_number("switch-priority", 7):
             dscp = inside.integer("dscp", 0, 63)
@@ -272,7 +286,7 @@ class QosReader:
         )
         return (*(stated.get(priority, 8 * priority) for priority in range(8)), *(None,) * 8)
 
-    def _pfc(self, node: View, defaults: Defaults, derived: dict[Subject, str]) -> Pfc:
+    def _pfc(self, node: View, defaults: SwitchDefaults, derived: dict[Subject, str]) -> PfcProfile:
         priorities = tuple(sorted({priority for priority, _ in node.items_by_number("switch-priority", 7)}))
         if not node.has("switch-priority"):
             priorities = defaults.pfc_priorities
@@ -285,21 +299,21 @@ class QosReader:
                 derived["qos", f"pfc_{direction}_priorities"] = defaults.reason
         cable = node.integer("cable-length", 1, 100_000, "m")
         if cable is None:
-            is_global = node.path[-1] == GLOBAL
-            cable = self._cable_m if is_global else PROFILE_CABLE_M
+            is_global = node.path[-1] == GLOBAL_PROFILE
+            cable = self._cable_m if is_global else PFC_PROFILE_CABLE_M
             if not (is_global and self._cable_stated):
                 derived["cable_length_m",] = defaults.reason
-        small = node.integer(SMALL, 0, 100, "percent")
-        return Pfc(
+        small = node.integer(SMALL_PACKETS_KEY, 0, 100, "percent")
+        return PfcProfile(
             priorities=priorities,
             tx=enabled_by_direction["tx"],
             rx=enabled_by_direction["rx"],
             cable_length_m=cable,
-            stated=stated_headroom(node),
+            stated=read_stated_headroom(node),
             small_percent=self._usual_small if small is None else small,
         )
 
-    def _link_pause(self, node: View, _defaults: Defaults, derived_subjects: dict[Subject, str]) -> bool | None:
+    def _link_pause(self, node: View, _defaults: SwitchDefaults, derived_subjects: dict[Subject, str]) -> bool | None:
         if not self.top.below("link-pause").has(node.path[-1]):
             return None
         stated = [node.flag(direction) for direction in ("tx", "rx")]
@@ -308,28 +322,30 @@ class QosReader:
         return stated != [False, False]
 
     def _congestion_control(
-        self, node: View, defaults: Defaults, derived_subjects: dict[Subject, str]
-    ) -> Mapping[int, Marking]:
+        self, node: View, defaults: SwitchDefaults, derived_subjects: dict[Subject, str]
+    ) -> Mapping[int, ClassMarking]:
         markings = self._defaults_in_use(defaults.markings)
         stated = set()
         for tc, inside in node.items_by_number("traffic-class", 7):
-            markings[tc], is_stated = marking(inside, markings.get(tc, defaults.markings.get(tc, Marking())))
+            markings[tc], is_stated = read_traffic_class_marking(
+                inside, markings.get(tc, defaults.markings.get(tc, ClassMarking()))
+            )
             stated |= {tc} if is_stated else set()
         for tc in markings.keys() - stated:
             derived_subjects["qos", "queues", str(tc), "wred"] = defaults.reason
         return markings
 
     def _egress_scheduler(
-        self, node: View, defaults: Defaults, derived_subjects: dict[Subject, str]
-    ) -> Mapping[int, Share]:
+        self, node: View, defaults: SwitchDefaults, derived_subjects: dict[Subject, str]
+    ) -> Mapping[int, SchedulerShare]:
         shares = self._defaults_in_use(defaults.shares)
         stated = set()
         for tc, inside in node.items_by_number("traffic-class", 7):
-            old = shares.get(tc, defaults.shares.get(tc, Share()))
+            old = shares.get(tc, defaults.shares.get(tc, SchedulerShare()))
             mode = inside.word("mode", _SCHEDULES) or old.mode
             percent = inside.integer("bw-percent", 0, 100, "percent")
             usual = old.percent if old.mode == mode else None
-            shares[tc] = Share(mode, None if mode == "strict" else usual if percent is None else percent)
+            shares[tc] = SchedulerShare(mode, None if mode == "strict" else usual if percent is None else percent)
             stated |= {tc} if inside.has("mode") else set()
         for tc in shares.keys() - stated:
             derived_subjects["qos", "queues", str(tc), "scheduler"] = defaults.reason
@@ -340,7 +356,7 @@ class QosReader:
         return {tc: setting for tc, setting in defaults.items() if tc in self.queue_of}
 
     def _egress_shaper(
-        self, node: View, _defaults: Defaults, _derived: dict[Subject, str]
+        self, node: View, _defaults: SwitchDefaults, _derived: dict[Subject, str]
     ) -> Mapping[int, tuple[int | None, ...]]:
         node.integer("port-max-rate", 0, MAX_KBPS, "kb/s")
         rates = {}
@@ -354,7 +370,9 @@ class QosReader:
     ) -> tuple[Queue, ...]:
         """Return a row for every traffic class that has a place in the scheduler, a rate, marking or trimming."""
         shares, rates = profiles["egress-scheduler"][0], profiles["egress-shaper"][0]
-        markings = {tc: wred(class_marking) for tc, class_marking in profiles["congestion-control"][0].items()}
+        markings = {
+            tc: wred_of_marking(class_marking) for tc, class_marking in profiles["congestion-control"][0].items()
+        }
         marked = {tc for tc, wred_profile in markings.items() if wred_profile is not None}
         return tuple(
             Queue(
@@ -373,17 +391,17 @@ class QosReader:
             return None
         self.watched = True
         if self.polling_ms is None or self.robustness is None:
-            reason = f"polling every {POLLING_MS} ms, {ROBUSTNESS} times, by default"
+            reason = f"polling every {DEFAULT_POLLING_MS} ms, {DEFAULT_WATCHDOG_ROBUSTNESS} times, by default"
             derived["qos", "pfc_watchdog", "detection_ms"] = reason
-        polling = self.polling_ms or POLLING_MS
-        restores = isinstance(self._release, str) and knows(self._release, "a time of restoration")
+        polling = self.polling_ms or DEFAULT_POLLING_MS
+        restores = isinstance(self._release, str) and has_feature(self._release, "a time of restoration")
         recovery = self.recovery or (RECOVERY_POLLINGS if restores else None)
         if recovery and (self.polling_ms is None or self.recovery is None):
-            reason = f"{RECOVERY_POLLINGS} pollings of {POLLING_MS} ms without pause, by default"
+            reason = f"{RECOVERY_POLLINGS} pollings of {DEFAULT_POLLING_MS} ms without pause, by default"
             derived["qos", "pfc_watchdog", "restoration_ms"] = reason
         return PfcWatchdog(
             priorities=rx,
-            detection_ms=polling * (self.robustness or ROBUSTNESS),
+            detection_ms=polling * (self.robustness or DEFAULT_WATCHDOG_ROBUSTNESS),
             restoration_ms=polling * recovery if recovery else None,
             action=None,
         )
@@ -396,7 +414,7 @@ def _list_default_entries(fields: tuple[str, ...], indexes: range, stated: set[i
     return {("qos", field, str(index)): reason for field in fields for index in indexes if index not in stated}
 
 
-def _build_scheduler(share: Share | None, rates: tuple[int | None, int | None] | None) -> Scheduler | None:
+def _build_scheduler(share: SchedulerShare | None, rates: tuple[int | None, int | None] | None) -> Scheduler | None:
     if share is None and rates is None:
         return None
     mode, percent = (share.mode, share.percent) if share else ("dwrr", None)

@@ -20,52 +20,54 @@ from nodrop.model.routing import (
     StaticRoute,
 )
 from nodrop.model.states import UNKNOWN, Unknown
-from nodrop.model.subject import natural
+from nodrop.model.subject import natural_sort_key
 from nodrop.model.values import replace_fields
-from nodrop.platforms.kit.bindings import bound_fields, decoded
+from nodrop.platforms.kit.bindings import bound_fields, decode_fields
 from nodrop.platforms.kit.session_groups import mark_local_asn_of_group
 from nodrop.platforms.nvue import communities, read_unread
-from nodrop.platforms.nvue.bindings import check_prefix_list_family, dangling
+from nodrop.platforms.nvue.bindings import check_prefix_list_family, remark_missing_object
 from nodrop.platforms.nvue.bindings_bgp import (
-    COMMON,
-    EITHER,
-    FAMILIES,
-    FAMILY,
-    NUMBERED,
-    OF_EVERY_SESSION,
-    OF_ONE,
-    OWN,
-    PROCESS,
-    SHARED,
-    checked_prefix,
+    COMMON_SESSION_BINDINGS,
+    EVERY_SESSION_BINDINGS,
+    FAMILY_PATHS,
+    FAR_END_BINDINGS,
+    GLOBAL_BGP_BINDINGS,
+    NUMBERED_SESSION_BINDINGS,
+    PROCESS_BINDINGS,
+    PROCESS_OR_GLOBAL_BINDINGS,
+    SESSION_FAMILY_BINDINGS,
+    SESSION_ONLY_WORDS,
+    check_prefix,
 )
-from nodrop.platforms.nvue.bindings_local_as import LOCAL_AS
-from nodrop.platforms.nvue.names import names
+from nodrop.platforms.nvue.bindings_local_as import LOCAL_AS_BINDINGS
+from nodrop.platforms.nvue.names import expand_names
 from nodrop.platforms.nvue.read_values import Config, View, is_on
 from nodrop.platforms.nvue.tree import Path
-from nodrop.units import whole_number
+from nodrop.units import parse_whole_number
 
-DEFAULT = "default"
+DEFAULT_VRF = "default"
 _MAX_SEQUENCE = 65535
 _MAX_SESSIONS = 4096
-_ACTIONS: Mapping[str, Action] = {"permit": "permit", "deny": "deny"}
-_FOLLOWED = OF_ONE | {"peer-group"}
+_ACTION_BY_WORD: Mapping[str, Action] = {"permit": "permit", "deny": "deny"}
+_SESSION_ONLY_WORDS = SESSION_ONLY_WORDS | {"peer-group"}
 """What is stated of one session, or has been followed already."""
-_UNNUMBERED = {field: getattr(BgpNeighbor(), field) for field in bound_fields(NUMBERED)}
+_UNNUMBERED_SESSION_DEFAULTS = {
+    field: getattr(BgpNeighbor(), field) for field in bound_fields(NUMBERED_SESSION_BINDINGS)
+}
 """What a session over an interface has of what only those to an address can have."""
-_MATCHES = {
+_FRR_MATCH_BY_WORD = {
     "ip-nexthop-list": "ip next-hop prefix-list",
     "as-path-list": "as-path",
     "community-list": "community",
     "tag": "tag",
 }
-_SETS = {
+_FRR_SET_BY_WORD = {
     "ip-nexthop": "ip next-hop",
     "as-path-prepend": "as-path prepend",
     "source-ip": "src",
     "ext-community-bw": "extcommunity bandwidth",
 }
-_LISTS = {
+_LIST_KIND_BY_MATCH = {
     "ip-prefix-list": "prefix-list",
     "ip-nexthop-list": "prefix-list",
     "community-list": "community-list",
@@ -74,17 +76,17 @@ _LISTS = {
 """Of what kind of list a match names one, so that a name that leads nowhere is found."""
 
 
-def process(vrf: str) -> Path:
+def bgp_process_path(vrf: str) -> Path:
     """Return the path of a VRF's BGP process."""
     return "vrf", vrf, "router", "bgp"
 
 
-def ways(route: View) -> Iterator[tuple[int, str, Path]]:
+def next_hops_of_route(route: View) -> Iterator[tuple[int, str, Path]]:
     """Yield the next hops of a static route: distance, next hop, and the path below the route."""
     for hop in route.texts("via"):
         yield 1, hop, ("via", hop)
     for word, inside in route.below("distance").items():
-        distance = whole_number(word, MAX_DISTANCE)
+        distance = parse_whole_number(word, MAX_DISTANCE)
         for hop in inside.texts("via") if distance else ():
             yield distance or 1, hop, ("distance", word, "via", hop)
 
@@ -102,33 +104,36 @@ class RoutingReader:
 
     def bgp(self) -> Bgp | None | Unknown:
         """Return the default VRF's process; None where none runs, UNKNOWN where its AS number is not a plain one."""
-        return self._read_process(DEFAULT)
+        return self._read_process(DEFAULT_VRF)
 
     def vrf_bgp(self) -> tuple[Bgp, ...] | Unknown:
         """Return those of other VRFs; UNKNOWN where an AS number is not a plain one."""
         vrfs = [vrf for vrf, inside in self._top.below("vrf").items() if inside.below("router").has("bgp")]
         bgps = []
-        for vrf in sorted(vrfs, key=natural):
-            bgp = None if vrf == DEFAULT else self._read_process(vrf)
+        for vrf in sorted(vrfs, key=natural_sort_key):
+            bgp = None if vrf == DEFAULT_VRF else self._read_process(vrf)
             if isinstance(bgp, Unknown):
                 return UNKNOWN
             bgps += [bgp] if bgp is not None else []
         return tuple(bgps)
 
     def _read_process(self, vrf: str) -> Bgp | None | Unknown:
-        node, shared = self._top.below(*process(vrf)), self._top.below("router", "bgp")
+        node, shared = self._top.below(*bgp_process_path(vrf)), self._top.below("router", "bgp")
         if not node or is_on(node) is False or is_on(shared) is False:
             return None
-        vrf_fields = decoded(EITHER, [node])
-        either = decoded([row for row in EITHER if row.field not in vrf_fields], [shared]) | vrf_fields
+        vrf_fields = decode_fields(PROCESS_OR_GLOBAL_BINDINGS, [node])
+        either = (
+            decode_fields([row for row in PROCESS_OR_GLOBAL_BINDINGS if row.field not in vrf_fields], [shared])
+            | vrf_fields
+        )
         if "asn" not in either:
             return UNKNOWN
-        self.unread |= dict.fromkeys(read_unread.unread(node, read_unread.PROCESS))
+        self.unread |= dict.fromkeys(read_unread.find_unread_settings(node, read_unread.UNREAD_PROCESS_SETTINGS))
         return Bgp(
-            vrf=None if vrf == DEFAULT else vrf,
+            vrf=None if vrf == DEFAULT_VRF else vrf,
             **either,
-            **decoded(PROCESS, [node]),
-            **decoded(SHARED, [shared]),
+            **decode_fields(PROCESS_BINDINGS, [node]),
+            **decode_fields(GLOBAL_BGP_BINDINGS, [shared]),
             **self._policies,
             neighbors=tuple(self._read_neighbors(node, either["asn"])),
         )
@@ -149,33 +154,33 @@ class RoutingReader:
             StaticRoute(
                 prefix=_expand_default_prefix(prefix),
                 next_hop=hop,
-                vrf=None if vrf == DEFAULT else vrf,
+                vrf=None if vrf == DEFAULT_VRF else vrf,
                 distance=distance,
             )
             for vrf, inside in self._top.below("vrf").items()
             for prefix, route in inside.below("router", "static").items()
-            if checked_prefix(route, _expand_default_prefix(prefix))
-            for distance, hop, _ in ways(route)
+            if check_prefix(route, _expand_default_prefix(prefix))
+            for distance, hop, _ in next_hops_of_route(route)
         ]
         return tuple(sorted(found_static_routes, key=lambda route: (route.prefix, route.next_hop, route.distance)))
 
     def _read_neighbors(self, bgp: View, asn: int) -> Iterator[BgpNeighbor]:
         rows: dict[str, list[View]] = {}
         for spelt, node in bgp.below("neighbor").items():
-            for key in names(spelt) if not _is_address(spelt) else (spelt,):
+            for key in expand_names(spelt) if not _is_address(spelt) else (spelt,):
                 if len(rows) < _MAX_SESSIONS:
                     rows.setdefault(key, []).append(node)
-        timers = decoded(OF_EVERY_SESSION, [bgp])
-        for key in sorted(rows, key=natural):
+        timers = decode_fields(EVERY_SESSION_BINDINGS, [bgp])
+        for key in sorted(rows, key=natural_sort_key):
             own_nodes = nodes = rows[key]
             group = next((name for node in nodes if (name := node.text("peer-group"))), None)
             if group is not None:
                 if bgp.below("peer-group").has(group):
                     nodes = [*nodes, bgp.below("peer-group", group)]
                 else:
-                    dangling(nodes[0], "peer-group", group, "peer-group")
+                    remark_missing_object(nodes[0], "peer-group", group, "peer-group")
             session = self._build_neighbor(key, nodes)
-            if session.local_asn is not None and "local_asn" not in decoded(LOCAL_AS, own_nodes):
+            if session.local_asn is not None and "local_asn" not in decode_fields(LOCAL_AS_BINDINGS, own_nodes):
                 session = mark_local_asn_of_group(session, asn)
             inherited = {field: value for field, value in timers.items() if getattr(session, field) is None}
             yield replace_fields(session, **inherited) if inherited else session
@@ -185,25 +190,29 @@ class RoutingReader:
 
         Settings that do not name the other end are computed once for all sessions with the same text.
         """
-        content = repr([{word: child for word, child in node.node.items() if word not in _FOLLOWED} for node in nodes])
+        content = repr(
+            [{word: child for word, child in node.node.items() if word not in _SESSION_ONLY_WORDS} for node in nodes]
+        )
         shared = self._shared.get(content)
         if shared is None:
             shared = self._shared[content] = self._read_shared_settings(nodes)
-        identity_fields = {"address": key} if _is_address(key) else {"interface": key, **_UNNUMBERED}
-        return replace_fields(shared, **identity_fields, **decoded(OWN, nodes))
+        identity_fields = {"address": key} if _is_address(key) else {"interface": key, **_UNNUMBERED_SESSION_DEFAULTS}
+        return replace_fields(shared, **identity_fields, **decode_fields(FAR_END_BINDINGS, nodes))
 
     def _read_shared_settings(self, nodes: list[View]) -> BgpNeighbor:
         """Return what sessions may have in common."""
         for node in nodes:
-            self.unread |= dict.fromkeys(read_unread.unread(node, read_unread.SESSION))
-        ipv4, ipv6 = (decoded(FAMILY, [node.below(*family) for node in nodes]) for family in FAMILIES)
-        return BgpNeighbor(**ipv4, ipv6=Ipv6Unicast(**ipv6), **decoded(COMMON, nodes))
+            self.unread |= dict.fromkeys(read_unread.find_unread_settings(node, read_unread.UNREAD_SESSION_SETTINGS))
+        ipv4, ipv6 = (
+            decode_fields(SESSION_FAMILY_BINDINGS, [node.below(*family) for node in nodes]) for family in FAMILY_PATHS
+        )
+        return BgpNeighbor(**ipv4, ipv6=Ipv6Unicast(**ipv6), **decode_fields(COMMON_SESSION_BINDINGS, nodes))
 
     def _numbered_rules(self, kind: str, name: str) -> list[tuple[int, View]]:
         """Return the rules of a policy by number."""
         rules = []
         for spelt, node in self._policy.below(kind, name, "rule").items():
-            if sequence := whole_number(spelt, _MAX_SEQUENCE):
+            if sequence := parse_whole_number(spelt, _MAX_SEQUENCE):
                 rules.append((sequence, node))
             else:
                 self._config.malformed(node.path, f"'{spelt[:40]}'", f"a rule's number, 1 to {_MAX_SEQUENCE}")
@@ -216,7 +225,7 @@ class RoutingReader:
             rules = [
                 PrefixRule(
                     sequence=sequence,
-                    action=rule.word("action", _ACTIONS) or "permit",
+                    action=rule.word("action", _ACTION_BY_WORD) or "permit",
                     prefix=prefix,
                     ge=inside.integer("min-prefix-len", 0, 128),
                     le=inside.integer("max-prefix-len", 0, 128),
@@ -230,7 +239,10 @@ class RoutingReader:
     def _community_lists(self) -> Iterator[CommunityList]:
         for name in sorted(self._policy.below("community-list").node):
             rules: list[tuple[Action, tuple[str, ...]]] = [
-                (rule.word("action", _ACTIONS) or "permit", tuple(map(communities.name, rule.texts("community"))))
+                (
+                    rule.word("action", _ACTION_BY_WORD) or "permit",
+                    tuple(map(communities.community_name, rule.texts("community"))),
+                )
                 for _, rule in self._numbered_rules("community-list", name)
             ]
             yield CommunityList(name=name, rules=tuple(rules))
@@ -239,8 +251,8 @@ class RoutingReader:
         for name in sorted(self._policy.texts("as-path-list")):
             rules: list[tuple[Action, str]] = []
             for _, rule in self._numbered_rules("as-path-list", name):
-                rules.append((rule.word("action", _ACTIONS) or "permit", rule.text("aspath-exp") or ""))
-                if policy_values.path_expression(rules[-1][1]) is None:
+                rules.append((rule.word("action", _ACTION_BY_WORD) or "permit", rule.text("aspath-exp") or ""))
+                if policy_values.parse_as_path_expression(rules[-1][1]) is None:
                     self.unread[*rule.path, "aspath-exp"] = None
             yield AsPathList(name=name, rules=tuple(rules))
 
@@ -249,7 +261,7 @@ class RoutingReader:
             rules = [
                 RouteMapRule(
                     sequence=sequence,
-                    action=rule.word("action", _ACTIONS) or "permit",
+                    action=rule.word("action", _ACTION_BY_WORD) or "permit",
                     matches=tuple(self._route_map_matches(rule.below("match"))),
                     sets=(*self._sets(rule.below("set")), *self._exit_policy_action(rule)),
                 )
@@ -271,21 +283,24 @@ class RoutingReader:
             value = node.text(word)
             if word == "type" or value is None:
                 continue
-            if word in _LISTS and not self._policy.below(_LISTS[word]).has(value):
-                dangling(node, _LISTS[word], value, word)
+            if word in _LIST_KIND_BY_MATCH and not self._policy.below(_LIST_KIND_BY_MATCH[word]).has(value):
+                remark_missing_object(node, _LIST_KIND_BY_MATCH[word], value, word)
             elif word == "ip-prefix-list":
                 check_prefix_list_family(node, value, "ipv6" if family == "ipv6" else "ipv4", word)
-            yield f"{family} address prefix-list" if word == "ip-prefix-list" else _MATCHES.get(word, word), value
+            yield (
+                f"{family} address prefix-list" if word == "ip-prefix-list" else _FRR_MATCH_BY_WORD.get(word, word),
+                value,
+            )
 
     def _sets(self, node: View) -> Iterator[tuple[str, str]]:
         for word in node.node:
             prepended = word == "as-path-prepend"
-            texts = map(communities.name, node.texts(word)) if word == "community" else node.texts(word)
+            texts = map(communities.community_name, node.texts(word)) if word == "community" else node.texts(word)
             value = (node.below(word).text("as") or "") if prepended else " ".join(texts)
-            kind = _SETS.get(word, word)
+            kind = _FRR_SET_BY_WORD.get(word, word)
             if word == "ext-community-bw":
                 value = communities.name_link_bandwidth(value)
-            if not policy_values.computable("set", kind, value):
+            if not policy_values.is_computable("set", kind, value):
                 self.unread[*node.path, word] = None
             yield kind, value
 

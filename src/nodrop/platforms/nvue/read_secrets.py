@@ -7,12 +7,12 @@ account).
 
 from collections.abc import Iterator, Mapping
 
-from nodrop.platforms.kit.secrets import exposure, remark
+from nodrop.platforms.kit.secrets import build_secret_remark, exposure_of_secret
 from nodrop.platforms.nvue.read_values import Config
 from nodrop.platforms.nvue.tree import Path
-from nodrop.syntax.shapes import mapping, mapping_at, value_at
+from nodrop.syntax.shapes import mapping_at, mapping_or_empty, value_at
 
-WORDS: Mapping[str, str] = {
+SECRET_LABEL_BY_KEY: Mapping[str, str] = {
     "password": "a password",
     "hashed-password": "the password of a user",
     "secret": "the key of a server",
@@ -26,20 +26,20 @@ WORDS: Mapping[str, str] = {
     "encrypt-des": "a password of SNMP",
 }
 """The settings whose values, or the words right below them, are secrets."""
-SERVICES: Mapping[str, Mapping[str, str]] = {
-    **dict.fromkeys(("aaa", "snmp-server", "tacacs", "radius"), WORDS),
-    "ntp": {**WORDS, "value": "a key of NTP"},
+SECRET_LABELS_BY_SERVICE: Mapping[str, Mapping[str, str]] = {
+    **dict.fromkeys(("aaa", "snmp-server", "tacacs", "radius"), SECRET_LABEL_BY_KEY),
+    "ntp": {**SECRET_LABEL_BY_KEY, "value": "a key of NTP"},
 }
 """Where they stand, below `system` or `service`."""
-_SESSIONS = ("neighbor", "peer-group")
+_SESSION_KEYS = ("neighbor", "peer-group")
 
 
 def remark_secrets(config: Config) -> None:
     """Remark every secret of a file."""
     for path, secret_kind, text in _find_secrets(config):
-        if (how := exposure(text)) is not None:
+        if (how := exposure_of_secret(text)) is not None:
             place = config.place(path)
-            config.remarks.append(remark(config.device, place, secret_kind, how))
+            config.remarks.append(build_secret_remark(config.device, place, secret_kind, how))
 
 
 def _find_secrets(config: Config) -> Iterator[tuple[Path, str, str]]:
@@ -47,10 +47,10 @@ def _find_secrets(config: Config) -> Iterator[tuple[Path, str, str]]:
     root = config.tree.root if config.tree else {}
     for top in ("system", "service"):
         node = root.get(top)
-        for name, words in SERVICES.items():
+        for name, words in SECRET_LABELS_BY_SERVICE.items():
             yield from _secret_settings(mapping_at(node, name), (top, name), words)
     for vrf in mapping_at(root, "vrf"):
-        for kind in _SESSIONS:
+        for kind in _SESSION_KEYS:
             path = ("vrf", vrf, "router", "bgp", kind)
             for session, inside in mapping_at(root, *path).items():
                 yield from _find_texts(
@@ -59,7 +59,7 @@ def _find_secrets(config: Config) -> Iterator[tuple[Path, str, str]]:
 
 
 def _secret_settings(node: object, path: Path, words: Mapping[str, str]) -> Iterator[tuple[Path, str, str]]:
-    for key, inside in mapping(node).items():
+    for key, inside in mapping_or_empty(node).items():
         if key in words:
             yield from _find_texts(inside, (*path, key), words[key])
         yield from _secret_settings(inside, (*path, key), words)

@@ -9,128 +9,142 @@ from itertools import chain, islice
 from typing import Final
 
 from nodrop.model.reading import Note
-from nodrop.platforms.kit.unknown_lines import unknown_command, unknown_line
-from nodrop.platforms.nvue.names import names
+from nodrop.platforms.kit.unknown_lines import note_unknown_command, note_unknown_line
+from nodrop.platforms.nvue.names import expand_names
 from nodrop.platforms.nvue.naming import nvue_port
-from nodrop.platforms.nvue.read_unread import generalized, is_off
+from nodrop.platforms.nvue.read_unread import generalize_names, is_off
 from nodrop.platforms.nvue.read_values import Config, render_path
 from nodrop.platforms.nvue.tree import Node, Path
 from nodrop.syntax.places import quote_text
 
 _MAX_NOTES = 1000
 
-NOT_READ: Final = object()
+UNREAD_SETTING: Final = object()
 """What decides sessions, routes, forwarding or queues and is not in the model: unknown where it is on."""
-FORWARDS: Final = object()
+ON_BY_DEFAULT: Final = object()
 """What is not in the model and on by default: unknown where it is off."""
-_Known = Mapping[str, object]
-"""By key, `*` for any other: what may be below it, `NOT_READ`, `FORWARDS`, a reason why nothing below changes anything,
-or None where all is read."""
+_KnownSettings = Mapping[str, object]
+"""By key, `*` for any other: what may be below it, `UNREAD_SETTING`, `ON_BY_DEFAULT`, a reason why nothing below
+changes anything, or None where all is read."""
 
-_BRIDGED = "of bridging, VLANs and bonds are read, and who is in them"
-_OVERLAY = "of overlays, MLAG, Ethernet segments and what VXLAN does to the DSCP are read"
-_ELSEWHERE = "it is not about the forwarding of packets"
-_HASHED = "it changes which flows go over which of equal paths, not which paths there are"
-_LOGIN = "who may log in"
-_WATCHED = "what the switch counts and reports"
-_LINK = "how a link comes up, and what is reported of it"
-_SERVERS = "servers of other kinds"
-_BALANCING: _Known = {
+_BRIDGING_REASON = "of bridging, VLANs and bonds are read, and who is in them"
+_OVERLAY_REASON = "of overlays, MLAG, Ethernet segments and what VXLAN does to the DSCP are read"
+_NO_FORWARDING_REASON = "it is not about the forwarding of packets"
+_HASHING_REASON = "it changes which flows go over which of equal paths, not which paths there are"
+_LOGIN_REASON = "who may log in"
+_TELEMETRY_REASON = "what the switch counts and reports"
+_LINK_REASON = "how a link comes up, and what is reported of it"
+_SERVERS_REASON = "servers of other kinds"
+_ADAPTIVE_ROUTING_SETTINGS: _KnownSettings = {
     **dict.fromkeys(("enable", "state", "link-utilization-threshold")),
     **dict.fromkeys(("profile", "buffer-mode"), "how the switch weighs load by itself"),
 }
-_PROTOCOLS: _Known = dict.fromkeys(("ospf", "ospf6", "pim", "pbr", "igmp", "vrrp", "vrr", "segment-routing"), NOT_READ)
-_FORWARDING: _Known = {"forward": FORWARDS, "*": None}
-_INTERFACE: _Known = {
+_UNREAD_PROTOCOLS: _KnownSettings = dict.fromkeys(
+    ("ospf", "ospf6", "pim", "pbr", "igmp", "vrrp", "vrr", "segment-routing"), UNREAD_SETTING
+)
+_IP_FORWARDING_SETTINGS: _KnownSettings = {"forward": ON_BY_DEFAULT, "*": None}
+_INTERFACE_SETTINGS: _KnownSettings = {
     **dict.fromkeys(("type", "description", "vrf"), None),
     "link": {
         **dict.fromkeys(("state", "speed", "fec", "auto-negotiate", "mtu", "breakout")),
-        **dict.fromkeys(("lanes", "mac-address", "duplex", "flap-protection", "flap-protect"), _LINK),
-        **dict.fromkeys(("fast-linkup", "profile", "diag", "traffic", "stats"), _LINK),
-        **dict.fromkeys(("protodown", "dot1x"), NOT_READ),
+        **dict.fromkeys(("lanes", "mac-address", "duplex", "flap-protection", "flap-protect"), _LINK_REASON),
+        **dict.fromkeys(("fast-linkup", "profile", "diag", "traffic", "stats"), _LINK_REASON),
+        **dict.fromkeys(("protodown", "dot1x"), UNREAD_SETTING),
     },
-    "ip": {**dict.fromkeys(("ipv4", "ipv6"), _FORWARDING), "*": None},
-    **dict.fromkeys(("ipv4", "ipv6"), _FORWARDING),
+    "ip": {**dict.fromkeys(("ipv4", "ipv6"), _IP_FORWARDING_SETTINGS), "*": None},
+    **dict.fromkeys(("ipv4", "ipv6"), _IP_FORWARDING_SETTINGS),
     "qos": None,
     "packet-trim": None,
     "acl": None,
-    "router": {"adaptive-routing": _BALANCING, **_PROTOCOLS},
+    "router": {"adaptive-routing": _ADAPTIVE_ROUTING_SETTINGS, **_UNREAD_PROTOCOLS},
     "lldp": "what LLDP tells the neighbor",
-    **dict.fromkeys(("bond", "bridge", "vlan", "base-interface", "mlag", "parent"), _BRIDGED),
-    **dict.fromkeys(("stp", "storm-control", "dot1x", "port-security", "security", "link-tracking"), NOT_READ),
-    "evpn": _OVERLAY,
-    "tunnel": NOT_READ,
-    "neighbor": NOT_READ,
-    **dict.fromkeys(("telemetry", "counters", "sflow", "histogram", "latency-measurement"), _WATCHED),
-    **dict.fromkeys(("ptp", "synce", "pluggable", "device-power"), _ELSEWHERE),
+    **dict.fromkeys(("bond", "bridge", "vlan", "base-interface", "mlag", "parent"), _BRIDGING_REASON),
+    **dict.fromkeys(("stp", "storm-control", "dot1x", "port-security", "security", "link-tracking"), UNREAD_SETTING),
+    "evpn": _OVERLAY_REASON,
+    "tunnel": UNREAD_SETTING,
+    "neighbor": UNREAD_SETTING,
+    **dict.fromkeys(("telemetry", "counters", "sflow", "histogram", "latency-measurement"), _TELEMETRY_REASON),
+    **dict.fromkeys(("ptp", "synce", "pluggable", "device-power"), _NO_FORWARDING_REASON),
 }
-_VIA: Mapping[str, object] = {"*": {"vrf": NOT_READ, "*": None}}
-_STATIC: Mapping[str, object] = {"*": {"distance": {"*": {"via": _VIA, "*": None}}, "via": _VIA, "*": None}}
+_NEXT_HOP_SETTINGS: Mapping[str, object] = {"*": {"vrf": UNREAD_SETTING, "*": None}}
+_STATIC_ROUTE_SETTINGS: Mapping[str, object] = {
+    "*": {"distance": {"*": {"via": _NEXT_HOP_SETTINGS, "*": None}}, "via": _NEXT_HOP_SETTINGS, "*": None}
+}
 """Static routes: next hops in another VRF are not in the model."""
-TOP: _Known = {
+TOP_LEVEL_SETTINGS: _KnownSettings = {
     "qos": {
         **dict.fromkeys(("roce", "mapping", "remark", "pfc", "link-pause", "pfc-watchdog", "congestion-control")),
         **dict.fromkeys(("egress-queue-mapping", "egress-scheduler", "egress-shaper", "traffic-pool")),
         "advance-buffer-config": None,
         "lldp-tlv": "what LLDP tells the neighbor",
     },
-    "interface": {"eth0": {**_INTERFACE, **dict.fromkeys(("ip", "ipv4", "ipv6"))}, "*": _INTERFACE},
+    "interface": {"eth0": {**_INTERFACE_SETTINGS, **dict.fromkeys(("ip", "ipv4", "ipv6"))}, "*": _INTERFACE_SETTINGS},
     "acl": None,
-    "bridge": _BRIDGED,
-    "mlag": _BRIDGED,
-    "evpn": NOT_READ,
-    "nve": _OVERLAY,
-    "maintenance": NOT_READ,
+    "bridge": _BRIDGING_REASON,
+    "mlag": _BRIDGING_REASON,
+    "evpn": UNREAD_SETTING,
+    "nve": _OVERLAY_REASON,
+    "maintenance": UNREAD_SETTING,
     "platform": "fans, sensors and similar",
     "service": {
         **dict.fromkeys(("ntp", "syslog", "dns", "snmp-server"), None),
-        **dict.fromkeys(("dhcp-relay", "dhcp-relay6", "dhcp-server", "dhcp-server6"), _SERVERS),
-        **dict.fromkeys(("lldp", "ptp", "synce", "telemetry"), _WATCHED),
+        **dict.fromkeys(("dhcp-relay", "dhcp-relay6", "dhcp-server", "dhcp-server6"), _SERVERS_REASON),
+        **dict.fromkeys(("lldp", "ptp", "synce", "telemetry"), _TELEMETRY_REASON),
     },
     "router": {
         "bgp": None,
         "policy": None,
-        **_PROTOCOLS,
-        **dict.fromkeys(("ptm", "nexthop"), NOT_READ),
-        "adaptive-routing": _BALANCING,
+        **_UNREAD_PROTOCOLS,
+        **dict.fromkeys(("ptm", "nexthop"), UNREAD_SETTING),
+        "adaptive-routing": _ADAPTIVE_ROUTING_SETTINGS,
         "bfd": "how soon BFD notices, and where it runs",
-        "password-obfuscation": _LOGIN,
+        "password-obfuscation": _LOGIN_REASON,
     },
     "system": {
         **dict.fromkeys(("hostname", "ntp", "syslog", "dns", "gnmi-server", "snmp-server"), None),
         "forwarding": {
             **dict.fromkeys(("hash-seed", "ecmp-hash", "packet-trim")),
-            **dict.fromkeys(("lag-hash", "ecmp-weight-normalization", "programming"), _HASHED),
+            **dict.fromkeys(("lag-hash", "ecmp-weight-normalization", "programming"), _HASHING_REASON),
         },
-        **dict.fromkeys(("aaa", "ssh-server", "security", "api", "message", "banner", "cli", "serial-console"), _LOGIN),
-        **dict.fromkeys(("telemetry", "wjh", "counter", "lldp", "sflow", "health", "log", "stats", "events"), _WATCHED),
-        **dict.fromkeys(("config", "reboot", "timezone", "date-time", "contact", "location", "time"), _ELSEWHERE),
-        **dict.fromkeys(("port-mirror", "docker", "ztp", "packages", "image", "usb", "profile"), _ELSEWHERE),
-        **dict.fromkeys(("power", "ptp", "synce", "dhcp", "tech-support", "grpc-tunnel", "global"), _ELSEWHERE),
-        **dict.fromkeys(("fabric", "cert", "certificate", "watchdog", "interface", "led", "cpu"), _ELSEWHERE),
-        **dict.fromkeys(("acl", "nat", "dot1x", "link", "link-tracking", "do-spx"), NOT_READ),
-        "control-plane": {"acl": None, **dict.fromkeys(("policer", "trap"), NOT_READ)},
+        **dict.fromkeys(
+            ("aaa", "ssh-server", "security", "api", "message", "banner", "cli", "serial-console"), _LOGIN_REASON
+        ),
+        **dict.fromkeys(
+            ("telemetry", "wjh", "counter", "lldp", "sflow", "health", "log", "stats", "events"), _TELEMETRY_REASON
+        ),
+        **dict.fromkeys(
+            ("config", "reboot", "timezone", "date-time", "contact", "location", "time"), _NO_FORWARDING_REASON
+        ),
+        **dict.fromkeys(("port-mirror", "docker", "ztp", "packages", "image", "usb", "profile"), _NO_FORWARDING_REASON),
+        **dict.fromkeys(
+            ("power", "ptp", "synce", "dhcp", "tech-support", "grpc-tunnel", "global"), _NO_FORWARDING_REASON
+        ),
+        **dict.fromkeys(
+            ("fabric", "cert", "certificate", "watchdog", "interface", "led", "cpu"), _NO_FORWARDING_REASON
+        ),
+        **dict.fromkeys(("acl", "nat", "dot1x", "link", "link-tracking", "do-spx"), UNREAD_SETTING),
+        "control-plane": {"acl": None, **dict.fromkeys(("policer", "trap"), UNREAD_SETTING)},
     },
     "vrf": {
         "*": {
             "loopback": None,
             "router": {
                 "bgp": None,
-                "static": _STATIC,
-                **_PROTOCOLS,
-                **dict.fromkeys(("rib", "fib", "nexthop-tracking"), NOT_READ),
+                "static": _STATIC_ROUTE_SETTINGS,
+                **_UNREAD_PROTOCOLS,
+                **dict.fromkeys(("rib", "fib", "nexthop-tracking"), UNREAD_SETTING),
                 "bfd": "how soon BFD notices, and where it runs",
             },
             "table": "which number of table the kernel has for it",
-            "ptp": _ELSEWHERE,
-            **dict.fromkeys(("dhcp-server-v4", "dhcp-server-v6"), _SERVERS),
-            **dict.fromkeys(("evpn", "policy"), NOT_READ),
+            "ptp": _NO_FORWARDING_REASON,
+            **dict.fromkeys(("dhcp-server-v4", "dhcp-server-v6"), _SERVERS_REASON),
+            **dict.fromkeys(("evpn", "policy"), UNREAD_SETTING),
         }
     },
 }
 
 
-def check(
+def find_unknown_settings(
     config: Config, device: str, display: str | None, unread: Iterable[Path], wrong: Iterable[Path]
 ) -> tuple[Note, ...]:
     """Return notes of settings whose effect is not known, `unread` ones of BGP among them.
@@ -139,9 +153,11 @@ def check(
     counted.
     """
     root = config.tree.root if config.tree else {}
-    unknown_paths = chain(_unknown_paths(root, TOP, (), ()), ((path, generalized(path)) for path in unread))
+    unknown_paths = chain(
+        _unknown_paths(root, TOP_LEVEL_SETTINGS, (), ()), ((path, generalize_names(path)) for path in unread)
+    )
     return tuple(
-        _unknown_setting_notes(config, root, device, display, unknown_paths, {generalized(path) for path in wrong})
+        _unknown_setting_notes(config, root, device, display, unknown_paths, {generalize_names(path) for path in wrong})
     )
 
 
@@ -154,34 +170,34 @@ def _unknown_setting_notes(
     wrong: set[Path],
 ) -> Iterator[Note]:
     reported = wrong | {
-        generalized((*remark.facts["path"].removeprefix("NVUE").split(), remark.facts["word"]))
+        generalize_names((*remark.facts["path"].removeprefix("NVUE").split(), remark.facts["word"]))
         for remark in config.remarks
         if remark.kind == "unknown-setting"
     }
     for path, pattern in islice(unknown, _MAX_NOTES):
-        if generalized(path) not in reported:
+        if generalize_names(path) not in reported:
             place = config.place(path)
-            yield unknown_line(
+            yield note_unknown_line(
                 render_path(path), render_path(pattern), device, display, place.span.line if place else None
             )
     ports = root.get("interface")
     for name, node in ports.items() if isinstance(ports, dict) else ():
-        if isinstance(node, dict) and "qos" in node and not any(map(nvue_port, names(name))):
+        if isinstance(node, dict) and "qos" in node and not any(map(nvue_port, expand_names(name))):
             place = config.place(("interface", name, "qos"))
             line = place.span.line if place else None
             message = f"QoS of {quote_text(name)} was not checked: only that of switch ports is"
             yield Note(kind="not-understood", message=message, device=device, file=display, line=line)
     for line, text in config.tree.others[:_MAX_NOTES] if config.tree else ():
-        yield unknown_command(text, device, display, line)
+        yield note_unknown_command(text, device, display, line)
 
 
 def _unknown_paths(node: object, known_words: object, above: Path, pattern: Path) -> Iterator[tuple[Path, Path]]:
     """Yield the path of each setting that is not known, and that path without names."""
-    if known_words is NOT_READ:
+    if known_words is UNREAD_SETTING:
         if not is_off(node):
             yield above, pattern
         return
-    if known_words is FORWARDS:
+    if known_words is ON_BY_DEFAULT:
         if node and is_off(node):
             yield above, pattern
         return

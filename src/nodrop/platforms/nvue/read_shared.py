@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from nodrop.platforms.nvue.effects import StatedHeadroom
 from nodrop.platforms.nvue.read_values import Config, View
 
-_BYTES = (19_456, 2_621_440)
+_HEADROOM_RANGE_BYTES = (19_456, 2_621_440)
 _REQUIRED, _EXCLUSIVE = "required-headroom-per-pg", "exclusive-headroom-per-pg"
-_PORT = "shared-headroom-pool"
+_PORT_KEY = "shared-headroom-pool"
 
 
 class SharedHeadroom:
@@ -20,8 +20,8 @@ class SharedHeadroom:
     def __init__(self, qos: View) -> None:
         """Take the node `qos`."""
         node = self.node = qos.below("advance-buffer-config", "default-global", "shared-headroom")
-        self.required_bytes = node.integer(_REQUIRED, *_BYTES, "bytes")
-        self.exclusive_bytes = node.integer(_EXCLUSIVE, *_BYTES, "bytes")
+        self.required_bytes = node.integer(_REQUIRED, *_HEADROOM_RANGE_BYTES, "bytes")
+        self.exclusive_bytes = node.integer(_EXCLUSIVE, *_HEADROOM_RANGE_BYTES, "bytes")
         node.integer("oversubscription-ratio", 1, 256)
 
     def headroom(self) -> StatedHeadroom:
@@ -31,30 +31,34 @@ class SharedHeadroom:
         )
 
 
-def check_shared(config: Config, shared: SharedHeadroom, macro: str) -> None:
+def check_shared_headroom(config: Config, shared: SharedHeadroom, macro: str) -> None:
     """Remark shared headroom that nothing is shared by: no port takes any, or there is none to borrow.
 
     `macro` is the mode of `qos roce`, empty where that is off.
     """
     node = shared.node
     interfaces = config.top.below("interface")
-    sharing = [port for port in saying(interfaces, _PORT) if port.flag(_PORT)]
+    sharing = [port for port in interfaces_with_key(interfaces, _PORT_KEY) if port.flag(_PORT_KEY)]
     if node and not sharing and interfaces:
-        found, expected = "shared-headroom is set, but no port takes part", f"{_PORT} enabled on the lossless ports"
-        _tell(config, node, "", found, expected, f"on each lossless port: `nv set interface swpN qos {_PORT} enabled`")
+        found, expected = "shared-headroom is set, but no port takes part", f"{_PORT_KEY} enabled on the lossless ports"
+        _remark_contradiction(
+            config, node, "", found, expected, f"on each lossless port: `nv set interface swpN qos {_PORT_KEY} enabled`"
+        )
     required, exclusive = shared.required_bytes, shared.exclusive_bytes
     if required is not None and exclusive is not None and exclusive >= required:
         found, expected = f"{_EXCLUSIVE} is {exclusive} bytes", f"less than {_REQUIRED}, {required} bytes"
-        _tell(config, node, _EXCLUSIVE, found, expected, f"lower {_EXCLUSIVE} below {required}: the rest is shared")
+        _remark_contradiction(
+            config, node, _EXCLUSIVE, found, expected, f"lower {_EXCLUSIVE} below {required}: the rest is shared"
+        )
     if sharing and not macro.startswith("lossless"):
         state = f"is in mode {macro}" if macro else "is off"
-        found, expected = f"{_PORT} is enabled, but `qos roce` {state}", "a lossless mode"
+        found, expected = f"{_PORT_KEY} is enabled, but `qos roce` {state}", "a lossless mode"
         command = "nv set qos roce mode lossless" if macro else "nv set qos roce"
-        remedy = f"`{command}`, or unset {_PORT} on the ports"
-        _tell(config, sharing[0], _PORT, found, expected, remedy)
+        remedy = f"`{command}`, or unset {_PORT_KEY} on the ports"
+        _remark_contradiction(config, sharing[0], _PORT_KEY, found, expected, remedy)
 
 
-def saying(interfaces: View, word: str) -> Iterator[View]:
+def interfaces_with_key(interfaces: View, word: str) -> Iterator[View]:
     """Yield the QoS of the interfaces that use a given word."""
     for key, node in interfaces.node.items():
         qos = node.get("qos") if type(node) is dict else None
@@ -62,6 +66,6 @@ def saying(interfaces: View, word: str) -> Iterator[View]:
             yield interfaces.below(key, "qos")
 
 
-def _tell(config: Config, node: View, key: str, found: str, expected: str, remedy: str) -> None:
+def _remark_contradiction(config: Config, node: View, key: str, found: str, expected: str, remedy: str) -> None:
     path = (*node.path, *([key] if key else []))
     config.remark("shared-headroom-contradicted", (), path, found=found, expected=expected, remedy=remedy)

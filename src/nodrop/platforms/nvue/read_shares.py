@@ -6,16 +6,16 @@ RDMA over Converged Ethernet (which pool is the lossless one).
 
 from collections.abc import Iterable, Iterator
 
-from nodrop.platforms.nvue.read_qos import GLOBAL
+from nodrop.platforms.nvue.read_qos import GLOBAL_PROFILE
 from nodrop.platforms.nvue.read_values import Config, View, render_path
 from nodrop.platforms.nvue.tree import Path
 
-_WHOLE = 100
+_FULL_PERCENT = 100
 _SERVICE_POOLS = ("ingress-service-pool", "ingress-pool", "egress-service-pool", "egress-pool")
 """Before 5.11 they were called without `service`."""
 _LOSSLESS, _OF_MACRO = "default-lossless", "roce-lossless"
 
-Share = tuple[str, int, Path]
+ShareAtPath = tuple[str, int, Path]
 """Whose it is, percent, and where it stands."""
 
 
@@ -27,7 +27,7 @@ def check_shares(config: Config, macro: str | None) -> None:
     qos = config.top.below("qos")
     for path, shares in _shares_by_path(qos):
         total = sum(percent for _, percent, _ in shares)
-        if total > _WHOLE:
+        if total > _FULL_PERCENT:
             share_list = ", ".join(f"{name} {percent}" for name, percent, _ in shares)
             config.remark(
                 "shares-exceed-whole", (), shares[-1][2], what=render_path(path), total=str(total), parts=share_list
@@ -36,11 +36,11 @@ def check_shares(config: Config, macro: str | None) -> None:
         _check_pfc_and_pools(config, qos)
 
 
-def _shares_by_path(qos: View) -> Iterator[tuple[Path, list[Share]]]:
+def _shares_by_path(qos: View) -> Iterator[tuple[Path, list[ShareAtPath]]]:
     """Yield each whole that is shared out, and its shares."""
     pools = qos.below("traffic-pool")
     yield pools.path, _stated_percents(pools, "memory-percent")
-    advanced = qos.below("advance-buffer-config", GLOBAL)
+    advanced = qos.below("advance-buffer-config", GLOBAL_PROFILE)
     for kind in _SERVICE_POOLS:
         service = advanced.below(kind)
         yield (
@@ -51,14 +51,16 @@ def _shares_by_path(qos: View) -> Iterator[tuple[Path, list[Share]]]:
         profile = qos.below("egress-scheduler", name)
         shares = []
         for tc, node in profile.items_by_number("traffic-class", 7):
-            percent = node.integer("bw-percent", 0, _WHOLE, "percent")
+            percent = node.integer("bw-percent", 0, _FULL_PERCENT, "percent")
             if percent and node.text("mode") != "strict":
                 shares.append((f"traffic class {tc}", percent, (*node.path, "bw-percent")))
         yield profile.path, shares
 
 
-def _stated_percents(node: View, key: str) -> list[Share]:
-    percents = ((name, inside.integer(key, 0, _WHOLE, "percent"), (*inside.path, key)) for name, inside in node.items())
+def _stated_percents(node: View, key: str) -> list[ShareAtPath]:
+    percents = (
+        (name, inside.integer(key, 0, _FULL_PERCENT, "percent"), (*inside.path, key)) for name, inside in node.items()
+    )
     return [(name, percent, path) for name, percent, path in percents if percent]
 
 

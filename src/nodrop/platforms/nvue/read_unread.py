@@ -6,30 +6,30 @@ Those that change only how fast or how safely a session comes up (timers, passwo
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from nodrop.model.routing import SOURCES
+from nodrop.model.routing import ROUTE_SOURCES
 from nodrop.platforms.nvue.read_values import View
 from nodrop.platforms.nvue.tree import Path
 
-_Unread = Mapping[str, Any]
+_UnreadSettings = Mapping[str, Any]
 """By key, `*` for any other: what below it is not read, or None where nothing of it is."""
 
-_NAMED = frozenset(
+_KEYS_BEFORE_NAMES = frozenset(
     {"vrf", "interface", "neighbor", "peer-group", "network", "rule", "route-map", "prefix-list", "as-path-list"}
     | {"community-list", "aggregate-route"}
 )
 """Words of a path that a name follows."""
-_OFF = frozenset({"off", "disabled", "none", "auto", "no", "{}"})
-_REDISTRIBUTED = {source: {"metric": None} for source in SOURCES}
-_FAMILY: _Unread = {
-    "redistribute": {**_REDISTRIBUTED, "*": None},
+_OFF_WORDS = frozenset({"off", "disabled", "none", "auto", "no", "{}"})
+_UNREAD_REDISTRIBUTE_SETTINGS = {source: {"metric": None} for source in ROUTE_SOURCES}
+_UNREAD_FAMILY_SETTINGS: _UnreadSettings = {
+    "redistribute": {**_UNREAD_REDISTRIBUTE_SETTINGS, "*": None},
     "network": {"*": {"route-map": None}},
     "route-import": {"from-vrf": None},
     "aggregate-route": {"*": {"route-map": None}},
     **dict.fromkeys(("admin-distance", "rib-filter", "advertise-origin", "nhg-per-origin"), None),
     **dict.fromkeys(("conditional-disaggregation", "advertise"), None),
 }
-PROCESS: _Unread = {
-    "address-family": {"ipv4-unicast": _FAMILY, "ipv6-unicast": _FAMILY},
+UNREAD_PROCESS_SETTINGS: _UnreadSettings = {
+    "address-family": {"ipv4-unicast": _UNREAD_FAMILY_SETTINGS, "ipv6-unicast": _UNREAD_FAMILY_SETTINGS},
     "path-selection": {
         "aspath": {"compare-confed": None},
         "med": {"compare-confed": None, "missing-as-max": None},
@@ -39,32 +39,35 @@ PROCESS: _Unread = {
     **dict.fromkeys(("route-reflection", "confederation", "dynamic-neighbor"), None),
 }
 """What is not read of a process."""
-_SESSION_FAMILY: _Unread = {
+_UNREAD_SESSION_FAMILY_SETTINGS: _UnreadSettings = {
     "aspath": {"allow-my-asn": {"origin": None, "route-map": None}, "private-as": None},
     "policy": {"outbound": {"unsuppress-map": None}},
     "prefix-limits": {"inbound": {"reestablish-wait": None}},
     **dict.fromkeys(("attribute-mod", "conditional-advertise"), None),
     **dict.fromkeys(("route-server-client", "add-path-tx"), None),
 }
-SESSION: _Unread = {
-    "address-family": {"ipv4-unicast": _SESSION_FAMILY, "ipv6-unicast": _SESSION_FAMILY},
+UNREAD_SESSION_SETTINGS: _UnreadSettings = {
+    "address-family": {
+        "ipv4-unicast": _UNREAD_SESSION_FAMILY_SETTINGS,
+        "ipv6-unicast": _UNREAD_SESSION_FAMILY_SETTINGS,
+    },
     "graceful-shutdown": None,
 }
 """What is not read of a session or a peer group."""
 
 
-def unread(node: View, known_words: _Unread) -> Iterator[Path]:
+def find_unread_settings(node: View, known_words: _UnreadSettings) -> Iterator[Path]:
     """Yield the paths of settings below a node that are not read, unless they are off."""
     for key in node.node:
-        inside = known_words.get(key, known_words.get("*", _ABSENT))
+        inside = known_words.get(key, known_words.get("*", _NO_UNREAD_SETTINGS))
         if inside is None:
             if not is_off(node.node[key]):
                 yield (*node.path, key)
         elif inside:
-            yield from unread(node.below(key), inside)
+            yield from find_unread_settings(node.below(key), inside)
 
 
-_ABSENT: _Unread = {}
+_NO_UNREAD_SETTINGS: _UnreadSettings = {}
 
 
 def is_off(setting_value: object) -> bool:
@@ -74,9 +77,9 @@ def is_off(setting_value: object) -> bool:
     if isinstance(setting_value, dict):
         words = next((setting_value[word] for word in ("enable", "state") if word in setting_value), None)
         setting_value = next(iter(words or setting_value), "") if isinstance(words, dict) or words is None else words
-    return setting_value is False or (isinstance(setting_value, str) and setting_value in _OFF)
+    return setting_value is False or (isinstance(setting_value, str) and setting_value in _OFF_WORDS)
 
 
-def generalized(path: Path) -> Path:
+def generalize_names(path: Path) -> Path:
     """Return a path with `...` for each name that an owner chose."""
-    return tuple("..." if above in _NAMED else key for above, key in zip(("", *path), path, strict=False))
+    return tuple("..." if above in _KEYS_BEFORE_NAMES else key for above, key in zip(("", *path), path, strict=False))

@@ -6,29 +6,29 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from nodrop.limits import MAX_REMARKS
-from nodrop.model.reading import Correction, Place, Remark, Remedy
+from nodrop.model.reading import Correction, FilePlace, Remark, Remedy
 from nodrop.model.subject import Subject
 from nodrop.model.types import meant
-from nodrop.platforms.nvue.names import numbers
+from nodrop.platforms.nvue.names import expand_numbers
 from nodrop.platforms.nvue.tree import Node, Path, Tree
-from nodrop.syntax.places import on_one_line, quote_text
+from nodrop.syntax.places import quote_text, sanitize_for_message
 from nodrop.syntax.shapes import value_at
-from nodrop.units import whole_number
+from nodrop.units import parse_whole_number
 
 _T = TypeVar("_T")
 
-FILE = "startup.yaml"
-_OF_WORDS = ("unknown-setting",)
+STARTUP_FILE = "startup.yaml"
+_WORD_REMARK_KINDS = ("unknown-setting",)
 """Remarks of a word of a path, whatever value it is given."""
-FLAGS: Mapping[str, bool] = {
+BOOLEAN_BY_WORD: Mapping[str, bool] = {
     "on": True, "enabled": True, "enable": True, "true": True,
     "off": False, "disabled": False, "disable": False, "false": False,
 }  # fmt: skip
 """Words of both dialects for yes and no; a quoted one means the same, and so does a YAML boolean."""
 
-_SUFFIXED = re.compile(r"[0-9]+(?:\.[0-9]+)?\s*(?:%|[A-Za-z]{1,4})")
+_NUMBER_WITH_UNIT_PATTERN = re.compile(r"[0-9]+(?:\.[0-9]+)?\s*(?:%|[A-Za-z]{1,4})")
 
-Correct = Callable[[], tuple[Correction, ...]]
+FindCorrections = Callable[[], tuple[Correction, ...]]
 """Gives what in the file ends a fault; it is called where the fault is remarked."""
 
 
@@ -47,13 +47,13 @@ class Config:
         """All that is set."""
         return View(self, self.tree.root if self.tree else {}, ())
 
-    def place(self, path: Path, *, key: bool = False, unset: bool = False) -> Place | None:
+    def place(self, path: Path, *, key: bool = False, unset: bool = False) -> FilePlace | None:
         """Return where the nearest existing part of a path stands: its value, or with `key` its last word.
 
         With `unset`, it is the place where the path is taken back.
         """
         span = self.tree.span(path, key=key, unset=unset) if self.tree else None
-        return Place(FILE, span) if span else None
+        return FilePlace(STARTUP_FILE, span) if span else None
 
     def malformed(self, path: Path, found_text: str, expected: str) -> None:
         """Remark that a value is not what its setting takes."""
@@ -64,7 +64,9 @@ class Config:
         """Whether as many faults are listed as are listed of one switch: what else is wrong is not looked for."""
         return len(self.remarks) >= MAX_REMARKS
 
-    def remark(self, kind: str, subject: Subject, path: Path, correct: Correct = tuple, /, **facts: str) -> None:
+    def remark(
+        self, kind: str, subject: Subject, path: Path, correct: FindCorrections = tuple, /, **facts: str
+    ) -> None:
         """Remember something wrong in the text at `path`, once; `subject` is below the device.
 
         What is written once for many ports, in a list or a range, is wrong once. `correct` gives what ends it.
@@ -83,12 +85,12 @@ class Config:
         facts: dict[str, str],
         *,
         unset: bool = False,
-        correct: Correct = tuple,
+        correct: FindCorrections = tuple,
     ) -> None:
         fault = (object_kind, path, *facts.values())
         if not self.is_full and fault not in self._remarked:
             self._remarked.add(fault)
-            place = self.place(path, key=object_kind in _OF_WORDS, unset=unset)
+            place = self.place(path, key=object_kind in _WORD_REMARK_KINDS, unset=unset)
             placed_fault = (object_kind, place, *(fact for key, fact in facts.items() if key != "path"))
             if place is not None and placed_fault in self._remarked and "path" in facts:
                 return
@@ -153,14 +155,18 @@ class View:
             return None
         if text not in words:
             hint = meant(text, words)
-            expected = " or ".join(words) if words is not FLAGS else "on, enabled or enable, off, disabled or disable"
+            expected = (
+                " or ".join(words)
+                if words is not BOOLEAN_BY_WORD
+                else "on, enabled or enable, off, disabled or disable"
+            )
             self.config.malformed((*self.path, key), quote_text(text), f"{expected} ({hint})" if hint else expected)
             return None
         return words[text]
 
     def flag(self, key: str) -> bool | None:
         """Return a yes or no, in the words of either dialect."""
-        flag_value = self.word(key, FLAGS)
+        flag_value = self.word(key, BOOLEAN_BY_WORD)
         self._remark_extra_words(key)
         return flag_value
 
@@ -181,11 +187,11 @@ class View:
             if text is None:
                 return None
             self._remark_extra_words(key)
-        number = whole_number(text, high)
+        number = parse_whole_number(text, high)
         if number is not None and number >= low:
             return number
         path = (*self.path, key)
-        if _SUFFIXED.fullmatch(text):
+        if _NUMBER_WITH_UNIT_PATTERN.fullmatch(text):
             facts = {"path": render_path(path), "found": text, "unit": unit or "none"}
             self.config.remark("unit-suffix", (), path, **facts)
         else:
@@ -200,7 +206,7 @@ class View:
         """
         inside = self.below(key)
         for spelt, node in inside.items():
-            found_numbers = numbers(spelt)
+            found_numbers = expand_numbers(spelt)
             if not found_numbers or found_numbers[-1] > limit or max(found_numbers) > limit:
                 self.config.malformed(node.path, quote_text(spelt), f"numbers from 0 to {limit}, such as 0-2,4")
             for number in found_numbers:
@@ -210,7 +216,7 @@ class View:
 
 def render_path(path: Path) -> str:
     """Return a path as one types it after `nv set`."""
-    return " ".join(map(on_one_line, path))
+    return " ".join(map(sanitize_for_message, path))
 
 
 def is_on(node: View) -> bool | None:

@@ -5,80 +5,82 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.hardware import model_called
-from nodrop.hardware.dynamic import resolve
+from nodrop.hardware import find_model_by_name
+from nodrop.hardware.dynamic import resolve_dynamic_buffers
 from nodrop.model.buffers import DynamicBuffers
 from nodrop.model.fabric import Device
-from nodrop.model.reading import NOT_LISTED, DeviceReading, Note, Place, Remark, Source
+from nodrop.model.reading import NOT_LISTED_NOTE_KIND, DeviceReading, FilePlace, Note, Remark, Source
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import Subject
 from nodrop.model.values import replace_fields
-from nodrop.platforms.kit.bindings import decoded
+from nodrop.platforms.kit.bindings import decode_fields
 from nodrop.platforms.nvue import conditions
-from nodrop.platforms.nvue.adaptive_routing import of_switch
-from nodrop.platforms.nvue.ageing import mac_ageing
-from nodrop.platforms.nvue.bindings_switch import SWITCH
-from nodrop.platforms.nvue.hashing import hash_fields
-from nodrop.platforms.nvue.other_systems import other_system
-from nodrop.platforms.nvue.read_access import access_lists
-from nodrop.platforms.nvue.read_beside import BESIDE, check_other_files
+from nodrop.platforms.nvue.adaptive_routing import read_switch_adaptive_routing
+from nodrop.platforms.nvue.ageing import read_mac_ageing_s
+from nodrop.platforms.nvue.bindings_switch import SWITCH_BINDINGS
+from nodrop.platforms.nvue.hashing import read_hash_fields
+from nodrop.platforms.nvue.other_systems import other_system_name
+from nodrop.platforms.nvue.read_access import read_access_lists
+from nodrop.platforms.nvue.read_beside import COMPANION_FILES, check_other_files
 from nodrop.platforms.nvue.read_breakouts import check_ports, check_revisions
-from nodrop.platforms.nvue.read_bridging import port_channels, vlans
-from nodrop.platforms.nvue.read_faults import check_balanced, check_macro, check_watchdogs
-from nodrop.platforms.nvue.read_listening import remark_listening
-from nodrop.platforms.nvue.read_macro import POLLING_MS
+from nodrop.platforms.nvue.read_bridging import read_port_channels, read_vlans
+from nodrop.platforms.nvue.read_faults import check_adaptive_interfaces, check_roce_macro, check_watchdogs
+from nodrop.platforms.nvue.read_listening import remark_services_outside_management
+from nodrop.platforms.nvue.read_macro import DEFAULT_POLLING_MS
 from nodrop.platforms.nvue.read_overlaps import remark_overlaps
-from nodrop.platforms.nvue.read_overlays import multi_chassis, tunnels
-from nodrop.platforms.nvue.read_pools import dynamic_buffers, pools
-from nodrop.platforms.nvue.read_ports import Ports, interfaces
+from nodrop.platforms.nvue.read_overlays import read_multi_chassis, read_tunnels
+from nodrop.platforms.nvue.read_pools import dynamic_buffers, read_traffic_pools
+from nodrop.platforms.nvue.read_ports import FileInterfaces, read_interfaces
 from nodrop.platforms.nvue.read_qos import QosReader
 from nodrop.platforms.nvue.read_routing import RoutingReader
 from nodrop.platforms.nvue.read_secrets import remark_secrets
 from nodrop.platforms.nvue.read_services import (
-    collectors,
     default_trimmed_classes,
-    gnmi_port,
-    loopbacks,
-    management,
-    servers,
-    snmp,
-    trimming,
+    read_collectors,
+    read_gnmi_port,
+    read_loopbacks,
+    read_management_port,
+    read_servers,
+    read_snmp_text,
+    read_trimming,
 )
-from nodrop.platforms.nvue.read_settings import check
-from nodrop.platforms.nvue.read_shared import check_shared
+from nodrop.platforms.nvue.read_settings import find_unknown_settings
+from nodrop.platforms.nvue.read_shared import check_shared_headroom
 from nodrop.platforms.nvue.read_shares import check_shares
-from nodrop.platforms.nvue.read_values import FILE, Config, render_path
+from nodrop.platforms.nvue.read_values import STARTUP_FILE, Config, render_path
 from nodrop.platforms.nvue.schema_check import check_schema
 from nodrop.platforms.nvue.tree import Path, Tree
 from nodrop.syntax import nvset
 from nodrop.syntax.places import quote_text
 
-FILES = (FILE,)
-BELOW: tuple[tuple[str, str], ...] = ()
-SUFFIXES = (".yaml", ".yml")
+CANONICAL_FILES = (STARTUP_FILE,)
+SUBFOLDER_ENDINGS: tuple[tuple[str, str], ...] = ()
+USUAL_SUFFIXES = (".yaml", ".yml")
 
 _DEFAULT_NAME = "cumulus"
 """The hostname of a switch that nobody has named."""
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
-_ENTRY = re.compile(rb"""^[ \t]*-[ \t]+["']?(?:header|set|unset)["']?[ \t]*:[ \t]*(?:\{|#|\r?$)""", re.MULTILINE)
-_JSON = re.compile(rb"""\[\s*\{\s*"(?:header|set|unset)"\s*:\s*\{""")
-_VERSION = re.compile(r"(?:.*[^0-9.])?([0-9]{1,2})\.([0-9]{1,3})(?:\.[0-9A-Za-z.~+-]*)?")
-_BUFFER_MODEL = (
+_HOSTNAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
+_YAML_PATCH_ENTRY_LINE = re.compile(
+    rb"""^[ \t]*-[ \t]+["']?(?:header|set|unset)["']?[ \t]*:[ \t]*(?:\{|#|\r?$)""", re.MULTILINE
+)
+_JSON_PATCH_START_PATTERN = re.compile(rb"""\[\s*\{\s*"(?:header|set|unset)"\s*:\s*\{""")
+_VERSION_PATTERN = re.compile(r"(?:.*[^0-9.])?([0-9]{1,2})\.([0-9]{1,3})(?:\.[0-9A-Za-z.~+-]*)?")
+_BUFFER_MODEL_REASON = (
     "NVUE computes headroom from speed, MTU and cable length, as SONiC's dynamic model on the same ASIC does"
 )
-_DYNAMIC = (
+_DYNAMIC_BUFFERS_REASON = (
     "NVUE's own settings: alpha_1, small packets at 100 % up to Spectrum-5; 1024 bytes is the size it is taken for"
 )
 
 
 def detect(name: str, file_head: bytes) -> bool:
     """Whether a file is NVUE's: a list of `header`, `set` and `unset` in YAML or JSON, or lines of `nv set`."""
-    if name == FILE:
+    if name == STARTUP_FILE:
         return True
     text = file_head.lstrip(b"\xef\xbb\xbf \t\r\n")
     if text.startswith((b"{", b"[")):
-        return bool(_JSON.match(text))
-    return bool(_ENTRY.search(file_head)) or nvset.detect(file_head)
+        return bool(_JSON_PATCH_START_PATTERN.match(text))
+    return bool(_YAML_PATCH_ENTRY_LINE.search(file_head)) or nvset.has_nv_lines(file_head)
 
 
 def read_device(name: str, bundle: Iterable[tuple[Source, bytes]]) -> DeviceReading:
@@ -87,14 +89,14 @@ def read_device(name: str, bundle: Iterable[tuple[Source, bytes]]) -> DeviceRead
     sources = []
     beside: dict[str, bytes] = {}
     tree = None
-    for source, raw in sorted(bundle, key=lambda file_pair: file_pair[0].name in BESIDE):
+    for source, raw in sorted(bundle, key=lambda file_pair: file_pair[0].name in COMPANION_FILES):
         sources.append(source)
-        if source.name in BESIDE:
+        if source.name in COMPANION_FILES:
             beside[source.name] = raw
             continue
         try:
             tree = Tree(raw, source.display)
-            if system_name := other_system(tree.header, tree.root):
+            if system_name := other_system_name(tree.header, tree.root):
                 tree, problem_text = None, f"a configuration of {system_name}, which nodrop does not read"
                 problems.append(Problem(path=source.display, found=problem_text, expected="one of Cumulus Linux"))
         except InputProblems as error:
@@ -102,7 +104,7 @@ def read_device(name: str, bundle: Iterable[tuple[Source, bytes]]) -> DeviceRead
     try:
         return _Device(name, tuple(sources), tree, problems, beside).build_reading()
     except InputProblems as error:
-        display = sources[0].display if sources else FILE
+        display = sources[0].display if sources else STARTUP_FILE
         problems += [
             Problem(path=display, found=problem.found, expected=problem.expected) for problem in error.problems
         ]
@@ -130,7 +132,7 @@ class _Device:
         device = self._device()
         self._remark_text_faults(device)
         return DeviceReading(
-            device=resolve(device),
+            device=resolve_dynamic_buffers(device),
             called=self._called,
             sources=self._sources,
             remarks=tuple(self._config.remarks),
@@ -147,27 +149,29 @@ class _Device:
         for double in tree.doubles:
             path, span = tree.double(double)
             facts = {"path": render_path(path), "first_line": str(double.first_line)}
-            remark = Remark(kind="duplicate-key", subject=(self.name,), place=Place(FILE, span), facts=facts)
+            remark = Remark(
+                kind="duplicate-key", subject=(self.name,), place=FilePlace(STARTUP_FILE, span), facts=facts
+            )
             config.remarks.append(remark)
         if unlisted := check_schema(config, device.version, device.model):
             message = f"{len(unlisted):,} more settings that do not fit the schema of NVUE are not listed"
-            self._notes.append(Note(kind=NOT_LISTED, message=message, device=self.name))
-        check_macro(config)
+            self._notes.append(Note(kind=NOT_LISTED_NOTE_KIND, message=message, device=self.name))
+        check_roce_macro(config)
         check_other_files(config, self._beside, device.version)
         check_watchdogs(config)
         remark_overlaps(config)
         remark_secrets(config)
-        remark_listening(config, device)
+        remark_services_outside_management(config, device)
         display = self._sources[0].display if self._sources else None
         wrong = [fault.path for fault in unlisted if fault.is_of_a_word]
-        self._notes += check(config, self.name, display, self._unread, wrong)
+        self._notes += find_unknown_settings(config, self.name, display, self._unread, wrong)
 
     def _hostname(self, name: str) -> str:
         stated = self._config.top.below("system").text("hostname")
         self._called = None if stated in (None, _DEFAULT_NAME) else name
         if stated is None or stated == name:
             return name
-        if not _NAME.fullmatch(stated):
+        if not _HOSTNAME_PATTERN.fullmatch(stated):
             self._config.remark("odd-name", (), ("system", "hostname"), name=quote_text(stated))
             return name
         return stated
@@ -177,19 +181,19 @@ class _Device:
         model = self._model()
         version = self._version()
         qos = QosReader(config, version, model)
-        ports = Ports(config)
+        ports = FileInterfaces(config)
         routing = RoutingReader(config)
         top = config.top
         trimmed = default_trimmed_classes(top, qos.defaults.trims)
-        found_interfaces = tuple(interfaces(ports, qos, model, trimmed, self._derived))
+        found_interfaces = tuple(read_interfaces(ports, qos, model, trimmed, self._derived))
         qos.read_unbound()
-        check_shared(config, qos.shared, qos.roce or "")
+        check_shared_headroom(config, qos.shared, qos.roce or "")
         check_shares(config, qos.roce)
         check_ports(config, ports, model)
         check_revisions(config, ports)
-        check_balanced(config, ports)
+        check_adaptive_interfaces(config, ports)
         trims: dict[Subject, str] = {}
-        balanced, weighs = of_switch(top, version, found_interfaces, self._derived)
+        balanced, weighs = read_switch_adaptive_routing(top, version, found_interfaces, self._derived)
         device = Device(
             name=self.name,
             platform="nvue",
@@ -197,15 +201,15 @@ class _Device:
             model=model,
             mac=UNKNOWN,
             interfaces=found_interfaces,
-            loopbacks=loopbacks(top, ports),
-            port_channels=port_channels(top, ports, self._derived),
-            vlans=vlans(top, ports, self._derived),
-            multi_chassis=multi_chassis(top, ports),
-            access_lists=access_lists(top, ports),
-            mac_ageing_s=mac_ageing(top),
-            **decoded(SWITCH, [top]),
-            tunnels=tunnels(top),
-            management=management(ports),
+            loopbacks=read_loopbacks(top, ports),
+            port_channels=read_port_channels(top, ports, self._derived),
+            vlans=read_vlans(top, ports, self._derived),
+            multi_chassis=read_multi_chassis(top, ports),
+            access_lists=read_access_lists(top, ports),
+            mac_ageing_s=read_mac_ageing_s(top),
+            **decode_fields(SWITCH_BINDINGS, [top]),
+            tunnels=read_tunnels(top),
+            management=read_management_port(ports),
             bgp=routing.bgp(),
             vrf_bgp=routing.vrf_bgp(),
             static_routes=routing.static_routes(),
@@ -213,37 +217,39 @@ class _Device:
             buffer_model="dynamic",
             counters=UNKNOWN,
             high_frequency=UNKNOWN,
-            trimming=trimming(top, qos.defaults.trims, qos.queue_of, trims),
-            ntp_servers=servers(top, "ntp"),
-            syslog_servers=servers(top, "syslog"),
-            dns_servers=servers(top, "dns"),
-            snmp_location=snmp(top, "system-location"),
-            snmp_contact=snmp(top, "system-contact"),
-            hash_fields=hash_fields(top),
+            trimming=read_trimming(top, qos.defaults.trims, qos.queue_of, trims),
+            ntp_servers=read_servers(top, "ntp"),
+            syslog_servers=read_servers(top, "syslog"),
+            dns_servers=read_servers(top, "dns"),
+            snmp_location=read_snmp_text(top, "system-location"),
+            snmp_contact=read_snmp_text(top, "system-contact"),
+            hash_fields=read_hash_fields(top),
             adaptive_routing=balanced,
             weighs_utilization=weighs,
-            gnmi_port=gnmi_port(top),
-            otlp_collectors=collectors(top),
+            gnmi_port=read_gnmi_port(top),
+            otlp_collectors=read_collectors(top),
         )
         self._unread = list(routing.unread)
         for subject, reason in trims.items():
             self._derived[(self.name, *subject)] = reason
-        self._derived[self.name, "@buffer_model"] = _BUFFER_MODEL
+        self._derived[self.name, "@buffer_model"] = _BUFFER_MODEL_REASON
         return self._add_buffers(device, qos)
 
     def _add_buffers(self, device: Device, qos: QosReader) -> Device:
         settings = dynamic_buffers(device.interfaces, qos.limits, qos.small_percent)
         if isinstance(settings, DynamicBuffers):
-            self._derived[self.name, "@dynamic_buffers"] = _DYNAMIC
-        buffer_pools, unsaid = pools(qos.top, qos.defaults, device.model, qos.limits.static_pools)
+            self._derived[self.name, "@dynamic_buffers"] = _DYNAMIC_BUFFERS_REASON
+        buffer_pools, unsaid = read_traffic_pools(qos.top, qos.defaults, device.model, qos.limits.static_pools)
         for pool in unsaid:
             self._derived[self.name, "@buffer_pools", pool] = qos.defaults.reason
         polling = qos.polling_ms
         if polling is None and qos.watched:
-            polling = POLLING_MS
-            self._derived[self.name, "@watchdog_polling_ms"] = f"the watchdog polls every {POLLING_MS} ms by default"
+            polling = DEFAULT_POLLING_MS
+            self._derived[self.name, "@watchdog_polling_ms"] = (
+                f"the watchdog polls every {DEFAULT_POLLING_MS} ms by default"
+            )
         if qos.conditions is not None and not qos.conditions_stated:
-            self._derived[self.name, "@watchdog_conditions"] = conditions.REASON
+            self._derived[self.name, "@watchdog_conditions"] = conditions.DEFAULT_CONDITIONS_REASON
         return replace_fields(
             device,
             dynamic_buffers=settings,
@@ -256,10 +262,10 @@ class _Device:
         stated = self._tree.header.get("model") if self._tree else None
         if not isinstance(stated, str):
             return UNKNOWN
-        return model_called(stated) or UNKNOWN
+        return find_model_by_name(stated) or UNKNOWN
 
     def _version(self) -> Any:
         """Return major.minor of the release that the header names."""
         stated = self._tree.header.get("version") if self._tree else None
-        match = _VERSION.fullmatch(stated) if isinstance(stated, str) else None
+        match = _VERSION_PATTERN.fullmatch(stated) if isinstance(stated, str) else None
         return f"{match[1]}.{match[2]}" if match else UNKNOWN

@@ -3,9 +3,9 @@
 from nodrop.hardware.schema import Switch
 from nodrop.model.fabric import Device
 from nodrop.platforms.kit import bindings
-from nodrop.platforms.kit.expressible import refuse
-from nodrop.platforms.nvue.bindings_switch import SWITCH
-from nodrop.platforms.nvue.releases import SINCE, knows, precedes
+from nodrop.platforms.kit.expressible import unsupported_error
+from nodrop.platforms.nvue.bindings_switch import SWITCH_BINDINGS
+from nodrop.platforms.nvue.releases import SINCE, has_feature, is_same_or_earlier
 from nodrop.platforms.nvue.traits import TRAITS
 
 
@@ -14,13 +14,19 @@ def check_release(device: Device) -> None:
     version = device.version
 
     def lacks(what: str) -> str | None:
-        return None if knows(version, what) else f"{TRAITS.title} has {what} since {SINCE[what]}, and this is {version}"
+        return (
+            None
+            if has_feature(version, what)
+            else f"{TRAITS.title} has {what} since {SINCE[what]}, and this is {version}"
+        )
 
-    bindings.check_release(SWITCH, device, lacks)
+    bindings.check_release(SWITCH_BINDINGS, device, lacks)
 
 
 def check_model(device: Device, facts: Switch) -> None:
     """Raise Unsupported where a device's release is older than its model."""
     since = facts.since.get("nvue")
-    if since is not None and not precedes(since, device.version):
-        raise refuse(["version"], f"{TRAITS.title} knows {facts.name} since {since}, and this is {device.version}")
+    if since is not None and not is_same_or_earlier(since, device.version):
+        raise unsupported_error(
+            ["version"], f"{TRAITS.title} knows {facts.name} since {since}, and this is {device.version}"
+        )

@@ -31,16 +31,16 @@ SINCE = {
 """The first release that has something; what is not here they all have."""
 
 
-def knows(release: object, feature: str) -> bool:
+def has_feature(release: object, feature: str) -> bool:
     """Whether a release, such as 5.16, has something that is not in all of them; KeyError for anything else."""
-    return precedes(SINCE[feature], release)
+    return is_same_or_earlier(SINCE[feature], release)
 
 
-def precedes(release: str, other_release: object) -> bool:
+def is_same_or_earlier(release: str, other_release: object) -> bool:
     """Whether a release is another or came before it."""
-    return _release_key(release) <= _release_key(str(other_release))
+    return _release_sort_key(release) <= _release_sort_key(str(other_release))
 
 
 @cache
-def _release_key(release: str) -> tuple[int, ...]:
+def _release_sort_key(release: str) -> tuple[int, ...]:
     return tuple(map(int, release.split(".")))

@@ -9,48 +9,55 @@ from pathlib import Path as File
 from typing import Any
 
 from nodrop.model.types import meant, nearest
-from nodrop.platforms.nvue.published import COMPLETE, fill_words, published
-from nodrop.platforms.nvue.schema_types import ALWAYS, Leaf, Release, Span, leaf_of, span_of
+from nodrop.platforms.nvue.published import ALL_WORDS_DOCUMENTED, fill_words, read_published_settings
+from nodrop.platforms.nvue.schema_types import (
+    UNLIMITED_SPAN,
+    Release,
+    ReleaseSpan,
+    SettingLeaf,
+    leaf_of,
+    parse_release_span,
+)
 from nodrop.platforms.nvue.tree import Path
-from nodrop.syntax.yaml import parse
+from nodrop.syntax.yaml import parse_yaml
 
-FILE = File(__file__).with_name("schema.yaml")
+SCHEMA_FILE = File(__file__).with_name("schema.yaml")
 
-_CHOSEN = re.compile(r"<(?P<name>\S+?)(?: (?P<low>[0-9]+)\.\.(?P<high>[0-9]+))?>")
-_ALIKE = 0.8
+_PLACEHOLDER_KEY_PATTERN = re.compile(r"<(?P<name>\S+?)(?: (?P<low>[0-9]+)\.\.(?P<high>[0-9]+))?>")
+_ELSEWHERE_SIMILARITY = 0.8
 """How much alike a misspelt word and one elsewhere in the schema have to be, as difflib counts."""
-_HARDLY = 0.7
+_SAME_PLACE_SIMILARITY = 0.7
 """How much alike they have to be at one place, where no other word will do; with less, the words there are named."""
-_CLASSES = "qos"
+_QOS_KEY = "qos"
 """The object that other platforms spell at ports, and guides then invent there."""
-_THINGS = frozenset({
+_UNAMBIGUOUS_KEYS = frozenset({
     "adaptive-routing", "bgp", "breakout", "congestion-control", "ecmp-hash", "egress-scheduler", "lag-hash", "ospf",
     "packet-trim", "path-selection", "pfc", "pfc-watchdog", "qos", "roce", "traffic-pool",
 })  # fmt: skip
 """Words that name one thing wherever they stand: where NVUE does not have them, they are misplaced."""
-_MANY = 3
+_MAX_SUGGESTIONS = 3
 """Paths that end in the same word; `state` and `mode` are in far more."""
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class FreeWord:
     """A word that the owner chooses: its name, the node below it, and its range if it is a number."""
 
     name: str
-    below: "Node"
+    below: "SchemaNode"
     low: int = 0
     high: int | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Words:
+class PathWords:
     """A place in a path: the words that may follow, a word that the owner chooses, and whether there may be others."""
 
     pattern: Path
     """The words that lead here, `<name>` for a chosen one."""
-    span: Span
-    words: Mapping[str, "Node"]
-    chosen: Chosen | None
+    span: ReleaseSpan
+    words: Mapping[str, "SchemaNode"]
+    chosen: FreeWord | None
     open: bool
     """Whether there may be others than `words`."""
     fixed: bool
@@ -68,31 +75,31 @@ class Words:
         return [word for word, node in self.words.items() if node.span.has(release)]
 
 
-Node = Words | Leaf
+SchemaNode = PathWords | SettingLeaf
 
 
 @cache
-def schema() -> Words:
+def schema_root() -> PathWords:
     """Return the first place of every path."""
-    published_words, releases = published()
-    return _words((), fill_words(_read_typed_words(), published_words), releases)
+    published_words, releases = read_published_settings()
+    return _build_words((), fill_words(_read_typed_words(), published_words), releases)
 
 
 @cache
-def without_published() -> Words:
+def schema_without_published_words() -> PathWords:
     """Return the first place of the paths of schema.yaml alone: those that hints are made of."""
-    return _words((), _read_typed_words(), frozenset())
+    return _build_words((), _read_typed_words(), frozenset())
 
 
 @cache
 def _read_typed_words() -> Mapping[str, object]:
-    data: Any = parse(FILE.read_bytes(), FILE.name).data
+    data: Any = parse_yaml(SCHEMA_FILE.read_bytes(), SCHEMA_FILE.name).data
     typed_words: Mapping[str, Any] = data
     return typed_words
 
 
-def _words(pattern: Path, stated_values: Mapping[str, Any], releases: frozenset[Release]) -> Words:
-    words: dict[str, Node] = {}
+def _build_words(pattern: Path, stated_values: Mapping[str, Any], releases: frozenset[Release]) -> PathWords:
+    words: dict[str, SchemaNode] = {}
     chosen = None
     is_open = False
     instead = {word: path for key, path in stated_values.get("-", {}).items() for word in key.split(", ")}
@@ -102,16 +109,16 @@ def _words(pattern: Path, stated_values: Mapping[str, Any], releases: frozenset[
         for word in key.split(", "):
             if word == "...":
                 is_open = True
-            elif match := _CHOSEN.fullmatch(key):
+            elif match := _PLACEHOLDER_KEY_PATTERN.fullmatch(key):
                 below = _build_schema_node((*pattern, f"<{match['name']}>"), spec, releases)
                 ends = (int(match["low"]), int(match["high"])) if match["high"] else ()
-                chosen = Chosen(match["name"], below, *ends)
+                chosen = FreeWord(match["name"], below, *ends)
             elif word:
                 words[word] = _build_schema_node((*pattern, word), spec, releases)
-    complete = releases if stated_values.get("...") == COMPLETE else frozenset()
-    return Words(
+    complete = releases if stated_values.get("...") == ALL_WORDS_DOCUMENTED else frozenset()
+    return PathWords(
         pattern,
-        span_of(stated_values.get("", ""))[0],
+        parse_release_span(stated_values.get("", ""))[0],
         words,
         chosen,
         is_open,
@@ -121,12 +128,12 @@ def _words(pattern: Path, stated_values: Mapping[str, Any], releases: frozenset[
     )
 
 
-def _build_schema_node(pattern: Path, spec: Any, releases: frozenset[Release]) -> Node:
+def _build_schema_node(pattern: Path, spec: Any, releases: frozenset[Release]) -> SchemaNode:
     if isinstance(spec, Mapping):
-        return _words(pattern, spec, releases)
-    span, remainder = span_of(spec) if isinstance(spec, str) else (ALWAYS, "")
+        return _build_words(pattern, spec, releases)
+    span, remainder = parse_release_span(spec) if isinstance(spec, str) else (UNLIMITED_SPAN, "")
     return (
-        Words(pattern, span, {}, None, True, _lacks_placeholders(pattern))
+        PathWords(pattern, span, {}, None, True, _lacks_placeholders(pattern))
         if remainder == "open"
         else leaf_of(pattern[-1], spec)
     )
@@ -136,18 +143,22 @@ def _lacks_placeholders(pattern: Path) -> bool:
     return not any(word.startswith("<") for word in pattern)
 
 
-def hint(statement_words: Words, path: Path, release: Release | None) -> str:
+def suggest_path(statement_words: PathWords, path: Path, release: Release | None) -> str:
     """Return which path was meant by one whose last word `place_node` does not have."""
     *_, before, word = ("", *path)
     known_releases = statement_words.available_words(release)
     if replacement := statement_words.instead.get(word) or " ".join(_split_word(statement_words, word)):
         return f"there is `{replacement}`"
     if begun := [f"`{candidate}`" for candidate in known_releases if candidate.startswith(f"{word}-")]:
-        return f"did you mean {' or '.join(begun)}?" if len(begun) <= _MANY else nearest(word, known_releases, _HARDLY)
+        return (
+            f"did you mean {' or '.join(begun)}?"
+            if len(begun) <= _MAX_SUGGESTIONS
+            else nearest(word, known_releases, _SAME_PLACE_SIMILARITY)
+        )
     if begins := [candidate for candidate in known_releases if word.startswith(f"{candidate}-")]:
         elsewhere = _find_path_elsewhere(word, statement_words.pattern) if word in _paths_by_last_word() else None
         return f"there is `{' '.join(elsewhere or (*statement_words.pattern, max(begins, key=len)))}`"
-    if near := meant(word, known_releases, _ALIKE):
+    if near := meant(word, known_releases, _ELSEWHERE_SIMILARITY):
         return near
     if (
         statement_words.pattern
@@ -157,32 +168,32 @@ def hint(statement_words: Words, path: Path, release: Release | None) -> str:
         return f"`{before}` is in the place of {statement_words.pattern[-1]}; {near}"
     if elsewhere := _find_path_elsewhere(word, statement_words.pattern):
         return f"there is `{' '.join(elsewhere)}`"
-    return nearest(word, known_releases, _HARDLY)
+    return nearest(word, known_releases, _SAME_PLACE_SIMILARITY)
 
 
-def _split_word(statement_words: Words, word: str) -> Path:
+def _split_word(statement_words: PathWords, word: str) -> Path:
     """Return the path that is written as one word, such as `ntp-server`."""
     for dash in (at for at, letter in enumerate(word) if letter == "-"):
         below = statement_words.words.get(word[:dash])
-        if isinstance(below, Words) and word[dash + 1 :] in below.words:
+        if isinstance(below, PathWords) and word[dash + 1 :] in below.words:
             return (*statement_words.pattern, word[:dash], word[dash + 1 :])
     return ()
 
 
-def below(place_node: Node | None, word: str) -> Node | None:
+def node_below(place_node: SchemaNode | None, word: str) -> SchemaNode | None:
     """Return the place that a word leads to; None where the schema does not go on."""
-    if not isinstance(place_node, Words):
+    if not isinstance(place_node, PathWords):
         return None
     return place_node.words.get(word) or (place_node.chosen.below if place_node.chosen else None)
 
 
-def knows(path: Path) -> bool:
+def has_path(path: Path) -> bool:
     """Whether NVUE has a path, as far as the schema goes; any path below an open place without words counts."""
-    place: Node = schema()
+    place: SchemaNode = schema_root()
     for word in path:
-        if isinstance(place, Leaf) or (place.open and not place.words and place.chosen is None):
+        if isinstance(place, SettingLeaf) or (place.open and not place.words and place.chosen is None):
             return True
-        next_place = below(place, word)
+        next_place = node_below(place, word)
         if next_place is None:
             return False
         place = next_place
@@ -191,7 +202,7 @@ def knows(path: Path) -> bool:
 
 def _is_plausible_path(path: Path, beside: Path) -> bool:
     """Whether the author of a path below `beside` may have meant another: a path of the same object, or of classes."""
-    return not beside or path[0] in (beside[0], _CLASSES)
+    return not beside or path[0] in (beside[0], _QOS_KEY)
 
 
 def _find_path_elsewhere(word: str, beside: Path) -> Path | None:
@@ -201,14 +212,16 @@ def _find_path_elsewhere(word: str, beside: Path) -> Path | None:
     """
     index = _paths_by_last_word()
     paths = [
-        path for path in index.get(word, ()) if _is_plausible_path(path, beside) or path in objects().get(word, ())
+        path
+        for path in index.get(word, ())
+        if _is_plausible_path(path, beside) or path in paths_by_object_word().get(word, ())
     ] or [
         path
-        for close in difflib.get_close_matches(word, index, n=1, cutoff=_ALIKE)
+        for close in difflib.get_close_matches(word, index, n=1, cutoff=_ELSEWHERE_SIMILARITY)
         for path in index[close]
         if path[:1] == beside[:1]
     ]
-    if len(paths) > _MANY:
+    if len(paths) > _MAX_SUGGESTIONS:
         return None
     return min(paths, key=lambda path: (-_common_prefix_length(path, beside), len(path)), default=None)
 
@@ -223,31 +236,31 @@ def _common_prefix_length(path: Path, other_path: Path) -> int:
 def _paths_by_last_word() -> Mapping[str, list[Path]]:
     """Return the paths that end in each word."""
     index: dict[str, list[Path]] = {}
-    for path in _schema_paths(without_published()):
+    for path in _schema_paths(schema_without_published_words()):
         index.setdefault(path[-1], []).append(path)
     return index
 
 
 @cache
-def objects() -> Mapping[str, tuple[Path, ...]]:
+def paths_by_object_word() -> Mapping[str, tuple[Path, ...]]:
     """Return the paths of the words that name one thing wherever they stand, such as `bgp`."""
     paths_by_word: dict[str, list[Path]] = {}
-    places = [without_published()]
+    places = [schema_without_published_words()]
     while places:
         place = places.pop()
         below = [place.chosen.below] if place.chosen else []
         for node in (*place.words.values(), *below):
-            if isinstance(node, Words):
+            if isinstance(node, PathWords):
                 places.append(node)
-                if node.pattern[-1] in _THINGS:
+                if node.pattern[-1] in _UNAMBIGUOUS_KEYS:
                     paths_by_word.setdefault(node.pattern[-1], []).append(node.pattern)
     return {word: tuple(paths) for word, paths in paths_by_word.items()}
 
 
-def _schema_paths(place: Words) -> Iterator[Path]:
+def _schema_paths(place: PathWords) -> Iterator[Path]:
     for word, node in place.words.items():
         yield (*place.pattern, word)
-        if isinstance(node, Words):
+        if isinstance(node, PathWords):
             yield from _schema_paths(node)
-    if place.chosen and isinstance(place.chosen.below, Words):
+    if place.chosen and isinstance(place.chosen.below, PathWords):
         yield from _schema_paths(place.chosen.below)

@@ -13,19 +13,29 @@ from typing import Literal
 from nodrop.hardware import switch
 from nodrop.limits import MAX_DETAILED, MAX_SETTING_FAULTS
 from nodrop.model.states import Unknown
-from nodrop.platforms.kit.near_words import slip
-from nodrop.platforms.nvue.corrections import respelled
-from nodrop.platforms.nvue.names import RESERVED, numbers
+from nodrop.platforms.kit.near_words import find_near_word
+from nodrop.platforms.nvue.corrections import respelling_corrections
+from nodrop.platforms.nvue.names import RESERVED_NAMES, expand_numbers
 from nodrop.platforms.nvue.read_values import Config, render_path
-from nodrop.platforms.nvue.schema import Words, hint, objects, schema
-from nodrop.platforms.nvue.schema_types import ALWAYS, NEW, NEWEST_CHIP, Chips, Dialect, Leaf, Release, Span, release_of
+from nodrop.platforms.nvue.schema import PathWords, paths_by_object_word, schema_root, suggest_path
+from nodrop.platforms.nvue.schema_types import (
+    NEW,
+    NEWEST_CHIP,
+    UNLIMITED_SPAN,
+    ChipGenerations,
+    Dialect,
+    Release,
+    ReleaseSpan,
+    SettingLeaf,
+    parse_release,
+)
 from nodrop.platforms.nvue.tree import Node, Path
-from nodrop.syntax.places import on_one_line, quote_text
+from nodrop.syntax.places import quote_text, sanitize_for_message
 
 _MAX_SEEN = 8
 """Values kept by place: switches differ by tier, pod and generation, and not much further."""
-_OWN_NAMES = frozenset({"interface", "profile"})
-_RELEASES: Mapping[Dialect, str] = {"old": "5.14 and earlier", "new": "5.15 and later"}
+_USER_NAME_KINDS = frozenset({"interface", "profile"})
+_RELEASES_BY_DIALECT: Mapping[Dialect, str] = {"old": "5.14 and earlier", "new": "5.15 and later"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +44,9 @@ class Fault:
 
     kind: Literal["word", "undocumented", "number", "name", "list", "unit", "value", "span"]
     path: Path
-    place: Words | Leaf
+    place: PathWords | SettingLeaf
     text: str
-    spans: tuple[Span, ...] = ()
+    spans: tuple[ReleaseSpan, ...] = ()
 
     @property
     def is_of_a_word(self) -> bool:
@@ -44,7 +54,7 @@ class Fault:
         return self.kind in ("word", "undocumented")
 
 
-_Found = dict[tuple[int, str, str], Fault]
+_FaultByKey = dict[tuple[int, str, str], Fault]
 
 
 def check_schema(config: Config, version: str | None | Unknown, model_name: str | Unknown) -> tuple[Fault, ...]:
@@ -55,7 +65,7 @@ def check_schema(config: Config, version: str | None | Unknown, model_name: str 
     if config.tree is None:
         return ()
     release = _cumulus_release(version)
-    found_faults = _cached_faults(schema(), config.tree.root, ())
+    found_faults = _cached_faults(schema_root(), config.tree.root, ())
     _report_release_faults(config, release, found_faults.values())
     _report_chip_faults(config, model_name, found_faults.values())
     _check_unset(config, release)
@@ -72,18 +82,20 @@ def check_schema(config: Config, version: str | None | Unknown, model_name: str 
             break
         place = config.place(fault.path) if spans else None
         if place is None or place.span not in spans:
-            _tell(config, release, fault)
+            _report_fault(config, release, fault)
     return tuple(faults[MAX_SETTING_FAULTS:])
 
 
 def _may_exist_in_release(fault: Fault, release: Release | None) -> bool:
     """Whether a release may have a word that no document has: there is none of that release."""
-    return fault.kind == "undocumented" and isinstance(fault.place, Words) and release not in fault.place.complete
+    return fault.kind == "undocumented" and isinstance(fault.place, PathWords) and release not in fault.place.complete
 
 
 def find_dialect(root: Node, version: str | None | Unknown) -> Dialect:
     """Return the dialect of a file's settings, whose header names a release or none."""
-    return _choose_dialect(_cumulus_release(version), _filter_span_faults(_cached_faults(schema(), root, ()).values()))
+    return _choose_dialect(
+        _cumulus_release(version), _filter_span_faults(_cached_faults(schema_root(), root, ()).values())
+    )
 
 
 def _filter_span_faults(faults: Iterable[Fault]) -> list[Fault]:
@@ -99,14 +111,14 @@ def _choose_dialect(release: Release | None, bound: Iterable[Fault]) -> Dialect:
 
 def _cumulus_release(version: str | None | Unknown) -> Release | None:
     """Return a release of Cumulus Linux 5; None for others, and for HBN and NVOS, whose numbering differs."""
-    return release_of(version) if isinstance(version, str) and version.startswith("5.") else None
+    return parse_release(version) if isinstance(version, str) and version.startswith("5.") else None
 
 
-def _tell(config: Config, release: Release | None, fault: Fault, *, unset: bool = False) -> None:
+def _report_fault(config: Config, release: Release | None, fault: Fault, *, unset: bool = False) -> None:
     place, path = fault.place, fault.path
-    if isinstance(place, Words):
+    if isinstance(place, PathWords):
         if fault.kind == "name":
-            config.malformed(path, quote_text(fault.text), f"another name than {', '.join(sorted(RESERVED))}")
+            config.malformed(path, quote_text(fault.text), f"another name than {', '.join(sorted(RESERVED_NAMES))}")
         elif fault.kind == "number":
             assert place.chosen is not None
             expected = f"numbers from {place.chosen.low} to {place.chosen.high}, such as 0-2,4"
@@ -114,8 +126,8 @@ def _tell(config: Config, release: Release | None, fault: Fault, *, unset: bool 
         else:
             facts = {
                 "path": render_path(path[:-1]) or "NVUE",
-                "word": on_one_line(path[-1]),
-                "hint": hint(place, path, release),
+                "word": sanitize_for_message(path[-1]),
+                "hint": suggest_path(place, path, release),
             }
             if unset:
                 config.remark_unset("unknown-setting", path, **facts)
@@ -136,13 +148,21 @@ def _report_release_faults(config: Config, release: Release | None, faults: Iter
     bound = _filter_span_faults(faults)
     dialect = _choose_dialect(release, bound)
     stated = release and ".".join(map(str, release))
-    because = f"the file is of {stated}" if stated else f"the rest of the file has the syntax of {_RELEASES[dialect]}"
+    because = (
+        f"the file is of {stated}"
+        if stated
+        else f"the rest of the file has the syntax of {_RELEASES_BY_DIALECT[dialect]}"
+    )
     for fault in bound:
         first_span = fault.spans[0]
         if first_span.dialect is not None:
             if first_span.dialect != dialect:
-                facts = {"releases": _RELEASES[first_span.dialect], "because": because, "instead": first_span.instead}
-                correct = partial(respelled, config.top, fault.path, first_span.instead, release)
+                facts = {
+                    "releases": _RELEASES_BY_DIALECT[first_span.dialect],
+                    "because": because,
+                    "instead": first_span.instead,
+                }
+                correct = partial(respelling_corrections, config.top, fault.path, first_span.instead, release)
                 config.remark("mixed-dialect", (), fault.path, correct, path=render_path(fault.path), **facts)
         elif not any(span.has(release) for span in fault.spans):
             facts = {"path": f"{render_path(fault.path)} {fault.text}".strip(), "releases": _render_spans(fault.spans)}
@@ -169,7 +189,7 @@ def _spectrum_generation(asic: str) -> int | None:
     return int(number) if name == "spectrum" else None
 
 
-def _format_chip_range(chips: Chips) -> str:
+def _format_chip_range(chips: ChipGenerations) -> str:
     oldest, newest = chips
     return f"Spectrum-{oldest}" + (
         "" if newest == oldest else " and later" if newest == NEWEST_CHIP else f" to -{newest}"
@@ -181,37 +201,37 @@ def _check_unset(config: Config, release: Release | None) -> None:
     tree = config.tree
     if tree is None or not tree.unset:
         return
-    faults: _Found = {}
-    _look(schema(), tree.unset, (), faults)
+    faults: _FaultByKey = {}
+    _find_faults(schema_root(), tree.unset, (), faults)
     for fault in faults.values():
         if fault.is_of_a_word and not _may_exist_in_release(fault, release):
-            _tell(config, release, fault, unset=True)
+            _report_fault(config, release, fault, unset=True)
 
 
-def _render_spans(spans: Iterable[Span]) -> str:
+def _render_spans(spans: Iterable[ReleaseSpan]) -> str:
     return " or ".join(filter(None, map(_format_release_span, spans)))
 
 
-def _format_release_span(span: Span) -> str:
+def _format_release_span(span: ReleaseSpan) -> str:
     since, until = (release and ".".join(map(str, release)) for release in (span.since, span.until))
     if since == until:
         return since or ""
     return f"{since} to {until}" if since and until else f"{since} and later" if since else f"{until} and earlier"
 
 
-def _cached_faults(place: Words, value: object, path: Path) -> _Found:
+def _cached_faults(place: PathWords, value: object, path: Path) -> _FaultByKey:
     """Return the faults below a place that each file has only once."""
     for seen_value, seen_faults in place.seen:
         if seen_value == value:
             return dict(seen_faults)
-    fresh: _Found = {}
-    _look(place, value, path, fresh)
+    fresh: _FaultByKey = {}
+    _find_faults(place, value, path, fresh)
     place.seen.insert(0, (value, fresh))
     del place.seen[_MAX_SEEN:]
     return dict(fresh)
 
 
-def _look(statement_words: Words, value: object, path: Path, faults: _Found) -> None:
+def _find_faults(statement_words: PathWords, value: object, path: Path, faults: _FaultByKey) -> None:
     if type(value) is not dict:
         if not isinstance(value, str) or not value:
             return
@@ -222,7 +242,9 @@ def _look(statement_words: Words, value: object, path: Path, faults: _Found) -> 
         if node is None:
             if chosen is None:
                 if "," not in key and (
-                    not statement_words.open or key in objects() or slip(key, statement_words.words)
+                    not statement_words.open
+                    or key in paths_by_object_word()
+                    or find_near_word(key, statement_words.words)
                 ):
                     _add_fault(faults, Fault("word", (*path, key), statement_words, key))
                 elif "," not in key and statement_words.complete:
@@ -231,23 +253,23 @@ def _look(statement_words: Words, value: object, path: Path, faults: _Found) -> 
             if chosen.high is not None and not _is_in_range(key, chosen.low, chosen.high):
                 _add_fault(faults, Fault("number", (*path, key), statement_words, key))
                 continue
-            if key in RESERVED and chosen.name in _OWN_NAMES:
+            if key in RESERVED_NAMES and chosen.name in _USER_NAME_KINDS:
                 _add_fault(faults, Fault("name", (*path, key), statement_words, key))
             node = chosen.below
-        if node.span is not ALWAYS and node.span.has_limits:
+        if node.span is not UNLIMITED_SPAN and node.span.has_limits:
             _add_fault(faults, Fault("span", (*path, key), node, "", (node.span,)))
-        if isinstance(node, Leaf):
-            _value(node, below, (*path, key), faults)
+        if isinstance(node, SettingLeaf):
+            _check_value(node, below, (*path, key), faults)
         elif not (node.open and not node.words and node.chosen is None):
             if node.fixed:
                 for fault_key, fault in _cached_faults(node, below, (*path, key)).items():
                     faults.setdefault(fault_key, fault)
             elif not node.seen or node.seen[0][1] is not faults or node.seen[0][0] != below:
                 node.seen[:] = [(below, faults)]  # what is the same as before on many ports has the same faults
-                _look(node, below, (*path, key), faults)
+                _find_faults(node, below, (*path, key), faults)
 
 
-def _value(leaf: Leaf, value: object, path: Path, faults: _Found) -> None:
+def _check_value(leaf: SettingLeaf, value: object, path: Path, faults: _FaultByKey) -> None:
     if type(value) is dict:
         value = next(reversed(value), None)
     elif isinstance(value, list):
@@ -263,12 +285,12 @@ def _value(leaf: Leaf, value: object, path: Path, faults: _Found) -> None:
         _add_fault(faults, Fault("span", path, leaf, "" if verdict[0].instead else text, verdict))
 
 
-def _add_fault(faults: _Found, fault: Fault) -> None:
+def _add_fault(faults: _FaultByKey, fault: Fault) -> None:
     if len(faults) < MAX_DETAILED:
         word = fault.text if not fault.spans else str(fault.spans)
         faults.setdefault((id(fault.place), fault.kind, word), fault)
 
 
 def _is_in_range(key: str, low: int, high: int) -> bool:
-    found_numbers = numbers(key)
+    found_numbers = expand_numbers(key)
     return bool(found_numbers) and min(found_numbers) >= low and max(found_numbers) <= high

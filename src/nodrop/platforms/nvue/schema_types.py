@@ -6,38 +6,38 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Literal
 
-from nodrop.units import whole_number
+from nodrop.units import parse_whole_number
 
 Release = tuple[int, int]
-Chips = tuple[int, int]
+ChipGenerations = tuple[int, int]
 """The first and the last generation of Spectrum."""
 Dialect = Literal["old", "new"]
 """`old` is up to 5.14, `new` from 5.15 on: either refuses the words of the other."""
-Verdict = tuple["Span", ...] | Literal["unit", "value"] | None
+ValueVerdict = tuple["ReleaseSpan", ...] | Literal["unit", "value"] | None
 """None: taken by every release; spans: taken by some; `unit`: a number with a unit; `value`: taken by none."""
 
-_SPAN = re.compile(
+_RELEASE_SPAN_PATTERN = re.compile(
     r"(?:since (?P<since>[0-9.]+) ?)?(?:until (?P<until>[0-9.]+) ?)?"
     r"(?:on (?P<oldest>[1-9])\.\.(?P<newest>[1-9])? ?)?(?P<rest>.*)"
 )
 NEWEST_CHIP = 9
 """Stands for chips yet to come."""
-_ELSE = re.compile(r"(?P<rest>.*?),? ?\b(?:now|was) (?P<instead>.*)")
-_NUMBER = re.compile(r"(?P<unit>\S+) (?P<low>[0-9]+)\.\.(?P<high>[0-9]+)")
-_SUFFIXED = re.compile(r"[0-9]+(?:\.[0-9]+)?\s*(?:%|[A-Za-z]{1,4}(?:/s)?)")
-_SPEED = re.compile(r"[0-9]{1,4}(?:\.[0-9]{1,3})?[MGT]")
-_IP4 = re.compile(r"(?:(?:25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])(?:\.(?!$)|$)){4}")
+_REPLACEMENT_PATTERN = re.compile(r"(?P<rest>.*?),? ?\b(?:now|was) (?P<instead>.*)")
+_NUMBER_RANGE_PATTERN = re.compile(r"(?P<unit>\S+) (?P<low>[0-9]+)\.\.(?P<high>[0-9]+)")
+_NUMBER_WITH_UNIT_PATTERN = re.compile(r"[0-9]+(?:\.[0-9]+)?\s*(?:%|[A-Za-z]{1,4}(?:/s)?)")
+_SPEED_PATTERN = re.compile(r"[0-9]{1,4}(?:\.[0-9]{1,3})?[MGT]")
+_IPV4_PATTERN = re.compile(r"(?:(?:25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])(?:\.(?!$)|$)){4}")
 _MAX_SEEN = 4096
 
 OLD, NEW = (5, 14), (5, 15)
 """The last release of the old dialect and the first of the new one."""
-_ON_OFF = (("on", "enabled"), ("off", "disabled"))
-_BOOLEANS = ("true", "false")
+_ON_OFF_WORD_PAIRS = (("on", "enabled"), ("off", "disabled"))
+_YAML_BOOLEANS = ("true", "false")
 """What `on` and `off` become where a program reads YAML 1.1 and writes it again."""
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class ReleaseSpan:
     """First and last release with a setting, its chips, and the equivalent in the other dialect.
 
     Both ends are included.
@@ -46,7 +46,7 @@ class Span:
     since: Release | None = None
     until: Release | None = None
     instead: str = ""
-    chips: Chips | None = None
+    chips: ChipGenerations | None = None
     """None are all."""
 
     def has(self, release: Release | None) -> bool:
@@ -72,14 +72,14 @@ class Span:
         return self.since is not None or self.until is not None or self.chips is not None
 
 
-ALWAYS = Span()
+UNLIMITED_SPAN = ReleaseSpan()
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
     """One thing that a value may be."""
 
-    span: Span
+    span: ReleaseSpan
     takes: Callable[[str], bool]
     said: str
     unit: str | None
@@ -87,14 +87,14 @@ class Choice:
 
 
 @dataclass(frozen=True, eq=False)
-class Leaf:
+class SettingLeaf:
     """A setting with a value."""
 
-    span: Span
+    span: ReleaseSpan
     choices: tuple[Choice, ...]
-    _seen: dict[str, Verdict]
+    _seen: dict[str, ValueVerdict]
 
-    def verdict(self, text: str) -> Verdict:
+    def verdict(self, text: str) -> ValueVerdict:
         """Return the verdict on a value; each value is checked once."""
         if text in self._seen:
             return self._seen[text]
@@ -103,13 +103,13 @@ class Leaf:
         found_verdict = self._seen[text] = self._check_value(text)
         return found_verdict
 
-    def _check_value(self, text: str) -> Verdict:
+    def _check_value(self, text: str) -> ValueVerdict:
         spans = tuple(choice.span for choice in self.choices if choice.takes(text))
         if any(not span.has_limits for span in spans):
             return None
         if spans:
             return spans
-        return "unit" if self.unit and _SUFFIXED.fullmatch(text) else "value"
+        return "unit" if self.unit and _NUMBER_WITH_UNIT_PATTERN.fullmatch(text) else "value"
 
     @cached_property
     def unit(self) -> str:
@@ -122,31 +122,35 @@ class Leaf:
         return " or ".join(dict.fromkeys(words))
 
 
-def leaf_of(key: str, spec: str | list[str]) -> Leaf:
+def leaf_of(key: str, spec: str | list[str]) -> SettingLeaf:
     """Return the setting `key` that a text, or a list of them, describes."""
     if isinstance(spec, str):
-        span, remainder = span_of(spec)
+        span, remainder = parse_release_span(spec)
         if remainder == "switch":
-            span = Span(until=OLD, instead="state enabled") if key == "enable" else Span(NEW, instead="enable on")
-        return Leaf(span, _choices_of(key, remainder), {})
-    rows = map(span_of, spec)
+            span = (
+                ReleaseSpan(until=OLD, instead="state enabled")
+                if key == "enable"
+                else ReleaseSpan(NEW, instead="enable on")
+            )
+        return SettingLeaf(span, _choices_of(key, remainder), {})
+    rows = map(parse_release_span, spec)
     choices = [replace(choice, span=span) for span, choice_text in rows for choice in _choices_of(key, choice_text)]
-    return Leaf(ALWAYS, tuple(choices), {})
+    return SettingLeaf(UNLIMITED_SPAN, tuple(choices), {})
 
 
 @cache
-def span_of(spec: str) -> tuple[Span, str]:
+def parse_release_span(spec: str) -> tuple[ReleaseSpan, str]:
     """Return since when, until when and on which chips, and the rest of a text."""
-    instead = _ELSE.fullmatch(spec)
-    match = _SPAN.fullmatch(instead["rest"] if instead else spec)
+    instead = _REPLACEMENT_PATTERN.fullmatch(spec)
+    match = _RELEASE_SPAN_PATTERN.fullmatch(instead["rest"] if instead else spec)
     assert match is not None
     chips = (int(match["oldest"]), int(match["newest"] or NEWEST_CHIP)) if match["oldest"] else None
-    since, until = (release_of(text) if (text := match[end]) else None for end in ("since", "until"))
-    span = Span(since, until, instead["instead"] if instead else "", chips)
-    return ALWAYS if span == ALWAYS else span, match["rest"]
+    since, until = (parse_release(text) if (text := match[end]) else None for end in ("since", "until"))
+    span = ReleaseSpan(since, until, instead["instead"] if instead else "", chips)
+    return UNLIMITED_SPAN if span == UNLIMITED_SPAN else span, match["rest"]
 
 
-def release_of(config_text: str) -> Release:
+def parse_release(config_text: str) -> Release:
     """Return the release that a text such as `5.16` names."""
     major, _, minor = config_text.partition(".")
     return int(major), int(minor)
@@ -161,33 +165,33 @@ def _choices_of(key: str, spec: str) -> tuple[Choice, ...]:
 def _parse_choices(key: str, spec: str) -> Iterator[Choice]:
     kind, _, words = spec.partition(" or ") if not spec.startswith("one of ") else ("", "", spec[len("one of ") :])
     if kind in ("flag", "switch"):
-        for old, new in _ON_OFF:
+        for old, new in _ON_OFF_WORD_PAIRS:
             if kind == "flag" or key == "enable":
-                yield _word_choice(old, Span(until=OLD, instead=new) if kind == "flag" else ALWAYS)
+                yield _word_choice(old, ReleaseSpan(until=OLD, instead=new) if kind == "flag" else UNLIMITED_SPAN)
             if kind == "flag" or key != "enable":
-                yield _word_choice(new, Span(NEW, instead=old) if kind == "flag" else ALWAYS)
-        yield from (_word_choice(word, said="") for word in _BOOLEANS)
+                yield _word_choice(new, ReleaseSpan(NEW, instead=old) if kind == "flag" else UNLIMITED_SPAN)
+        yield from (_word_choice(word, said="") for word in _YAML_BOOLEANS)
     elif kind == "able":
         yield from map(_word_choice, ("enable", "disable"))
         yield from (_word_choice(word, said="") for word in ("enabled", "disabled"))
-    elif number := _NUMBER.fullmatch(kind):
+    elif number := _NUMBER_RANGE_PATTERN.fullmatch(kind):
         yield _number_choice(number)
-    elif kind in _PATTERNS:
-        pattern, name = _PATTERNS[kind]
-        yield Choice(ALWAYS, lambda text: pattern.fullmatch(text) is not None, name, None)
+    elif kind in _PATTERN_BY_VALUE_KIND:
+        pattern, name = _PATTERN_BY_VALUE_KIND[kind]
+        yield Choice(UNLIMITED_SPAN, lambda text: pattern.fullmatch(text) is not None, name, None)
     elif kind:
         assert kind == "text", spec
-        yield Choice(ALWAYS, lambda _: True, "a text", None)
+        yield Choice(UNLIMITED_SPAN, lambda _: True, "a text", None)
     yield from map(_word_choice, words.split())
 
 
-_PATTERNS: Mapping[str, tuple[re.Pattern[str], str]] = {
-    "speed": (_SPEED, "a speed such as 400G"),
-    "ip4": (_IP4, "an IPv4 address"),
+_PATTERN_BY_VALUE_KIND: Mapping[str, tuple[re.Pattern[str], str]] = {
+    "speed": (_SPEED_PATTERN, "a speed such as 400G"),
+    "ip4": (_IPV4_PATTERN, "an IPv4 address"),
 }
 
 
-def _word_choice(word: str, span: Span = ALWAYS, said: str | None = None) -> Choice:
+def _word_choice(word: str, span: ReleaseSpan = UNLIMITED_SPAN, said: str | None = None) -> Choice:
     return Choice(span, word.__eq__, word if said is None else said, None)
 
 
@@ -195,8 +199,8 @@ def _number_choice(match: re.Match[str]) -> Choice:
     low, high, unit = int(match["low"]), int(match["high"]), match["unit"]
 
     def takes(text: str) -> bool:
-        number = whole_number(text, high)
+        number = parse_whole_number(text, high)
         return number is not None and number >= low
 
     of_unit = "" if unit == "number" else f" of {unit}"
-    return Choice(ALWAYS, takes, f"a whole number{of_unit} from {low} to {high}", unit if of_unit else "none")
+    return Choice(UNLIMITED_SPAN, takes, f"a whole number{of_unit} from {low} to {high}", unit if of_unit else "none")

@@ -13,21 +13,21 @@ from typing import Any
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.qos import QosProfile, Queue
 from nodrop.model.states import require_fact
-from nodrop.model.subject import natural
+from nodrop.model.subject import natural_sort_key
 from nodrop.platforms.nvue.effects import StatedHeadroom, stated_headroom
 from nodrop.platforms.nvue.naming import nvue_port
-from nodrop.platforms.nvue.read_macro import MACRO, UNTOUCHED
-from nodrop.platforms.nvue.releases import knows
+from nodrop.platforms.nvue.read_macro import ROCE_DEFAULTS_BY_MODE, SWITCH_DEFAULTS
+from nodrop.platforms.nvue.releases import has_feature
 
-GLOBAL = "default-global"
-IMPLIED = ("congestion-control", "egress-scheduler", "mapping", "pfc")
+GLOBAL_PROFILE = "default-global"
+KINDS_WITH_GLOBAL_DEFAULTS = ("congestion-control", "egress-scheduler", "mapping", "pfc")
 """Kinds of which `default-global` says something unless another value is stated."""
-KINDS = ("congestion-control", "egress-scheduler", "egress-shaper", "link-pause", "mapping", "pfc", "remark")
+PROFILE_KINDS = ("congestion-control", "egress-scheduler", "egress-shaper", "link-pause", "mapping", "pfc", "remark")
 """Of each there are profiles that ports are bound to, in the order of a file."""
-FECS = {"rs": "rs", "fc": "baser", "none": "off", "auto": "auto"}
+NVUE_FEC_WORDS = {"rs": "rs", "fc": "baser", "none": "off", "auto": "auto"}
 BYTES_PER_KBIT = 125
 
-_TRUSTS = {"dscp": "l3", "pcp": "l2", "both": "both", None: "port"}
+_NVUE_TRUST_WORDS = {"dscp": "l3", "pcp": "l2", "both": "both", None: "port"}
 _RATE_UNITS = ((1_000_000, "G"), (1_000, "M"), (1, "k"))
 
 
@@ -42,16 +42,16 @@ class Dialect:
     off: str
 
 
-_OLD = Dialect(old=True, enabled="enable = on", disabled="enable = off", on="on", off="off")
-_NEW = Dialect(old=False, enabled="state = enabled", disabled="state = disabled", on="enabled", off="disabled")
+_OLD_DIALECT = Dialect(old=True, enabled="enable = on", disabled="enable = off", on="on", off="off")
+_NEW_DIALECT = Dialect(old=False, enabled="state = enabled", disabled="state = disabled", on="enabled", off="disabled")
 
 
-def dialect(version: object) -> Dialect:
+def dialect_of_release(version: object) -> Dialect:
     """Return the dialect of a release that is written."""
-    return _NEW if knows(version, "enabled instead of on") else _OLD
+    return _NEW_DIALECT if has_feature(version, "enabled instead of on") else _OLD_DIALECT
 
 
-def numbers(indexes: Iterable[int]) -> str:
+def format_numbers(indexes: Iterable[int]) -> str:
     """Spell numbers as one key: 0, 1, 2, 5 are `0-2,5`."""
     spans: list[list[int]] = []
     for index in sorted(indexes):
@@ -62,7 +62,7 @@ def numbers(indexes: Iterable[int]) -> str:
     return ",".join(str(low) if low == high else f"{low}-{high}" for low, high in spans)
 
 
-def port_key(object_names: Iterable[str]) -> str:
+def format_port_key(object_names: Iterable[str]) -> str:
     """Spell ports as one key: `swp1-4,9` for whole ports, `swp17s0-1,swp18s0-1` for parts."""
     whole_indexes: list[int] = []
     splits: dict[int, list[int]] = {}
@@ -73,19 +73,19 @@ def port_key(object_names: Iterable[str]) -> str:
             splits.setdefault(port.port.panel, []).append(port.port.split)
         else:
             whole_indexes.append(port.port.panel)
-    spans = [f"swp{numbers(whole_indexes)}"] if whole_indexes else []
-    return ",".join([*spans, *(f"swp{panel}s{numbers(indexes)}" for panel, indexes in sorted(splits.items()))])
+    spans = [f"swp{format_numbers(whole_indexes)}"] if whole_indexes else []
+    return ",".join([*spans, *(f"swp{panel}s{format_numbers(indexes)}" for panel, indexes in sorted(splits.items()))])
 
 
-def by_value(rows: Iterable[tuple[int, Hashable]]) -> list[tuple[str, Any]]:
+def group_numbers_by_value(rows: Iterable[tuple[int, Hashable]]) -> list[tuple[str, Any]]:
     """Return (key of all numbers that have a value, the value), by the first number."""
     indexes_by_value: dict[Hashable, list[int]] = {}
     for index, value in rows:
         indexes_by_value.setdefault(value, []).append(index)
-    return [(numbers(indexes), value) for value, indexes in indexes_by_value.items()]
+    return [(format_numbers(indexes), value) for value, indexes in indexes_by_value.items()]
 
 
-Rows = tuple[tuple[int, Any], ...]
+QueueRows = tuple[tuple[int, Any], ...]
 """(queue, what is said of it)."""
 
 
@@ -106,7 +106,7 @@ class Pfc:
 
 
 @dataclass(frozen=True, slots=True)
-class Mapping:
+class PortClassification:
     """How a port classifies packets: DSCPs and PCPs to switch priorities, None if the port reads neither."""
 
     trust: str
@@ -115,7 +115,7 @@ class Mapping:
 
 
 @dataclass(frozen=True, slots=True)
-class Marking:
+class QueueMarking:
     """Congestion control of a queue: thresholds in bytes of its depth, or in percent of its limit."""
 
     ecn: bool
@@ -137,7 +137,7 @@ class PortQos:
     """Queues whose packets are trimmed rather than dropped."""
 
     def __getitem__(self, kind: str) -> Any:
-        return self.profiles[KINDS.index(kind)]
+        return self.profiles[PROFILE_KINDS.index(kind)]
 
 
 def split_port_qos(port: Interface) -> PortQos:
@@ -162,7 +162,9 @@ def split_port_qos(port: Interface) -> PortQos:
         "egress-scheduler": weights,
         "egress-shaper": shaper or None,
         "link-pause": require_fact(port.link_pause),
-        "mapping": Mapping(_TRUSTS[require_fact(qos.trust)], _numbers(qos.dscp_to_tc), _numbers(qos.pcp_to_tc)),
+        "mapping": PortClassification(
+            _NVUE_TRUST_WORDS[require_fact(qos.trust)], _known_numbers(qos.dscp_to_tc), _known_numbers(qos.pcp_to_tc)
+        ),
         "pfc": Pfc(
             require_fact(qos.pfc_rx_priorities),
             require_fact(qos.pfc_tx_priorities),
@@ -172,13 +174,13 @@ def split_port_qos(port: Interface) -> PortQos:
         "remark": None if rewritten is None else rewritten[:8],
     }
     return PortQos(
-        profiles=tuple(profiles[kind] for kind in KINDS),
+        profiles=tuple(profiles[kind] for kind in PROFILE_KINDS),
         watched=require_fact(qos.pfc_watchdog) is not None,
         trimmed=tuple(index for index, buffer in buffers if buffer is not None and buffer.discard == "trim"),
     )
 
 
-def _numbers(values: object) -> Any:
+def _known_numbers(values: object) -> Any:
     return require_fact(values)
 
 
@@ -186,9 +188,9 @@ def _kbps_from_bytes(bytes_per_s: int | None) -> int | None:
     return None if bytes_per_s is None else bytes_per_s // BYTES_PER_KBIT
 
 
-def _build_marking(wred: Any) -> Marking:
+def _build_marking(wred: Any) -> QueueMarking:
     color = wred.green
-    return Marking(
+    return QueueMarking(
         ecn=bool(wred.ecn_colors),
         red=color.enabled,
         min_bytes=color.min_bytes,
@@ -215,16 +217,16 @@ class Spelling:
         pausing = {priority for port_qos in of_design.values() for priority in port_qos["pfc"].priorities}
         self.macro = device.qos_style == "macro"
         self.mode = "lossless" if pausing else "lossy"
-        self.defaults = MACRO[self.mode] if self.macro else UNTOUCHED
+        self.defaults = ROCE_DEFAULTS_BY_MODE[self.mode] if self.macro else SWITCH_DEFAULTS
         """The settings of `default-global` without a statement."""
-        self._names: dict[str, dict[Any, str]] = {kind: {} for kind in KINDS}
-        for kind in KINDS:
+        self._names: dict[str, dict[Any, str]] = {kind: {} for kind in PROFILE_KINDS}
+        for kind in PROFILE_KINDS:
             self._name_profiles(kind)
 
     def _name_profiles(self, kind: str) -> None:
         names, taken = self._names[kind], set()
         if self._can_be_global(kind):
-            names[self.usual[kind]] = GLOBAL
+            names[self.usual[kind]] = GLOBAL_PROFILE
         for qos in self.of_port.values():
             value = qos[kind]
             if value is None or value in names:
@@ -245,15 +247,17 @@ class Spelling:
 
     def profiles(self, kind: str) -> list[tuple[str, Any]]:
         """Return (name, settings) of the profiles of a kind, in the order of a file."""
-        return sorted(((name, value) for value, name in self._names[kind].items()), key=lambda row: natural(row[0]))
+        return sorted(
+            ((name, value) for value, name in self._names[kind].items()), key=lambda row: natural_sort_key(row[0])
+        )
 
     def bindings(self, qos: PortQos) -> Iterator[tuple[str, str]]:
         """Yield (kind, name) of the profiles that a port is bound to: none where the global one holds."""
-        for kind, value in zip(KINDS, qos.profiles, strict=True):
-            if value is not None and (name := self._names[kind][value]) != GLOBAL:
+        for kind, value in zip(PROFILE_KINDS, qos.profiles, strict=True):
+            if value is not None and (name := self._names[kind][value]) != GLOBAL_PROFILE:
                 yield kind, name
 
-    def unmarked(self, statement_rows: Rows) -> list[int]:
+    def unmarked(self, statement_rows: QueueRows) -> list[int]:
         """Return the queues that need an explicit setting not to mark, because `default-global` marks them."""
         stated = {index for index, _ in statement_rows}
         return [index for index in self.defaults.markings if index not in stated]
@@ -300,7 +304,7 @@ def _most_common_qos(ports: Iterable[PortQos], shut: Collection[PortQos]) -> Por
     return max([port_qos for port_qos in able if port_qos in shut] or able, key=total.__getitem__)
 
 
-def _scheduler_profile_name(rows: Rows) -> str:
+def _scheduler_profile_name(rows: QueueRows) -> str:
     weights = [f"{index}.{weight}" for index, weight in rows if weight is not None]
     strict = [str(index) for index, weight in rows if weight is None]
     return (
@@ -308,7 +312,7 @@ def _scheduler_profile_name(rows: Rows) -> str:
     )
 
 
-def _shaper_profile_name(rows: Rows) -> str:
+def _shaper_profile_name(rows: QueueRows) -> str:
     words = []
     for index, rates in rows:
         texts = (
@@ -323,7 +327,7 @@ def _format_rate(kbps: int) -> str:
     return f"{kbps // size}{unit}"
 
 
-def _congestion_profile_name(rows: Rows) -> str:
+def _congestion_profile_name(rows: QueueRows) -> str:
     words = []
     for index, one in rows:
         kind = "ecn-red" if one.ecn and one.red else "ecn" if one.ecn else "red"

@@ -10,14 +10,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.platforms.nvue.read_values import FILE
+from nodrop.platforms.nvue.read_values import STARTUP_FILE
 from nodrop.platforms.nvue.settings import merge_files
 
 FORMS = (".nv", ".yaml")
 """How the names of stages end; each form has all stages."""
-_PLAIN = re.compile(r"[A-Za-z0-9_@%+=:,./ -]*")
-_LINE = re.compile(r"( *)((?>(?:'[^']*+'|[^\s:'?-][^:']*+)+)): ?(.*)")
-_Statement = tuple[str, ...]
+_UNQUOTED_WORDS_PATTERN = re.compile(r"[A-Za-z0-9_@%+=:,./ -]*")
+_YAML_LINE = re.compile(r"( *)((?>(?:'[^']*+'|[^\s:'?-][^:']*+)+)): ?(.*)")
+_StatementWords = tuple[str, ...]
 
 
 def unlike(state: bytes, display: str, stages: Mapping[str, bytes]) -> list[Problem]:
@@ -31,7 +31,7 @@ def unlike(state: bytes, display: str, stages: Mapping[str, bytes]) -> list[Prob
         if files and not _has_same_settings(state, files.values(), form):
             try:
                 reason = _first_difference(
-                    merge_files({FILE: state})[1], merge_files({FILE: b"\n".join(files.values())})[1]
+                    merge_files({STARTUP_FILE: state})[1], merge_files({STARTUP_FILE: b"\n".join(files.values())})[1]
                 )
             except InputProblems:
                 problems += (problem for name, raw in files.items() for problem in _reading_problems(name, raw))
@@ -45,7 +45,7 @@ def unlike(state: bytes, display: str, stages: Mapping[str, bytes]) -> list[Prob
 def _reading_problems(name: str, raw: bytes) -> tuple[Problem, ...]:
     """Return why a stage cannot be read; nothing if it can."""
     try:
-        merge_files({FILE: raw})
+        merge_files({STARTUP_FILE: raw})
     except InputProblems as error:
         return tuple(replace(problem, path=name) for problem in error.problems)
     return ()
@@ -59,10 +59,10 @@ def _has_same_settings(state: bytes, stages: Iterable[bytes], form: str) -> bool
     return stated_settings == set(_statements_of_yaml(state.decode("utf-8", "replace")))
 
 
-def _statements_of_commands(text: str) -> Iterator[_Statement]:
+def _statements_of_commands(text: str) -> Iterator[_StatementWords]:
     for line in text.splitlines():
         words = line.removeprefix("nv set ")
-        yield tuple(words.split(" ") if _PLAIN.fullmatch(words) else _split_words(words))
+        yield tuple(words.split(" ") if _UNQUOTED_WORDS_PATTERN.fullmatch(words) else _split_words(words))
 
 
 def _split_words(command_text: str) -> list[str]:
@@ -72,12 +72,12 @@ def _split_words(command_text: str) -> list[str]:
         return [command_text]
 
 
-def _statements_of_yaml(text: str) -> Iterator[_Statement]:
+def _statements_of_yaml(text: str) -> Iterator[_StatementWords]:
     """Yield each leaf below `- set:` as the words of its path; a line of another shape stands for itself."""
     path: list[str] = []
     _, _, body = text.partition("- set:\n")
     for line in body.splitlines():
-        match = _LINE.fullmatch(line)
+        match = _YAML_LINE.fullmatch(line)
         if match is None:
             yield ("", line)
             continue
@@ -98,12 +98,12 @@ def _as_mapping(value: object) -> dict[str, object]:
     return {} if value is None else {str(value): {}}
 
 
-def _first_difference(state: object, stages: object, path: _Statement = ()) -> str:
+def _first_difference(state: object, stages: object, path: _StatementWords = ()) -> str:
     """Return the first setting that differs, and how; nothing where none does."""
     if isinstance(state, dict) or isinstance(stages, dict):
         state, stages = _as_mapping(state), _as_mapping(stages)
         for key in sorted(state.keys() | stages.keys()):
-            below = path if key == FILE and not path else (*path, str(key))
+            below = path if key == STARTUP_FILE and not path else (*path, str(key))
             if key not in stages or key not in state:
                 return f"`{' '.join(below)}` {'is not set' if key in state else 'is set'}"
             if difference := _first_difference(state[key], stages[key], below):

@@ -11,18 +11,24 @@ from typing import NamedTuple
 
 from nodrop.errors import Unsupported
 
-_PLAIN = re.compile(r"(?:[A-Za-z_./](?:[A-Za-z0-9_./+:-]*[A-Za-z0-9_./+-])?(?: [A-Za-z0-9_./+-]+)*)|[0-9][0-9./]*")
-_PLAIN_KEY = re.compile(r"[A-Za-z0-9_./,:-]*[A-Za-z0-9_/.,-]")
-_RETYPED = re.compile(r"[0-9._:+-]+|0[xo].*|[0-9.]+e[0-9+-]+|on|off|yes|no|y|n|true|false|null", re.IGNORECASE)
+_PLAIN_SCALAR_PATTERN = re.compile(
+    r"(?:[A-Za-z_./](?:[A-Za-z0-9_./+:-]*[A-Za-z0-9_./+-])?(?: [A-Za-z0-9_./+-]+)*)|[0-9][0-9./]*"
+)
+_PLAIN_KEY_PATTERN = re.compile(r"[A-Za-z0-9_./,:-]*[A-Za-z0-9_/.,-]")
+_YAML_NON_STRING_PATTERN = re.compile(
+    r"[0-9._:+-]+|0[xo].*|[0-9.]+e[0-9+-]+|on|off|yes|no|y|n|true|false|null", re.IGNORECASE
+)
 """What a reader of YAML takes for a number, a yes or a no, if it is not quoted, addresses aside."""
-_ADDRESS = re.compile(r"(?:[0-9]+\.){3}[0-9]+(?:/[0-9]+)?")
-_PRINTABLE = re.compile(r"[\t\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]*")
-_SAFE_FOR_SHELL = re.compile(r"[A-Za-z0-9_@%+=:,./-]+")
+_IPV4_ADDRESS_PATTERN = re.compile(r"(?:[0-9]+\.){3}[0-9]+(?:/[0-9]+)?")
+_PRINTABLE_PATTERN = re.compile(
+    r"[\t\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]*"
+)
+_SHELL_SAFE_PATTERN = re.compile(r"[A-Za-z0-9_@%+=:,./-]+")
 _LONGEST_KEY = 128
-_INDENTS = tuple("  " * (level + 2) for level in range(32))
+_INDENT_BY_LEVEL = tuple("  " * (level + 2) for level in range(32))
 
 
-class Forms(NamedTuple):
+class StatementForms(NamedTuple):
     """The same statements in both forms."""
 
     yaml: str
@@ -31,7 +37,7 @@ class Forms(NamedTuple):
     """Lines of `nv set`, safe for a shell."""
 
 
-def forms(config_text: str) -> Forms:
+def statement_forms(config_text: str) -> StatementForms:
     """Return the statements in both forms."""
     lines: list[str] = []
     commands: list[str] = []
@@ -39,7 +45,7 @@ def forms(config_text: str) -> Forms:
     for line in config_text.splitlines():
         head, mark, value = line.partition(" ~ ")
         if mark:
-            leaf, argument = f": {quoted(value)}\n", f" {for_shell(value)}\n"
+            leaf, argument = f": {quote_yaml(value)}\n", f" {quote_for_shell(value)}\n"
         else:
             head, mark, value = line.partition(" = ")
             leaf, argument = (f": {value}\n", f" {value}\n") if mark else (": {}\n", "\n")
@@ -53,41 +59,43 @@ def forms(config_text: str) -> Forms:
             depth += 1
         opened = False
         for level in range(depth, last):
-            opened = _add_key_line(lines, level, yaml_key(words[level]), opened)
-        lines.append(f"{_INDENTS[last - opened]}{': ' if opened else ''}{yaml_key(words[last])}{leaf}")
+            opened = _add_key_line(lines, level, quote_yaml_key(words[level]), opened)
+        lines.append(f"{_INDENT_BY_LEVEL[last - opened]}{': ' if opened else ''}{quote_yaml_key(words[last])}{leaf}")
         before = words
-    return Forms("".join(lines), "".join(commands))
+    return StatementForms("".join(lines), "".join(commands))
 
 
 def _add_key_line(lines: list[str], level: int, key: str, opened: bool) -> bool:
     """Add the line of a key that others stand below; return whether it is too long to be one with a colon."""
-    indent = f"{_INDENTS[level - 1]}: " if opened else _INDENTS[level]
+    indent = f"{_INDENT_BY_LEVEL[level - 1]}: " if opened else _INDENT_BY_LEVEL[level]
     is_long = len(key) > _LONGEST_KEY
     lines.append(f"{indent}? {key}\n" if is_long else f"{indent}{key}:\n")
     return is_long
 
 
 @lru_cache(maxsize=65_536)
-def quoted(text: str) -> str:
+def quote_yaml(text: str) -> str:
     """Spell a text for YAML as exports do: plain where it reads back as that text, else in single quotes."""
-    if _PLAIN.fullmatch(text) and (_ADDRESS.fullmatch(text) or not _RETYPED.fullmatch(text)):
+    if _PLAIN_SCALAR_PATTERN.fullmatch(text) and (
+        _IPV4_ADDRESS_PATTERN.fullmatch(text) or not _YAML_NON_STRING_PATTERN.fullmatch(text)
+    ):
         return text
-    if not _PRINTABLE.fullmatch(text):
+    if not _PRINTABLE_PATTERN.fullmatch(text):
         raise Unsupported("text", f"{text!r} has control characters, which no configuration holds")
     return "'{}'".format(text.replace("'", "''"))
 
 
 @lru_cache(maxsize=65_536)
-def yaml_key(word: str) -> str:
+def quote_yaml_key(word: str) -> str:
     """Spell a key for YAML: numbers are ids, and so quoted."""
-    if _ADDRESS.fullmatch(word) or (
-        _PLAIN_KEY.fullmatch(word) and not _RETYPED.fullmatch(word) and word[0] not in ":-,"
+    if _IPV4_ADDRESS_PATTERN.fullmatch(word) or (
+        _PLAIN_KEY_PATTERN.fullmatch(word) and not _YAML_NON_STRING_PATTERN.fullmatch(word) and word[0] not in ":-,"
     ):
         return word
-    return quoted(word)
+    return quote_yaml(word)
 
 
 @lru_cache(maxsize=65_536)
-def for_shell(text: str) -> str:
+def quote_for_shell(text: str) -> str:
     """Spell a text as one word of a POSIX shell."""
-    return text if _SAFE_FOR_SHELL.fullmatch(text) else "'{}'".format(text.replace("'", "'\"'\"'"))
+    return text if _SHELL_SAFE_PATTERN.fullmatch(text) else "'{}'".format(text.replace("'", "'\"'\"'"))

@@ -12,17 +12,26 @@ egress-mgmt-buffer` (traffic class 16 of BGP, OSPF and BFD); 5.16, Equal Cost Mu
 from dataclasses import replace
 
 from nodrop.model.qos import PfcWatchdog
-from nodrop.platforms.kit.traits import Before, Traits, TrimmingTraits, WatchdogTraits
+from nodrop.platforms.kit.traits import EarlierTraits, Traits, TrimmingTraits, WatchdogTraits
 from nodrop.platforms.nvue.ageing import USUAL_MAC_AGEING_S, USUAL_REACHABLE_S
-from nodrop.platforms.nvue.conditions import QUEUE_POLLING_MS, USUAL
-from nodrop.platforms.nvue.hashing import FLAGS
-from nodrop.platforms.nvue.read_macro import MTU_BYTES, POLLING_MS, RECOVERY_POLLINGS, ROBUSTNESS
+from nodrop.platforms.nvue.conditions import DEFAULT_CONDITIONS, QUEUE_POLLING_MS
+from nodrop.platforms.nvue.hashing import NVUE_FLAG_BY_FIELD
+from nodrop.platforms.nvue.read_macro import (
+    DEFAULT_MTU_BYTES,
+    DEFAULT_POLLING_MS,
+    DEFAULT_WATCHDOG_ROBUSTNESS,
+    RECOVERY_POLLINGS,
+)
 from nodrop.platforms.nvue.releases import RELEASES, SINCE
 
-_OF_SWITCH = "NVUE has one polling and robustness for the switch: its host ports are watched, which act first"
-_HEADROOM = "NVUE takes no traffic pattern: what follows is the formula of the ASIC for small packets only"
-_NOT_SHARED = "NVUE's ports have separate headroom in these releases; shared headroom exists since 5.18"
-_TRIMMING = TrimmingTraits(
+_SWITCH_WIDE_TIMERS_REASON = (
+    "NVUE has one polling and robustness for the switch: its host ports are watched, which act first"
+)
+_NO_TRAFFIC_PATTERN_REASON = (
+    "NVUE takes no traffic pattern: what follows is the formula of the ASIC for small packets only"
+)
+_NOT_SHARED_REASON = "NVUE's ports have separate headroom in these releases; shared headroom exists since 5.18"
+_TRIMMING_TRAITS = TrimmingTraits(
     asics=frozenset({"spectrum-4", "spectrum-5"}),
     size_bytes=(256, 1024),
     size_step_bytes=4,
@@ -30,11 +39,13 @@ _TRIMMING = TrimmingTraits(
     by_service_port=True,
 )
 
-_USUAL_WATCHDOG = PfcWatchdog(priorities=(), detection_ms=POLLING_MS * ROBUSTNESS, restoration_ms=None, action=None)
-_WATCHDOG = WatchdogTraits(
+_USUAL_WATCHDOG = PfcWatchdog(
+    priorities=(), detection_ms=DEFAULT_POLLING_MS * DEFAULT_WATCHDOG_ROBUSTNESS, restoration_ms=None, action=None
+)
+_WATCHDOG_TRAITS = WatchdogTraits(
     polling_ms=(100, 5000), detection_ms=(100, 5_000_000), robustness=(1, 1000), actions=False, usual=_USUAL_WATCHDOG
 )
-RECOVERY = (1, 1000)
+RECOVERY_POLLINGS_RANGE = (1, 1000)
 """In how many pollings without pause, one after the other, a queue is free again (5.19, Quality of Service)."""
 
 TRAITS = Traits(
@@ -42,23 +53,25 @@ TRAITS = Traits(
     releases=RELEASES,
     usual="5.16",
     before=(
-        Before(release=SINCE["a time of restoration"], traits={"watchdog": _WATCHDOG}),
-        Before(release=SINCE["packet trimming"], traits={"trimming": replace(_TRIMMING, asics=frozenset())}),
-        Before(release=SINCE["a gNMI server"], traits={"gnmi": False}),
-        Before(release=SINCE["export by OTLP"], traits={"otlp": False}),
+        EarlierTraits(release=SINCE["a time of restoration"], traits={"watchdog": _WATCHDOG_TRAITS}),
+        EarlierTraits(
+            release=SINCE["packet trimming"], traits={"trimming": replace(_TRIMMING_TRAITS, asics=frozenset())}
+        ),
+        EarlierTraits(release=SINCE["a gNMI server"], traits={"gnmi": False}),
+        EarlierTraits(release=SINCE["export by OTLP"], traits={"otlp": False}),
     ),
     watchdog=replace(
-        _WATCHDOG,
+        _WATCHDOG_TRAITS,
         restoration_ms=(100, 5_000_000),
-        recovery=RECOVERY,
-        usual=replace(_USUAL_WATCHDOG, restoration_ms=POLLING_MS * RECOVERY_POLLINGS),
-        conditions=USUAL,
+        recovery=RECOVERY_POLLINGS_RANGE,
+        usual=replace(_USUAL_WATCHDOG, restoration_ms=DEFAULT_POLLING_MS * RECOVERY_POLLINGS),
+        conditions=DEFAULT_CONDITIONS,
         queue_polling_ms=QUEUE_POLLING_MS,
     ),
-    trimming=_TRIMMING,
+    trimming=_TRIMMING_TRAITS,
     loopback="lo",
     counters=(),
-    spare={"speed_mbps": None, "fec": "auto", "autoneg": True, "mtu_bytes": MTU_BYTES},
+    spare={"speed_mbps": None, "fec": "auto", "autoneg": True, "mtu_bytes": DEFAULT_MTU_BYTES},
     styles={"macro": (1, 1), "explicit": (0, 8)},
     strict_guarantees=False,
     qos_on_every_port=True,
@@ -66,7 +79,7 @@ TRAITS = Traits(
     pool_shares=True,
     port_buffers=False,
     most_dns_servers=3,
-    hash_fields=frozenset(FLAGS),
+    hash_fields=frozenset(NVUE_FLAG_BY_FIELD),
     own_hash_seed=True,
     adaptive_routing=True,
     most_paths=128,
@@ -140,9 +153,9 @@ TRAITS = Traits(
         "@hash_fields": "NVUE chooses by addresses, ports, protocol, flow label and port of entry, within tunnels too",
         "@high_frequency": "NVUE samples no ECN marks, drops or watermarks at short intervals",
         "@counters": "NVUE has no groups of counters: telemetry says what is counted",
-        "@dynamic_buffers/over_subscribe_ratio": _NOT_SHARED,
-        "@dynamic_buffers": _HEADROOM,
-        "@buffer_pools/*/shared_headroom_bytes": _NOT_SHARED,
+        "@dynamic_buffers/over_subscribe_ratio": _NOT_SHARED_REASON,
+        "@dynamic_buffers": _NO_TRAFFIC_PATTERN_REASON,
+        "@buffer_pools/*/shared_headroom_bytes": _NOT_SHARED_REASON,
         "@buffer_pools/*/size_bytes": "what headroom leaves; NVUE reserves no more for each port",
         "@watchdog_conditions": "the conditions for a stuck queue can be set since 5.19; this is the default",
         "@watchdog_polling_ms": "NVUE's detection is polling × robustness, in whole numbers",
@@ -154,9 +167,9 @@ TRAITS = Traits(
         "*/cable_length_m": "NVUE has a cable length wherever it has PFC, on ports that are shut too, and nowhere else",
         "*/qos/pfc_watchdog/restoration_ms": "NVUE has no time of restoration before 5.19",
         "*/qos/pfc_watchdog/action": "NVUE has no choice of action: it drops the packets of a stuck queue",
-        "*/qos/pfc_watchdog": _OF_SWITCH,
-        "*/qos/priority_groups/*/buffer/size_bytes": _HEADROOM,
-        "*/qos/priority_groups/*/buffer/headroom": _HEADROOM,
+        "*/qos/pfc_watchdog": _SWITCH_WIDE_TIMERS_REASON,
+        "*/qos/priority_groups/*/buffer/size_bytes": _NO_TRAFFIC_PATTERN_REASON,
+        "*/qos/priority_groups/*/buffer/headroom": _NO_TRAFFIC_PATTERN_REASON,
         "*/qos/queues/*/buffer/size_bytes": "nodrop reserves nothing by queue in NVUE; packets of BGP and BFD that the "
         "switch sends have a separate pool (traffic class 16)",
         "*/qos/queues/*/wred/*/enabled": "NVUE marks without RED, so that packets without ECN are not dropped early",

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 from nodrop.errors import InputProblems, Problem
 from nodrop.limits import MAX_COMMANDS
 from nodrop.platforms.nvue.command_places import CommandPlaces
-from nodrop.platforms.nvue.names import keys
+from nodrop.platforms.nvue.names import expand_key
 from nodrop.syntax import nvset
-from nodrop.syntax.places import Span, decode, split_lines
-from nodrop.syntax.yaml import Document, Double, parse
+from nodrop.syntax.places import Span, decode_utf8, split_lines
+from nodrop.syntax.yaml import Document, DuplicateKey, parse_yaml
 
 Path = tuple[str, ...]
 Node = dict[str, object]
@@ -22,8 +22,8 @@ Node = dict[str, object]
 MAX_STEPS = 2_000_000
 """Keys laid over each other in one file, ranges written out."""
 MAX_WORDS = 40
-_QUOTED = re.compile(r"'(?:[^'\n]|'')*'|\"(?:[^\"\\\n]|\\.)*\"")
-_SESSION = re.compile(rf"{nvset.PROMPT.pattern}.*$", re.MULTILINE)
+_QUOTED_SCALAR_PATTERN = re.compile(r"'(?:[^'\n]|'')*'|\"(?:[^\"\\\n]|\\.)*\"")
+_PROMPT_LINE = re.compile(rf"{nvset.PROMPT_PATTERN.pattern}.*$", re.MULTILINE)
 """The line of a session in which a configuration was asked for, when its output is kept with it."""
 
 
@@ -35,10 +35,10 @@ class Tree:
         self.root: Node = {}
         self.unset: Node = {}
         self.header: Node = {}
-        self.doubles: list[Double] = []
+        self.doubles: list[DuplicateKey] = []
         self.others: tuple[tuple[int, str], ...] = ()
         self._display, self._steps = display, 0
-        self._text = decode(raw, display)
+        self._text = decode_utf8(raw, display)
         self._lines: list[str] | None = None
         self._document: Document | None = None
         self._sets: list[tuple[int | str, ...]] = []
@@ -46,8 +46,8 @@ class Tree:
         self._script: nvset.Script | None = None
         self._places: dict[str, CommandPlaces] = {}
         self._raw_paths = _RawPaths()
-        if nvset.detect(raw):
-            self._script = nvset.parse(self._text)
+        if nvset.has_nv_lines(raw):
+            self._script = nvset.parse_nv_commands(self._text)
             self.others = self._script.others
             if len(self._script.commands) > MAX_COMMANDS:
                 excess_text = f"{len(self._script.commands):,} commands"
@@ -55,8 +55,8 @@ class Tree:
             for command in self._script.commands:
                 self._apply_command(command)
         else:
-            self._text = without_prompts(self._text)
-            self._document = parse(self._text, display, doubled=self.doubles)
+            self._text = comment_out_prompts(self._text)
+            self._document = parse_yaml(self._text, display, doubled=self.doubles)
             self._merge_sections()
 
     def _merge_sections(self) -> None:
@@ -94,7 +94,7 @@ class Tree:
     def _lay(self, target_node: Node, data: Node, parent: str) -> None:
         """Merge data over a tree; a later key moves to the end."""
         for key, value in data.items():
-            for single_key in keys(parent, key):
+            for single_key in expand_key(parent, key):
                 self._count_steps()
                 old = target_node.pop(single_key, None)
                 if isinstance(value, dict):
@@ -107,7 +107,7 @@ class Tree:
     def _drop_named_keys(self, out_of: Node, data: Node, parent: str) -> None:
         """Take out of a tree what data names, and what that leaves empty."""
         for key, value in data.items():
-            for single_key in keys(parent, key):
+            for single_key in expand_key(parent, key):
                 self._count_steps()
                 inside = out_of.get(single_key)
                 if isinstance(value, dict) and value and isinstance(inside, dict):
@@ -126,7 +126,7 @@ class Tree:
                 node = _ensure_child_node(node, word)
         nodes, parent = [self.root], ""
         for position, word in enumerate(command.words):
-            single = keys(parent, word)
+            single = expand_key(parent, word)
             parent = word
             self._count_steps(len(nodes) * len(single))
             if command.verb == "set":
@@ -212,25 +212,25 @@ class Tree:
         remainder = self._lines[line - 1][column - 1 :] if line <= len(self._lines) else ""
         leaf_text = value if isinstance(value, str) else remainder.split(" ")[0].rstrip(",}]")
         text = leaf_text if is_leaf else str(raw[-1])
-        quoted = _QUOTED.match(remainder)
+        quoted = _QUOTED_SCALAR_PATTERN.match(remainder)
         length = quoted.end() if quoted else len(text) if remainder.startswith(text) else len(remainder.rstrip())
         return Span(line, column, line, column + length)
 
-    def double(self, double: Double) -> tuple[Path, Span]:
+    def double(self, double: DuplicateKey) -> tuple[Path, Span]:
         """Return the path and the place of a key that stands twice."""
         if self._lines is None:
             self._lines = split_lines(self._text)
         line, column = double.line, double.column
         remainder = self._lines[line - 1][column - 1 :]
-        quoted = _QUOTED.match(remainder)
+        quoted = _QUOTED_SCALAR_PATTERN.match(remainder)
         length = quoted.end() if quoted else len(double.keys[-1])
         keys_of = double.keys[2:] if isinstance(self._document and self._document.data, list) else double.keys[1:]
         return keys_of, Span(line, column, line, column + length)
 
 
-def without_prompts(config_text: str) -> str:
+def comment_out_prompts(config_text: str) -> str:
     """Return a text of the same length, whose lines of a session are comments."""
-    return _SESSION.sub(_as_comment, config_text) if "@" in config_text else config_text
+    return _PROMPT_LINE.sub(_as_comment, config_text) if "@" in config_text else config_text
 
 
 def _as_comment(match: re.Match[str]) -> str:
@@ -278,8 +278,8 @@ class _RawPaths:
         """Return the keys that are a single key, or stand for it among others, the last one first."""
         at = (id(data), parent)
         if at not in self._lists:
-            self._lists[at] = tuple(key for key in data if keys(parent, key) != (key,))
-        lists = [key for key in self._lists[at] if key == step or step in keys(parent, key)]
+            self._lists[at] = tuple(key for key in data if expand_key(parent, key) != (key,))
+        lists = [key for key in self._lists[at] if key == step or step in expand_key(parent, key)]
         if not lists or step not in data:
             return lists[::-1] or [step] * (step in data)
         fitting = {step, *lists}

@@ -12,15 +12,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from nodrop.errors import NodropError
 from nodrop.model.change import Change
 from nodrop.model.fabric import Device, Management
-from nodrop.platforms import file_of
-from nodrop.platforms.kit.virtual_switches import Kind, Virtual
+from nodrop.platforms import main_config_file
+from nodrop.platforms.kit.virtual_switches import NodeKind, VirtualSwitch
 from nodrop.platforms.nvue.edit import edit
-from nodrop.platforms.nvue.read_values import FILE
+from nodrop.platforms.nvue.read_values import STARTUP_FILE
 from nodrop.platforms.nvue.tree import Tree
 from nodrop.syntax import nvset
 from nodrop.syntax.shapes import value_at
 
-KIND = Kind(
+KIND = NodeKind(
     name="nvidia_cumulusvx",
     image="vrnetlab/nvidia_cumulus-vx:latest",
     remarks=(
@@ -31,35 +31,35 @@ KIND = Kind(
     ),
 )
 
-_PORTS = "ports.conf"
-WRITES = (FILE, _PORTS)
+_PORTS_FILE = "ports.conf"
+WRITES = (STARTUP_FILE, _PORTS_FILE)
 """The names of the files of a switch."""
-_FOLDER = "/config"
-_PORT = re.compile(r"swp([1-9][0-9]{0,2})(?:s([0-7]))?")
-_WIDTHS = (2, 4, 8)
-_MOST = 999
+_CONTAINER_FOLDER = "/config"
+_PORT_NAME_PATTERN = re.compile(r"swp([1-9][0-9]{0,2})(?:s([0-7]))?")
+_BREAKOUT_WIDTHS = (2, 4, 8)
+_MAX_PORTS = 999
 
 
-def virtual(device: Device, config_files: Mapping[str, bytes], frr: str | None) -> Virtual:
+def virtual(device: Device, config_files: Mapping[str, bytes], frr: str | None) -> VirtualSwitch:
     """Return the switch: its settings without those of eth0, and its ports; the settings configure FRR, too."""
     del frr
     remarks: list[str] = []
     widths = _breakout_widths(port.name for port in device.interfaces)
-    ports = dict(_ports(widths, [port.name for port in device.interfaces], remarks))
+    ports = dict(_containerlab_ports(widths, [port.name for port in device.interfaces], remarks))
     files = {
-        FILE: _virtual_settings(device, config_files, remarks),
-        _PORTS: "".join(f"{panel}={width}x\n" for panel, width in sorted(widths.items())),
+        STARTUP_FILE: _virtual_settings(device, config_files, remarks),
+        _PORTS_FILE: "".join(f"{panel}={width}x\n" for panel, width in sorted(widths.items())),
     }
-    return Virtual(
+    return VirtualSwitch(
         files=files,
-        binds={name: f"{_FOLDER}/{name}" for name in files},
+        binds={name: f"{_CONTAINER_FOLDER}/{name}" for name in files},
         ports=ports,
         remarks=tuple(remarks),
     )
 
 
 def _virtual_settings(device: Device, bundle: Mapping[str, bytes], remarks: list[str]) -> str:
-    name = file_of("nvue", bundle)
+    name = main_config_file("nvue", bundle)
     raw = bundle[name]
     management = device.management
     if isinstance(management, Management) and management.interface == "eth0":
@@ -76,8 +76,8 @@ def _virtual_settings(device: Device, bundle: Mapping[str, bytes], remarks: list
     root = Tree(raw, name).root
     if value_at(root, "system", "aaa", "user"):
         remarks.append("users and passwords are those of the settings, no longer the image's")
-    if nvset.detect(raw):
-        remarks.append(f"its nv commands are one {FILE}")
+    if nvset.has_nv_lines(raw):
+        remarks.append(f"its nv commands are one {STARTUP_FILE}")
         return json.dumps([{"set": root}], indent=2, ensure_ascii=False) + "\n"
     return raw.decode()
 
@@ -86,14 +86,16 @@ def _breakout_widths(names: Iterable[str]) -> dict[int, int]:
     """Return into how many parts ports are broken out, 1 for none; every panel port up to the last has a line."""
     widths: dict[int, int] = {}
     for name in names:
-        if match := _PORT.fullmatch(name):
+        if match := _PORT_NAME_PATTERN.fullmatch(name):
             panel, split_count = int(match[1]), int(match[2]) + 1 if match[2] else 1
-            least = next(width for width in _WIDTHS if split_count <= width) if match[2] else 1
+            least = next(width for width in _BREAKOUT_WIDTHS if split_count <= width) if match[2] else 1
             widths[panel] = max(widths.get(panel, 1), least)
     return {panel: widths.get(panel, 1) for panel in range(1, max(widths, default=0) + 1)}
 
 
-def _ports(widths: Mapping[int, int], object_names: Iterable[str], remarks: list[str]) -> Iterator[tuple[str, str]]:
+def _containerlab_ports(
+    widths: Mapping[int, int], object_names: Iterable[str], remarks: list[str]
+) -> Iterator[tuple[str, str]]:
     """Yield ports with the names that containerlab has for them: parts of ports come behind all whole ones."""
     cards: dict[str, str] = {f"swp{panel}": f"swp{panel}" for panel in widths}
     behind = len(widths)
@@ -101,8 +103,8 @@ def _ports(widths: Mapping[int, int], object_names: Iterable[str], remarks: list
         for subport in range(width if width > 1 else 0):
             behind += 1
             cards[f"swp{panel}s{subport}"] = f"eth{behind}"
-    if behind > _MOST:
-        remarks.append(f"{behind} ports, and an image has {_MOST} at most")
+    if behind > _MAX_PORTS:
+        remarks.append(f"{behind} ports, and an image has {_MAX_PORTS} at most")
     for name in object_names:
         if name in cards:
             yield name, cards[name]

@@ -5,25 +5,32 @@ from collections.abc import Iterable, Iterator, Mapping
 from nodrop.model.fabric import Device
 from nodrop.model.routing import Bgp, BgpNeighbor, RouteMapRule
 from nodrop.model.states import require_fact
-from nodrop.model.subject import natural
-from nodrop.platforms.kit.address_families import carries_ipv6, stated_families
-from nodrop.platforms.kit.expressible import refuse
-from nodrop.platforms.kit.rendering import Quoted, template
-from nodrop.platforms.kit.session_groups import ALONE, FarEnds, group_sessions, of_session
-from nodrop.platforms.nvue.adaptive_routing import THRESHOLD
-from nodrop.platforms.nvue.bindings import READS, Line, lines_of, switched
-from nodrop.platforms.nvue.bindings_bgp import EITHER, FAMILIES, FAMILY, PROCESS, SESSION, SHARED
+from nodrop.model.subject import natural_sort_key
+from nodrop.platforms.kit.address_families import has_ipv6_settings, stated_families
+from nodrop.platforms.kit.expressible import unsupported_error
+from nodrop.platforms.kit.rendering import Quoted, load_template
+from nodrop.platforms.kit.session_groups import NO_GROUPS, GroupNameByFarEnd, group_sessions, without_group_fields
+from nodrop.platforms.nvue.adaptive_routing import THRESHOLD_KEY
+from nodrop.platforms.nvue.bindings import READS, NodeStatement, feature_state_line, lines_of_model_part
+from nodrop.platforms.nvue.bindings_bgp import (
+    FAMILY_PATHS,
+    GLOBAL_BGP_BINDINGS,
+    PROCESS_BINDINGS,
+    PROCESS_OR_GLOBAL_BINDINGS,
+    SESSION_BINDINGS,
+    SESSION_FAMILY_BINDINGS,
+)
 from nodrop.platforms.nvue.communities import render_community, render_link_bandwidth
-from nodrop.platforms.nvue.limits_routing import MATCHES, SETS, via_type
-from nodrop.platforms.nvue.spelling import Dialect, dialect
+from nodrop.platforms.nvue.limits_routing import ROUTE_MAP_MATCHES, ROUTE_MAP_SETS, nvue_next_hop_type
+from nodrop.platforms.nvue.spelling import Dialect, dialect_of_release
 
 
 def render_statements(file: str, **names: object) -> Quoted:
     """Return the statements that a template renders from its arguments."""
-    return Quoted(template(f"nvue/{file}.nv.j2").render(**names))
+    return Quoted(load_template(f"nvue/{file}.nv.j2").render(**names))
 
 
-def inserted(config_text: str, lines: Iterable[Line]) -> str:
+def insert_statements(config_text: str, lines: Iterable[NodeStatement]) -> str:
     """Return statements in the order of an export, with others among them: each before the first of a later path."""
     statements = config_text.splitlines(keepends=True)
     for line in sorted(lines):
@@ -33,21 +40,23 @@ def inserted(config_text: str, lines: Iterable[Line]) -> str:
     return "".join(statements)
 
 
-_Prefixes = list[tuple[str, list[tuple[str, str, int]]]]
+_NextHopsByPrefix = list[tuple[str, list[tuple[str, str, int]]]]
 """(prefix, its next hops, what they are and their distances): those of one distance are together."""
 
 
-def _static_routes_by_vrf(device: Device) -> list[tuple[str, _Prefixes]]:
+def _static_routes_by_vrf(device: Device) -> list[tuple[str, _NextHopsByPrefix]]:
     """Return (VRF, its static routes) in the order of a file: the default one in any case, and those with BGP."""
     prefixes_by_vrf: dict[str, dict[str, list[tuple[str, str, int]]]] = {"default": {}}
     prefixes_by_vrf |= {bgp.key: {} for bgp in require_fact(device.vrf_bgp)}
     for route in require_fact(device.static_routes):
         prefixes = prefixes_by_vrf.setdefault(route.vrf or "default", {})
-        prefixes.setdefault(route.prefix, []).append((route.next_hop, via_type(route.next_hop), route.distance))
+        prefixes.setdefault(route.prefix, []).append(
+            (route.next_hop, nvue_next_hop_type(route.next_hop), route.distance)
+        )
     for prefixes in prefixes_by_vrf.values():
         for routes in prefixes.values():
             routes.sort(key=lambda route: (route[2] == 1, route[2]))
-    return [(vrf, list(prefixes_by_vrf[vrf].items())) for vrf in sorted(prefixes_by_vrf, key=natural)]
+    return [(vrf, list(prefixes_by_vrf[vrf].items())) for vrf in sorted(prefixes_by_vrf, key=natural_sort_key)]
 
 
 def _adaptive_routing_settings(device: Device, spoken: Dialect) -> list[tuple[str, str]]:
@@ -55,14 +64,14 @@ def _adaptive_routing_settings(device: Device, spoken: Dialect) -> list[tuple[st
     on = bool(device.adaptive_routing)
     word, _, value = (spoken.enabled if on else spoken.disabled).split(" ")
     state_rows = [(word, value)] if on or any(port.adaptive_routing for port in device.interfaces) else []
-    return sorted([*state_rows, (THRESHOLD, spoken.on)] if device.weighs_utilization else state_rows)
+    return sorted([*state_rows, (THRESHOLD_KEY, spoken.on)] if device.weighs_utilization else state_rows)
 
 
-class _Routes:
+class _RoutingWords:
     """The words that the templates of routing and services ask for."""
 
     def __init__(self, device: Device) -> None:
-        spoken, self._release = dialect(device.version), device.version
+        spoken, self._release = dialect_of_release(device.version), device.version
         self.old, self.on, self.enabled, self.disabled = spoken.old, spoken.on, spoken.enabled, spoken.disabled
         self.vrfs = _static_routes_by_vrf(device)
         self.balancing = _adaptive_routing_settings(device, spoken)
@@ -74,7 +83,7 @@ class _Routes:
     @staticmethod
     def matches(rule: RouteMapRule) -> list[tuple[str, str]]:
         """Return (key, value) of a rule's matches, the family of prefixes last."""
-        match_rows = [(_policy_word(MATCHES, attribute, rule), value) for attribute, value in rule.matches]
+        match_rows = [(_policy_word(ROUTE_MAP_MATCHES, attribute, rule), value) for attribute, value in rule.matches]
         families = {"ip address prefix-list": "ipv4", "ipv6 address prefix-list": "ipv6"}
         return match_rows + [("type", families[attribute]) for attribute, _ in rule.matches if attribute in families]
 
@@ -86,22 +95,22 @@ class _Routes:
                     yield f"community {self.community(community)}", Quoted(), ""
             else:
                 written = render_link_bandwidth(value) if attribute == "extcommunity bandwidth" else value
-                yield _policy_word(SETS, attribute, rule), Quoted(" = "), written
+                yield _policy_word(ROUTE_MAP_SETS, attribute, rule), Quoted(" = "), written
 
 
 def _policy_word(words: Mapping[str, str], attribute: str, rule: RouteMapRule) -> str:
     """Return NVUE's word for a match or set of a rule; raise Unsupported if it has no word for it."""
     if attribute not in words:
-        raise refuse(("route_maps", "*", "rules", rule.sequence), f"NVUE has no word for {attribute}")
+        raise unsupported_error(("route_maps", "*", "rules", rule.sequence), f"NVUE has no word for {attribute}")
     return words[attribute]
 
 
-def routing(device: Device, far_ends: FarEnds | None = None) -> Iterator[str]:
+def routing_statements(device: Device, far_ends: GroupNameByFarEnd | None = None) -> Iterator[str]:
     """Yield the statements about routing: those below `router`, those below `vrf`.
 
     `far_ends` names the peer groups of sessions; without it, each session states all its settings.
     """
-    bgp, say, spoken = require_fact(device.bgp), _Routes(device), dialect(device.version)
+    bgp, say, spoken = require_fact(device.bgp), _RoutingWords(device), dialect_of_release(device.version)
     running = () if bgp is None else (bgp, *require_fact(device.vrf_bgp))
     processes = {vrf: Quoted() for vrf, _ in say.vrfs} | {
         one.key: _process_statements(one, spoken, far_ends) for one in running
@@ -115,24 +124,32 @@ def routing(device: Device, far_ends: FarEnds | None = None) -> Iterator[str]:
 
 def _shared_bgp_statements(bgp: Bgp, spoken: Dialect) -> Quoted:
     """Return the statements about the processes of all VRFs."""
-    lines = lines_of((*EITHER, *SHARED), bgp, spoken)
-    return _render_lines("router bgp", [switched((), spoken), *lines])
+    lines = lines_of_model_part((*PROCESS_OR_GLOBAL_BINDINGS, *GLOBAL_BGP_BINDINGS), bgp, spoken)
+    return _render_lines("router bgp", [feature_state_line((), spoken), *lines])
 
 
-def _process_statements(bgp: Bgp, spoken: Dialect, ends: FarEnds | None) -> Quoted:
+def _process_statements(bgp: Bgp, spoken: Dialect, ends: GroupNameByFarEnd | None) -> Quoted:
     """Return the statements of a process: its own in the order of their paths, sessions and groups among them."""
     path = f"vrf {bgp.key} router bgp"
     neighbors = require_fact(bgp.neighbors)
-    alone = ALONE if ends is None else group_sessions(bgp, ends)
-    lines = [switched((), spoken), *lines_of((*EITHER, *PROCESS) if bgp.vrf else PROCESS, bgp, spoken)]
+    alone = NO_GROUPS if ends is None else group_sessions(bgp, ends)
+    lines = [
+        feature_state_line((), spoken),
+        *lines_of_model_part(
+            (*PROCESS_OR_GLOBAL_BINDINGS, *PROCESS_BINDINGS) if bgp.vrf else PROCESS_BINDINGS, bgp, spoken
+        ),
+    ]
     used = stated_families(bgp, neighbors)
-    lines += [switched(FAMILIES[name == "ipv6"], spoken) for name in used]
-    groups = sorted(alone.groups.items(), key=lambda group: natural(group[0]))
+    lines += [feature_state_line(FAMILY_PATHS[name == "ipv6"], spoken) for name in used]
+    groups = sorted(alone.groups.items(), key=lambda group: natural_sort_key(group[0]))
     return Quoted(
         "".join(
             (
                 _render_lines(path, [line for line in lines if line.path < _SESSIONS]),
-                *(_session(neighbor, spoken, path, alone.group_of.get(neighbor.key)) for neighbor in neighbors),
+                *(
+                    _session_statements(neighbor, spoken, path, alone.group_of.get(neighbor.key))
+                    for neighbor in neighbors
+                ),
                 _render_lines(path, [line for line in lines if _SESSIONS < line.path < _GROUPS]),
                 *(
                     _render_session_statements(neighbor, spoken, f"{path} peer-group {name}")
@@ -147,22 +164,28 @@ def _process_statements(bgp: Bgp, spoken: Dialect, ends: FarEnds | None) -> Quot
 _SESSIONS, _GROUPS = ("neighbor",), ("peer-group",)
 
 
-def _session(neighbor: BgpNeighbor, dialect: Dialect, process: str, group: str | None) -> Quoted:
+def _session_statements(neighbor: BgpNeighbor, dialect: Dialect, process: str, group: str | None) -> Quoted:
     """Return the statements of a session; of one in a group, those that it does not take from its group."""
     path = f"{process} neighbor {neighbor.key}"
     if group is None:
         return _render_session_statements(neighbor, dialect, path)
-    return _render_lines(path, [*lines_of(SESSION, of_session(neighbor), dialect), Line(_GROUPS, READS, group)])
+    return _render_lines(
+        path,
+        [
+            *lines_of_model_part(SESSION_BINDINGS, without_group_fields(neighbor), dialect),
+            NodeStatement(_GROUPS, READS, group),
+        ],
+    )
 
 
 def _render_session_statements(neighbor: BgpNeighbor, dialect: Dialect, path: str) -> Quoted:
     """Return all statements of a session or group, with those of IPv6 where it does anything with it."""
-    carried = [*lines_of(FAMILY, neighbor, dialect, FAMILIES[0])]
-    if carries_ipv6(neighbor):
-        carried += lines_of(FAMILY, neighbor.ipv6, dialect, FAMILIES[1])
-    return _render_lines(path, [*lines_of(SESSION, neighbor, dialect), *carried])
+    carried = [*lines_of_model_part(SESSION_FAMILY_BINDINGS, neighbor, dialect, FAMILY_PATHS[0])]
+    if has_ipv6_settings(neighbor):
+        carried += lines_of_model_part(SESSION_FAMILY_BINDINGS, neighbor.ipv6, dialect, FAMILY_PATHS[1])
+    return _render_lines(path, [*lines_of_model_part(SESSION_BINDINGS, neighbor, dialect), *carried])
 
 
-def _render_lines(path: str, lines: list[Line]) -> Quoted:
+def _render_lines(path: str, lines: list[NodeStatement]) -> Quoted:
     """Return statements below a path, in the order of an export."""
     return render_statements("lines", path=path, lines=sorted(lines))

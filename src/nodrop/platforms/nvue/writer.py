@@ -14,46 +14,53 @@ from nodrop.model.fabric import Device, Interface, Port
 from nodrop.model.index import Index
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import require_fact
-from nodrop.model.subject import natural
+from nodrop.model.subject import natural_sort_key
 from nodrop.platforms.kit.artifact import Artifact
-from nodrop.platforms.kit.rendering import Quoted, template
-from nodrop.platforms.kit.session_groups import far_ends
+from nodrop.platforms.kit.rendering import Quoted, load_template
+from nodrop.platforms.kit.session_groups import group_name_by_far_end
 from nodrop.platforms.nvue import conditions, effects, limits_qos
-from nodrop.platforms.nvue.adaptive_routing import THRESHOLD
+from nodrop.platforms.nvue.adaptive_routing import THRESHOLD_KEY
 from nodrop.platforms.nvue.additions import merge_statements
-from nodrop.platforms.nvue.bindings import lines_of
-from nodrop.platforms.nvue.bindings_switch import SWITCH
+from nodrop.platforms.nvue.bindings import lines_of_model_part
+from nodrop.platforms.nvue.bindings_switch import SWITCH_BINDINGS
 from nodrop.platforms.nvue.bridging import render_bridge_ports
-from nodrop.platforms.nvue.delivery import apply_script, of_image
-from nodrop.platforms.nvue.edit_operations import THERE
-from nodrop.platforms.nvue.hashing import FLAGS
-from nodrop.platforms.nvue.limits import check
+from nodrop.platforms.nvue.delivery import apply_script, image_system_settings
+from nodrop.platforms.nvue.edit_operations import PRESENT_WITHOUT_VALUE
+from nodrop.platforms.nvue.hashing import NVUE_FLAG_BY_FIELD
+from nodrop.platforms.nvue.limits import check_expressible
 from nodrop.platforms.nvue.naming import nvue_port
-from nodrop.platforms.nvue.profiles import Leaves, leaves, macro_leaves, queue_leaves, statements, without
-from nodrop.platforms.nvue.releases import knows
+from nodrop.platforms.nvue.profiles import (
+    ValueByPath,
+    profile_statements,
+    queue_map_settings,
+    roce_macro_settings,
+    settings_of_profile,
+    subtract_settings,
+)
+from nodrop.platforms.nvue.releases import has_feature
 from nodrop.platforms.nvue.spelling import (
-    FECS,
-    GLOBAL,
+    GLOBAL_PROFILE,
+    NVUE_FEC_WORDS,
     PortQos,
     Spelling,
-    dialect,
-    numbers,
-    port_key,
+    dialect_of_release,
+    format_numbers,
+    format_port_key,
 )
-from nodrop.platforms.nvue.stages import Forms, forms
+from nodrop.platforms.nvue.stages import StatementForms, statement_forms
 from nodrop.platforms.nvue.traits import TRAITS
-from nodrop.platforms.nvue.write_routing import inserted, render_statements, routing
+from nodrop.platforms.nvue.write_routing import insert_statements, render_statements, routing_statements
 from nodrop.units import show_speed
 
 _CACHED_DESIGNS = 128
 _PORTS, _QOS = "10-ports", "20-qos"
-_SMALL = "small-packet-probability"
+_SMALL_PACKETS_KEY = "small-packet-probability"
 
 
 def write(device: Device, index: Index) -> tuple[Artifact, ...]:
     """Return the device's files; Unsupported names the model path that NVUE cannot express."""
     design = _find_or_build_design(device)
-    router, vrf = routing(device, far_ends(device, index))
+    router, vrf = routing_statements(device, group_name_by_far_end(device, index))
     texts = [_render_interfaces(device, design), design.qos, router, _render_services(device, design), vrf]
     extra = device.extra
     if isinstance(extra, tuple) and extra:
@@ -62,14 +69,14 @@ def write(device: Device, index: Index) -> tuple[Artifact, ...]:
     whole_forms = stages[_PORTS]
     main_text, second_text = _split_part_qos(texts[0]) if design.broken_out else (texts[0], "")
     if second_text:
-        stages = {_PORTS: _combine_forms([main_text, *texts[1:]], design), _QOS: forms(second_text)}
+        stages = {_PORTS: _combine_forms([main_text, *texts[1:]], design), _QOS: statement_forms(second_text)}
     return tuple(_build_artifacts(device, whole_forms, stages))
 
 
-def _combine_forms(texts: Iterable[str], design: "_Design") -> Forms:
+def _combine_forms(texts: Iterable[str], design: "_SharedDesign") -> StatementForms:
     """Return statements in both forms, those about QoS as computed for all devices of the design."""
-    new_forms = [design.forms if text is design.qos else forms(text) for text in texts]
-    return Forms("".join(form.yaml for form in new_forms), "".join(form.commands for form in new_forms))
+    new_forms = [design.forms if text is design.qos else statement_forms(text) for text in texts]
+    return StatementForms("".join(form.yaml for form in new_forms), "".join(form.commands for form in new_forms))
 
 
 class _Row(NamedTuple):
@@ -85,27 +92,27 @@ class _Row(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class _Design:
+class _SharedDesign:
     """What follows from ports and QoS alone, which many devices have in common."""
 
     kept: tuple[object, ...]
     """Holds the profiles, so that their ids stay theirs."""
-    say: "_Say"
+    say: "_TemplateWords"
     shared: dict[str, Quoted]
     """Statements by key of interfaces."""
     qos: str
     """Statements about QoS, and the same in the forms of a file."""
-    forms: Forms
+    forms: StatementForms
     broken_out: bool
     """Whether there are parts of ports."""
 
 
-_DESIGNS: OrderedDict[object, _Design] = OrderedDict()
+_DESIGN_CACHE: OrderedDict[object, _SharedDesign] = OrderedDict()
 
 
-def _find_or_build_design(device: Device) -> _Design:
+def _find_or_build_design(device: Device) -> _SharedDesign:
     """Return what all devices with the same ports and QoS share: checked and rendered once."""
-    check(device)
+    check_expressible(device)
     ports = tuple(
         (p.name, id(p.qos), p.enabled, p.speed_mbps, p.lanes, p.fec, p.autoneg, p.mtu_bytes, p.link_pause,
          p.cable_length_m, p.adaptive_routing, p.utilization_threshold_percent)
@@ -116,17 +123,17 @@ def _find_or_build_design(device: Device) -> _Design:
         device.watchdog_polling_ms,
         device.watchdog_conditions, device.trimming,
     )  # fmt: skip
-    design = _DESIGNS.get(key)
+    design = _DESIGN_CACHE.get(key)
     if design is None:
-        design = _DESIGNS[key] = _build_design(device)
-        if len(_DESIGNS) > _CACHED_DESIGNS:
-            _DESIGNS.popitem(last=False)
+        design = _DESIGN_CACHE[key] = _build_design(device)
+        if len(_DESIGN_CACHE) > _CACHED_DESIGNS:
+            _DESIGN_CACHE.popitem(last=False)
     return design
 
 
-def _build_design(device: Device) -> _Design:
-    limits_qos.check(device)
-    say = _Say(device)
+def _build_design(device: Device) -> _SharedDesign:
+    limits_qos.check_qos(device)
+    say = _TemplateWords(device)
     alike: dict[tuple[object, ...], list[Interface]] = {}
     for port in device.interfaces:
         named_nvue_port = nvue_port(port.name)
@@ -141,30 +148,34 @@ def _build_design(device: Device) -> _Design:
         key: render_statements("port", name=key, port=port, qos=qos, say=say)
         for key, port, qos in _keyed_ports(alike, say)
     }
-    broken = _breakouts(device)
-    shared |= {key: Quoted(_BREAKOUT.format(key=key, splits=splits, lanes=lanes)) for key, splits, lanes in broken}
-    shared |= {key: Quoted(_NO_PORT.format(key=key)) for key in _blocked_panel_keys(device)}
+    broken = _broken_out_ports(device)
+    shared |= {
+        key: Quoted(_BREAKOUT_STATEMENTS.format(key=key, splits=splits, lanes=lanes)) for key, splits, lanes in broken
+    }
+    shared |= {key: Quoted(_DISABLED_PORT_TEMPLATE.format(key=key)) for key in _blocked_panel_keys(device)}
     pools = {pool.name: pool.percentage for pool in require_fact(device.buffer_pools)}
     qos = render_statements(
         "qos",
         say=say,
-        alpha=alpha(device),
+        alpha=lossless_alpha(device),
         polling_ms=device.watchdog_polling_ms,
-        robustness=limits_qos.robustness(device),
-        recovery=limits_qos.recovery(device),
-        conditions=conditions.statements(require_fact(device.watchdog_conditions)),
+        robustness=limits_qos.detection_pollings(device),
+        recovery=limits_qos.recovery_pollings(device),
+        conditions=conditions.condition_settings(require_fact(device.watchdog_conditions)),
         cable_length_m=say.usual["pfc"].cable_length_m,
         lossy_percent=pools["ingress_lossy"],
         lossless_percent=pools.get("ingress_lossless"),
     )
     kept_profiles = tuple(port.qos for port in device.interfaces)
-    return _Design(kept_profiles, say, shared, qos, forms(qos), broken_out=any(map(_is_split_port_key, shared)))
+    return _SharedDesign(
+        kept_profiles, say, shared, qos, statement_forms(qos), broken_out=any(map(_is_split_port_key, shared))
+    )
 
 
-_BREAKOUT = "interface {key} link breakout {splits}x lanes-per-port ~ {lanes}\ninterface {key} type = swp\n"
+_BREAKOUT_STATEMENTS = "interface {key} link breakout {splits}x lanes-per-port ~ {lanes}\ninterface {key} type = swp\n"
 
 
-_NO_PORT = "interface {key} link breakout disabled\ninterface {key} type = swp\n"
+_DISABLED_PORT_TEMPLATE = "interface {key} link breakout disabled\ninterface {key} type = swp\n"
 
 
 def _blocked_panel_keys(device: Device) -> list[str]:
@@ -176,7 +187,7 @@ def _blocked_panel_keys(device: Device) -> list[str]:
         for panel, count in ports_per_panel.items()
         if (breakout := facts.find_breakout(count)) and breakout.blocks_next
     ]
-    return [port_key(lost)] if lost else []
+    return [format_port_key(lost)] if lost else []
 
 
 def _is_split_port_key(key: str) -> bool:
@@ -185,13 +196,13 @@ def _is_split_port_key(key: str) -> bool:
 
 
 def _keyed_ports(
-    alike: dict[tuple[object, ...], list[Interface]], say: "_Say"
+    alike: dict[tuple[object, ...], list[Interface]], say: "_TemplateWords"
 ) -> Iterator[tuple[str, Interface, PortQos]]:
     for ports in alike.values():
-        yield port_key(port.name for port in ports), ports[0], say.of_port[ports[0].name]
+        yield format_port_key(port.name for port in ports), ports[0], say.of_port[ports[0].name]
 
 
-def _breakouts(device: Device) -> list[tuple[str, int, int | None]]:
+def _broken_out_ports(device: Device) -> list[tuple[str, int, int | None]]:
     """Return (key of panel ports, number of parts, lanes of each) of the broken-out ports."""
     interfaces: dict[int, list[Interface]] = {}
     for port in device.interfaces:
@@ -201,10 +212,10 @@ def _breakouts(device: Device) -> list[tuple[str, int, int | None]]:
     alike: dict[tuple[int, int | None], list[str]] = {}
     for panel, ports in interfaces.items():
         alike.setdefault((len(ports), require_fact(ports[0].lanes)), []).append(f"swp{panel}")
-    return [(port_key(names), splits, lanes) for (splits, lanes), names in alike.items()]
+    return [(format_port_key(names), splits, lanes) for (splits, lanes), names in alike.items()]
 
 
-def alpha(device: Device) -> str | None:
+def lossless_alpha(device: Device) -> str | None:
     """Spell how much of the pool lossless traffic may take on the way in; None where it is what NVUE begins with."""
     settings = require_fact(device.dynamic_buffers)
     exponent = 0 if settings is None else settings.dynamic_th
@@ -215,27 +226,29 @@ def alpha(device: Device) -> str | None:
     return f"alpha_1_{2**-exponent}" if exponent < 0 else f"alpha_{2**exponent}"
 
 
-def small_percent(device: Device) -> int | None:
+def small_packet_percent(device: Device) -> int | None:
     """Return the share of small packets that headroom is computed with; None if it is NVUE's default."""
     settings = require_fact(device.dynamic_buffers)
     percent = None if settings is None else settings.small_packet_percent
     return None if percent == effects.usual_small_percent(device.model) else percent
 
 
-def _render_interfaces(device: Device, design: _Design) -> str:
+def _render_interfaces(device: Device, design: _SharedDesign) -> str:
     say = design.say
     bridge_ports = render_bridge_ports(device)
     single = {
         port.name: port for port in device.interfaces if _has_individual_settings(port) or port.name in bridge_ports
     }
-    keys = sorted({*single, *design.shared}, key=natural)
+    keys = sorted({*single, *design.shared}, key=natural_sort_key)
     none = Quoted()
     rows = [_Row(key, single.get(key), design.shared.get(key, none), bridge_ports.get(key, none)) for key in keys]
     vlans, bonds = require_fact(device.vlans), require_fact(device.port_channels)
     links = {
-        "bonds": [(bond.name, bond, port_key(bond.members), bridge_ports.get(bond.name, none)) for bond in bonds],
+        "bonds": [
+            (bond.name, bond, format_port_key(bond.members), bridge_ports.get(bond.name, none)) for bond in bonds
+        ],
         "gateways": [(f"vlan{vlan.id}", vlan) for vlan in vlans if vlan.mtu_bytes is not None],
-        "vlans": numbers(vlan.id for vlan in vlans),
+        "vlans": format_numbers(vlan.id for vlan in vlans),
     }
     return render_statements("interfaces", device=device, rows=rows, say=say, **links)
 
@@ -244,8 +257,10 @@ def _has_individual_settings(port: Interface) -> bool:
     return bool(port.addresses) or port.description is not None or port.vrf is not None
 
 
-def _build_artifacts(device: Device, whole_forms: Forms, stages: Mapping[str, Forms]) -> Iterator[Artifact]:
-    header = template("nvue/header.yaml.j2").render(device=device, of_image=of_image())
+def _build_artifacts(
+    device: Device, whole_forms: StatementForms, stages: Mapping[str, StatementForms]
+) -> Iterator[Artifact]:
+    header = load_template("nvue/header.yaml.j2").render(device=device, of_image=image_system_settings())
     yield Artifact(device=device.name, path="startup.yaml", text=f"{header}- set:\n{whole_forms.yaml}")
     for name, own_stage in stages.items():
         yield Artifact(device=device.name, path=f"apply/{name}.nv", text=own_stage.commands)
@@ -273,23 +288,23 @@ class _Family(NamedTuple):
     gateway: str | None
 
 
-class _Say(Spelling):
+class _TemplateWords(Spelling):
     """The words that the templates ask for."""
 
     def __init__(self, device: Device) -> None:
         super().__init__(device)
-        self.dialect = dialect(device.version)
+        self.dialect = dialect_of_release(device.version)
         self.old, self.on, self.off = self.dialect.old, self.dialect.on, self.dialect.off
-        self.snmp = "system" if knows(device.version, "SNMP beside the services") else "service"
-        self.syslog_by_vrf = not knows(device.version, "servers of syslog beside the VRF")
+        self.snmp = "system" if has_feature(device.version, "SNMP beside the services") else "service"
+        self.syslog_by_vrf = not has_feature(device.version, "servers of syslog beside the VRF")
         self.enabled, self.disabled = self.dialect.enabled, self.dialect.disabled
-        self.lossless = sorted(limits_qos.pausing(device))
+        self.lossless = sorted(limits_qos.pfc_priorities_of_device(device))
         self._queues = _queue_of_traffic_class(device.interfaces[0])
-        self._small_percent = small_percent(device)
+        self._small_percent = small_packet_percent(device)
         self.lossless_queues = sorted(effects.lossless_queues(self.lossless, self._queues))
         self.pausing = tuple(self.usual["pfc"].priorities)
         cable, used = self.usual["pfc"].cable_length_m, {queue for queue in self._queues if queue is not None}
-        self._given = macro_leaves(self.defaults, used, cable) if self.macro else {}
+        self._given = roce_macro_settings(self.defaults, used, cable) if self.macro else {}
 
     def families(self, addresses: tuple[str, ...], gateway: str | None = None) -> list[_Family]:
         """Return addresses by the words that they stand under: one before 5.15, one for each family since."""
@@ -311,7 +326,7 @@ class _Say(Spelling):
         speed = require_fact(port.speed_mbps)
         rows = [
             ("autoneg", "auto-negotiate", self.on if port.autoneg else self.dialect.off),
-            *([] if port.fec == "auto" else [("fec", "fec", FECS[str(port.fec)])]),
+            *([] if port.fec == "auto" else [("fec", "fec", NVUE_FEC_WORDS[str(port.fec)])]),
             ("mtu_bytes", "mtu", port.mtu_bytes),
             ("speed_mbps", "speed", speed and show_speed(speed)),
         ]
@@ -322,7 +337,7 @@ class _Say(Spelling):
         word, _, value = self.dialect.enabled.split(" ")
         on: list[tuple[str, str | int]] = [(word, value)] if port.adaptive_routing else []
         threshold = require_fact(port.utilization_threshold_percent)
-        return sorted(on if threshold is None else [*on, (THRESHOLD, threshold)])
+        return sorted(on if threshold is None else [*on, (THRESHOLD_KEY, threshold)])
 
     def bound(self, qos: PortQos) -> list[tuple[str, str, str]]:
         """Return (kind, key, value) of the QoS settings of a port itself."""
@@ -334,24 +349,24 @@ class _Say(Spelling):
         if kind == "pfc" and not self.pausing:
             return []
         found_statements = []
-        for name, value in [(GLOBAL, None)] if kind == "egress-queue-mapping" else self.profiles(kind):
+        for name, value in [(GLOBAL_PROFILE, None)] if kind == "egress-queue-mapping" else self.profiles(kind):
             own_leaves = self._profile_leaves(kind, value)
-            stated = without(own_leaves, self._given.get(kind, {})) if name == GLOBAL else own_leaves
-            found_statements += statements(kind, name, stated) or ([] if own_leaves else [f"qos {kind} {name}"])
+            stated = subtract_settings(own_leaves, self._given.get(kind, {})) if name == GLOBAL_PROFILE else own_leaves
+            found_statements += profile_statements(kind, name, stated) or ([] if own_leaves else [f"qos {kind} {name}"])
         return found_statements
 
-    def _profile_leaves(self, kind: str, value: Any) -> Leaves:
+    def _profile_leaves(self, kind: str, value: Any) -> ValueByPath:
         """Return the settings of a profile, and those that undo what `default-global` or another profile does."""
         if kind == "egress-queue-mapping":
-            return dict(queue_leaves(self._queues))
-        own_leaves = dict(leaves(kind, value))
+            return dict(queue_map_settings(self._queues))
+        own_leaves = dict(settings_of_profile(kind, value))
         if kind == "congestion-control":
             own_leaves |= {("traffic-class", str(queue), "ecn"): "disable" for queue in self.unmarked(value)}
         elif kind == "pfc":
             if not value.priorities:
-                own_leaves |= {("switch-priority", str(priority)): THERE for priority in self.pausing}
+                own_leaves |= {("switch-priority", str(priority)): PRESENT_WITHOUT_VALUE for priority in self.pausing}
             if self._small_percent is not None:
-                own_leaves[_SMALL,] = str(self._small_percent)
+                own_leaves[_SMALL_PACKETS_KEY,] = str(self._small_percent)
         return own_leaves
 
 
@@ -362,10 +377,12 @@ def _queue_of_traffic_class(port: Interface) -> tuple[int | None, ...]:
     return queues[:8]
 
 
-def _render_services(device: Device, design: _Design) -> str:
+def _render_services(device: Device, design: _SharedDesign) -> str:
     management = require_fact(device.management)
     vrf = "mgmt" if management is not None and management.own_vrf else "default"
     addresses = management.addresses if management is not None else ()
     listening = tuple(address.partition("/")[0] for address in addresses)
-    text = render_statements("services", device=device, vrf=vrf, say=design.say, listening=listening, hash_flags=FLAGS)
-    return inserted(text, lines_of(SWITCH, device, dialect(device.version)))
+    text = render_statements(
+        "services", device=device, vrf=vrf, say=design.say, listening=listening, hash_flags=NVUE_FLAG_BY_FIELD
+    )
+    return insert_statements(text, lines_of_model_part(SWITCH_BINDINGS, device, dialect_of_release(device.version)))

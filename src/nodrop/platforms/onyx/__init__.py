@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from nodrop.syntax.comments import Syntax
+from nodrop.syntax.comments import CommentSyntax
 
-COMMENTS: Mapping[str, Syntax] = {"": "lines"}
+COMMENTS: Mapping[str, CommentSyntax] = {"": "lines"}
 """By how their names end, how files have comments."""

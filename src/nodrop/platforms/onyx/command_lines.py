@@ -4,37 +4,41 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from nodrop.model.change import Edit
-from nodrop.platforms.kit.command_lines import Run, fill_slots, has_slot, runs
+from nodrop.platforms.kit.command_lines import NumberedNames, fill_port_slots, group_numbered_names, has_port_slot
 
-TITLE = "Onyx"
-BEFORE = ("enable", "configure terminal")
-AFTER = ("configuration write",)
-KEPT = ""
+LANGUAGE_TITLE = "Onyx"
+LINES_BEFORE = ("enable", "configure terminal")
+LINES_AFTER = ("configuration write",)
+PERSISTENCE_NOTE = ""
 DISTURBS_AS_PATCH = False
-_PORT = re.compile(r"Eth([0-9]+/[0-9]+)")
+_PORT_NAME_PATTERN = re.compile(r"Eth([0-9]+/[0-9]+)")
 
 
 def for_ports(command: str, ports: Sequence[str]) -> tuple[str, ...]:
     """Return a command with ranges of ports: `ethernet 1/1-1/16`; ports of a breakout have a line each."""
-    return tuple(fill_slots(command, spelling) for spelling in _spell(ports)) if has_slot(command) else (command,)
+    return (
+        tuple(fill_port_slots(command, spelling) for spelling in _format_ports(ports))
+        if has_port_slot(command)
+        else (command,)
+    )
 
 
-def _spell(ports: Sequence[str]) -> Iterator[str]:
-    for entry in runs(ports):
+def _format_ports(ports: Sequence[str]) -> Iterator[str]:
+    for entry in group_numbered_names(ports):
         if isinstance(entry, str):
-            yield _with_kind(entry)
-        elif _PORT.fullmatch(f"{entry.before}{entry.first}"):
+            yield _format_port_with_kind(entry)
+        elif _PORT_NAME_PATTERN.fullmatch(f"{entry.before}{entry.first}"):
             head = entry.before.removeprefix("Eth")
             yield f"ethernet {head}{entry.first}-{head}{entry.last}"
         else:
-            yield from (_with_kind(f"{entry.before}{number}") for number in _numbers(entry))
+            yield from (_format_port_with_kind(f"{entry.before}{number}") for number in _numbers_of_run(entry))
 
 
-def _numbers(run: Run) -> range:
+def _numbers_of_run(run: NumberedNames) -> range:
     return range(run.first, run.last + 1, run.step)
 
 
-def _with_kind(name: str) -> str:
+def _format_port_with_kind(name: str) -> str:
     """Return a port as the configuration names it: `ethernet 1/1`, `port-channel 1`."""
     for prefix, kind in (("Eth", "ethernet"), ("Mpo", "mlag-port-channel"), ("Po", "port-channel")):
         if name.startswith(prefix):

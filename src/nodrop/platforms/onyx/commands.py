@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from nodrop.syntax.places import Span, split_lines
 
-KINDS = {
+INTERFACE_NAME_PREFIXES = {
     "ethernet": "Eth",
     "port-channel": "Po",
     "mlag-port-channel": "Mpo",
@@ -22,10 +22,10 @@ KINDS = {
 MAX_PORTS = 4096
 """More interfaces than a command can mean."""
 
-_WORD = re.compile(r'"([^"]*)"|(\S+)')
-_PROMPT = re.compile(r"[\w.-]* ?(?:\[[^\]]*\] ?)?\(config ?([^)]*)\) ?(?:# ?)?|[\w.-]+ (?:\[[^\]]*\] )?[#>] ")
-_HEADER = re.compile(r"## (Hostname|Product release): *(\S+)")
-_NUMBERS = re.compile(r"(?:[0-9]{1,2}/){0,2}[0-9]{1,5}")
+_QUOTED_WORD_PATTERN = re.compile(r'"([^"]*)"|(\S+)')
+_PROMPT_PATTERN = re.compile(r"[\w.-]* ?(?:\[[^\]]*\] ?)?\(config ?([^)]*)\) ?(?:# ?)?|[\w.-]+ (?:\[[^\]]*\] )?[#>] ")
+_HEADER_COMMENT_LINE = re.compile(r"## (Hostname|Product release): *(\S+)")
+_INTERFACE_NUMBER_PATTERN = re.compile(r"(?:[0-9]{1,2}/){0,2}[0-9]{1,5}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Script:
 
 
 @lru_cache(maxsize=1)
-def parse(text: str) -> Script:
+def parse_running_config(text: str) -> Script:
     """Read a text; comments and blank lines are dropped, and so are what asks and what saves.
 
     The last text is remembered: who has read it looks for places in it next.
@@ -71,13 +71,13 @@ def parse(text: str) -> Script:
         line = row.rstrip()
         body = line.lstrip()
         if body.startswith(("#", "!")):
-            if match := _HEADER.match(body):
+            if match := _HEADER_COMMENT_LINE.match(body):
                 header.setdefault(match[1], match[2])
             continue
-        prompt = _PROMPT.match(body)
+        prompt = _PROMPT_PATTERN.match(body)
         if prompt:
             body = body[prompt.end() :]
-        words = [quoted or plain for quoted, plain in _WORD.findall(body)]
+        words = [quoted or plain for quoted, plain in _QUOTED_WORD_PATTERN.findall(body)]
         if not words:
             continue
         indent = len(line) - len(body)
@@ -134,18 +134,18 @@ def _parse_commands(words: list[str], span: Span, opened: tuple[str, tuple[str, 
 def _parse_interface(words: list[str]) -> tuple[str, tuple[str, ...]] | None:
     if words and words[0].startswith("mgmt"):
         return "mgmt", (words[0],)
-    if len(words) < 2 or words[0] not in KINDS:
+    if len(words) < 2 or words[0] not in INTERFACE_NAME_PREFIXES:
         return None
-    prefix = KINDS[words[0]]
-    return words[0], tuple(prefix + number for number in numbers(words[1]))
+    prefix = INTERFACE_NAME_PREFIXES[words[0]]
+    return words[0], tuple(prefix + number for number in expand_numbers(words[1]))
 
 
-def numbers(config_text: str) -> tuple[str, ...]:
+def expand_numbers(config_text: str) -> tuple[str, ...]:
     """Return the numbers that a list such as 1/1-1/32 or 1,3-5 means; a reversed range means none."""
     number_texts: list[str] = []
     for range_text in config_text.split(","):
         start, _, last = range_text.partition("-")
-        if not _NUMBERS.fullmatch(start) or (last and not _NUMBERS.fullmatch(last)):
+        if not _INTERFACE_NUMBER_PATTERN.fullmatch(start) or (last and not _INTERFACE_NUMBER_PATTERN.fullmatch(last)):
             continue
         number_texts += _expand_range(start, last or start)
     return tuple(number_texts[:MAX_PORTS])

@@ -4,14 +4,14 @@ from collections.abc import Iterable, Mapping
 
 from nodrop.model.change import Change, Edit
 from nodrop.platforms.kit.command_lines import PORT
-from nodrop.platforms.kit.editing import Budget, as_manual_steps
-from nodrop.platforms.onyx.read_values import KIBIBYTE
+from nodrop.platforms.kit.editing import RetryBudget, as_manual_steps
+from nodrop.platforms.onyx.read_values import KIBIBYTE_BYTES
 
-_TRUSTS = {"dscp": "L3", "pcp": "L2", "both": "both"}
+_ONYX_TRUST_WORDS = {"dscp": "L3", "pcp": "L2", "both": "both"}
 
 
 def edit(
-    config_files: Mapping[str, bytes], changes: Iterable[Change], *, name: str = "", budget: Budget | None = None
+    config_files: Mapping[str, bytes], changes: Iterable[Change], *, name: str = "", budget: RetryBudget | None = None
 ) -> Edit:
     """Leave the files as they are, and return the commands to type for each change."""
     return as_manual_steps(changes, _describe_manual_change, _slotted_commands)
@@ -47,8 +47,8 @@ def _commands_for_change(change: Change, spelled_port: str) -> tuple[str, ...]:
             return (f"{port} speed {new // 1000}G force",)
         case ["link_pause"] if new in (False, None):
             return f"{port} flowcontrol send off force", f"{port} flowcontrol receive off force"
-        case ["qos", "trust"] if new in _TRUSTS:
-            return (f"{port} qos trust {_TRUSTS[str(new)]}",)
+        case ["qos", "trust"] if new in _ONYX_TRUST_WORDS:
+            return (f"{port} qos trust {_ONYX_TRUST_WORDS[str(new)]}",)
         case ["qos", "dscp_to_tc", dscp] if isinstance(new, int):
             return (f"{port} qos map dscp {dscp} to switch-priority {new}",)
         case ["qos", "tc_to_queue", priority] if isinstance(new, int):
@@ -79,5 +79,5 @@ def _marking_commands(port: str, queue: str, new: object) -> tuple[str, ...]:
     low, high = getattr(green, "min_bytes", None), getattr(green, "max_bytes", None)
     if low is None or high is None:
         return ()
-    limits = f"minimum-absolute {low // KIBIBYTE} maximum-absolute {high // KIBIBYTE}"
+    limits = f"minimum-absolute {low // KIBIBYTE_BYTES} maximum-absolute {high // KIBIBYTE_BYTES}"
     return (f"{port} traffic-class {queue} congestion-control ecn {limits}",)

@@ -4,18 +4,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 
 from nodrop.errors import InputProblems
-from nodrop.model.reading import Place
+from nodrop.model.reading import FilePlace
 from nodrop.model.subject import Subject
-from nodrop.platforms.onyx.commands import Command, parse
+from nodrop.platforms.onyx.commands import Command, parse_running_config
 from nodrop.platforms.onyx.read_access import entry_commands
-from nodrop.platforms.onyx.read_values import FILE
-from nodrop.syntax.places import Span, decode
+from nodrop.platforms.onyx.read_values import RUNNING_CONFIG_FILE
+from nodrop.syntax.places import Span, decode_utf8
 
 Words = tuple[str, ...]
-CommandsOf = Callable[[str, str | None], Sequence[Command]]
+FindCommands = Callable[[str, str | None], Sequence[Command]]
 """What gives the commands that set a part of a device, of BGP in a VRF; it goes through all commands once for each."""
 
-_PORT: Mapping[str, tuple[Words, ...]] = {
+_COMMANDS_BY_PORT_FIELD: Mapping[str, tuple[Words, ...]] = {
     "enabled": (("shutdown",),),
     "speed_mbps": (("speed",),),
     "autoneg": (("speed",),),
@@ -27,31 +27,31 @@ _PORT: Mapping[str, tuple[Words, ...]] = {
     "link_pause": (("flowcontrol",),),
     "port": (("module-type",),),
 }
-_PFC: tuple[Words, ...] = (("dcb", "priority-flow-control"),)
-_QOS: Mapping[str, tuple[Words, ...]] = {
+_PFC_COMMANDS: tuple[Words, ...] = (("dcb", "priority-flow-control"),)
+_COMMANDS_BY_QOS_FIELD: Mapping[str, tuple[Words, ...]] = {
     "trust": (("qos", "trust"),),
     "dscp_to_tc": (("qos", "map", "dscp"), ("qos", "trust")),
     "pcp_to_tc": (("qos", "map", "pcp"), ("qos", "trust")),
     "tc_to_dscp": (("qos", "rewrite"),),
-    "pfc_rx_priorities": _PFC,
-    "pfc_tx_priorities": _PFC,
-    "pfc_priorities": _PFC,
-    "pfc_watchdog": (("pfc-wd",), *_PFC),
-    "priority_groups": (("ingress-buffer",), *_PFC),
-    "tc_to_priority_group": (("ingress-buffer",), *_PFC),
-    "pfc_to_priority_group": (("ingress-buffer",), *_PFC),
+    "pfc_rx_priorities": _PFC_COMMANDS,
+    "pfc_tx_priorities": _PFC_COMMANDS,
+    "pfc_priorities": _PFC_COMMANDS,
+    "pfc_watchdog": (("pfc-wd",), *_PFC_COMMANDS),
+    "priority_groups": (("ingress-buffer",), *_PFC_COMMANDS),
+    "tc_to_priority_group": (("ingress-buffer",), *_PFC_COMMANDS),
+    "pfc_to_priority_group": (("ingress-buffer",), *_PFC_COMMANDS),
     "tc_to_queue": (("traffic-class",),),
     "pfc_to_queue": (("traffic-class",),),
 }
-_QUEUE = {"scheduler": "dcb", "wred": "congestion-control"}
-_SWITCH: Mapping[str, tuple[Words, ...]] = {
-    "pfc_rx_priorities": (("dcb", "priority-flow-control", "priority"), *_PFC, ("traffic", "pool")),
-    "pfc_tx_priorities": (("dcb", "priority-flow-control", "priority"), *_PFC, ("traffic", "pool")),
-    "pfc_priorities": (("dcb", "priority-flow-control", "priority"), *_PFC, ("traffic", "pool")),
-    "pfc_watchdog": (("dcb", "priority-flow-control", "priority"), *_PFC),
-    "priority_groups": (("traffic", "pool"), *_PFC),
+_WORD_BY_QUEUE_FIELD = {"scheduler": "dcb", "wred": "congestion-control"}
+_SWITCH_COMMANDS_BY_FIELD: Mapping[str, tuple[Words, ...]] = {
+    "pfc_rx_priorities": (("dcb", "priority-flow-control", "priority"), *_PFC_COMMANDS, ("traffic", "pool")),
+    "pfc_tx_priorities": (("dcb", "priority-flow-control", "priority"), *_PFC_COMMANDS, ("traffic", "pool")),
+    "pfc_priorities": (("dcb", "priority-flow-control", "priority"), *_PFC_COMMANDS, ("traffic", "pool")),
+    "pfc_watchdog": (("dcb", "priority-flow-control", "priority"), *_PFC_COMMANDS),
+    "priority_groups": (("traffic", "pool"), *_PFC_COMMANDS),
 }
-_DEVICE: Mapping[str, tuple[Words, ...]] = {
+_COMMANDS_BY_DEVICE_PART: Mapping[str, tuple[Words, ...]] = {
     "@bgp": (("router", "bgp"),),
     "@neighbors": (("router", "bgp"),),
     "@vrf_bgp": (("router", "bgp"),),
@@ -62,7 +62,7 @@ _DEVICE: Mapping[str, tuple[Words, ...]] = {
     "@syslog_servers": (("logging",),),
     "@vlans": (("vlan",),),
 }
-_BGP_WORDS = {
+_BGP_WORD_BY_FIELD = {
     "maximum_paths": "maximum-paths",
     "router_id": "router-id",
     "multipath_relax": "bestpath",
@@ -74,10 +74,12 @@ _BGP_WORDS = {
 }
 
 
-def where(config_files: Mapping[str, bytes]) -> Callable[[Subject], Place | None]:
+def where(config_files: Mapping[str, bytes]) -> Callable[[Subject], FilePlace | None]:
     """Return a function that finds a subject, its device first, in a device's files by canonical name."""
     try:
-        commands = parse(decode(config_files.get(FILE, b""), FILE)).commands
+        commands = parse_running_config(
+            decode_utf8(config_files.get(RUNNING_CONFIG_FILE, b""), RUNNING_CONFIG_FILE)
+        ).commands
     except InputProblems:
         commands = ()
 
@@ -85,9 +87,9 @@ def where(config_files: Mapping[str, bytes]) -> Callable[[Subject], Place | None
     def commands_of(head: str, vrf: str | None) -> Sequence[Command]:
         return _commands_of_part(commands, head, vrf)
 
-    def find(subject: Subject) -> Place | None:
+    def find(subject: Subject) -> FilePlace | None:
         span = next(_subject_spans(commands, commands_of, subject[1:]), None)
-        return Place(FILE, span) if span else None
+        return FilePlace(RUNNING_CONFIG_FILE, span) if span else None
 
     return find
 
@@ -96,7 +98,7 @@ def _commands_of_part(commands: Sequence[Command], head: str, vrf: str | None) -
     """Return the commands that set a part of a device; of BGP those of a VRF, or all where it has none."""
     own_commands = [
         command
-        for words in _DEVICE.get(head, ())
+        for words in _COMMANDS_BY_DEVICE_PART.get(head, ())
         for command in commands
         if not command.kind and command.starts(*words)
     ]
@@ -105,7 +107,7 @@ def _commands_of_part(commands: Sequence[Command], head: str, vrf: str | None) -
     return [command for command in own_commands if _command_vrf(command) == vrf] or own_commands
 
 
-def _subject_spans(commands: Sequence[Command], commands_of: CommandsOf, subject: Subject) -> Iterator[Span]:
+def _subject_spans(commands: Sequence[Command], commands_of: FindCommands, subject: Subject) -> Iterator[Span]:
     """Yield the places of a subject below the device, the most exact first."""
     head, *path = subject or ("",)
     if head.startswith("@"):
@@ -117,7 +119,7 @@ def _subject_spans(commands: Sequence[Command], commands_of: CommandsOf, subject
 
 
 def _spans_of_device_part(
-    commands: Sequence[Command], commands_of: CommandsOf, head: str, path: Sequence[str]
+    commands: Sequence[Command], commands_of: FindCommands, head: str, path: Sequence[str]
 ) -> Iterator[Span]:
     if head == "@access_lists":
         name, _, number = (*path, "", "", "")[:3]
@@ -137,8 +139,12 @@ def _spans_of_device_part(
     else:
         found_commands = commands_of(head, None)
     key = path[0] if path else ""
-    last = _BGP_WORDS.get(path[-1], "") if path else ""
-    exact = [command for command in found_commands if key in command.words or _BGP_WORDS.get(key, key) in command.words]
+    last = _BGP_WORD_BY_FIELD.get(path[-1], "") if path else ""
+    exact = [
+        command
+        for command in found_commands
+        if key in command.words or _BGP_WORD_BY_FIELD.get(key, key) in command.words
+    ]
     yield from (command.span for command in exact if last in command.words)
     yield from (command.span for command in (*exact, *found_commands))
 
@@ -162,7 +168,7 @@ def _spans_of_port(commands: Sequence[Command], name: str, path: Sequence[str]) 
     else:
         yield from (
             command.span
-            for words in _PORT.get(field, ())
+            for words in _COMMANDS_BY_PORT_FIELD.get(field, ())
             for command in reversed(own_commands)
             if command.starts(*words)
         )
@@ -188,7 +194,7 @@ def _commands_of_qos(
         ]
         of_buffer = [command for command in own_commands if command.starts("egress-buffer", f"ePort.tc{index}")]
         yield from of_buffer if queue_field == "buffer" else ()
-        yield from (command for command in of_class if _QUEUE.get(queue_field, "") in command.words)
+        yield from (command for command in of_class if _WORD_BY_QUEUE_FIELD.get(queue_field, "") in command.words)
         yield from of_class
         yield from of_buffer
     elif head == "priority_groups" and len(inner) > 1:
@@ -196,7 +202,14 @@ def _commands_of_qos(
             command for command in own_commands if command.starts("ingress-buffer", f"iPort.pg{inner[1]}", "map")
         )
         yield from (command for command in switch if command.starts("traffic", "pool") and inner[1] in command.words)
-    yield from (command for words in _QOS.get(head, ()) for command in reversed(own_commands) if command.starts(*words))
-    yield from (command for words in _SWITCH.get(head, ()) for command in switch if command.starts(*words))
+    yield from (
+        command
+        for words in _COMMANDS_BY_QOS_FIELD.get(head, ())
+        for command in reversed(own_commands)
+        if command.starts(*words)
+    )
+    yield from (
+        command for words in _SWITCH_COMMANDS_BY_FIELD.get(head, ()) for command in switch if command.starts(*words)
+    )
     yield from (command for command in switch if command.starts("roce"))
     yield from (command for command in own_commands if command.words[:1] in (("qos",), ("dcb",), ("traffic-class",)))

@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 from nodrop.model.access import AccessEntry, AccessList, Binding, PortRange
 from nodrop.model.addresses import address_of, network_of
 from nodrop.model.states import UNKNOWN
-from nodrop.platforms.kit.entry_order import in_order
-from nodrop.platforms.kit.packet_words import PROTOCOL_WORDS
+from nodrop.platforms.kit.entry_order import sort_lists_and_entries
+from nodrop.platforms.kit.packet_words import PROTOCOL_BY_WORD
 from nodrop.platforms.onyx.commands import Command
-from nodrop.units import whole_number
+from nodrop.units import parse_whole_number
 
-_FAMILIES = ("ipv4", "ipv6", "mac")
-_ACTIONS = ("permit", "deny")
-_STEP = 10
+_ACL_FAMILIES = ("ipv4", "ipv6", "mac")
+_ACL_ACTIONS = ("permit", "deny")
+_SEQUENCE_STEP = 10
 """By how much the numbers of entries grow that are given none."""
 
 
@@ -32,12 +32,12 @@ class _List:
     bindings: list[Binding] = field(default_factory=list)
 
 
-def access_lists(commands: Iterable[Command]) -> tuple[AccessList, ...]:
+def read_access_lists(commands: Iterable[Command]) -> tuple[AccessList, ...]:
     """Return the access lists that commands make and bind."""
     lists_by_name: dict[str, _List] = {}
-    for name, number, command, words in _entries(commands, lists_by_name):
+    for name, number, command, words in _read_entries(commands, lists_by_name):
         lists_by_name[name].entries[number], lists_by_name[name].words[number] = command, words
-    return in_order(
+    return sort_lists_and_entries(
         AccessList(
             name=name,
             entries=tuple(_build_access_entry(str(number), words, acl.family) for number, words in acl.words.items()),
@@ -52,10 +52,10 @@ def access_lists(commands: Iterable[Command]) -> tuple[AccessList, ...]:
 def entry_commands(commands: Iterable[Command]) -> Mapping[tuple[str, str], Command]:
     """Return the command of each entry, by the name of its list and its number."""
     lists_by_name: dict[str, _List] = {}
-    return {(name, str(number)): command for name, number, command, _ in _entries(commands, lists_by_name)}
+    return {(name, str(number)): command for name, number, command, _ in _read_entries(commands, lists_by_name)}
 
 
-def _entries(
+def _read_entries(
     commands: Iterable[Command], lists_by_name: dict[str, _List]
 ) -> Iterator[tuple[str, int, Command, tuple[str, ...]]]:
     """Yield list, number, command and words of each entry, and note lists and bindings in `lists_by_name`."""
@@ -72,22 +72,22 @@ def _entries(
                     for ifname in command.names
                 ]
             continue
-        if len(words) > 2 and words[0] in _FAMILIES and words[1] == "access-list":
+        if len(words) > 2 and words[0] in _ACL_FAMILIES and words[1] == "access-list":
             last, words = words[2], words[3:]
             lists_by_name.setdefault(last, _List(command.words[0]))
         elif command.kind or words[:1] not in (("seq-number",), ("permit",), ("deny",)):
             continue
         if last is None:
             continue
-        number = whole_number(words[1]) if words[:1] == ("seq-number",) and len(words) > 1 else None
+        number = parse_whole_number(words[1]) if words[:1] == ("seq-number",) and len(words) > 1 else None
         if number is not None:
             words = words[2:]
-        if words[:1] and words[0] in _ACTIONS:
-            yield last, number or max(lists_by_name[last].entries, default=0) + _STEP, command, words
+        if words[:1] and words[0] in _ACL_ACTIONS:
+            yield last, number or max(lists_by_name[last].entries, default=0) + _SEQUENCE_STEP, command, words
 
 
 def _binding_interface(kind: str, name: str) -> str:
-    number = whole_number(name.removeprefix("Vlan")) if kind == "vlan" else None
+    number = parse_whole_number(name.removeprefix("Vlan")) if kind == "vlan" else None
     return name if number is None else f"VLAN {number}"
 
 
@@ -98,13 +98,13 @@ def _build_access_entry(number: str, words: Sequence[str], family: str) -> Acces
     if family == "mac":
         other_conditions, remaining_words = [" ".join(words[1:])], []
     elif protocol not in ("ip", "ipv6", "any"):
-        numbered = whole_number(protocol, 255)
-        numbered = PROTOCOL_WORDS.get(protocol) if numbered is None else numbered
+        numbered = parse_whole_number(protocol, 255)
+        numbered = PROTOCOL_BY_WORD.get(protocol) if numbered is None else numbered
         if numbered is None:
             other_conditions.append(protocol)
     sources, remaining_words = _parse_leading_address(remaining_words, other_conditions)
     destinations, remaining_words = _parse_leading_address(remaining_words, other_conditions)
-    ports = {word: _take_port(word, remaining_words) for word in ("eq-source", "eq-destination")}
+    ports = {word: _take_port_ranges(word, remaining_words) for word in ("eq-source", "eq-destination")}
     if remaining_words:
         other_conditions.append(" ".join(remaining_words))
     return AccessEntry(
@@ -120,10 +120,10 @@ def _build_access_entry(number: str, words: Sequence[str], family: str) -> Acces
     )
 
 
-def _take_port(word: str, words: list[str]) -> tuple[PortRange, ...]:
+def _take_port_ranges(word: str, words: list[str]) -> tuple[PortRange, ...]:
     """Return the port behind a word, and take both out of the words; none where no port is there."""
     at = words.index(word) if word in words[:-1] else None
-    port = None if at is None else whole_number(words[at + 1], 65_535)
+    port = None if at is None else parse_whole_number(words[at + 1], 65_535)
     if at is None or port is None:
         return ()
     del words[at : at + 2]

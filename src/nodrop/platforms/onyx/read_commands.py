@@ -3,24 +3,24 @@
 from collections.abc import Callable, Mapping
 
 from nodrop.limits import MAX_VLAN
-from nodrop.model.addresses import is_prefix
+from nodrop.model.addresses import is_address_or_prefix
 from nodrop.model.buffers import BufferPool, BufferProfile, Headroom
 from nodrop.model.states import UNKNOWN
-from nodrop.platforms.onyx.commands import KINDS, Command, numbers
+from nodrop.platforms.onyx.commands import INTERFACE_NAME_PREFIXES, Command, expand_numbers
 from nodrop.platforms.onyx.gathered import ROCE_MODES, Link, Qos, Settings, TrafficPool
-from nodrop.platforms.onyx.read_values import Values
-from nodrop.syntax.lines import NotUnderstood, understood
-from nodrop.units import Misread, speed_mbps, whole_number
+from nodrop.platforms.onyx.read_values import WordReader
+from nodrop.syntax.lines import NotUnderstood, read_or_keep_line
+from nodrop.units import Misread, parse_speed_mbps, parse_whole_number
 
-INFINITE_TH = 7
-NOTHING_TH = -8
-_DYNAMIC = ("dhcp", "autoconfig", "enable")
+UNLIMITED_DYNAMIC_TH = 7
+ZERO_DYNAMIC_TH = -8
+_DYNAMIC_ADDRESS_WORDS = ("dhcp", "autoconfig", "enable")
 """What stands in the place of an address that another gives."""
 
-_TRUSTS = {"L2": "pcp", "L3": "dscp", "both": "both", "port": "port", "l2": "pcp", "l3": "dscp"}
-_FECS = {"rs-fec": "rs", "fc-fec": "fc", "no-fec": "none"}
-_ROUTING = (("router", "bgp"), ("route-map",), ("ip", "prefix-list"), ("ipv6", "prefix-list"), ("ip", "route"))
-_IGNORED = frozenset({
+_TRUST_BY_ONYX_WORD = {"L2": "pcp", "L3": "dscp", "both": "both", "port": "port", "l2": "pcp", "l3": "dscp"}
+_FEC_BY_ONYX_WORD = {"rs-fec": "rs", "fc-fec": "fc", "no-fec": "none"}
+_ROUTING_COMMANDS = (("router", "bgp"), ("route-map",), ("ip", "prefix-list"), ("ipv6", "prefix-list"), ("ip", "route"))
+_UNMODELED_FIRST_WORDS = frozenset({
     "aaa", "access-list", "banner", "boot", "cli", "clock", "crypto", "email", "file", "health", "image", "ipv4",
     "ipl", "job", "json-gw", "lacp", "ldap", "license", "lldp", "load-balancing", "logging", "mac", "mac-address-table",
     "magp", "mlag", "mlag-vip", "monitor", "nve", "openflow", "password", "port-channel", "protocol", "ptp",
@@ -29,25 +29,25 @@ _IGNORED = frozenset({
     "xml-gw", "docker", "fae", "ntp", "hll-sorting", "scheduled", "configure", "reload", "terminal", "arp",
 })  # fmt: skip
 """First words of commands about what is not in the model: logins, servers, spanning tree, MLAG, tunnels, clocks."""
-_PORT_IGNORED = frozenset({
+_IGNORED_PORT_WORDS = frozenset({
     "access-group", "bfd", "counters", "display", "dot1x", "duplex", "evpn", "ipl", "ipv4", "lacp", "lacp-individual",
     "lldp", "load-interval", "mac-address", "magp", "monitor", "nve", "openflow", "ptp", "sflow", "spanning-tree",
     "storm-control", "telemetry", "transceiver", "zeroconf", "dhcp", "cable-length", "port", "recirculation", "mlag",
 })  # fmt: skip
 
 
-def parse_settings(commands: tuple[Command, ...], attribute_values: Values) -> tuple[Settings, list[Command]]:
+def parse_settings(commands: tuple[Command, ...], attribute_values: WordReader) -> tuple[Settings, list[Command]]:
     """Return the settings that the commands make, and the commands that were not understood."""
     settings = Settings()
     other_commands: list[Command] = []
     reader = _Reader(settings, attribute_values)
     for command in commands:
-        understood(command, reader.take, other_commands)
+        read_or_keep_line(command, reader.take, other_commands)
     return settings, other_commands
 
 
 class _Reader:
-    def __init__(self, settings: Settings, values: Values) -> None:
+    def __init__(self, settings: Settings, values: WordReader) -> None:
         self._settings, self._values = settings, values
         self._of_port: Mapping[str, Callable[[Command, str], None]] = {
             "traffic-class": self._read_traffic_class,
@@ -75,7 +75,7 @@ class _Reader:
         words, settings, on = command.words, self._settings, not command.negated
         if not words:
             raise NotUnderstood
-        if any(command.starts(*start) for start in _ROUTING):
+        if any(command.starts(*start) for start in _ROUTING_COMMANDS):
             settings.routing.append(command)
         elif words[0] == "roce":
             settings.roce = (words[1] if len(words) > 1 else "lossless") if on else None
@@ -114,7 +114,7 @@ class _Reader:
             settings.syslog += [words[1]] if on else []
         elif words[:3] == ("vrf", "definition", "mgmt"):
             settings.management_vrf = on
-        elif words[0] not in _IGNORED and words[0] not in ("ip", "ipv6"):
+        elif words[0] not in _UNMODELED_FIRST_WORDS and words[0] not in ("ip", "ipv6"):
             raise NotUnderstood
 
     def _read_traffic_pool(self, command: Command) -> None:
@@ -157,7 +157,7 @@ class _Reader:
         elif words[0] == "flowcontrol" and len(words) > 2:
             direction, word = words[1:3]
             self._settings.port(name).pause[direction] = word == "on" and not command.negated
-        elif not self._read_link_setting(command, link) and words[0] not in _PORT_IGNORED:
+        elif not self._read_link_setting(command, link) and words[0] not in _IGNORED_PORT_WORDS:
             raise NotUnderstood
 
     def _read_link_setting(self, command: Command, link: Link) -> bool:
@@ -176,12 +176,12 @@ class _Reader:
             case "description":
                 link.description = " ".join(words[1:]) if on else None
             case "fec-override" if argument:
-                link.fec = self._values.word(command, argument, _FECS) if on else None
+                link.fec = self._values.word(command, argument, _FEC_BY_ONYX_WORD) if on else None
             case "module-type" if argument:
                 split = argument.rpartition("-split-")[2]
                 link.splits = int(split) if split in ("2", "4", "8") and on else None
             case "channel-group" | "mlag-channel-group" if argument:
-                prefix = KINDS["port-channel" if words[0] == "channel-group" else "mlag-port-channel"]
+                prefix = INTERFACE_NAME_PREFIXES["port-channel" if words[0] == "channel-group" else "mlag-port-channel"]
                 link.channel = prefix + argument if on else None
                 link.lacp = words[-1] != "on"
             case _:
@@ -194,7 +194,7 @@ class _Reader:
             link.speed_mbps = None
             return
         try:
-            link.speed_mbps = speed_mbps(text if text[-1] in "GMT" else f"{text}M")
+            link.speed_mbps = parse_speed_mbps(text if text[-1] in "GMT" else f"{text}M")
         except Misread as error:
             self._values.malformed(command, word, error.expected)
 
@@ -211,10 +211,10 @@ class _Reader:
         link = self._settings.link(name)
         if command.negated:
             link.addresses = [link_address for link_address in link.addresses if link_address != address]
-        elif "/" in address and is_prefix(address):
+        elif "/" in address and is_address_or_prefix(address):
             link.addresses.append(address)
             link.routed = True
-        elif address not in _DYNAMIC:
+        elif address not in _DYNAMIC_ADDRESS_WORDS:
             self._values.malformed(command, address, "an address and the length of its prefix, such as 10.0.0.1/31")
 
     def _read_vrf(self, command: Command, name: str) -> None:
@@ -237,8 +237,10 @@ class _Reader:
 
     def _vlan_numbers(self, command: Command, config_text: str) -> set[int]:
         """Return the VLANs that a list such as 10,20-29 names, with a remark for each entry that is not a VLAN."""
-        vlan_numbers = {number for word in numbers(config_text) if (number := whole_number(word, MAX_VLAN))}
-        if len(vlan_numbers) < max(len(numbers(config_text)), 1):
+        vlan_numbers = {
+            number for word in expand_numbers(config_text) if (number := parse_whole_number(word, MAX_VLAN))
+        }
+        if len(vlan_numbers) < max(len(expand_numbers(config_text)), 1):
             self._values.malformed(command, config_text, f"VLANs from 1 to {MAX_VLAN}")
         return vlan_numbers
 
@@ -304,7 +306,7 @@ class _Reader:
         qos, values = self._settings.port(name), self._values
         match command.words:
             case ("qos", "trust", *word):
-                qos.trust = None if command.negated or not word else values.word(command, word[0], _TRUSTS)
+                qos.trust = None if command.negated or not word else values.word(command, word[0], _TRUST_BY_ONYX_WORD)
             case ("qos", "map", "dscp", *rest) if "switch-priority" in rest:
                 at = rest.index("switch-priority")
                 listed = tuple(dscp_text for dscp_text in rest[:at] if dscp_text != "to")
@@ -370,10 +372,10 @@ class _Reader:
     def _alpha_exponent(self, command: Command, word: str) -> int | None:
         """Return alpha as an exponent of two."""
         if word in ("inf", "infinity"):
-            return INFINITE_TH
+            return UNLIMITED_DYNAMIC_TH
         over, _, under = word.partition("/")
         if over == "0":
-            return NOTHING_TH
+            return ZERO_DYNAMIC_TH
         powers = {str(2**power): power for power in range(8)}
         if over in powers and (not under or under in powers):
             return powers[over] - (powers[under] if under else 0)

@@ -12,18 +12,18 @@ from nodrop.model.qos import COLORS, PfcWatchdog, PriorityGroup, QosProfile, Que
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import Subject
 from nodrop.platforms.onyx.gathered import Qos, Settings
-from nodrop.platforms.onyx.read_values import KIBIBYTE
+from nodrop.platforms.onyx.read_values import KIBIBYTE_BYTES
 
 PRIORITIES = range(8)
-_UNMAPPED = (None,) * 8
-_BLOCKS = tuple(dscp // 8 for dscp in range(64))
-_ROCE_CLASSES = {priority: {3: 3, 6: 6}.get(priority, 0) for priority in PRIORITIES}
-_ROCE_ETS: dict[int, tuple[str, int | None]] = {0: ("wrr", 50), 3: ("wrr", 50), 6: ("strict", None)}
-_ROCE_ECN = ("ecn", {"min_bytes": 150 * KIBIBYTE, "max_bytes": 1500 * KIBIBYTE})
-_ROCE = "`roce` makes it so"
-_USUAL = "what Onyx begins with"
-_LOSSY = BufferProfile(pool=None, size_bytes=UNKNOWN)
-_COMPUTED = Headroom(xoff_bytes=UNKNOWN, xon_bytes=UNKNOWN, computed=True)
+_UNMAPPED_UPPER_HALF = (None,) * 8
+_PRIORITY_BY_DSCP_BLOCK = tuple(dscp // 8 for dscp in range(64))
+_ROCE_CLASS_BY_PRIORITY = {priority: {3: 3, 6: 6}.get(priority, 0) for priority in PRIORITIES}
+_ROCE_ETS_BY_CLASS: dict[int, tuple[str, int | None]] = {0: ("wrr", 50), 3: ("wrr", 50), 6: ("strict", None)}
+_ROCE_ECN_SETTING = ("ecn", {"min_bytes": 150 * KIBIBYTE_BYTES, "max_bytes": 1500 * KIBIBYTE_BYTES})
+_ROCE_REASON = "`roce` makes it so"
+_FACTORY_DEFAULT_REASON = "what Onyx begins with"
+_LOSSY_BUFFER_PROFILE = BufferProfile(pool=None, size_bytes=UNKNOWN)
+_COMPUTED_HEADROOM = Headroom(xoff_bytes=UNKNOWN, xon_bytes=UNKNOWN, computed=True)
 
 
 class PortQos(NamedTuple):
@@ -71,16 +71,16 @@ class QosReader:
 
     def _port(self, qos: Qos) -> PortQos:
         derived: dict[Subject, str] = {}
-        reason = _ROCE if self._roce else _USUAL
+        reason = _ROCE_REASON if self._roce else _FACTORY_DEFAULT_REASON
         trust = qos.trust
         if trust is None:
             trust = "dscp" if self._roce else "pcp"
             derived["qos", "trust"] = reason
-        dscp = tuple(qos.dscp.get(index, _BLOCKS[index]) for index in range(64))
+        dscp = tuple(qos.dscp.get(index, _PRIORITY_BY_DSCP_BLOCK[index]) for index in range(64))
         pcp = tuple(qos.pcp.get(index, index) for index in PRIORITIES)
         if not qos.dscp:
             derived["qos", "dscp_to_tc"] = "whole class selectors, as Onyx begins with"
-        usual = _ROCE_CLASSES if self._roce else {priority: priority for priority in PRIORITIES}
+        usual = _ROCE_CLASS_BY_PRIORITY if self._roce else {priority: priority for priority in PRIORITIES}
         classes = tuple((usual | qos.traffic_class)[priority] for priority in PRIORITIES)
         if not qos.traffic_class:
             derived["qos", "tc_to_queue"] = derived["qos", "pfc_to_queue"] = reason
@@ -90,8 +90,8 @@ class QosReader:
             trust={"dscp": "dscp", "pcp": "pcp", "both": "both"}.get(trust),  # type: ignore[arg-type]
             dscp_to_tc=dscp if trust in ("dscp", "both") else None,
             pcp_to_tc=pcp if trust in ("pcp", "both") else None,
-            tc_to_queue=(*classes, *_UNMAPPED),
-            tc_to_priority_group=group_of and (*group_of, *_UNMAPPED),
+            tc_to_queue=(*classes, *_UNMAPPED_UPPER_HALF),
+            tc_to_priority_group=group_of and (*group_of, *_UNMAPPED_UPPER_HALF),
             pfc_to_queue=classes,
             pfc_to_priority_group=group_of,
             tc_to_dscp=UNKNOWN if qos.rewrite else None,
@@ -110,7 +110,7 @@ class QosReader:
         """
         settings = self._settings
         if self._roce is not None and qos.pfc is None:
-            derived["qos", "pfc_rx_priorities"] = derived["qos", "pfc_tx_priorities"] = _ROCE
+            derived["qos", "pfc_rx_priorities"] = derived["qos", "pfc_tx_priorities"] = _ROCE_REASON
             return {"lossless": ((3,), (3,)), "semi-lossless": ((3,), ())}.get(self._roce, ((), ()))
         on = tuple(sorted(priority for priority, enabled in settings.pfc_priorities.items() if enabled))
         is_stated = settings.pfc or bool(settings.pfc_priorities)
@@ -126,14 +126,14 @@ class QosReader:
             indexes = sorted({0, *qos.groups})
             groups = tuple(PriorityGroup(index=index, buffer=qos.groups.get(index, UNKNOWN)) for index in indexes)
             return groups, tuple(qos.group_of.get(priority, 0) for priority in PRIORITIES)
-        buffer_profiles: dict[int, BufferProfile | Unknown] = {0: _LOSSY}
+        buffer_profiles: dict[int, BufferProfile | Unknown] = {0: _LOSSY_BUFFER_PROFILE}
         if not isinstance(tx, Unknown):
             buffer_profiles |= dict.fromkeys({*rx, *tx}, UNKNOWN)
         if self._roce == "lossless":
-            buffer_profiles[3] = BufferProfile(pool=None, size_bytes=UNKNOWN, headroom=_COMPUTED)
+            buffer_profiles[3] = BufferProfile(pool=None, size_bytes=UNKNOWN, headroom=_COMPUTED_HEADROOM)
         for name, pool in self._settings.traffic_pools.items():
             if pool.lossless:
-                lossless = BufferProfile(pool=name, size_bytes=UNKNOWN, headroom=_COMPUTED)
+                lossless = BufferProfile(pool=name, size_bytes=UNKNOWN, headroom=_COMPUTED_HEADROOM)
                 buffer_profiles |= dict.fromkeys(pool.priorities, lossless)
         group_of = tuple(priority if priority in buffer_profiles else 0 for priority in PRIORITIES)
         return tuple(
@@ -147,13 +147,13 @@ class QosReader:
         return PfcWatchdog(priorities=rx, detection_ms=UNKNOWN, restoration_ms=UNKNOWN, action=UNKNOWN)
 
     def _build_queue(self, qos: Qos, tc: int, derived: dict[Subject, str]) -> Queue:
-        usual = _ROCE_ETS if self._roce else {priority: ("wrr", 12 + priority % 2) for priority in PRIORITIES}
+        usual = _ROCE_ETS_BY_CLASS if self._roce else {priority: ("wrr", 12 + priority % 2) for priority in PRIORITIES}
         share = qos.ets.get(tc, usual.get(tc))
         if tc not in qos.ets:
-            derived["qos", "queues", str(tc), "scheduler"] = _ROCE if self._roce else _USUAL
-        marking = qos.ecn.get(tc, _ROCE_ECN if self._roce and tc == 3 else None)
+            derived["qos", "queues", str(tc), "scheduler"] = _ROCE_REASON if self._roce else _FACTORY_DEFAULT_REASON
+        marking = qos.ecn.get(tc, _ROCE_ECN_SETTING if self._roce and tc == 3 else None)
         if tc not in qos.ecn:
-            derived["qos", "queues", str(tc), "wred"] = _ROCE if self._roce else _USUAL
+            derived["qos", "queues", str(tc), "wred"] = _ROCE_REASON if self._roce else _FACTORY_DEFAULT_REASON
         return Queue(
             index=tc,
             scheduler=None if share is None else _build_scheduler(*share),

@@ -9,9 +9,9 @@ from nodrop.platforms.frr.text_reader import DATACENTER, Routing
 from nodrop.platforms.frr.text_reader import read_frr as read_frr
 from nodrop.platforms.onyx.commands import Command
 
-_DROPPED = frozenset({"force", "bulk-mode", "commit"})
-_SET_NOTHING = ("distance", "timers", "transport", "send-community", "weight")
-_OF_NEIGHBOR = frozenset(
+_IGNORED_WORDS = frozenset({"force", "bulk-mode", "commit"})
+_IGNORED_BGP_WORDS = ("distance", "timers", "transport", "send-community", "weight")
+_NEIGHBOR_WORDS = frozenset(
     {"remote-as", "description", "shutdown", "route-map", "peer-group", "activate", "bfd", "allowas-in"}
     | {"next-hop-self", "ebgp-multihop", "update-source"}
 )
@@ -70,7 +70,7 @@ def _normalize_words(command: Command) -> list[str]:
     for word in command.words:
         if word.startswith("/") and word[1:].isdecimal() and words:
             words[-1] += word
-        elif word not in _DROPPED:
+        elif word not in _IGNORED_WORDS:
             words.append(word)
     return words
 
@@ -95,13 +95,13 @@ def _translate_bgp_command(words: list[str], negated: bool) -> str | None:
             return f"neighbor {key} peer-group"
         case ["neighbor", key, "route-map", name]:
             return f"neighbor {key} route-map {name} in"
-        case ["neighbor", key, "no", *rest] if rest and rest[0] in _OF_NEIGHBOR:
+        case ["neighbor", key, "no", *rest] if rest and rest[0] in _NEIGHBOR_WORDS:
             return f"no neighbor {key} {' '.join(rest)}"
-        case ["neighbor", key, word, *_] if word in _OF_NEIGHBOR:
+        case ["neighbor", key, word, *_] if word in _NEIGHBOR_WORDS:
             return f"{no}neighbor {key} {' '.join(words[2:])}"
-        case ["neighbor", _, word, *_] if word in _SET_NOTHING:
+        case ["neighbor", _, word, *_] if word in _IGNORED_BGP_WORDS:
             return ""
-        case [word, *_] if word in (*_SET_NOTHING, "graceful-restart", "bgp", "fast-external-fallover"):
+        case [word, *_] if word in (*_IGNORED_BGP_WORDS, "graceful-restart", "bgp", "fast-external-fallover"):
             return ""
     return None
 

@@ -5,29 +5,29 @@ Source: NVIDIA Onyx User Manual 3.10.4606 LTS (SNMP, Remote Authentication, User
 
 from collections.abc import Iterable, Iterator
 
-from nodrop.model.reading import Place, Remark
-from nodrop.platforms.kit.secrets import Exposure, exposure, remark
+from nodrop.model.reading import FilePlace, Remark
+from nodrop.platforms.kit.secrets import Exposure, build_secret_remark, exposure_of_secret
 from nodrop.platforms.onyx.commands import Command
 
-_SERVERS = {"tacacs-server": "the key of TACACS+", "radius-server": "the key of RADIUS"}
-_SCRAMBLED = "7"
+_SECRET_LABEL_BY_SERVER = {"tacacs-server": "the key of TACACS+", "radius-server": "the key of RADIUS"}
+_ENCRYPTED_SECRET_TYPE = "7"  # noqa: S105 -- a type of secret, none itself
 """The number before a secret that the switch has encrypted or hashed; 0 is before one as it is typed."""
 
 
-def secrets(device: str, commands: Iterable[Command], file: str) -> Iterator[Remark]:
+def find_secrets(device: str, commands: Iterable[Command], file: str) -> Iterator[Remark]:
     """Yield a remark for every secret of a switch's commands."""
     for command in commands:
-        if (secret := _secret(command.words)) is not None:
-            yield remark(device, Place(file, command.span), *secret)
+        if (secret := _find_secret(command.words)) is not None:
+            yield build_secret_remark(device, FilePlace(file, command.span), *secret)
 
 
-def _secret(line_words: tuple[str, ...]) -> tuple[str, Exposure] | None:
+def _find_secret(line_words: tuple[str, ...]) -> tuple[str, Exposure] | None:
     """Return the secret of a command, and how it is exposed; None where there is none."""
     match line_words:
         case ("snmp-server", "community", name, *_):
             return _find_exposure("a community of SNMP", [name])
         case ("tacacs-server" | "radius-server" as server, *rest) if "key" in rest:
-            return _find_exposure(_SERVERS[server], rest[rest.index("key") + 1 :])
+            return _find_exposure(_SECRET_LABEL_BY_SERVER[server], rest[rest.index("key") + 1 :])
         case ("ldap", "bind-password", *rest):
             return _find_exposure("the password for LDAP", rest)
         case ("username", _, "password", *rest):
@@ -47,6 +47,6 @@ def _secret(line_words: tuple[str, ...]) -> tuple[str, Exposure] | None:
 
 
 def _find_exposure(secret_kind: str, arguments: list[str]) -> tuple[str, Exposure] | None:
-    kind, *secret = arguments if arguments[:1] in (["0"], [_SCRAMBLED]) else ["0", *arguments]
-    how = exposure(secret[0]) if secret else None
-    return None if how is None else (secret_kind, "scrambled" if kind == _SCRAMBLED else how)
+    kind, *secret = arguments if arguments[:1] in (["0"], [_ENCRYPTED_SECRET_TYPE]) else ["0", *arguments]
+    how = exposure_of_secret(secret[0]) if secret else None
+    return None if how is None else (secret_kind, "scrambled" if kind == _ENCRYPTED_SECRET_TYPE else how)

@@ -4,19 +4,19 @@ import re
 from collections.abc import Mapping
 
 from nodrop.limits import MAX_REMARKS
-from nodrop.model.reading import Place, Remark
+from nodrop.model.reading import FilePlace, Remark
 from nodrop.platforms.onyx.commands import Command
 from nodrop.syntax.places import quote_text
-from nodrop.units import whole_number
+from nodrop.units import parse_whole_number
 
-FILE = "running-config.txt"
-KIBIBYTE = 1024
+RUNNING_CONFIG_FILE = "running-config.txt"
+KIBIBYTE_BYTES = 1024
 
-_SIZE = re.compile(r"([0-9]{1,12})(?:\.[0-9]+)?([KkMm]?)")
-_UNITS = {"": 1, "k": KIBIBYTE, "m": KIBIBYTE * KIBIBYTE}
+_SIZE_PATTERN = re.compile(r"([0-9]{1,12})(?:\.[0-9]+)?([KkMm]?)")
+_BYTES_BY_UNIT = {"": 1, "k": KIBIBYTE_BYTES, "m": KIBIBYTE_BYTES * KIBIBYTE_BYTES}
 
 
-class Values:
+class WordReader:
     """Reader of words of commands, which records their problems."""
 
     def __init__(self, device: str) -> None:
@@ -31,12 +31,12 @@ class Values:
             self._remarked.add(fault)
             subject = (self.device, *command.names[:1]) if command.kind == "ethernet" else (self.device,)
             facts = {"path": " ".join(command.words[:4]), "found": quote_text(found_text), "expected": expected}
-            place = Place(FILE, command.span)
+            place = FilePlace(RUNNING_CONFIG_FILE, command.span)
             self.remarks.append(Remark(kind="malformed-value", subject=subject, place=place, facts=facts))
 
     def integer(self, command: Command, word: str, low: int, high: int, label: str = "a whole number") -> int | None:
         """Return a number; None, with a remark, where it is none or out of range."""
-        number = whole_number(word, high)
+        number = parse_whole_number(word, high)
         if number is not None and number >= low:
             return number
         self.malformed(command, word, f"{label} from {low} to {high}")
@@ -55,16 +55,16 @@ class Values:
 
     def size_bytes(self, command: Command, word: str) -> int | None:
         """Return a size: plain bytes, or with K or M for KiB or MiB."""
-        match = _SIZE.fullmatch(word)
+        match = _SIZE_PATTERN.fullmatch(word)
         if not match:
             self.malformed(command, word, "a size such as 67538, 70K or 5M")
             return None
-        return int(match[1]) * _UNITS[match[2].lower()]
+        return int(match[1]) * _BYTES_BY_UNIT[match[2].lower()]
 
     def threshold_bytes(self, command: Command, word: str) -> int | None:
         """Return a depth of a queue, which Onyx takes in kilobytes of 1024 bytes, as bytes."""
         integer = self.integer(command, word, 0, 100_000, "kilobytes of queue depth (not bytes)")
-        return None if integer is None else integer * KIBIBYTE
+        return None if integer is None else integer * KIBIBYTE_BYTES
 
     def word(self, command: Command, word: str, known_words: Mapping[str, str]) -> str | None:
         """Return the meaning of a word; None, with a remark, if it is not known."""

@@ -6,32 +6,32 @@ from collections.abc import Iterable, Iterator, Sequence
 from nodrop.errors import InputProblems, Problem
 from nodrop.model.bridging import PortChannel, Vlan, VlanMember
 from nodrop.model.fabric import Device, Interface, Loopback, Management
-from nodrop.model.reading import DeviceReading, Note, Place, Remark, Source
+from nodrop.model.reading import DeviceReading, FilePlace, Note, Remark, Source
 from nodrop.model.states import UNKNOWN, Unknown
-from nodrop.model.subject import Subject, natural
-from nodrop.platforms.frr.policies import Undefined
+from nodrop.model.subject import Subject, natural_sort_key
+from nodrop.platforms.frr.policies import UndefinedReference
 from nodrop.platforms.onyx import read_commands, read_routing
-from nodrop.platforms.onyx.commands import Command, Script, parse
+from nodrop.platforms.onyx.commands import Command, Script, parse_running_config
 from nodrop.platforms.onyx.gathered import Link, Qos, Settings
 from nodrop.platforms.onyx.naming import onyx_port
-from nodrop.platforms.onyx.read_access import access_lists
+from nodrop.platforms.onyx.read_access import read_access_lists
 from nodrop.platforms.onyx.read_qos import QosReader
-from nodrop.platforms.onyx.read_secrets import secrets
-from nodrop.platforms.onyx.read_values import FILE, Values
-from nodrop.platforms.onyx.unknown import judge
-from nodrop.syntax.places import decode, quote_text
-from nodrop.units import whole_number
+from nodrop.platforms.onyx.read_secrets import find_secrets
+from nodrop.platforms.onyx.read_values import RUNNING_CONFIG_FILE, WordReader
+from nodrop.platforms.onyx.unknown import suggest_command
+from nodrop.syntax.places import decode_utf8, quote_text
+from nodrop.units import parse_whole_number
 
-FILES = (FILE,)
-BESIDE = ()
-BELOW: tuple[tuple[str, str], ...] = ()
-SUFFIXES = (".txt", ".cfg", ".conf", "")
+CANONICAL_FILES = (RUNNING_CONFIG_FILE,)
+COMPANION_FILES = ()
+SUBFOLDER_ENDINGS: tuple[tuple[str, str], ...] = ()
+USUAL_SUFFIXES = (".txt", ".cfg", ".conf", "")
 WRITTEN_AS = "nvue"
-MTU_BYTES = 1500
+DEFAULT_MTU_BYTES = 1500
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
-_VERSION = re.compile(r"([0-9]{1,2}\.[0-9]{1,3}\.[0-9]{1,5}).*")
-_CERTAIN = re.compile(
+_HOSTNAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
+_VERSION_PATTERN = re.compile(r"([0-9]{1,2}\.[0-9]{1,3}\.[0-9]{1,5}).*")
+_ONYX_COMMAND_LINE = re.compile(
     rb"^[^\n]{0,80}?(?:(?:no )?cli default prefix-modes enable"
     rb"|interface (?:ethernet|port-channel|mlag-port-channel) [0-9/,-]+ (?:no )?(?:dcb priority-flow-control|qos trust"
     rb"|traffic-class [0-7] |pfc-wd|mlag-channel-group|(?:ingress|egress)-buffer [ie]Port|mtu [0-9]+ force"
@@ -41,7 +41,7 @@ _CERTAIN = re.compile(
     rb"|roce (?:lossless|semi-lossless|lossy)[ \t\r]*$)",
     re.MULTILINE,
 )
-_WORDS = (
+_ONYX_WORDS = (
     b"cli default prefix-modes", b"interface ethernet ", b"interface port-channel ", b"interface mlag-port-channel ",
     b"dcb priority-flow-control ", b"traffic pool ", b"roce ",
 )  # fmt: skip
@@ -53,10 +53,10 @@ _MAX_NAMES = 4
 
 def detect(name: str, file_head: bytes) -> bool:
     """Whether a file is Onyx's: commands that no other system has."""
-    if name == FILE:
+    if name == RUNNING_CONFIG_FILE:
         return True
-    may_be = not file_head.lstrip().startswith((b"{", b"<", b"---")) and any(word in file_head for word in _WORDS)
-    return may_be and bool(_CERTAIN.search(file_head))
+    may_be = not file_head.lstrip().startswith((b"{", b"<", b"---")) and any(word in file_head for word in _ONYX_WORDS)
+    return may_be and bool(_ONYX_COMMAND_LINE.search(file_head))
 
 
 def read_device(name: str, bundle: Iterable[tuple[Source, bytes]]) -> DeviceReading:
@@ -67,7 +67,7 @@ def read_device(name: str, bundle: Iterable[tuple[Source, bytes]]) -> DeviceRead
     for source, raw in bundle:
         sources.append(source)
         try:
-            script = parse(decode(raw, source.display))
+            script = parse_running_config(decode_utf8(raw, source.display))
         except InputProblems as error:
             problems.extend(error.problems)
     return _Device(name, tuple(sources), script, problems).build_reading()
@@ -76,7 +76,7 @@ def read_device(name: str, bundle: Iterable[tuple[Source, bytes]]) -> DeviceRead
 class _Device:
     def __init__(self, name: str, sources: tuple[Source, ...], script: Script, problems: list[Problem]) -> None:
         self._sources, self._script, self._problems = sources, script, problems
-        self._values = Values(name)
+        self._values = WordReader(name)
         self._settings, self._others = read_commands.parse_settings(script.commands, self._values)
         self.name = self._values.device = self._hostname(name)
         self._values.remarks = [_rename_remark_device(remark, self.name) for remark in self._values.remarks]
@@ -95,7 +95,7 @@ class _Device:
 
     def _hostname(self, name: str) -> str:
         stated = self._settings.hostname or self._script.header.get("Hostname")
-        return stated if stated and _NAME.fullmatch(stated) else name
+        return stated if stated and _HOSTNAME_PATTERN.fullmatch(stated) else name
 
     def _device(self) -> Device:
         settings = self._settings
@@ -105,8 +105,8 @@ class _Device:
         self._remark_unknown_commands()
         self._remark_pfc_mismatches()
         self._remark_pool_overcommit()
-        self._values.remarks += secrets(self.name, self._script.commands, FILE)
-        release = _VERSION.fullmatch(self._script.header.get("Product release", ""))
+        self._values.remarks += find_secrets(self.name, self._script.commands, RUNNING_CONFIG_FILE)
+        release = _VERSION_PATTERN.fullmatch(self._script.header.get("Product release", ""))
         qos = QosReader(settings)
         return Device(
             name=self.name,
@@ -117,12 +117,12 @@ class _Device:
             interfaces=tuple(self._interfaces(qos)),
             loopbacks=tuple(
                 Loopback(name=name, addresses=tuple(link.addresses), vrf=link.vrf)
-                for name, link in sorted(settings.links.items(), key=lambda pair: natural(pair[0]))
+                for name, link in sorted(settings.links.items(), key=lambda pair: natural_sort_key(pair[0]))
                 if name.startswith("Loopback")
             ),
             port_channels=tuple(_port_channels(settings)),
             vlans=tuple(_build_vlans(settings)),
-            access_lists=access_lists(self._script.commands),
+            access_lists=read_access_lists(self._script.commands),
             management=_build_management(settings),
             bgp=routing.bgp,
             vrf_bgp=routing.vrf_bgp,
@@ -146,11 +146,13 @@ class _Device:
             weighs_utilization=UNKNOWN,
         )
 
-    def _remark_undefined_names(self, undefined: Sequence[Undefined], sources: Sequence[Command | None]) -> None:
+    def _remark_undefined_names(
+        self, undefined: Sequence[UndefinedReference], sources: Sequence[Command | None]
+    ) -> None:
         """Remark the lists and maps that are named and not there, at the command that names them."""
         for missing in undefined:
             command = sources[missing.statement.line - 1]
-            place = Place(FILE, command.span) if command else None
+            place = FilePlace(RUNNING_CONFIG_FILE, command.span) if command else None
             field = command.text if command else missing.kind.replace(" ", "-")
             self._values.remarks.append(missing.remark(self.name, place, field))
 
@@ -159,13 +161,13 @@ class _Device:
         seen: set[tuple[str, ...]] = set()
         noted = []
         for command in self._others:
-            instead = judge(command)
+            instead = suggest_command(command)
             if instead is None:
                 noted.append(command)
             elif (kind := (command.kind, *command.words[:3])) not in seen and len(seen) < _MAX_NOTES:
                 seen.add(kind)
                 facts = {"command": _command_text(command)[:80], "system": "Onyx", "hint": instead}
-                place = Place(FILE, command.span)
+                place = FilePlace(RUNNING_CONFIG_FILE, command.span)
                 remark = Remark(kind="unknown-command", subject=(self.name,), place=place, facts=facts)
                 self._values.remarks.append(remark)
         self._others = noted
@@ -182,7 +184,7 @@ class _Device:
             ]
             share_list = ", ".join(f"{name} {percent:g}" for name, percent in shares.items())
             facts = {"what": "memory percent of traffic pool", "total": f"{total:g}", "parts": share_list}
-            place = Place(FILE, last[-1].span) if last else None
+            place = FilePlace(RUNNING_CONFIG_FILE, last[-1].span) if last else None
             remark = Remark(kind="shares-exceed-whole", subject=(self.name,), place=place, facts=facts)
             self._values.remarks.append(remark)
 
@@ -208,7 +210,7 @@ class _Device:
             ),
             (_format_priorities(pooled - paused), "a lossless buffer", "PFC", {"type", "lossless"}),
             (
-                "" if paused or pooled else _ports(pausing),
+                "" if paused or pooled else _format_port_names(pausing),
                 "PFC turned on",
                 "priority with PFC",
                 {"dcb", "priority-flow-control", "enable"},
@@ -218,7 +220,7 @@ class _Device:
                 commands = self._script.commands
                 command = next((candidate for candidate in commands if words <= {*candidate.words}), commands[0])
                 facts = {"what": subject, "has": has, "lacks": lacks}
-                place = Place(FILE, command.span)
+                place = FilePlace(RUNNING_CONFIG_FILE, command.span)
                 kind = "lossless-half-configured"
                 self._values.remarks.append(Remark(kind=kind, subject=(self.name,), place=place, facts=facts))
 
@@ -235,7 +237,7 @@ class _Device:
         settings = self._settings
         split = {port.panel for name, link in settings.links.items() if link.splits and (port := onyx_port(name))}
         classifies = settings.classifies
-        for name in sorted(settings.links, key=natural):
+        for name in sorted(settings.links, key=natural_sort_key):
             port = onyx_port(name)
             if port is None or (port.panel in split and name.count("/") < 2):
                 continue
@@ -248,7 +250,7 @@ class _Device:
             mtu = link.mtu_bytes or channel.mtu_bytes
             for field, absent, reason in (
                 ("enabled", link.enabled is None, "a port is up unless it is shut down"),
-                ("mtu_bytes", mtu is None, f"the MTU is {MTU_BYTES} unless it is said"),
+                ("mtu_bytes", mtu is None, f"the MTU is {DEFAULT_MTU_BYTES} unless it is said"),
             ):
                 if absent:
                     self._derived[self.name, name, field] = reason
@@ -265,7 +267,7 @@ class _Device:
                 advertised_speeds_mbps=UNKNOWN,
                 link_training=UNKNOWN,
                 link_local=UNKNOWN,
-                mtu_bytes=MTU_BYTES if mtu is None else mtu,
+                mtu_bytes=DEFAULT_MTU_BYTES if mtu is None else mtu,
                 addresses=tuple(link.addresses),
                 vrf=link.vrf,
                 description=link.description,
@@ -292,9 +294,9 @@ def _format_priorities(priorities: set[int]) -> str:
     return f"priority {', '.join(map(str, sorted(priorities)))}" if priorities else ""
 
 
-def _ports(object_names: Sequence[str]) -> str:
+def _format_port_names(object_names: Sequence[str]) -> str:
     """Name the ports, the first of them where there are many."""
-    sorted_names = sorted(object_names, key=natural)
+    sorted_names = sorted(object_names, key=natural_sort_key)
     ellipsis = ["..."] if len(sorted_names) > _MAX_NAMES else []
     noun = "port" if len(sorted_names) == 1 else "ports"
     return f"{noun} {', '.join(sorted_names[:_MAX_NAMES] + ellipsis)}" if sorted_names else ""
@@ -322,13 +324,13 @@ def _build_management(settings: Settings) -> Management | None | Unknown:
 
 def _port_channels(settings: Settings) -> Iterator[PortChannel]:
     members: dict[str, list[str]] = {}
-    for name in sorted(settings.links, key=natural):
+    for name in sorted(settings.links, key=natural_sort_key):
         channel = settings.links[name].channel
         if name.startswith(("Po", "Mpo")):
             members.setdefault(name, [])
         elif channel is not None:
             members.setdefault(channel, []).append(name)
-    for name in sorted(members, key=natural):
+    for name in sorted(members, key=natural_sort_key):
         link = settings.links.get(name, Link())
         yield PortChannel(
             name=name,
@@ -343,9 +345,9 @@ def _port_channels(settings: Settings) -> Iterator[PortChannel]:
 
 def _build_vlans(settings: Settings) -> Iterator[Vlan]:
     members: dict[int, list[VlanMember]] = {number: [] for number in settings.vlans}
-    for name in sorted(settings.links, key=natural):
+    for name in sorted(settings.links, key=natural_sort_key):
         link = settings.links[name]
-        if name.startswith("Vlan") and (number := whole_number(name.removeprefix("Vlan"))) is not None:
+        if name.startswith("Vlan") and (number := parse_whole_number(name.removeprefix("Vlan"))) is not None:
             members.setdefault(number, [])
         if link.access_vlan is not None and not link.routed:
             members.setdefault(link.access_vlan, []).append(VlanMember(interface=name, tagged=False))

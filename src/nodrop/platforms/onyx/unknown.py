@@ -5,10 +5,10 @@ Sources: NVIDIA Onyx User Manual 3.10.4606 LTS, RoCE Commands, and Quality of Se
 
 from collections import Counter
 
-from nodrop.platforms.kit.near_words import slip
+from nodrop.platforms.kit.near_words import find_near_word
 from nodrop.platforms.onyx.commands import Command
 
-_OF_SWITCH = (
+_SWITCH_COMMAND_EXAMPLES = (
     "roce lossless",
     "dcb priority-flow-control enable force",
     "dcb priority-flow-control priority 3 enable",
@@ -18,7 +18,7 @@ _OF_SWITCH = (
     "advanced buffer management force",
     "pool iPool1 size 5M type dynamic",
 )
-_OF_PORT = (
+_PORT_COMMAND_EXAMPLES = (
     "qos trust L3",
     "qos map dscp 26 to switch-priority 3",
     "dcb priority-flow-control mode on force",
@@ -38,45 +38,58 @@ _OF_PORT = (
     "no shutdown",
 )
 """The commands that are read, as one types them for the switch, and for an interface after its name."""
-_CLASSES = frozenset({
+_QOS_FIRST_WORDS = frozenset({
     "congestion-control", "ecn", "egress-buffer", "ingress-buffer", "pfc", "pool", "priority-flow-control", "qos",
     "roce", "traffic",
 })  # fmt: skip
 """First words of commands about classes of traffic: all of their forms are above."""
-_PARTLY = {"dcb": ("priority-flow-control",), "traffic-class": ("congestion-control", "ecn", "pfc", "priority")}
+_COMPLETE_AFTER_WORDS = {
+    "dcb": ("priority-flow-control",),
+    "traffic-class": ("congestion-control", "ecn", "pfc", "priority"),
+}
 """First words with more forms, by the words after which all of them are above."""
-_WORDS = frozenset(
-    word for form in (*_OF_SWITCH, *_OF_PORT) for word in form.split() if word.replace("-", "").isalpha()
+_KNOWN_WORDS = frozenset(
+    word
+    for form in (*_SWITCH_COMMAND_EXAMPLES, *_PORT_COMMAND_EXAMPLES)
+    for word in form.split()
+    if word.replace("-", "").isalpha()
 ) | {"description", "hostname", "interface", "protocol", "spanning-tree", "snmp-server", "logging", "router", "vlan"}
-_MEANT = {"pfc": "priority-flow-control", "priority": "switch-priority", "tc": "traffic-class", "watchdog": "pfc-wd"}
+_ONYX_WORD_BY_SYNONYM = {
+    "pfc": "priority-flow-control",
+    "priority": "switch-priority",
+    "tc": "traffic-class",
+    "watchdog": "pfc-wd",
+}
 """Words of other systems, and what Onyx calls it."""
 
 
-def judge(command: Command) -> str | None:
+def suggest_command(command: Command) -> str | None:
     """Return what there is instead of a command that Onyx does not have; None where it may have it."""
     for word in command.words:
-        if word not in _WORDS and (meant := slip(word, _WORDS)):
+        if word not in _KNOWN_WORDS and (meant := find_near_word(word, _KNOWN_WORDS)):
             return f"`{word}`: did you mean `{meant}`?"
     keyword, *arguments = command.words or ("",)
-    sure = _PARTLY.get(keyword)
-    if keyword in _CLASSES or (sure is not None and any(word in sure for word in arguments[:2])):
-        return _nearest_form(command)
+    sure = _COMPLETE_AFTER_WORDS.get(keyword)
+    if keyword in _QOS_FIRST_WORDS or (sure is not None and any(word in sure for word in arguments[:2])):
+        return _nearest_command_form(command)
     return None
 
 
-def _nearest_form(command: Command) -> str:
+def _nearest_command_form(command: Command) -> str:
     """Return the form that shares most with a command, words that few forms have counting most."""
-    preferred_forms = _OF_PORT if command.kind else _OF_SWITCH
-    typed = {*command.words, *(_MEANT.get(word, word) for word in command.words)}
+    preferred_forms = _PORT_COMMAND_EXAMPLES if command.kind else _SWITCH_COMMAND_EXAMPLES
+    typed = {*command.words, *(_ONYX_WORD_BY_SYNONYM.get(word, word) for word in command.words)}
 
     def shared(form: str) -> tuple[float, bool]:
         words = {word for word in form.split() if len(word) > 2} & typed
-        return sum(1 / _COUNTS[word] for word in words), form in preferred_forms
+        return sum(1 / _FORMS_BY_WORD_COUNT[word] for word in words), form in preferred_forms
 
-    form = max((*_OF_SWITCH, *_OF_PORT), key=shared)
+    form = max((*_SWITCH_COMMAND_EXAMPLES, *_PORT_COMMAND_EXAMPLES), key=shared)
     if not any(shared(form)):
         return "a switch's `show running-config` shows what there is"
-    return f"there is `{form}`" if form in _OF_SWITCH else f"there is `interface ethernet 1/1 {form}`"
+    return f"there is `{form}`" if form in _SWITCH_COMMAND_EXAMPLES else f"there is `interface ethernet 1/1 {form}`"
 
 
-_COUNTS = Counter(word for form in (*_OF_SWITCH, *_OF_PORT) for word in set(form.split()))
+_FORMS_BY_WORD_COUNT = Counter(
+    word for form in (*_SWITCH_COMMAND_EXAMPLES, *_PORT_COMMAND_EXAMPLES) for word in set(form.split())
+)

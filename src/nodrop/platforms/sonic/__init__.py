@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 
 from nodrop.model.fabric import Device
-from nodrop.syntax.comments import Syntax
+from nodrop.syntax.comments import CommentSyntax
 
-COMMENTS: Mapping[str, Syntax] = {".conf": "frr", "": "lines"}
+COMMENTS: Mapping[str, CommentSyntax] = {".conf": "frr", "": "lines"}
 """By how their names end, how files have comments."""
 
 WRITES = ("config_db.json", "frr.conf", "apply/apply.sh")

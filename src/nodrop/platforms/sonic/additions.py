@@ -10,73 +10,81 @@ from nodrop.model.reading import Source
 from nodrop.model.values import replace_fields
 from nodrop.platforms import frr
 from nodrop.platforms.kit import extras
-from nodrop.platforms.kit.expressible import refuse
+from nodrop.platforms.kit.expressible import unsupported_error
 from nodrop.platforms.sonic import reader
-from nodrop.platforms.sonic.config import FILE
-from nodrop.syntax.json import parse
+from nodrop.platforms.sonic.config import CONFIG_DB_FILE
+from nodrop.syntax.json import parse_json_text
 
-_TABLE = re.compile(r"[A-Z][A-Z0-9_]{0,62}")
+_TABLE_NAME_PATTERN = re.compile(r"[A-Z][A-Z0-9_]{0,62}")
 _ROW, _FIELD = 2, 3
-ROUTING = "frr.conf"
+ADDED_LINES_FILE = "frr.conf"
 
 
-def config(value_text: str, device: Device) -> str:
+def add_to_config_db(value_text: str, device: Device) -> str:
     """Return config_db.json with the additions of the device's owner; Unsupported if one changes the model's data."""
     if device.bgp is None and isinstance(device.extra_lines, tuple) and device.extra_lines:
-        raise refuse(["extra_lines"], "are written into frr.conf, which a device without BGP does not have")
-    for addition in extras.additions(device):
+        raise unsupported_error(["extra_lines"], "are written into frr.conf, which a device without BGP does not have")
+    for addition in extras.additions_of_device(device):
         path = ("extra", addition.key)
-        if not _TABLE.fullmatch(addition.path[0]):
-            raise refuse(path, f"{addition.path[0]} is no table: those have names in capitals")
+        if not _TABLE_NAME_PATTERN.fullmatch(addition.path[0]):
+            raise unsupported_error(path, f"{addition.path[0]} is no table: those have names in capitals")
         if len(addition.path) != (_ROW if addition.value is None else _FIELD):
-            raise refuse(path, "is not table, row and field, or table and a row without fields")
-    if not extras.additions(device):
+            raise unsupported_error(path, "is not table, row and field, or table and a row without fields")
+    if not extras.additions_of_device(device):
         return value_text
     return extras.merge_extras(
         device, json.loads(value_text), _spell_tables, lambda written: _read_config(device, written)
     )
 
 
-def routing(text: str, device: Device) -> str:
+def add_to_frr_conf(text: str, device: Device) -> str:
     """Return frr.conf with the lines that the device's owner adds; Unsupported where one changes the routing."""
 
     def read_frr_lines(written_text: str) -> tuple[object, ...]:
         found_routing = frr.read_frr(written_text)
-        vrfs = tuple(map(extras.decided, found_routing.vrf_bgp))
-        return extras.decided(found_routing.bgp), vrfs, found_routing.static_routes, found_routing.hostname
+        vrfs = tuple(map(extras.without_session_additions, found_routing.vrf_bgp))
+        return (
+            extras.without_session_additions(found_routing.bgp),
+            vrfs,
+            found_routing.static_routes,
+            found_routing.hostname,
+        )
 
-    return extras.merged_lines(device, text, read_frr_lines)
+    return extras.merge_routing_lines(device, text, read_frr_lines)
 
 
 def _read_config(device: Device, value_text: str) -> Device:
-    source = Source(name=FILE, display=FILE)
+    source = Source(name=CONFIG_DB_FILE, display=CONFIG_DB_FILE)
     return replace_fields(
-        reader.read_device(device.name, [(source, value_text.encode())]).device, extra=(), extra_lines=(), **extras.OPEN
+        reader.read_device(device.name, [(source, value_text.encode())]).device,
+        extra=(),
+        extra_lines=(),
+        **extras.FIELDS_SET_BY_ADDITIONS,
     )
 
 
-def _spell_tables(tables: extras.Tree) -> str:
+def _spell_tables(tables: extras.SettingsTree) -> str:
     """Spell tables as the templates do: a list on one line, all else a line each."""
     return "{\n" + ",\n".join(spell_table(name, rows) for name, rows in tables.items()) + "\n}\n"
 
 
 def spell_table(name: str, table_rows: object) -> str:
     """Return a table as the templates write it, without a comma behind it."""
-    return _rows(name, table_rows, "    ")
+    return _format_rows(name, table_rows, "    ")
 
 
-def _rows(name: str, value: object, indent: str) -> str:
+def _format_rows(name: str, value: object, indent: str) -> str:
     key = f"{indent}{json.dumps(name, ensure_ascii=False)}: "
     if not isinstance(value, dict) or not value:
         return key + json.dumps(value, ensure_ascii=False)
-    inside = ",\n".join(_rows(child_name, child, f"{indent}    ") for child_name, child in value.items())
+    inside = ",\n".join(_format_rows(child_name, child, f"{indent}    ") for child_name, child in value.items())
     return f"{key}{{\n{inside}\n{indent}}}"
 
 
 def leaves(config_files: Mapping[str, bytes]) -> Iterator[Extra]:
     """Yield every field of a device's tables as it would be added, and every row without fields; none of no tables."""
     try:
-        tables = parse(config_files.get(FILE, b"{}"), FILE)
+        tables = parse_json_text(config_files.get(CONFIG_DB_FILE, b"{}"), CONFIG_DB_FILE)
     except InputProblems:
         return
     for name, rows in tables.items() if isinstance(tables, dict) else ():
@@ -92,5 +100,5 @@ def leaves(config_files: Mapping[str, bytes]) -> Iterator[Extra]:
 
 def lines(bundle: Mapping[str, bytes]) -> tuple[str, ...]:
     """Return the lines of a device's frr.conf, without those that only separate."""
-    text = bundle.get(ROUTING, b"").decode(errors="replace")
+    text = bundle.get(ADDED_LINES_FILE, b"").decode(errors="replace")
     return tuple(line.rstrip() for line in text.splitlines() if line.strip() not in ("", "!"))

@@ -9,14 +9,20 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 
 from nodrop.model.change import Edit, Step
-from nodrop.platforms.sonic.config import FILE
-from nodrop.platforms.sonic.gcu import facts
-from nodrop.platforms.sonic.patch import parts
-from nodrop.syntax.json import parse
-from nodrop.syntax.shapes import make_mapping, mapping
+from nodrop.platforms.sonic.config import CONFIG_DB_FILE
+from nodrop.platforms.sonic.gcu import gcu_facts
+from nodrop.platforms.sonic.patch import split_path
+from nodrop.syntax.json import parse_json_text
+from nodrop.syntax.shapes import make_mapping, mapping_or_empty
 
-_ROW = 2
-_ORDER = {("remove", True): 0, ("add", True): 1, ("remove", False): 2, ("replace", False): 3, ("add", False): 4}
+_ROW_PATH_LENGTH = 2
+_STEP_RANK_BY_OPERATION = {
+    ("remove", True): 0,
+    ("add", True): 1,
+    ("remove", False): 2,
+    ("replace", False): 3,
+    ("add", False): 4,
+}
 """By what is done, and whether to a table or row."""
 
 
@@ -26,15 +32,15 @@ def states(config_files: Mapping[str, bytes], edit: Edit) -> Iterator[tuple[str,
     A patch that is refused is not applied at all: the file is loaded whole. Commands, and steps by hand, come
     after a patch.
     """
-    if FILE not in edit.files or edit.disruption == "refused":
+    if CONFIG_DB_FILE not in edit.files or edit.disruption == "refused":
         return
-    tables = dict(mapping(parse(config_files[FILE], FILE)))
+    tables = dict(mapping_or_empty(parse_json_text(config_files[CONFIG_DB_FILE], CONFIG_DB_FILE)))
     groups = list(_named_step_groups(edit.steps))
     for at, (state_label, steps) in enumerate(groups):
         for step in steps:
             _apply_step(tables, step)
         if at < len(groups) - 1:
-            yield state_label, {**config_files, FILE: json.dumps(tables).encode()}
+            yield state_label, {**config_files, CONFIG_DB_FILE: json.dumps(tables).encode()}
     if edit.by_hand:
         yield "the patch, before what is done by hand", {**config_files, **edit.files}
 
@@ -43,20 +49,25 @@ def _named_step_groups(steps: Sequence[Step]) -> Iterator[tuple[str, list[Step]]
     """Yield (name, steps) of the groups of steps that are made together, in order."""
     found_steps: dict[tuple[int, str], list[Step]] = {}
     for step in steps:
-        table, *below = parts(step.path)
+        table, *below = split_path(step.path)
         if step.command:
-            key = len(_ORDER) + 1, step.command
-        elif table in facts()["shut_for"]:
-            key = len(_ORDER), "what ports are shut for"
+            key = len(_STEP_RANK_BY_OPERATION) + 1, step.command
+        elif table in gcu_facts()["shut_for"]:
+            key = len(_STEP_RANK_BY_OPERATION), "what ports are shut for"
         else:
-            key = _ORDER.get((step.op, len(below) < _ROW), _ORDER["replace", False]), f"{table} ({step.op})"
+            key = (
+                _STEP_RANK_BY_OPERATION.get(
+                    (step.op, len(below) < _ROW_PATH_LENGTH), _STEP_RANK_BY_OPERATION["replace", False]
+                ),
+                f"{table} ({step.op})",
+            )
         found_steps.setdefault(key, []).append(step)
     for key in sorted(found_steps, key=lambda key: key[0]):
         yield key[1], found_steps[key]
 
 
 def _apply_step(tables: dict[str, object], step: Step) -> None:
-    *above, last = parts(step.path)
+    *above, last = split_path(step.path)
     inside = make_mapping(tables, *above)
     if step.op == "remove":
         inside.pop(last, None)

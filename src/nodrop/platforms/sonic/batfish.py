@@ -12,34 +12,34 @@ from typing import Any
 from nodrop.model.fabric import Device
 from nodrop.model.states import Unknown, known_rows, surely_off
 from nodrop.platforms.kit.artifact import BatfishTables
-from nodrop.platforms.sonic.batfish_access import access_tables
+from nodrop.platforms.sonic.batfish_access import batfish_access_tables
 from nodrop.platforms.sonic.config import Config
-from nodrop.platforms.sonic.document import FILE
+from nodrop.platforms.sonic.document import CONFIG_DB_FILE
 from nodrop.platforms.sonic.frr_text import read_tables_and_frr
 
-_FOLDER = "sonic_configs"
-_VLAN = "Vlan"
-_UNREAD = (
+_SNAPSHOT_FOLDER = "sonic_configs"
+_VLAN_NAME_PREFIX = "Vlan"
+_UNREAD_TABLES = (
     "PORTCHANNEL", "PORTCHANNEL_MEMBER", "PORTCHANNEL_INTERFACE", "VLAN_SUB_INTERFACE", "VRF", "VXLAN_TUNNEL", "VNET",
 )  # fmt: skip
 """Tables of what bears on routing that it does not read."""
-_BEYOND = re.compile(
+_UNSUPPORTED_FRR_LINE = re.compile(
     r"^router bgp [0-9.]+ (?:vrf (?!default\b)|view )|^[ \t]*vrf (?!default\b)"
     r"|^[ \t]*address-family l2vpn\b|^ip route .* vrf (?!default\b)|^interface \S+ vrf |^router ospf",
     re.MULTILINE,
 )
 """Lines at which it loses the whole device, or that belong to what it does not have."""
-_HOLDERS = ("INTERFACE", "LOOPBACK_INTERFACE", "VLAN_INTERFACE")
-_ADDRESS = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}/[0-9]{1,2}")
-_TAGGING = {"tagged": "tagged", "untagged": "untagged", "priority_tagged": "untagged"}
-_MTU = "Batfish gives VLANs of SONiC an MTU of 1500 bytes, whatever they have"
+_ADDRESS_TABLES = ("INTERFACE", "LOOPBACK_INTERFACE", "VLAN_INTERFACE")
+_IPV4_PREFIX_PATTERN = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}/[0-9]{1,2}")
+_BATFISH_TAGGING_MODE = {"tagged": "tagged", "untagged": "untagged", "priority_tagged": "untagged"}
+_VLAN_MTU_REASON = "Batfish gives VLANs of SONiC an MTU of 1500 bytes, whatever they have"
 
 
 def tables(device: Device, config_files: Mapping[str, bytes], hostname: str, frr_conf: str) -> BatfishTables | None:
     """Return the tables; None if the device has VRFs, port channels or other parts beyond Batfish's reader."""
     documents, _ = read_tables_and_frr(config_files)
     config = Config(device.name, documents)
-    if _has_unread_parts(device, config) or _BEYOND.search(frr_conf):
+    if _has_unread_parts(device, config) or _UNSUPPORTED_FRR_LINE.search(frr_conf):
         return None
     ports = {port.name: port for port in device.interfaces}
     rows_by_table: dict[str, dict[str, Any]] = {"DEVICE_METADATA": {"localhost": {"hostname": hostname}}}
@@ -49,15 +49,18 @@ def tables(device: Device, config_files: Mapping[str, bytes], hostname: str, frr
         for name, port in ports.items()
     }
     members = dict(_vlan_member_rows(config, ports))
-    of_vlan: dict[str, list[str]] = {name: [] for name in config.rows("VLAN") if name.removeprefix(_VLAN).isdecimal()}
+    of_vlan: dict[str, list[str]] = {
+        name: [] for name in config.rows("VLAN") if name.removeprefix(_VLAN_NAME_PREFIX).isdecimal()
+    }
     for key in members:
         of_vlan[key.partition("|")[0]].append(key.partition("|")[2])
     rows_by_table["VLAN"] = {
-        name: {"vlanid": name.removeprefix(_VLAN), "members": sorted(ports)} for name, ports in of_vlan.items()
+        name: {"vlanid": name.removeprefix(_VLAN_NAME_PREFIX), "members": sorted(ports)}
+        for name, ports in of_vlan.items()
     }
     rows_by_table["VLAN_MEMBER"] = members
     names_by_table = {"INTERFACE": ports, "LOOPBACK_INTERFACE": None, "VLAN_INTERFACE": of_vlan}
-    for table in _HOLDERS:
+    for table in _ADDRESS_TABLES:
         rows, allowed_names = config.rows(table), names_by_table[table]
         names = {key.partition("|")[0] for key in rows}
         kept_names = {name for name in names if allowed_names is None or name in allowed_names}
@@ -65,20 +68,20 @@ def tables(device: Device, config_files: Mapping[str, bytes], hostname: str, frr
         rows_by_table[table] |= {
             key: _secondary_field(row) for key, row in rows.items() if _is_read_address(key, kept_names)
         }
-    filters, unseen = access_tables(device, ports)
+    filters, unseen = batfish_access_tables(device, ports)
     rows_by_table |= filters
     for vlan in known_rows(device.vlans):
         if vlan.addresses:
-            unseen[device.name, "@vlans", vlan.key, "mtu_bytes"] = _MTU
+            unseen[device.name, "@vlans", vlan.key, "mtu_bytes"] = _VLAN_MTU_REASON
     text = json.dumps({table: rows for table, rows in rows_by_table.items() if rows}, indent=1) + "\n"
-    return BatfishTables(_FOLDER, FILE, text, _VLAN, unseen)
+    return BatfishTables(_SNAPSHOT_FOLDER, CONFIG_DB_FILE, text, _VLAN_NAME_PREFIX, unseen)
 
 
 def _has_unread_parts(device: Device, config: Config) -> bool:
     """Whether the tables have parts that are not read: other routing tables, bundles, a port in several VLANs."""
-    if not config.rows("PORT") or any(config.rows(table) for table in _UNREAD):
+    if not config.rows("PORT") or any(config.rows(table) for table in _UNREAD_TABLES):
         return True
-    if any("vrf_name" in row for table in _HOLDERS for row in config.rows(table).values()):
+    if any("vrf_name" in row for table in _ADDRESS_TABLES for row in config.rows(table).values()):
         return True
     if isinstance(device.vlans, Unknown) or any(surely_off(vlan.enabled) for vlan in device.vlans):
         return bool(config.rows("VLAN"))
@@ -90,15 +93,15 @@ def _vlan_member_rows(config: Config, ports: Mapping[str, object]) -> Iterator[t
     rows = config.rows("VLAN_MEMBER")
     for key, row in rows.items():
         vlan, _, port = key.partition("|")
-        mode = _TAGGING.get(row.get("tagging_mode", ""))
-        if mode and port in ports and vlan in config.rows("VLAN") and vlan.removeprefix(_VLAN).isdecimal():
+        mode = _BATFISH_TAGGING_MODE.get(row.get("tagging_mode", ""))
+        if mode and port in ports and vlan in config.rows("VLAN") and vlan.removeprefix(_VLAN_NAME_PREFIX).isdecimal():
             yield key, {"tagging_mode": mode}
 
 
 def _is_read_address(key: str, interface_names: set[str]) -> bool:
     """Whether a row is an address that is read."""
     name, bar, address = key.partition("|")
-    return bool(bar) and name in interface_names and _ADDRESS.fullmatch(address) is not None
+    return bool(bar) and name in interface_names and _IPV4_PREFIX_PATTERN.fullmatch(address) is not None
 
 
 def _secondary_field(row: Mapping[str, str]) -> dict[str, str]:

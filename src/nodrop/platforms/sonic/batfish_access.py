@@ -11,21 +11,21 @@ from nodrop.model.access import AccessEntry, AccessList, PortRange
 from nodrop.model.fabric import Device
 from nodrop.model.states import Unknown, known_rows
 from nodrop.model.subject import Subject
-from nodrop.platforms.sonic.read_access import RULE, TABLE, entry_key
+from nodrop.platforms.sonic.read_access import RULE, TABLE, access_rule_key
 
 _HIGHEST, _LAST = 99_999, "FORWARD_THE_REST"
 _MOST_PORTS = 64
 """Up to how many ports a range is written as so many rules."""
-_EGRESS = "what the switch itself sends may pass a list at egress or not, and Batfish filters it"
-_KIND = "Batfish has lists of IPv4 at ports only"
-_UNREAD = "its entries are not known"
+_EGRESS_REASON = "what the switch itself sends may pass a list at egress or not, and Batfish filters it"
+_LIST_KIND_REASON = "Batfish has lists of IPv4 at ports only"
+_UNKNOWN_ENTRIES_REASON = "its entries are not known"
 
 
-class _Lacking(Exception):
+class _NotExpressible(Exception):
     """Batfish has no field for a condition or an action, which the text names."""
 
 
-def access_tables(
+def batfish_access_tables(
     device: Device, ports: Mapping[str, object]
 ) -> tuple[dict[str, dict[str, object]], dict[Subject, str]]:
     """Return the tables of the lists that Batfish can have, and of each other list why it does not see it."""
@@ -36,12 +36,12 @@ def access_tables(
         if not bound or rules.family == "ipv6" or _has_only_ipv6_entries(rules):
             continue
         try:
-            rows = list(_rows(rules))
+            rows = list(_build_rule_rows(rules))
             if any(binding.stage != "ingress" for binding in bound):
-                raise _Lacking(_EGRESS)
+                raise _NotExpressible(_EGRESS_REASON)
             if any(binding.interface not in ports for binding in bound):
-                raise _Lacking(_KIND)
-        except _Lacking as error:
+                raise _NotExpressible(_LIST_KIND_REASON)
+        except _NotExpressible as error:
             unseen[device.name, "@access_lists", rules.name] = str(error)
             continue
         tables[TABLE][rules.name] = {
@@ -50,8 +50,8 @@ def access_tables(
             "ports": [binding.interface for binding in bound],
         }
         for number, (name, row) in enumerate(rows):
-            tables[RULE][entry_key(rules.name, name)] = {"PRIORITY": str(_HIGHEST - number), **row}
-        tables[RULE][entry_key(rules.name, _LAST)] = {"PRIORITY": "1", "PACKET_ACTION": "FORWARD"}
+            tables[RULE][access_rule_key(rules.name, name)] = {"PRIORITY": str(_HIGHEST - number), **row}
+        tables[RULE][access_rule_key(rules.name, _LAST)] = {"PRIORITY": "1", "PACKET_ACTION": "FORWARD"}
     return tables, unseen
 
 
@@ -60,10 +60,10 @@ def _has_only_ipv6_entries(rules: AccessList) -> bool:
     return bool(entries) and all(access_entry.family == "ipv6" for access_entry in entries)
 
 
-def _rows(rules: AccessList) -> Iterator[tuple[str, dict[str, str]]]:
+def _build_rule_rows(rules: AccessList) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield the rules of a list in their order, those of ranges of ports several times."""
     if isinstance(rules.entries, Unknown):
-        raise _Lacking(_UNREAD)
+        raise _NotExpressible(_UNKNOWN_ENTRIES_REASON)
     for entry in rules.entries:
         if entry.refused is None and entry.family not in ("ipv6", "other") and not entry.mirrors:
             _require_supported_entry(entry)
@@ -71,8 +71,8 @@ def _rows(rules: AccessList) -> Iterator[tuple[str, dict[str, str]]]:
             row |= {"IP_PROTOCOL": str(entry.protocol)} if entry.protocol is not None else {}
             for field, prefixes in (("SRC_IP", entry.sources), ("DST_IP", entry.destinations)):
                 row |= {field: prefixes[0]} if prefixes else {}
-            for near in _ports("L4_SRC_PORT", entry.source_ports):
-                for far in _ports("L4_DST_PORT", entry.destination_ports):
+            for near in _expand_port_ranges("L4_SRC_PORT", entry.source_ports):
+                for far in _expand_port_ranges("L4_DST_PORT", entry.destination_ports):
                     suffix = "_".join((*near.values(), *far.values()))
                     yield f"{entry.name}{'_' if suffix else ''}{suffix}", row | near | far
 
@@ -87,13 +87,15 @@ def _require_supported_entry(entry: AccessEntry) -> None:
         **dict.fromkeys(entry.others, True),
     }
     if missing_features := [feature for feature, is_used in lacking.items() if is_used]:
-        raise _Lacking(f"Batfish has no {', '.join(missing_features)} in access lists of SONiC")
+        raise _NotExpressible(f"Batfish has no {', '.join(missing_features)} in access lists of SONiC")
 
 
-def _ports(field: str, ranges: tuple[PortRange, ...]) -> list[dict[str, str]]:
+def _expand_port_ranges(field: str, ranges: tuple[PortRange, ...]) -> list[dict[str, str]]:
     """Return the field for every port of some ranges; once without it where there is no range."""
     count = sum(port_range.last - port_range.first + 1 for port_range in ranges)
     if count > _MOST_PORTS:
-        raise _Lacking(f"Batfish has no ranges of ports in access lists of SONiC, and {count} ports are too many rules")
+        raise _NotExpressible(
+            f"Batfish has no ranges of ports in access lists of SONiC, and {count} ports are too many rules"
+        )
     every = (port for port_range in ranges for port in range(port_range.first, port_range.last + 1))
     return [{field: str(port)} for port in every] or [{}]

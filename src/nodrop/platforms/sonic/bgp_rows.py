@@ -10,13 +10,20 @@ from dataclasses import fields
 from typing import Any, NamedTuple
 
 from nodrop.limits import MAX_32_BITS
-from nodrop.model.routing import Bgp, BgpNeighbor, Ipv6Unicast, LocalAsnMode, PrivateAsns
+from nodrop.model.routing import Bgp, BgpNeighbor, Ipv6Unicast, LocalAsnMode, PrivateAsnRemoval
 from nodrop.platforms.frr.words import password_digest
-from nodrop.platforms.kit.bindings import Binding, Refuses, Within, bound_fields, check, never
-from nodrop.platforms.kit.expressible import refuse
-from nodrop.platforms.sonic.config import Config, Row
+from nodrop.platforms.kit.bindings import (
+    Binding,
+    NumberRangeCheck,
+    RefusalCheck,
+    bound_fields,
+    check_fields,
+    refuse_unless_default,
+)
+from nodrop.platforms.kit.expressible import unsupported_error
+from nodrop.platforms.sonic.config import Config, RowFields
 
-Columns = Mapping[str, "str | list[str]"]
+RowColumns = Mapping[str, "str | list[str]"]
 """Fields of a row of config_db.json."""
 
 
@@ -26,43 +33,43 @@ class TableRow(NamedTuple):
     config: Config
     table: str
     key: str
-    columns: Row
+    columns: RowFields
 
     def integer(self, column: str) -> int | None:
         """Return a column as a number; None if it is absent or no number, which is remarked."""
         return self.config.integer((self.table, self.key), self.columns, column)
 
 
-BgpBinding = Binding[str, TableRow, None, Columns]
+BgpBinding = Binding[str, TableRow, None, RowColumns]
 
-DEFAULT = "default"
+DEFAULT_VRF = "default"
 """The name of the default VRF."""
-FAMILIES = {"ipv4": "ipv4_unicast", "ipv6": "ipv6_unicast"}
+SONIC_WORD_BY_FAMILY = {"ipv4": "ipv4_unicast", "ipv6": "ipv6_unicast"}
 """Address families by the model's names."""
-EVPN = "l2vpn_evpn"
+EVPN_FAMILY = "l2vpn_evpn"
 """The address family of EVPN, whose sessions alone are read."""
-CONSTANT: Mapping[str, Columns] = {
+DATACENTER_DEFAULT_COLUMNS: Mapping[str, RowColumns] = {
     "BGP_GLOBALS": {"log_nbr_state_changes": "true"},
     "BGP_NEIGHBOR": {"conn_retry": "10"},
 }
 """Columns that give a process the defaults of `frr defaults datacenter` (bgpd/bgp_vty.c), which no table states: with
 tables, bgpd has those of `traditional`, which retries far later."""
-HOLD_S = 9
+DATACENTER_HOLD_S = 9
 """The hold time of `frr defaults datacenter`; that of `traditional` is 180."""
 MOST_PATHS = 256
 """What `max_ebgp_paths` takes (sonic-bgp-global.yang)."""
 _MOST_HOPS = 255
 """Where `ebgp_multihop` comes without a number (bgpd.conf.db.nbr_or_peer.j2)."""
-_OWN = 3
+_DEFAULT_ALLOW_AS_COUNT = 3
 """How often bgpd allows the own AS number where `allow_as_in` comes without a number."""
-_UP = ("true", "up")
-_DOWN = ("false", "down")
-NO_COLUMN = "no table has a column for it"
-LOST = "SONiC's template leaves it out when the bgp container starts"
+_UP_WORDS = ("true", "up")
+_DOWN_WORDS = ("false", "down")
+NO_COLUMN_REASON = "no table has a column for it"
+LEFT_OUT_REASON = "SONiC's template leaves it out when the bgp container starts"
 
 
-def _text(field: str, column: str, *refuses: Refuses) -> BgpBinding:
-    def encode(value: str, _: None) -> Columns:
+def _bind_text(field: str, column: str, *refuses: RefusalCheck) -> BgpBinding:
+    def encode(value: str, _: None) -> RowColumns:
         return {column: value}
 
     return Binding(
@@ -79,8 +86,8 @@ def _bind_list(field: str, column: str) -> BgpBinding:
     return Binding(field=field, where=(column,), decode=decode, encode=lambda value, _: {column: [value]})
 
 
-def _bind_number(field: str, column: str, *refuses: Refuses) -> BgpBinding:
-    def encode(value: int, _: None) -> Columns:
+def _bind_number(field: str, column: str, *refuses: RefusalCheck) -> BgpBinding:
+    def encode(value: int, _: None) -> RowColumns:
         return {column: str(value)}
 
     return Binding(field=field, where=(column,), decode=lambda row: row.integer(column), encode=encode, refuses=refuses)
@@ -91,12 +98,12 @@ def _bind_flag(field: str, column: str) -> BgpBinding:
     return Binding(
         field=field,
         where=(column,),
-        decode=_column_test(column, "true"),
+        decode=_make_column_test(column, "true"),
         encode=lambda value, _: {column: "true"} if value else {},
     )
 
 
-def _column_test(column: str, *words: str) -> Callable[[TableRow], bool | None]:
+def _make_column_test(column: str, *words: str) -> Callable[[TableRow], bool | None]:
     return lambda row: row.columns[column] in words if column in row.columns else None
 
 
@@ -105,17 +112,17 @@ def _apostrophe_refusal(value: str | None, _: object) -> str | None:
     return "an apostrophe ends the command of frrcfgd" if value is not None and "'" in value else None
 
 
-def _refuse_unless_on(reason: str) -> Refuses:
+def _refuse_unless_on(reason: str) -> RefusalCheck:
     return lambda value, _: None if value is True else reason
 
 
-PROCESS: tuple[BgpBinding, ...] = (
+PROCESS_BINDINGS: tuple[BgpBinding, ...] = (
     _bind_number("asn", "local_asn"),
-    _text("router_id", "router_id"),
+    _bind_text("router_id", "router_id"),
     _bind_flag("multipath_relax", "load_balance_mp_relax"),
     _bind_flag("compare_router_id", "external_compare_router_id"),
     _bind_flag("always_compare_med", "always_compare_med"),
-    _bind_number("default_preference", "default_local_preference", Within(0, MAX_32_BITS)),
+    _bind_number("default_preference", "default_local_preference", NumberRangeCheck(0, MAX_32_BITS)),
     Binding(
         field="default_ipv4_unicast",
         where=("default_ipv4_unicast",),
@@ -126,30 +133,34 @@ PROCESS: tuple[BgpBinding, ...] = (
         field="import_check",
         where=("network_import_check",),
         decode=lambda row: row.columns.get("network_import_check") != "false",
-        refuses=(_refuse_unless_on(LOST),),
+        refuses=(_refuse_unless_on(LEFT_OUT_REASON),),
     ),
     _bind_flag("graceful_restart", "graceful_restart_enable"),
     _bind_flag("preserve_forwarding", "gr_preserve_fw_state"),
-    _bind_number("restart_s", "gr_restart_time", Within(1, 3600)),
+    _bind_number("restart_s", "gr_restart_time", NumberRangeCheck(1, 3600)),
     _bind_flag("graceful_shutdown", "graceful_shutdown"),
-    Binding(field="cluster_id", refuses=(never("nodrop does not write route reflection into tables"),)),
-    Binding(field="maximum_paths_internal", refuses=(never("nodrop does not write paths of the own AS into tables"),)),
+    Binding(field="cluster_id", refuses=(refuse_unless_default("nodrop does not write route reflection into tables"),)),
     Binding(
-        field="maximum_paths_internal_ipv6", refuses=(never("nodrop does not write paths of the own AS into tables"),)
+        field="maximum_paths_internal",
+        refuses=(refuse_unless_default("nodrop does not write paths of the own AS into tables"),),
     ),
-    Binding(field="requires_policy", refuses=(_refuse_unless_on(NO_COLUMN),)),
-    Binding(field="session_dscp", refuses=(never(NO_COLUMN),)),
+    Binding(
+        field="maximum_paths_internal_ipv6",
+        refuses=(refuse_unless_default("nodrop does not write paths of the own AS into tables"),),
+    ),
+    Binding(field="requires_policy", refuses=(_refuse_unless_on(NO_COLUMN_REASON),)),
+    Binding(field="session_dscp", refuses=(refuse_unless_default(NO_COLUMN_REASON),)),
 )
 """BGP_GLOBALS: fields of Bgp."""
 
-PATHS: Mapping[str, BgpBinding] = {
-    "ipv4": _bind_number("maximum_paths", "max_ebgp_paths", Within(1, MOST_PATHS)),
-    "ipv6": _bind_number("maximum_paths_ipv6", "max_ebgp_paths", Within(1, MOST_PATHS)),
+MAXIMUM_PATHS_BINDINGS: Mapping[str, BgpBinding] = {
+    "ipv4": _bind_number("maximum_paths", "max_ebgp_paths", NumberRangeCheck(1, MOST_PATHS)),
+    "ipv6": _bind_number("maximum_paths_ipv6", "max_ebgp_paths", NumberRangeCheck(1, MOST_PATHS)),
 }
 """BGP_GLOBALS_AF: fields of Bgp by address family."""
 
 
-_LOCAL_AS_MODES: Mapping[LocalAsnMode, tuple[str, ...]] = {
+_COLUMNS_BY_LOCAL_AS_MODE: Mapping[LocalAsnMode, tuple[str, ...]] = {
     "replace-as": ("local_as_no_prepend", "local_as_replace_as"),
     "no-prepend": ("local_as_no_prepend",),
     "prepend": (),
@@ -158,7 +169,7 @@ _LOCAL_AS_MODES: Mapping[LocalAsnMode, tuple[str, ...]] = {
 
 
 def _decode_local_as_mode(row: TableRow) -> LocalAsnMode:
-    modes = _LOCAL_AS_MODES.items()
+    modes = _COLUMNS_BY_LOCAL_AS_MODE.items()
     return next(mode for mode, columns in modes if all(row.columns.get(column) == "true" for column in columns))
 
 
@@ -171,10 +182,12 @@ def _decode_multihop(row: TableRow) -> int | None:
 
 
 def _decode_allowed_as_count(row: TableRow) -> int | None:
-    return (row.integer("allow_as_count") or _OWN) if row.columns.get("allow_as_in") == "true" else None
+    return (
+        (row.integer("allow_as_count") or _DEFAULT_ALLOW_AS_COUNT) if row.columns.get("allow_as_in") == "true" else None
+    )
 
 
-_PRIVATE: Mapping[PrivateAsns, Columns] = {
+_COLUMNS_BY_PRIVATE_ASNS: Mapping[PrivateAsnRemoval, RowColumns] = {
     "remove": {"remove_private_as_enabled": "true"},
     "remove-all": {"remove_private_as_enabled": "true", "remove_private_as_all": "true"},
     "replace": {"remove_private_as_enabled": "true", "replace_private_as": "true"},
@@ -186,10 +199,10 @@ _PRIVATE: Mapping[PrivateAsns, Columns] = {
 }
 
 
-def _decode_private_as(row: TableRow) -> PrivateAsns | None:
+def _decode_private_as(row: TableRow) -> PrivateAsnRemoval | None:
     columns = ("remove_private_as_enabled", "remove_private_as_all", "replace_private_as")
     on = {column: "true" for column in columns if row.columns.get(column) == "true"}
-    return next((private for private, row_columns in _PRIVATE.items() if row_columns == on), None)
+    return next((private for private, row_columns in _COLUMNS_BY_PRIVATE_ASNS.items() if row_columns == on), None)
 
 
 def _decode_prefix_limit(row: TableRow) -> int | None:
@@ -204,21 +217,21 @@ def _decode_password(row: TableRow) -> str | None:
 
 
 def _decode_enabled_state(row: TableRow) -> bool | None:
-    return row.columns["admin_status"] not in _DOWN if "admin_status" in row.columns else None
+    return row.columns["admin_status"] not in _DOWN_WORDS if "admin_status" in row.columns else None
 
 
-def _encode_admin_status(value: object, _: None) -> Columns:
+def _encode_admin_status(value: object, _: None) -> RowColumns:
     return {"admin_status": "up" if value else "down"}
 
 
-SESSION: tuple[BgpBinding, ...] = (
+SESSION_BINDINGS: tuple[BgpBinding, ...] = (
     Binding(
         field="remote_asn",
         where=("asn", "peer_type"),
         decode=_decode_remote_asn,
         encode=lambda value, _: {"asn": str(value)} if isinstance(value, int) else {"peer_type": value},
     ),
-    _text("description", "name", _apostrophe_refusal),
+    _bind_text("description", "name", _apostrophe_refusal),
     Binding(field="enabled", where=("admin_status",), decode=_decode_enabled_state, encode=_encode_admin_status),
     _bind_flag("bfd", "bfd"),
     Binding(
@@ -227,7 +240,7 @@ SESSION: tuple[BgpBinding, ...] = (
         decode=lambda row: row.integer("holdtime"),
         encode=lambda value, _: {"keepalive": str(value // 3), "holdtime": str(value)},
     ),
-    _text("update_source", "local_addr"),
+    _bind_text("update_source", "local_addr"),
     Binding(
         field="ebgp_multihop",
         where=("ebgp_multihop_ttl", "ebgp_multihop"),
@@ -236,26 +249,28 @@ SESSION: tuple[BgpBinding, ...] = (
     ),
     _bind_flag("extended_next_hop", "capability_ext_nexthop"),
     _bind_flag("passive", "passive_mode"),
-    _bind_number("local_asn", "local_asn", Within(1, MAX_32_BITS)),
+    _bind_number("local_asn", "local_asn", NumberRangeCheck(1, MAX_32_BITS)),
     Binding(
         field="local_asn_mode",
         where=("local_as_no_prepend", "local_as_replace_as"),
         decode=_decode_local_as_mode,
-        encode=lambda value, _: dict.fromkeys(_LOCAL_AS_MODES[value], "true"),
+        encode=lambda value, _: dict.fromkeys(_COLUMNS_BY_LOCAL_AS_MODE[value], "true"),
     ),
     Binding(
         field="local_asn_of_group",
         refuses=(
-            never("the local AS number of a peer group that a session may not have is not written", default=False),
+            refuse_unless_default(
+                "the local AS number of a peer group that a session may not have is not written", default=False
+            ),
         ),
     ),
     Binding(
         field="password",
         where=("auth_password",),
         decode=_decode_password,
-        refuses=(never("nodrop keeps no password, and writes none"),),
+        refuses=(refuse_unless_default("nodrop keeps no password, and writes none"),),
     ),
-    _bind_number("ttl_security_hops", "ttl_security_hops", Within(1, 254)),
+    _bind_number("ttl_security_hops", "ttl_security_hops", NumberRangeCheck(1, 254)),
     Binding(
         field="connected_check",
         where=("disable_ebgp_connected_route_check",),
@@ -265,21 +280,27 @@ SESSION: tuple[BgpBinding, ...] = (
 )
 """BGP_NEIGHBOR and BGP_PEER_GROUP: fields of BgpNeighbor."""
 
-FAMILY: tuple[BgpBinding, ...] = (
+SESSION_FAMILY_BINDINGS: tuple[BgpBinding, ...] = (
     Binding(
-        field="active", where=("admin_status",), decode=_column_test("admin_status", *_UP), encode=_encode_admin_status
+        field="active",
+        where=("admin_status",),
+        decode=_make_column_test("admin_status", *_UP_WORDS),
+        encode=_encode_admin_status,
     ),
     _bind_list("import_policy", "route_map_in"),
     _bind_list("export_policy", "route_map_out"),
-    _text("import_prefix_list", "prefix_list_in"),
-    _text("export_prefix_list", "prefix_list_out"),
+    _bind_text("import_prefix_list", "prefix_list_in"),
+    _bind_text("export_prefix_list", "prefix_list_out"),
     _bind_flag("next_hop_self", "nhself"),
     Binding(
         field="next_hop_forced",
-        refuses=(never("nodrop does not write next hops of reflected routes into tables", default=False),),
+        refuses=(
+            refuse_unless_default("nodrop does not write next hops of reflected routes into tables", default=False),
+        ),
     ),
     Binding(
-        field="reflector_client", refuses=(never("nodrop does not write route reflection into tables", default=False),)
+        field="reflector_client",
+        refuses=(refuse_unless_default("nodrop does not write route reflection into tables", default=False),),
     ),
     Binding(
         field="allowas_in",
@@ -287,18 +308,18 @@ FAMILY: tuple[BgpBinding, ...] = (
         decode=_decode_allowed_as_count,
         encode=lambda value, _: {"allow_as_in": "true", "allow_as_count": str(value)},
     ),
-    _bind_number("weight", "weight", Within(0, 65535)),
-    _text("import_path_list", "filter_list_in"),
-    _text("export_path_list", "filter_list_out"),
+    _bind_number("weight", "weight", NumberRangeCheck(0, 65535)),
+    _bind_text("import_path_list", "filter_list_in"),
+    _bind_text("export_path_list", "filter_list_out"),
     Binding(
         field="private_asns",
         where=("remove_private_as_enabled", "remove_private_as_all", "replace_private_as"),
         decode=_decode_private_as,
-        encode=lambda value, _: _PRIVATE[value],
+        encode=lambda value, _: _COLUMNS_BY_PRIVATE_ASNS[value],
     ),
     _bind_flag("as_override", "as_override"),
     _bind_flag("default_originate", "send_default_route"),
-    _text("default_policy", "default_rmap"),
+    _bind_text("default_policy", "default_rmap"),
     Binding(
         field="maximum_prefix",
         where=("max_prefix_limit",),
@@ -308,7 +329,7 @@ FAMILY: tuple[BgpBinding, ...] = (
 )
 """BGP_NEIGHBOR_AF and BGP_PEER_GROUP_AF: fields of BgpNeighbor for IPv4 unicast, and of Ipv6Unicast."""
 
-ROWS_OF_THEIR_OWN: Mapping[type[object], frozenset[str]] = {
+FIELDS_OF_OTHER_TABLES: Mapping[type[object], frozenset[str]] = {
     Bgp: frozenset(
         {
             *("vrf", "networks", "redistributions", "neighbors"),
@@ -319,27 +340,29 @@ ROWS_OF_THEIR_OWN: Mapping[type[object], frozenset[str]] = {
     Ipv6Unicast: frozenset(),
 }
 """Fields that are keys or rows of other tables."""
-ROWS: Mapping[type[Any], tuple[BgpBinding, ...]] = {
-    Bgp: (*PROCESS, *PATHS.values()),
-    BgpNeighbor: (*SESSION, *FAMILY),
-    Ipv6Unicast: FAMILY,
+BINDINGS_BY_CLASS: Mapping[type[Any], tuple[BgpBinding, ...]] = {
+    Bgp: (*PROCESS_BINDINGS, *MAXIMUM_PATHS_BINDINGS.values()),
+    BgpNeighbor: (*SESSION_BINDINGS, *SESSION_FAMILY_BINDINGS),
+    Ipv6Unicast: SESSION_FAMILY_BINDINGS,
 }
 
 
 def check_part(model_part: Any, *path: object) -> None:
     """Raise Unsupported for the first field of a part, at `path`, that no column can hold as it is."""
-    rows, kind = ROWS[type(model_part)], type(model_part)
-    check(rows, model_part, *path)
+    rows, kind = BINDINGS_BY_CLASS[type(model_part)], type(model_part)
+    check_fields(rows, model_part, *path)
     for field in fields(kind):
         value = getattr(model_part, field.name)
-        has_column = field.name in bound_fields(rows) or field.name in ROWS_OF_THEIR_OWN[kind]
+        has_column = field.name in bound_fields(rows) or field.name in FIELDS_OF_OTHER_TABLES[kind]
         if not has_column and value is not field.default and value != field.default:
-            raise refuse((*path, field.name), NO_COLUMN)
+            raise unsupported_error((*path, field.name), NO_COLUMN_REASON)
 
 
 def supported_fields(value_type: type[object]) -> frozenset[str]:
     """Return the fields of a class that tables can hold, including those with only one possible value."""
     rows = frozenset(
-        row.field for row in ROWS[value_type] if row.encode or row.field in ("requires_policy", "import_check")
+        row.field
+        for row in BINDINGS_BY_CLASS[value_type]
+        if row.encode or row.field in ("requires_policy", "import_check")
     )
-    return rows | ROWS_OF_THEIR_OWN[value_type]
+    return rows | FIELDS_OF_OTHER_TABLES[value_type]

@@ -11,34 +11,34 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from nodrop.model.change import Edit
-from nodrop.platforms.frr.changes import changes
+from nodrop.platforms.frr.changes import find_vtysh_changes
 from nodrop.platforms.kit.command_lines import (
     PORT,
     PORTS,
-    fill_slots,
-    has_slot,
+    fill_port_slots,
+    group_numbered_names,
+    has_port_slot,
     has_typable_ports,
     is_typable,
-    merge_ports,
-    runs,
+    ports_by_command,
 )
-from nodrop.platforms.sonic.config import FILE
-from nodrop.platforms.sonic.gcu import facts
+from nodrop.platforms.sonic.config import CONFIG_DB_FILE
+from nodrop.platforms.sonic.gcu import gcu_facts
 from nodrop.platforms.sonic.starting import FRR_FILE
 from nodrop.platforms.sonic.typed_rows import would_refuse_commands as would_refuse_commands
-from nodrop.syntax.json import parse
-from nodrop.syntax.shapes import mapping, mapping_at
+from nodrop.syntax.json import parse_json_text
+from nodrop.syntax.shapes import mapping_at, mapping_or_empty
 
-TITLE = "SONiC"
-BEFORE: tuple[str, ...] = ()
-AFTER = ("sudo config save -y",)
-KEPT = ""
+LANGUAGE_TITLE = "SONiC"
+LINES_BEFORE: tuple[str, ...] = ()
+LINES_AFTER = ("sudo config save -y",)
+PERSISTENCE_NOTE = ""
 DISTURBS_AS_PATCH = False
 
-_WATCHDOG = "PFC_WD"
+_WATCHDOG_TABLE = "PFC_WD"
 _WATCHDOG_FIELDS = {"action", "detection_time", "restoration_time"}
-_MASK = "pfcwd_sw_enable"
-_ONOFF = {"up": "startup", "down": "shutdown"}
+_WATCHDOG_MASK_FIELD = "pfcwd_sw_enable"
+_ADMIN_COMMAND_BY_STATUS = {"up": "startup", "down": "shutdown"}
 _PORT_COMMANDS: Mapping[str, str] = {
     "mtu": "mtu {port} {value}",
     "speed": "speed {port} {value}",
@@ -49,43 +49,46 @@ _ROW_COMMANDS: Mapping[tuple[str, str, str, str], str] = {
     ("MGMT_VRF_CONFIG", "vrf_global", "mgmtVrfEnabled", "true"): "sudo config vrf add mgmt"
 }
 """Commands that set one field of a row, and also restart what reads it (sonic-utilities config/main.py)."""
-_AUTONEG = {"on": "enabled", "off": "disabled"}
+_AUTONEG_COMMAND_WORDS = {"on": "enabled", "off": "disabled"}
 
-Row = Mapping[str, Any]
+RowFields = Mapping[str, Any]
 
 
 def for_ports(command: str, ports: Sequence[str]) -> tuple[str, ...]:
     """Return a command with a list of ports where it takes one, else in a loop of the shell over them."""
-    if not has_slot(command):
+    if not has_port_slot(command):
         return (command,)
     listed = " ".join(
-        entry if isinstance(entry, str) else f"{entry.before}{{{entry.first}..{entry.last}{_step(entry.step)}}}"
-        for entry in runs(ports, stepped=True)
+        entry if isinstance(entry, str) else f"{entry.before}{{{entry.first}..{entry.last}{_format_step(entry.step)}}}"
+        for entry in group_numbered_names(ports, stepped=True)
     )
     if len(set(ports)) == 1 or PORT not in command:
-        return (fill_slots(command, listed),)
-    return (f"for port in {listed}; do {fill_slots(command, '$port')}; done",)
+        return (fill_port_slots(command, listed),)
+    return (f"for port in {listed}; do {fill_port_slots(command, '$port')}; done",)
 
 
-def _step(step: int) -> str:
+def _format_step(step: int) -> str:
     return f"..{step}" if step > 1 else ""
 
 
 def of_edit(bundle: Mapping[str, bytes], edit: Edit) -> tuple[str, ...]:
     """Return the commands that make an edit; a setting that is read at start needs the configuration loaded again."""
     lines: list[str] = []
-    if FILE in edit.files:
-        old, new = mapping(parse(bundle[FILE], FILE)), mapping(parse(edit.files[FILE], FILE))
+    if CONFIG_DB_FILE in edit.files:
+        old, new = (
+            mapping_or_empty(parse_json_text(bundle[CONFIG_DB_FILE], CONFIG_DB_FILE)),
+            mapping_or_empty(parse_json_text(edit.files[CONFIG_DB_FILE], CONFIG_DB_FILE)),
+        )
         commands = (*_row_commands(old, new), *_watchdog_restarts(old, new))
         if not has_typable_ports(commands):
             return ()
-        for command, ports in merge_ports(commands).items():
+        for command, ports in ports_by_command(commands).items():
             lines += for_ports(command, ports)
         if _is_read_at_start(old, new):
-            lines += [*AFTER, "sudo config reload -y"]
+            lines += [*LINES_AFTER, "sudo config reload -y"]
     if FRR_FILE in edit.files:
         texts = [files.get(FRR_FILE, b"").decode(errors="replace") for files in (bundle, edit.files)]
-        routing = changes(*texts)
+        routing = find_vtysh_changes(*texts)
         if routing is None:
             return ()
         words = ["configure terminal", *(line for line in routing.splitlines() if line.strip(" !"))]
@@ -93,17 +96,17 @@ def of_edit(bundle: Mapping[str, bytes], edit: Edit) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _is_read_at_start(old: Row, new: Row) -> bool:
+def _is_read_at_start(old: RowFields, new: RowFields) -> bool:
     """Whether a field differs that a service reads when it starts."""
     return any(
-        mapping(row).get(name) != mapping(mapping_at(new, table).get(key)).get(name)
-        for table, fields in facts()["read_at_start"].items()
+        mapping_or_empty(row).get(name) != mapping_or_empty(mapping_at(new, table).get(key)).get(name)
+        for table, fields in gcu_facts()["read_at_start"].items()
         for key, row in mapping_at(old, table).items()
         for name in fields
     )
 
 
-def _row_commands(old: Row, new: Row) -> Iterator[tuple[str, str]]:
+def _row_commands(old: RowFields, new: RowFields) -> Iterator[tuple[str, str]]:
     """Yield the commands for all rows that differ, each with a slot for the port, and the port."""
     ports = {*mapping_at(old, "PORT"), *mapping_at(new, "PORT"), *mapping_at(new, "PORTCHANNEL")}
     for table in dict.fromkeys((*new, *old)):
@@ -114,29 +117,29 @@ def _row_commands(old: Row, new: Row) -> Iterator[tuple[str, str]]:
                 slotted = f"{PORT}{bar}{rest}" if head in ports else str(key)
                 for command in _commands_for_row(table, slotted, was.get(key), will.get(key)):
                     if head in ports:
-                        yield command.replace(_FIELDS, " "), head
+                        yield command.replace(_FIELDS_SEPARATOR, " "), head
                     else:
-                        yield from _slot_fields(command, ports)
+                        yield from _slotted_field_commands(command, ports)
 
 
-def _watchdog_restarts(old: Row, new: Row) -> Iterator[tuple[str, str]]:
+def _watchdog_restarts(old: RowFields, new: RowFields) -> Iterator[tuple[str, str]]:
     """Yield the commands that stop and start running watchdogs whose mask changes, each with the port.
 
     orchagent reads the mask when a watchdog starts; `pfcwd start` writes the priorities of PFC there (sonic-swss
     orchagent/pfcwdorch.cpp, sonic-utilities pfcwd/main.py).
     """
-    maps, watchdogs = mapping_at(new, "PORT_QOS_MAP"), mapping_at(new, _WATCHDOG)
+    maps, watchdogs = mapping_at(new, "PORT_QOS_MAP"), mapping_at(new, _WATCHDOG_TABLE)
     for port, row in maps.items():
-        mask = mapping(row).get(_MASK)
-        changed = mask and mask != mapping(mapping_at(old, "PORT_QOS_MAP").get(port)).get(_MASK)
-        watchdog = mapping(watchdogs.get(port))
-        running = watchdog.keys() >= _WATCHDOG_FIELDS and watchdog == mapping_at(old, _WATCHDOG).get(port)
-        if changed and running and mask == mapping(row).get("pfc_enable"):
+        mask = mapping_or_empty(row).get(_WATCHDOG_MASK_FIELD)
+        changed = mask and mask != mapping_or_empty(mapping_at(old, "PORT_QOS_MAP").get(port)).get(_WATCHDOG_MASK_FIELD)
+        watchdog = mapping_or_empty(watchdogs.get(port))
+        running = watchdog.keys() >= _WATCHDOG_FIELDS and watchdog == mapping_at(old, _WATCHDOG_TABLE).get(port)
+        if changed and running and mask == mapping_or_empty(row).get("pfc_enable"):
             yield f"sudo pfcwd stop {PORTS}", port
             yield _start_watchdog(watchdog), port
 
 
-def _start_watchdog(row: Row) -> str:
+def _start_watchdog(row: RowFields) -> str:
     """Return the command that starts a watchdog with the times and action of its row."""
     action, detection, restoration = (
         shlex.quote(str(row[name])) for name in ("action", "detection_time", "restoration_time")
@@ -144,29 +147,33 @@ def _start_watchdog(row: Row) -> str:
     return f"sudo pfcwd start --action {action} --restoration-time {restoration} {PORTS} {detection}"
 
 
-def _slot_fields(command: str, ports: Iterable[str]) -> Iterator[tuple[str, str]]:
+def _slotted_field_commands(command: str, ports: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Yield the commands of a row whose fields are named by ports, as CABLE_LENGTH is, with a slot for each port."""
-    head, mark, fields = command.partition(_FIELDS)
+    head, mark, fields = command.partition(_FIELDS_SEPARATOR)
     words = shlex.split(fields) if mark else []
     if not words or not set(words[:: 2 if " HSET " in head else 1]) <= set(ports):
-        yield command.replace(_FIELDS, " "), ""
+        yield command.replace(_FIELDS_SEPARATOR, " "), ""
         return
     width = 2 if " HSET " in head else 1
     for at in range(0, len(words), width):
         yield f"{head} {PORT}{''.join(f' {shlex.quote(word)}' for word in words[at + 1 : at + width])}", words[at]
 
 
-_FIELDS = "\x1f"
+_FIELDS_SEPARATOR = "\x1f"
 """Parts the fields of a write to CONFIG_DB from the row."""
 
 
 def _commands_for_row(table: str, key: str, old: object, new: object) -> Iterator[str]:
     """Yield the commands that change a row to its new content."""
-    was, will = mapping(old), mapping(new)
+    was, will = mapping_or_empty(old), mapping_or_empty(new)
     fields = {name: value for name, value in will.items() if was.get(name) != value}
     gone = [name for name in was if name not in will]
     if new is None:
-        yield f"sudo pfcwd stop {PORTS}" if (table, key) == (_WATCHDOG, PORT) else _db("DEL", table, key)
+        yield (
+            f"sudo pfcwd stop {PORTS}"
+            if (table, key) == (_WATCHDOG_TABLE, PORT)
+            else _format_db_write("DEL", table, key)
+        )
         return
     for name, value in list(fields.items()):
         if (command := _ROW_COMMANDS.get((table, key, name, str(value)))) is not None:
@@ -174,7 +181,12 @@ def _commands_for_row(table: str, key: str, old: object, new: object) -> Iterato
             del fields[name]
     if old is not None:
         yield from _tool_commands(table, key, fields)
-    if table == _WATCHDOG and key == PORT and fields.keys() & _WATCHDOG_FIELDS and will.keys() >= _WATCHDOG_FIELDS:
+    if (
+        table == _WATCHDOG_TABLE
+        and key == PORT
+        and fields.keys() & _WATCHDOG_FIELDS
+        and will.keys() >= _WATCHDOG_FIELDS
+    ):
         yield _start_watchdog(will)
         fields = {name: value for name, value in fields.items() if name not in _WATCHDOG_FIELDS}
     if table == "PORT" and old is not None:
@@ -184,16 +196,16 @@ def _commands_for_row(table: str, key: str, old: object, new: object) -> Iterato
                 yield command
                 del fields[name]
     if fields or (old is None and not will):
-        yield _db("HSET", table, key, fields or {"NULL": "NULL"})
+        yield _format_db_write("HSET", table, key, fields or {"NULL": "NULL"})
     if gone:
-        yield _db("HDEL", table, key, dict.fromkeys(_field_name(name, was[name]) for name in gone))
+        yield _format_db_write("HDEL", table, key, dict.fromkeys(_field_name(name, was[name]) for name in gone))
 
 
 def _tool_commands(table: str, key: str, fields: dict[str, object]) -> Iterator[str]:
     """Yield the command of a tool for fields of a row, and take these out of `fields`."""
-    if (table, key, *fields) == (_WATCHDOG, "GLOBAL", "POLL_INTERVAL"):
+    if (table, key, *fields) == (_WATCHDOG_TABLE, "GLOBAL", "POLL_INTERVAL"):
         yield f"sudo pfcwd interval {shlex.quote(str(fields.pop('POLL_INTERVAL')))}"
-    tool = facts()["typed"].get(table)
+    tool = gcu_facts()["typed"].get(table)
     options = {name: tool["options"][name] for name in fields if name in tool["options"]} if tool else {}
     refused = tool.get("without", {"values": ()})["values"] if tool else ()
     options = {name: option for name, option in options.items() if str(fields[name]) not in refused}
@@ -204,16 +216,16 @@ def _tool_commands(table: str, key: str, fields: dict[str, object]) -> Iterator[
 
 def _port_command(name: str, value: str) -> str | None:
     """Return the command for a field of a port, if there is one."""
-    if name == "admin_status" and value in _ONOFF:
-        return f"sudo config interface {_ONOFF[value]} {PORT}"
-    if name == "autoneg" and value in _AUTONEG:
-        return f"sudo config interface autoneg {PORT} {_AUTONEG[value]}"
+    if name == "admin_status" and value in _ADMIN_COMMAND_BY_STATUS:
+        return f"sudo config interface {_ADMIN_COMMAND_BY_STATUS[value]} {PORT}"
+    if name == "autoneg" and value in _AUTONEG_COMMAND_WORDS:
+        return f"sudo config interface autoneg {PORT} {_AUTONEG_COMMAND_WORDS[value]}"
     if name in _PORT_COMMANDS:
         return f"sudo config interface {_PORT_COMMANDS[name].replace('{value}', shlex.quote(value))}"
     return None
 
 
-def _db(operation: str, table: str, key: str, fields: Mapping[str, object] | None = None) -> str:
+def _format_db_write(operation: str, table: str, key: str, fields: Mapping[str, object] | None = None) -> str:
     """Return a write to CONFIG_DB: fields that it sets, or only names that it removes."""
     words = (
         []
@@ -225,7 +237,7 @@ def _db(operation: str, table: str, key: str, fields: Mapping[str, object] | Non
         ]
     )
     row = _quote_row(f"{table}|{key}")
-    return f"sudo sonic-db-cli CONFIG_DB {operation} {row}" + (_FIELDS + " ".join(words) if words else "")
+    return f"sudo sonic-db-cli CONFIG_DB {operation} {row}" + (_FIELDS_SEPARATOR + " ".join(words) if words else "")
 
 
 def _quote_row(row: str) -> str:

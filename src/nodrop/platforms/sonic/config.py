@@ -8,24 +8,24 @@ from typing import Any, TypeGuard, TypeVar
 
 from nodrop.hardware import model_of_sku
 from nodrop.limits import MAX_REMARKS
-from nodrop.model.change import DOCUMENT
-from nodrop.model.reading import NO_REMEDY, Correction, Place, Remark, Remedy
+from nodrop.model.change import DOCUMENT_AREA
+from nodrop.model.reading import NO_REMEDY, Correction, FilePlace, Remark, Remedy
 from nodrop.model.subject import Subject
 from nodrop.platforms.sonic.database import DatabaseVersion
-from nodrop.platforms.sonic.document import FILE as FILE
-from nodrop.platforms.sonic.document import Document, merge_documents, place
-from nodrop.platforms.sonic.tables import MAPS
+from nodrop.platforms.sonic.document import CONFIG_DB_FILE as CONFIG_DB_FILE
+from nodrop.platforms.sonic.document import Document, find_place, merge_documents
+from nodrop.platforms.sonic.tables import TABLE_BY_MAP_ATTRIBUTE
 from nodrop.syntax.json import Duplicate
 from nodrop.syntax.places import quote_text
 from nodrop.syntax.shapes import mapping_at
-from nodrop.units import whole_number
+from nodrop.units import parse_whole_number
 
 _T = TypeVar("_T")
 
-WHOLE = frozenset({"DEVICE_METADATA", "PORT"})
+WHOLE_CONFIG_TABLES = frozenset({"DEVICE_METADATA", "PORT"})
 """Files with these tables are a whole configuration; any others are a part, silent about the tables that they lack."""
 
-_BUFFERS = frozenset(
+_BUFFER_TABLES = frozenset(
     {
         "BUFFER_PG",
         "BUFFER_POOL",
@@ -35,39 +35,45 @@ _BUFFERS = frozenset(
         "BUFFER_QUEUE",
     }
 )
-_CLASSES = frozenset({"PORT_QOS_MAP", "QUEUE", "SCHEDULER", "WRED_PROFILE", *(table for table, _, _ in MAPS.values())})
-_TOGETHER = ((_BUFFERS, _CLASSES, "PORT_QOS_MAP"), (_CLASSES, _BUFFERS, "BUFFER_POOL"))
+_QOS_TABLES = frozenset(
+    {"PORT_QOS_MAP", "QUEUE", "SCHEDULER", "WRED_PROFILE", *(table for table, _, _ in TABLE_BY_MAP_ATTRIBUTE.values())}
+)
+_TABLES_WRITTEN_TOGETHER = ((_BUFFER_TABLES, _QOS_TABLES, "PORT_QOS_MAP"), (_QOS_TABLES, _BUFFER_TABLES, "BUFFER_POOL"))
 """`config qos reload` writes buffers and classes together, and `config qos clear` removes both (sonic-utilities
 config/main.py): a file that has one of them and nothing of the other is a part, and silent about the other. The table
 named last, without rows, says that there is nothing of it."""
 
-_NUMBER = re.compile(r"\s*-?[0-9]{1,18}\s*")
-_RANGE = re.compile(r"([0-9]{1,2})(?:-([0-9]{1,2}))?")
-_PRIORITY = re.compile(r"[0-7]")
-_BRACKET = re.compile(r"\[([A-Z0-9_]+)\|([^\]]*)\]")
-COMMUNITIES = "SNMP_COMMUNITY"
+_NUMBER_PATTERN = re.compile(r"\s*-?[0-9]{1,18}\s*")
+_INDEX_RANGE_PATTERN = re.compile(r"([0-9]{1,2})(?:-([0-9]{1,2}))?")
+_PRIORITY_PATTERN = re.compile(r"[0-7]")
+_BRACKET_REFERENCE_PATTERN = re.compile(r"\[([A-Z0-9_]+)\|([^\]]*)\]")
+SNMP_COMMUNITY_TABLE = "SNMP_COMMUNITY"
 """The table whose keys are secrets."""
-_ODD = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_UNPRINTABLE_PATTERN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
-Row = Mapping[str, str]
+RowFields = Mapping[str, str]
 
 
-def covers(config_tables: Mapping[str, object], table_name: str) -> bool:
+def covers_table(config_tables: Mapping[str, object], table_name: str) -> bool:
     """Whether tables can speak of one of them: they have it, or are a whole configuration and not a part without it."""
-    return table_name in config_tables or (config_tables.keys() >= WHOLE and table_name not in _silent(config_tables))
+    return table_name in config_tables or (
+        config_tables.keys() >= WHOLE_CONFIG_TABLES and table_name not in _tables_left_open(config_tables)
+    )
 
 
-def _silent(config_tables: Mapping[str, object]) -> frozenset[str]:
+def _tables_left_open(config_tables: Mapping[str, object]) -> frozenset[str]:
     """Return the tables that a configuration with all of WHOLE leaves open."""
-    for table_group, lacking, _ in _TOGETHER:
+    for table_group, lacking, _ in _TABLES_WRITTEN_TOGETHER:
         if not table_group.isdisjoint(config_tables) and lacking.isdisjoint(config_tables):
             return lacking
     return frozenset()
 
 
-def table_to_add(tables: Collection[str]) -> str | None:
+def required_empty_table(tables: Collection[str]) -> str | None:
     """Return the table that a file of these has to have, without rows, in order not to be read as a part."""
-    last_tables = (last for group, lacking, last in _TOGETHER if group & {*tables} and lacking.isdisjoint(tables))
+    last_tables = (
+        last for group, lacking, last in _TABLES_WRITTEN_TOGETHER if group & {*tables} and lacking.isdisjoint(tables)
+    )
     return next(last_tables, None)
 
 
@@ -79,8 +85,8 @@ class Config:
         self.documents = documents
         self.data: Mapping[str, object] = merge_documents(documents)
         self.database = DatabaseVersion(self.data)
-        self.whole = self.data.keys() >= WHOLE
-        self._silent = _silent(self.data)
+        self.whole = self.data.keys() >= WHOLE_CONFIG_TABLES
+        self._silent = _tables_left_open(self.data)
         self.remarks: list[Remark] = []
         self._remarked: set[tuple[Any, ...]] = set()
         self.secrets: dict[str, list[str]] = {}
@@ -90,7 +96,7 @@ class Config:
         self._rows: dict[str, dict[str, dict[str, str]]] = {}
 
     def covers(self, table: str) -> bool:
-        """Whether the file covers a table, as `covers` defines it."""
+        """Whether the file covers a table, as `covers_table` defines it."""
         return table in self.data or (self.whole and table not in self._silent)
 
     @cached_property
@@ -136,9 +142,9 @@ class Config:
 
         The watchdog takes a list for the name of a missing port (sonic-swss orchagent/pfcwdorch.cpp).
         """
-        asic = own_asic(self.data)
+        asic = asic_key_of_tables(self.data)
         for key, row in self.rows(table_name).items():
-            ports, _, remainder = in_asic(key, asic).partition("|")
+            ports, _, remainder = key_within_asic(key, asic).partition("|")
             if "," in ports:
                 self.remark("comma-port-list", (ports.split(",")[0],), (table_name, key), key=key, table=table_name)
                 if table_name == "PFC_WD":
@@ -146,19 +152,19 @@ class Config:
             for port in ports.split(",") if ports else ():
                 yield port, remainder, key, row
 
-    def integer(self, keys: tuple[str, ...], row: Row, field: str) -> int | None:
+    def integer(self, keys: tuple[str, ...], row: RowFields, field: str) -> int | None:
         """Return a field as a number, None where it is absent or not a number (with a remark)."""
         text = row.get(field)
         if text is None:
             return None
-        number = whole_number(text)
-        if number is None and _NUMBER.fullmatch(text):
+        number = parse_whole_number(text)
+        if number is None and _NUMBER_PATTERN.fullmatch(text):
             number = int(text)
         if number is None:
             self.malformed((*keys, field), text, "a whole number")
         return number
 
-    def word(self, keys: tuple[str, ...], row: Row, field: str, known_words: Mapping[str, _T]) -> _T | None:
+    def word(self, keys: tuple[str, ...], row: RowFields, field: str, known_words: Mapping[str, _T]) -> _T | None:
         """Return the meaning of a field's word, None if it is absent or unknown (with a remark)."""
         text = row.get(field)
         if text is None:
@@ -170,32 +176,34 @@ class Config:
 
     def numbers(self, keys: tuple[str, ...], text: str, limit: int) -> tuple[int, ...]:
         """Return `3-4` or `3` as numbers up to `limit`; nothing, with a remark, where it is neither."""
-        match = _RANGE.fullmatch(text)
+        match = _INDEX_RANGE_PATTERN.fullmatch(text)
         start, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
         if not start <= last <= limit or (match and match[2] and start == last):
             self.malformed(keys, text, f"a number up to {limit}, or a rising range such as 3-4")
             return ()
         return tuple(range(start, last + 1))
 
-    def priorities(self, keys: tuple[str, ...], row: Row, field: str) -> tuple[int, ...]:
+    def priorities(self, keys: tuple[str, ...], row: RowFields, field: str) -> tuple[int, ...]:
         """Return `3,4` as priorities; an entry that is not one of 0 to 7 is left out, with a remark."""
         text = row.get(field, "")
         priority_texts = [word.strip() for word in text.split(",")] if text.strip() else []
-        if not all(map(_PRIORITY.fullmatch, priority_texts)):
+        if not all(map(_PRIORITY_PATTERN.fullmatch, priority_texts)):
             self.malformed((*keys, field), text, "priorities from 0 to 7, such as 3,4")
-        return tuple(sorted({int(word) for word in priority_texts if _PRIORITY.fullmatch(word)}))
+        return tuple(sorted({int(word) for word in priority_texts if _PRIORITY_PATTERN.fullmatch(word)}))
 
-    def reference(self, keys: tuple[str, ...], row: Row, field: str, table: str, subject: Subject) -> Row | None:
+    def reference(
+        self, keys: tuple[str, ...], row: RowFields, field: str, table: str, subject: Subject
+    ) -> RowFields | None:
         """Return the row that a field names; None where the field is absent, or names nothing (with a remark)."""
         name = row.get(field)
         return None if name is None else self.find_row((*keys, field), name, table, subject)
 
-    def find_row(self, keys: tuple[str, ...], name: str, table_name: str, subject: Subject) -> Row | None:
+    def find_row(self, keys: tuple[str, ...], name: str, table_name: str, subject: Subject) -> RowFields | None:
         """Return the row `name` of `table_name`; None, with a remark, where a table that is here has no such row."""
-        reference, name = name, bare(name)
+        reference, name = name, name_in_reference(name)
         if reference != name and self.database.writes("names without brackets"):
             stated = self.rows(keys[0])[keys[1]][keys[2]]
-            correction = Correction((DOCUMENT, *keys), stated, _without_brackets(stated))
+            correction = Correction((DOCUMENT_AREA, *keys), stated, _without_brackets(stated))
             self.remark("bracket-reference", subject, keys, Remedy((correction,)), reference=reference, name=name)
         row = self.rows(table_name).get(name)
         if row is None and self.covers(table_name):
@@ -204,7 +212,7 @@ class Config:
 
     def malformed(self, keys: tuple[str, ...], found_value: object, expected: str) -> None:
         """Remark that a value is not what its field takes."""
-        text = quote_text(found_value) if isinstance(found_value, str) else type_name(found_value)
+        text = quote_text(found_value) if isinstance(found_value, str) else json_type_name(found_value)
         self.remark("malformed-value", (), keys, path="/".join(keys), found=text, expected=expected)
 
     @property
@@ -230,7 +238,7 @@ class Config:
         if not self.is_full and fault not in self._remarked:
             self._remarked.add(fault)
             place = self.place(cause or keys)
-            names = _names(keys[1]) if len(keys) > 1 and keys[0] != COMMUNITIES else ()
+            names = _names_in_key(keys[1]) if len(keys) > 1 and keys[0] != SNMP_COMMUNITY_TABLE else ()
             self.remarks.append(
                 Remark(
                     kind=kind,
@@ -260,9 +268,9 @@ class Config:
         """Return the paths at which something was remarked."""
         return frozenset(remark[1] for remark in self._remarked)
 
-    def place(self, keys: tuple[str, ...]) -> Place | None:
+    def place(self, keys: tuple[str, ...]) -> FilePlace | None:
         """Return where the nearest existing part of a path stands: a field's value, else a row's or table's key."""
-        return place(self.documents, keys)
+        return find_place(self.documents, keys)
 
     def check_text(self) -> None:
         """Remark doubled keys, and keys that hide characters."""
@@ -272,13 +280,13 @@ class Config:
         if any(document.hides_characters() for document in self.documents):
             for table, rows in self.data.items():
                 for key in (table, *(rows if isinstance(rows, dict) else ())):
-                    if _ODD.search(key):
+                    if _UNPRINTABLE_PATTERN.search(key):
                         path = (table,) if key is table else (table, key)
                         self.remark("odd-name", (), path, name=quote_text(key))
 
     def _remark_duplicate_key(self, name: str, double: Duplicate) -> None:
         facts = {"path": "/".join(map(str, double.keys)), "first_line": str(double.first.line)}
-        place = Place(name, double.span)
+        place = FilePlace(name, double.span)
         self.remarks.append(Remark(kind="duplicate-key", subject=(self.device,), place=place, facts=facts))
 
 
@@ -289,23 +297,23 @@ def model_of(config: Config) -> str | None:
     return model_of_sku(hwsku, localhost.get("platform")) if hwsku else None
 
 
-def own_asic(data: Mapping[str, object]) -> tuple[str, str]:
+def asic_key_of_tables(data: Mapping[str, object]) -> tuple[str, str]:
     """Return the host and the ASIC of the tables, as keys of a chassis write them."""
     localhost = mapping_at(data, "DEVICE_METADATA", "localhost")
     return str(localhost.get("hostname", "")), str(localhost.get("asic_name", "")).lower()
 
 
-def names_asic(key: str) -> bool:
+def is_chassis_key(key: str) -> bool:
     """Whether a key of a queue or its buffer names host and ASIC, as in a chassis: `host|asic|port|3`."""
     return key.count("|") == 3
 
 
-def in_asic(key: str, asic_key: tuple[str, str]) -> str:
+def key_within_asic(key: str, asic_key: tuple[str, str]) -> str:
     """Return the key of a row about a port of this ASIC; of a chassis' `host|asic|port|3`, the last two parts.
 
     A key about ports of another host or ASIC has no effect here (sonic-swss orchagent/qosorch.cpp).
     """
-    if not names_asic(key):
+    if not is_chassis_key(key):
         return key
     host, asic, remainder = key.split("|", 2)
     return remainder if (host, asic.lower()) == asic_key else ""
@@ -313,12 +321,12 @@ def in_asic(key: str, asic_key: tuple[str, str]) -> str:
 
 def _without_brackets(field: str) -> str:
     """Return a field with each of its references without brackets."""
-    return ",".join(map(bare, field.split(",")))
+    return ",".join(map(name_in_reference, field.split(",")))
 
 
-def bare(reference: str) -> str:
+def name_in_reference(reference: str) -> str:
     """Return the name in a reference: the reference itself, or `x` of the old `[TABLE|x]`."""
-    bracket = _BRACKET.fullmatch(reference)
+    bracket = _BRACKET_REFERENCE_PATTERN.fullmatch(reference)
     return bracket[2] if bracket else reference
 
 
@@ -332,12 +340,12 @@ def _is_text_table(table_rows: object) -> TypeGuard[dict[str, dict[str, str]]]:
         return False
 
 
-def type_name(value: object) -> str:
+def json_type_name(value: object) -> str:
     """Return the type of a JSON value, in words."""
     names = {dict: "an object", list: "a list", bool: "true or false", type(None): "null"}
     return names.get(type(value), "a number")
 
 
-def _names(key: str) -> tuple[str, ...]:
+def _names_in_key(key: str) -> tuple[str, ...]:
     """Return the key of a row and its parts, but for numbers, which may be values too."""
     return tuple(dict.fromkeys((key, *(key_part for key_part in key.split("|") if not key_part.isdecimal()))))

@@ -6,15 +6,15 @@ Each function returns what in the file ends a fault that the reader remarks; not
 from collections.abc import Iterator, Mapping, Sequence
 
 from nodrop.hardware import switch
-from nodrop.model.change import DOCUMENT
+from nodrop.model.change import DOCUMENT_AREA
 from nodrop.model.reading import Correction
 from nodrop.model.subject import Subject
-from nodrop.platforms.sonic.config import Config, Row, bare, model_of
+from nodrop.platforms.sonic.config import Config, RowFields, model_of, name_in_reference
 from nodrop.platforms.sonic.draft import cells_of
 from nodrop.platforms.sonic.naming import panel_place
-from nodrop.platforms.sonic.spelling import ranges
+from nodrop.platforms.sonic.spelling import format_ranges
 
-_PARTS_OF_PORT = {
+_QOS_PATH_BY_TABLE = {
     "BUFFER_PG": ("priority_groups", "buffer"),
     "BUFFER_QUEUE": ("queues", "buffer"),
     "QUEUE": ("queues", "wred"),
@@ -22,35 +22,35 @@ _PARTS_OF_PORT = {
 """By tables of cells: the list of a port's QoS that their rows are about, and what their profiles set there."""
 
 
-def without_numbers(config: Config, table: str, key: str, numbers: Sequence[str]) -> tuple[Correction, ...]:
+def range_corrections(config: Config, table: str, key: str, numbers: Sequence[str]) -> tuple[Correction, ...]:
     """Return the corrections that leave numbers to their own rows; a range then sets the others only."""
     row, (ports, _, _) = config.rows(table)[key], key.rpartition("|")
     left = {index for _, index in cells_of(key) if index is not None and str(index) not in numbers}
-    new_keys = [f"{ports}|{span}" for span in ranges(left)]
+    new_keys = [f"{ports}|{span}" for span in format_ranges(left)]
     if any(new_key in config.rows(table) for new_key in new_keys):
         return ()
     added = (
-        Correction((DOCUMENT, table, new_key, field), None, value)
+        Correction((DOCUMENT_AREA, table, new_key, field), None, value)
         for new_key in new_keys
         for field, value in row.items()
     )
-    return (*(Correction((DOCUMENT, table, key, field), value, None) for field, value in row.items()), *added)
+    return (*(Correction((DOCUMENT_AREA, table, key, field), value, None) for field, value in row.items()), *added)
 
 
-def lossless_by_pfc(config: Config, port: str, number: str) -> bool:
+def is_group_lossless_by_pfc(config: Config, port: str, number: str) -> bool:
     """Whether a port pauses a priority that fills the priority group of this number."""
     row = config.rows("PORT_QOS_MAP").get(port, {})
-    groups = config.rows("PFC_PRIORITY_TO_PRIORITY_GROUP_MAP").get(bare(row.get("pfc_to_pg_map", "")), {})
+    groups = config.rows("PFC_PRIORITY_TO_PRIORITY_GROUP_MAP").get(name_in_reference(row.get("pfc_to_pg_map", "")), {})
     return any(
         groups.get(priority, priority) == number for priority in row.get("pfc_enable", "").split(",") if priority
     )
 
 
-def threshold_of_pool(config: Config, name: str, row: Row) -> tuple[Correction, ...]:
+def threshold_corrections(config: Config, name: str, row: RowFields) -> tuple[Correction, ...]:
     """Return the correction of a profile with both thresholds: the one that its pool does not take goes."""
-    mode = config.rows("BUFFER_POOL").get(bare(row.get("pool", "")), {}).get("mode")
+    mode = config.rows("BUFFER_POOL").get(name_in_reference(row.get("pool", "")), {}).get("mode")
     other = {"dynamic": "static_th", "static": "dynamic_th"}.get(str(mode))
-    return () if other is None else (Correction((DOCUMENT, "BUFFER_PROFILE", name, other), row[other], None),)
+    return () if other is None else (Correction((DOCUMENT_AREA, "BUFFER_PROFILE", name, other), row[other], None),)
 
 
 def index_parts_by_profile(config: Config, field: str, *tables: str) -> Mapping[str, tuple[Subject, ...]]:
@@ -69,16 +69,16 @@ def _profiles_of_parts(config: Config, field: str, tables: Sequence[str]) -> Ite
     for direction in ("ingress", "egress") if field == "profile" else ():
         for port, row in config.rows(f"BUFFER_PORT_{direction.upper()}_PROFILE_LIST").items():
             for name in row.get("profile_list", "").split(",") if port in ports else ():
-                yield bare(name), (port, "qos", f"{direction}_buffers")
+                yield name_in_reference(name), (port, "qos", f"{direction}_buffers")
     for table in tables:
-        members, part = _PARTS_OF_PORT[table]
+        members, part = _QOS_PATH_BY_TABLE[table]
         for key, row in config.rows(table).items():
             for port, index in cells_of(key):
                 if port in ports and index is not None:
-                    yield bare(row.get(field, "")), (port, "qos", members, str(index), part)
+                    yield name_in_reference(row.get(field, "")), (port, "qos", members, str(index), part)
 
 
-def catalogue_lanes(config: Config, name: str) -> tuple[Correction, ...]:
+def lane_corrections(config: Config, name: str) -> tuple[Correction, ...]:
     """Return the correction that gives a port the lanes that its model's catalogue entry has for its name."""
     model, stated = model_of(config), config.rows("PORT")[name].get("lanes", "")
     count = len(stated.split(","))
@@ -87,4 +87,4 @@ def catalogue_lanes(config: Config, name: str) -> tuple[Correction, ...]:
         return ()
     panel, offset, _ = place
     lanes = ",".join(map(str, switch(model).sonic_ports[panel].lanes[offset : offset + count]))
-    return (Correction((DOCUMENT, "PORT", name, "lanes"), stated, lanes),) if lanes != stated else ()
+    return (Correction((DOCUMENT_AREA, "PORT", name, "lanes"), stated, lanes),) if lanes != stated else ()

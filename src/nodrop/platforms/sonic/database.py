@@ -9,9 +9,9 @@ from collections.abc import Mapping
 
 from nodrop.syntax.shapes import value_at
 
-_VERSION = re.compile(r"version_([0-9]{1,6})_([0-9]{1,3})(?:_([0-9]{1,3}))?")
+_DATABASE_VERSION_PATTERN = re.compile(r"version_([0-9]{1,6})_([0-9]{1,3})(?:_([0-9]{1,3}))?")
 
-SINCE = {
+FIRST_VERSION_BY_FEATURE = {
     "names without brackets": (3, 0, 3),
     "a mask of the watchdog": (3, 0, 5),
     "queues by host and ASIC": (202311,),
@@ -20,7 +20,7 @@ SINCE = {
 `pfcwd_sw_enable`, which is a copy of pfc_enable on a switch that comes from an older one (version_3_0_4), and keys of
 QUEUE on a switch with virtual output queues (sonic-swss pull request 2855)."""
 
-_ALSO = {
+_OTHER_VERSIONS_BY_FEATURE = {
     "names without brackets": ((2, 0, 3), (2, 0, 4)),
     "queues by host and ASIC": ((4, 0, 4), (4, 0, 5)),
 }
@@ -30,7 +30,7 @@ the main branch had version_4_0_4 and version_4_0_5 while it became 202311."""
 _FIRST_YEAR = 2023
 """What begins with more is the number of a release, as 202305."""
 
-MODELLED_SINCE = SINCE["names without brackets"]
+MODELLED_SINCE = FIRST_VERSION_BY_FEATURE["names without brackets"]
 """Databases before it are of 202106 and older: no release whose YANG models are known takes their tables."""
 
 
@@ -39,14 +39,18 @@ class DatabaseVersion:
 
     def __init__(self, tables: Mapping[str, object]) -> None:
         stated = value_at(tables, "VERSIONS", "DATABASE", "VERSION")
-        match = _VERSION.fullmatch(stated) if isinstance(stated, str) else None
+        match = _DATABASE_VERSION_PATTERN.fullmatch(stated) if isinstance(stated, str) else None
         self.text = match[0] if match else None
         self._numbers = tuple(int(number_text) for number_text in match.groups() if number_text) if match else None
 
     def writes(self, feature: str) -> bool:
         """Whether the database is new enough for something in SINCE; KeyError for anything else."""
         numbers = self._numbers
-        return numbers is None or numbers >= SINCE[feature] or numbers in _ALSO.get(feature, ())
+        return (
+            numbers is None
+            or numbers >= FIRST_VERSION_BY_FEATURE[feature]
+            or numbers in _OTHER_VERSIONS_BY_FEATURE.get(feature, ())
+        )
 
     @property
     def precedes_releases(self) -> bool:
@@ -56,7 +60,7 @@ class DatabaseVersion:
     @property
     def features(self) -> frozenset[str]:
         """What of SINCE the database writes: equal tables of databases that differ in it are read differently."""
-        return frozenset(filter(self.writes, SINCE))
+        return frozenset(filter(self.writes, FIRST_VERSION_BY_FEATURE))
 
     @property
     def unmodelled(self) -> str | None:

@@ -8,12 +8,12 @@ frr.conf of the tables too (pull request 27547), but nothing loads it: `vtysh -b
 from collections.abc import Iterator
 
 from nodrop.model.fabric import Device
-from nodrop.platforms.kit.artifact import FirstApply
-from nodrop.platforms.kit.rendering import template
-from nodrop.platforms.sonic.releases import SAME_AS
-from nodrop.platforms.sonic.starting import migrated_from
+from nodrop.platforms.kit.artifact import FirstApplyDisruption
+from nodrop.platforms.kit.rendering import load_template
+from nodrop.platforms.sonic.releases import RELEASE_BY_BRANCH
+from nodrop.platforms.sonic.starting import mode_source_files
 
-_RELOAD = "all services restart, traffic stops"
+_CONFIG_RELOAD_EFFECT = "all services restart, traffic stops"
 """What `config reload` does to a switch."""
 
 
@@ -28,19 +28,19 @@ def apply_script(release: str, *, tables: bool = False) -> str:
     With `tables`, BGP is in config_db.json, and there is no frr.conf to load. `migrated_from` are the files that
     db_migrator takes the routing mode from.
     """
-    return template("sonic/apply.sh.j2").render(
-        releases=[release, *(branch for branch, same in SAME_AS.items() if same == release)],
-        migrated_from=migrated_from(release),
+    return load_template("sonic/apply.sh.j2").render(
+        releases=[release, *(branch for branch, same in RELEASE_BY_BRANCH.items() if same == release)],
+        migrated_from=mode_source_files(release),
         mode=routing_mode(tables=tables),
         tables=tables,
         files="config_db.json" if tables else "config_db.json and frr.conf",
-        reloading=_RELOAD,
+        reloading=_CONFIG_RELOAD_EFFECT,
         keeps="runs the tables of BGP" if tables else "keeps frr.conf",
     )
 
 
-def first_apply(device: Device) -> Iterator[FirstApply]:
+def first_apply(device: Device) -> Iterator[FirstApplyDisruption]:
     """Yield the effects of `config reload`, which apply.sh uses to load the files; nothing without apply.sh."""
     if device.bgp is not None:
         source = "sonic-utilities config/main.py, reload (_stop_services, _restart_services)"
-        yield FirstApply("config reload", _RELOAD, source)
+        yield FirstApplyDisruption("config reload", _CONFIG_RELOAD_EFFECT, source)

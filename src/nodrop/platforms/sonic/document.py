@@ -11,50 +11,50 @@ from functools import cached_property
 
 from nodrop.errors import InputProblems, Problem
 from nodrop.limits import MAX_PORTS
-from nodrop.model.reading import Place
+from nodrop.model.reading import FilePlace
 from nodrop.platforms.kit.secrets import mask_secret
-from nodrop.syntax.json import Duplicate, Locator, duplicate_keys, parse_counting
-from nodrop.syntax.places import BOM, quote_text
+from nodrop.syntax.json import Duplicate, Locator, duplicate_keys, parse_json_counting_keys
+from nodrop.syntax.places import BYTE_ORDER_MARK, quote_text
 from nodrop.syntax.shapes import mapping_at, value_at
 
-FILE = "config_db.json"
+CONFIG_DB_FILE = "config_db.json"
 GOLDEN_FILE = "golden_config_db.json"
-CONFIG_FILES = (FILE, "init_cfg.json", "buffers.json", "qos.json", GOLDEN_FILE)
+CONFIG_FILES = (CONFIG_DB_FILE, "init_cfg.json", "buffers.json", "qos.json", GOLDEN_FILE)
 """Files of tables that make up one device; the first is what a file of another name is read as."""
 
-_LAYERS = ("init_cfg.json", FILE, "buffers.json", "qos.json", GOLDEN_FILE)
+_FILES_IN_LOAD_ORDER = ("init_cfg.json", CONFIG_DB_FILE, "buffers.json", "qos.json", GOLDEN_FILE)
 """The order in which SONiC lays them over each other: `config load_minigraph` starts with init_cfg.json, `config qos
 reload` adds buffers and QoS, the golden configuration replaces tables as a whole (sonic-utilities config/main.py)."""
-_LOADED_AT_START = _LAYERS[:2]
+_LOADED_AT_START = _FILES_IN_LOAD_ORDER[:2]
 
-_BY_HAND = f"a switch starts with {FILE}, not this file"
-_OTHERS = {
-    "init_cfg.json": f"a switch starts with {FILE} and the init_cfg.json of its image",
-    "buffers.json": _BY_HAND,
-    "qos.json": _BY_HAND,
+_NOT_LOADED_REASON = f"a switch starts with {CONFIG_DB_FILE}, not this file"
+_LOAD_NOTE_BY_FILE = {
+    "init_cfg.json": f"a switch starts with {CONFIG_DB_FILE} and the init_cfg.json of its image",
+    "buffers.json": _NOT_LOADED_REASON,
+    "qos.json": _NOT_LOADED_REASON,
     GOLDEN_FILE: "only `config load_minigraph --override_config` loads this file",
 }
 """How a switch comes by files beside config_db.json. At boot it loads init_cfg.json and that over it, no other (sonic-
 buildimage files/build_templates/docker_image_ctl.j2, files/image_config/config-setup)."""
-LOCALHOST = ("DEVICE_METADATA", "localhost")
-MODE = "docker_routing_config_mode"
+LOCALHOST_PATH = ("DEVICE_METADATA", "localhost")
+ROUTING_MODE_FIELD = "docker_routing_config_mode"
 """The field of LOCALHOST that says which files of FRR are kept; which file states it, starting.py knows."""
 
-_RUNNING_FRR = "bgpraw"
+_RUNNING_FRR_KEY = "bgpraw"
 """What `show runningconfiguration all` adds: the output of vtysh (sonic-utilities show/main.py)."""
-_HOST = "localhost"
-_TABLE = re.compile(r"[A-Z][A-Z0-9_]*")
-_OF_ALL = ("DEVICE_METADATA", "PORT")
+_HOST_KEY = "localhost"
+_TABLE_NAME_PATTERN = re.compile(r"[A-Z][A-Z0-9_]*")
+_ESSENTIAL_TABLES = ("DEVICE_METADATA", "PORT")
 """Tables of which a configuration has one at least."""
 _SHOWN_KEYS = 4
 """How many keys of a file an error names."""
-_ASIC = re.compile(r"asic[0-9]{1,3}")
-_OPENING = re.compile(rb"^\{", re.MULTILINE)
-_NOT_NEWLINE = re.compile(rb"[^\r\n]")
+_ASIC_NAME_PATTERN = re.compile(r"asic[0-9]{1,3}")
+_OPENING_BRACE_LINE = re.compile(rb"^\{", re.MULTILINE)
+_NON_NEWLINE_PATTERN = re.compile(rb"[^\r\n]")
 
 Tables = dict[str, object]
-_LOADED = "tables alone: a switch loads nothing else from a file of this name"
-_CAPTURED = "what a terminal printed is read from a file of another name"
+_EXPECTED_TABLES_ALONE = "tables alone: a switch loads nothing else from a file of this name"
+_TERMINAL_CAPTURE_HINT = "what a terminal printed is read from a file of another name"
 
 
 class Document:
@@ -66,10 +66,10 @@ class Document:
         They read it as Python's json.load does and leave out tables in lower case (sonic-buildimage sonic-cfggen).
         """
         self.name, self.display = name, display
-        self.raw = json_alone(raw)
-        if loaded and (raw != self.raw or raw.startswith(BOM.encode())):
+        self.raw = blank_around_json(raw)
+        if loaded and (raw != self.raw or raw.startswith(BYTE_ORDER_MARK.encode())):
             raise InputProblems([_problem_around_json(raw, self.raw, display)])
-        data, self._counted = parse_counting(self.raw, display)
+        data, self._counted = parse_json_counting_keys(self.raw, display)
         if not isinstance(data, dict):
             shape = "a list" if isinstance(data, list) else "a value"
             raise InputProblems([Problem(path=display, line=1, column=1, found=shape, expected="an object of tables")])
@@ -78,39 +78,51 @@ class Document:
         self.running_frr: str | None = None
         self.tables: Tables = self._unwrap_asic_tables(data)
         if loaded and (self._base or self._dumped):
-            shape = "rows of a dump of the database" if self._dumped else f"tables below {_HOST}"
-            problem = Problem(path=display, line=1, column=1, found=shape, expected=_LOADED, hint=_CAPTURED)
+            shape = "rows of a dump of the database" if self._dumped else f"tables below {_HOST_KEY}"
+            problem = Problem(
+                path=display,
+                line=1,
+                column=1,
+                found=shape,
+                expected=_EXPECTED_TABLES_ALONE,
+                hint=_TERMINAL_CAPTURE_HINT,
+            )
             raise InputProblems([problem])
         if (ports := len(mapping_at(self.tables, "PORT"))) > MAX_PORTS:
             raise InputProblems([Problem(path=display, found=f"{ports:,} ports", expected=f"at most {MAX_PORTS:,}")])
 
     def _unwrap_asic_tables(self, data: Tables) -> Tables:
-        if _HOST in data and data.keys() - {_HOST} == {name for name in data if _ASIC.fullmatch(name)}:
-            asics = sorted(data.keys() - {_HOST})
+        if _HOST_KEY in data and data.keys() - {_HOST_KEY} == {
+            name for name in data if _ASIC_NAME_PATTERN.fullmatch(name)
+        }:
+            asics = sorted(data.keys() - {_HOST_KEY})
             if asics:
-                shape, hint = f"the configurations of {_list_first(asics)}", "save each ASIC's into a separate file"
+                shape, hint = (
+                    f"the configurations of {_list_first_names(asics)}",
+                    "save each ASIC's into a separate file",
+                )
                 problem = Problem(path=self.display, line=1, column=1, found=shape, expected="one ASIC's", hint=hint)
                 raise InputProblems([problem])
-            inner = data[_HOST]
-            self._base, data = (_HOST,), inner if isinstance(inner, dict) else {}
-        if wrapped := _wrapped(data):
-            keys = _list_first([quote_text(key) for key in wrapped])
+            inner = data[_HOST_KEY]
+            self._base, data = (_HOST_KEY,), inner if isinstance(inner, dict) else {}
+        if wrapped := _configuration_keys(data):
+            keys = _list_first_names([quote_text(key) for key in wrapped])
             shape = f"no tables, but {'configurations' if len(wrapped) > 1 else 'a configuration'} under {keys}"
             hint = "save each configuration into a separate file"
             if len(wrapped) == 1:
                 hint = f"save the object under {keys} as the file"
             problem = Problem(path=self.display, line=1, column=1, found=shape, expected="tables", hint=hint)
             raise InputProblems([problem])
-        running = data.get(_RUNNING_FRR)
+        running = data.get(_RUNNING_FRR_KEY)
         if isinstance(running, str):
             self.running_frr = running
-            data = {table: rows for table, rows in data.items() if table != _RUNNING_FRR}
+            data = {table: rows for table, rows in data.items() if table != _RUNNING_FRR_KEY}
         self._dumped = any("|" in key for key in data)
         if self._dumped and (tables := sorted(table for table, rows in data.items() if _is_table(table, rows))):
             shape = f"rows of a dump of the database beside tables ({tables[0]})"
             problem = Problem(path=self.display, line=1, column=1, found=shape, expected="tables, or a dump, not both")
             raise InputProblems([problem])
-        return by_table(data)
+        return group_dump_by_table(data)
 
     @cached_property
     def locator(self) -> Locator:
@@ -120,9 +132,9 @@ class Document:
     @property
     def frr_keys(self) -> tuple[str, ...]:
         """Where the text of FRR stands."""
-        return (*self._base, _RUNNING_FRR)
+        return (*self._base, _RUNNING_FRR_KEY)
 
-    def place(self, keys: Sequence[str], *, exactly: bool = False) -> tuple[int, Place] | None:
+    def place(self, keys: Sequence[str], *, exactly: bool = False) -> tuple[int, FilePlace] | None:
         """Return where the nearest existing part of (table, row, field) stands, and how much of it that is.
 
         That of a field is its value, else it is a key; with `exactly`, None unless all of it is there.
@@ -131,7 +143,7 @@ class Document:
             for path in self._candidate_paths(tuple(keys[:length])):
                 span = self.locator.value_span(path) if length == 3 else self.locator.key_span(path)
                 if span is not None:
-                    return length, Place(self.name, span)
+                    return length, FilePlace(self.name, span)
         return None
 
     def _candidate_paths(self, keys: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
@@ -163,7 +175,7 @@ def merge_documents(documents: Sequence[Document]) -> Mapping[str, object]:
     if len(documents) == 1:
         return documents[0].tables
     found_documents: Tables = {}
-    for document in at_start(documents):
+    for document in documents_at_start(documents):
         for table, rows in document.tables.items():
             under = found_documents.get(table)
             if document.name == GOLDEN_FILE or not isinstance(rows, dict) or not isinstance(under, dict):
@@ -190,40 +202,46 @@ def supplied(config_files: Mapping[str, bytes]) -> dict[tuple[str, str], str]:
 
     A table for which the files together result in the same as config_db.json alone is not included.
     """
-    if config_files.keys().isdisjoint(_OTHERS) and not any(
-        _RUNNING_FRR.encode() in raw for raw in config_files.values()
+    if config_files.keys().isdisjoint(_LOAD_NOTE_BY_FILE) and not any(
+        _RUNNING_FRR_KEY.encode() in raw for raw in config_files.values()
     ):
         return {}
     documents = open_documents(config_files)
     whole_documents, notes = merge_documents(documents), dict[tuple[str, str], str]()
-    alone = next((file_document.tables for file_document in documents if file_document.name == FILE), {})
-    for document in at_start(documents):
+    alone = next((file_document.tables for file_document in documents if file_document.name == CONFIG_DB_FILE), {})
+    for document in documents_at_start(documents):
         if document.running_frr is not None:
-            notes[document.name, _RUNNING_FRR] = f"a switch starts with the files of FRR, and leaves out {_RUNNING_FRR}"
-        if document.name != FILE:
+            notes[document.name, _RUNNING_FRR_KEY] = (
+                f"a switch starts with the files of FRR, and leaves out {_RUNNING_FRR_KEY}"
+            )
+        if document.name != CONFIG_DB_FILE:
             differ = (table for table in document.tables if whole_documents.get(table) != alone.get(table))
-            notes |= {(document.name, table): _OTHERS[document.name] for table in differ}
+            notes |= {(document.name, table): _LOAD_NOTE_BY_FILE[document.name] for table in differ}
     return notes
 
 
-def at_start(documents: Sequence[Document]) -> list[Document]:
+def documents_at_start(documents: Sequence[Document]) -> list[Document]:
     """Return the documents with which a switch starts, the last the strongest.
 
     Without config_db.json nothing is known of a start: files of other names are parts of one configuration.
     """
-    ordered = sorted(documents, key=lambda document: _LAYERS.index(document.name))
+    ordered = sorted(documents, key=lambda document: _FILES_IN_LOAD_ORDER.index(document.name))
     loaded = [document for document in ordered if document.name in _LOADED_AT_START]
-    return loaded if any(document.name == FILE for document in loaded) else ordered
+    return loaded if any(document.name == CONFIG_DB_FILE for document in loaded) else ordered
 
 
-def left_out(documents: Sequence[Document]) -> Iterator[tuple[Document, str, list[tuple[str, ...]]]]:
+def find_left_out_files(documents: Sequence[Document]) -> Iterator[tuple[Document, str, list[tuple[str, ...]]]]:
     """Yield each file that a start leaves out, how a switch gets it, and the places that only this file states."""
-    merged_tables, loaded = merge_documents(documents), at_start(documents)
+    merged_tables, loaded = merge_documents(documents), documents_at_start(documents)
     for document in documents:
         if document not in loaded and (
-            paths := [path for path in _unlike_paths(document.tables, merged_tables) if path != (*LOCALHOST, MODE)]
+            paths := [
+                path
+                for path in _unlike_paths(document.tables, merged_tables)
+                if path != (*LOCALHOST_PATH, ROUTING_MODE_FIELD)
+            ]
         ):
-            yield document, _OTHERS[document.name], paths
+            yield document, _LOAD_NOTE_BY_FILE[document.name], paths
 
 
 def _unlike_paths(stated: Tables, merged_tables: Mapping[str, object]) -> Iterator[tuple[str, ...]]:
@@ -244,39 +262,41 @@ def _format_value(value: object) -> str:
     return ",".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def place(documents: Sequence[Document], key_names: Sequence[str], *, exactly: bool = False) -> Place | None:
+def find_place(documents: Sequence[Document], key_names: Sequence[str], *, exactly: bool = False) -> FilePlace | None:
     """Return where the nearest existing part of a path stands, in the strongest of the files that a start loads."""
-    best: tuple[int, Place] | None = None
-    for document in reversed(at_start(documents)):
+    best: tuple[int, FilePlace] | None = None
+    for document in reversed(documents_at_start(documents)):
         found_place = document.place(key_names, exactly=exactly)
         if found_place is not None and (best is None or found_place[0] > best[0]):
             best = found_place
     return best and best[1]
 
 
-def json_alone(file_content: bytes) -> bytes:
+def blank_around_json(file_content: bytes) -> bytes:
     """Return a text with blanks for what stands around its JSON: the prompt and command before, the prompt after."""
-    text = file_content.removeprefix(BOM.encode())
-    if text[:64].lstrip()[:1] not in (b"{", b"[") and (opening := _OPENING.search(text)):
-        file_content = text = _NOT_NEWLINE.sub(b" ", text[: opening.start()]) + text[opening.start() :]
+    text = file_content.removeprefix(BYTE_ORDER_MARK.encode())
+    if text[:64].lstrip()[:1] not in (b"{", b"[") and (opening := _OPENING_BRACE_LINE.search(text)):
+        file_content = text = _NON_NEWLINE_PATTERN.sub(b" ", text[: opening.start()]) + text[opening.start() :]
     if not text.rstrip().endswith((b"}", b"]")):
         end = max(text.rfind(b"\n}\n"), text.rfind(b"\n}\r")) + 2
         if end > 1 and b'"' not in text[end:]:
-            return text[:end] + _NOT_NEWLINE.sub(b" ", text[end:])
+            return text[:end] + _NON_NEWLINE_PATTERN.sub(b" ", text[end:])
     return file_content
 
 
 def _problem_around_json(file_content: bytes, alone: bytes, display: str) -> Problem:
     """Return the problem of text around JSON, at its first line."""
-    if file_content.startswith(BOM.encode()):
-        return Problem(path=display, line=1, column=1, found="a byte order mark", expected=_LOADED)
+    if file_content.startswith(BYTE_ORDER_MARK.encode()):
+        return Problem(path=display, line=1, column=1, found="a byte order mark", expected=_EXPECTED_TABLES_ALONE)
     lines = zip(file_content.split(b"\n"), alone.split(b"\n"), strict=True)
     number, line = next((number, raw_line) for number, (raw_line, other) in enumerate(lines, 1) if raw_line != other)
     text = quote_text(mask_secret(line.decode(errors="replace").strip()))
-    return Problem(path=display, line=number, column=1, found=text, expected=_LOADED, hint=_CAPTURED)
+    return Problem(
+        path=display, line=number, column=1, found=text, expected=_EXPECTED_TABLES_ALONE, hint=_TERMINAL_CAPTURE_HINT
+    )
 
 
-def _wrapped(data: Tables) -> list[str]:
+def _configuration_keys(data: Tables) -> list[str]:
     """Return the keys of an object that has configurations where its tables belong; none of any other.
 
     Names of tables are in capitals, and a row of one that is named PORT is of counters (FLEX_COUNTER_TABLE); no table
@@ -287,11 +307,11 @@ def _wrapped(data: Tables) -> list[str]:
 
 
 def _holds_configuration(data: Tables, key: str) -> bool:
-    tables = _OF_ALL[:1] if _TABLE.fullmatch(key) else _OF_ALL
+    tables = _ESSENTIAL_TABLES[:1] if _TABLE_NAME_PATTERN.fullmatch(key) else _ESSENTIAL_TABLES
     return any(isinstance(value_at(data, key, table), dict) for table in tables)
 
 
-def _list_first(names: Sequence[str]) -> str:
+def _list_first_names(names: Sequence[str]) -> str:
     """Return the first names, and how many there are beyond them."""
     remaining = len(names) - _SHOWN_KEYS
     return ", ".join(names[:_SHOWN_KEYS]) + (f" and {remaining:,} more" if remaining > 0 else "")
@@ -307,7 +327,7 @@ def _is_table(name: str, table_rows: object) -> bool:
     return "|" not in name and inner
 
 
-def by_table(data: Tables) -> Tables:
+def group_dump_by_table(data: Tables) -> Tables:
     """Return the rows of a dump by table, and tables as they are.
 
     In a dump, the database marks lists by `@`, with commas between the values, and a row without fields by NULL

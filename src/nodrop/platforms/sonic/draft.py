@@ -4,16 +4,16 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
-from nodrop.platforms.sonic.config import bare
-from nodrop.platforms.sonic.spelling import ranges
-from nodrop.syntax.shapes import make_mapping, mapping, mapping_at
+from nodrop.platforms.sonic.config import name_in_reference
+from nodrop.platforms.sonic.spelling import format_ranges
+from nodrop.syntax.shapes import make_mapping, mapping_at, mapping_or_empty
 
-Cell = tuple[str, int | None]
+PortAndIndex = tuple[str, int | None]
 """A port and the queue or priority group of a row; None in tables that know ports only."""
-Fields = Mapping[str, str | None]
+FieldChanges = Mapping[str, str | None]
 """What fields of a row are to say; None takes a field out."""
 
-_INDEXES = re.compile(r"([0-9]{1,2})(?:-([0-9]{1,2}))?")
+_INDEX_RANGE_PATTERN = re.compile(r"([0-9]{1,2})(?:-([0-9]{1,2}))?")
 
 
 def _copy_json(data: object) -> object:
@@ -28,7 +28,9 @@ class Draft:
 
     def __init__(self, data: Mapping[str, object]) -> None:
         self.data: dict[str, object] = {table: _copy_json(rows) for table, rows in data.items()}
-        self._brackets = any("[" in str(value) and bare(str(value)) != value for value in _reference_values(data))
+        self._brackets = any(
+            "[" in str(value) and name_in_reference(str(value)) != value for value in _reference_values(data)
+        )
 
     def rows(self, table: str) -> dict[str, dict[str, object]]:
         """Return the rows of a table that have fields at all; nothing where there is no such table."""
@@ -68,21 +70,23 @@ class Draft:
 
     def reference(self, table: str, name: str, like: str | None) -> str:
         """Spell a reference as the field did that it stands in, else as the file does."""
-        brackets = bare(like) != like if like else self._brackets
+        brackets = name_in_reference(like) != like if like else self._brackets
         return f"[{table}|{name}]" if brackets and name != "NULL" else name
 
-    def cells(self, table: str) -> Iterator[tuple[str, Cell, dict[str, object]]]:
+    def cells(self, table: str) -> Iterator[tuple[str, PortAndIndex, dict[str, object]]]:
         """Yield key, cell and row of a table by ports, every cell of every row that is keyed by ports and a range."""
         for key, row in self.rows(table).items():
             for cell in cells_of(key):
                 yield key, cell, row
 
-    def change_cells(self, table_name: str, fields_by_cell: Mapping[Cell, Fields], *, keep_empty: bool = True) -> None:
+    def change_cells(
+        self, table_name: str, fields_by_cell: Mapping[PortAndIndex, FieldChanges], *, keep_empty: bool = True
+    ) -> None:
         """Give cells other fields: rows are changed as a whole if all their cells are, and split if not.
 
         A row that is left without fields stays, because it states that the queue exists, unless it is not needed.
         """
-        seen: set[Cell] = set()
+        seen: set[PortAndIndex] = set()
         rows: dict[str, object] = {}
         for key, row in mapping_at(self.data, table_name).items():
             cells = cells_of(key) if isinstance(row, dict) else ()
@@ -90,7 +94,7 @@ class Draft:
             if not any(cell in fields_by_cell for cell in cells):
                 rows[key] = row
                 continue
-            rows.update(_split_row(key, cells, mapping(row), fields_by_cell))
+            rows.update(_split_row(key, cells, mapping_or_empty(row), fields_by_cell))
         rows.update(_new_rows({cell: fields for cell, fields in fields_by_cell.items() if cell not in seen}))
         if not keep_empty:
             rows = {key: row for key, row in rows.items() if row}
@@ -99,7 +103,7 @@ class Draft:
         else:
             self.data.pop(table_name, None)
 
-    def remove_cells(self, table_name: str, gone: set[Cell]) -> None:
+    def remove_cells(self, table_name: str, gone: set[PortAndIndex]) -> None:
         """Remove cells from a table; the rest of their rows stays."""
         if not gone:
             return
@@ -110,7 +114,7 @@ class Draft:
             if len(remaining_cells) == len(cells):
                 rows[key] = row
             else:
-                rows |= {row_key: dict(mapping(row)) for row_key in _spell_cell_keys(remaining_cells, key)}
+                rows |= {row_key: dict(mapping_or_empty(row)) for row_key in _spell_cell_keys(remaining_cells, key)}
         if rows:
             self.data[table_name] = rows
         else:
@@ -118,12 +122,12 @@ class Draft:
 
 
 @lru_cache(maxsize=65_536)
-def cells_of(key: str) -> tuple[Cell, ...]:
+def cells_of(key: str) -> tuple[PortAndIndex, ...]:
     """Return the cells of a row's key: `Ethernet0,Ethernet4|3-4` is four; none if it is written in another way."""
     ports, bar, span = key.partition("|")
     if not bar:
         return tuple((port, None) for port in ports.split(","))
-    match = _INDEXES.fullmatch(span)
+    match = _INDEX_RANGE_PATTERN.fullmatch(span)
     if not match:
         return ()
     indexes = range(int(match[1]), int(match[2] or match[1]) + 1)
@@ -131,10 +135,13 @@ def cells_of(key: str) -> tuple[Cell, ...]:
 
 
 def _split_row(
-    key: str, cells: Sequence[Cell], table_row: Mapping[str, object], fields_by_cell: Mapping[Cell, Fields]
+    key: str,
+    cells: Sequence[PortAndIndex],
+    table_row: Mapping[str, object],
+    fields_by_cell: Mapping[PortAndIndex, FieldChanges],
 ) -> Iterator[tuple[str, dict[str, object]]]:
     """Yield the rows that a row becomes, those that stay as they were first."""
-    groups: dict[tuple[tuple[str, str | None], ...], list[Cell]] = {}
+    groups: dict[tuple[tuple[str, str | None], ...], list[PortAndIndex]] = {}
     for cell in sorted(cells, key=lambda cell: cell in fields_by_cell):
         fields = {
             field: value for field, value in fields_by_cell.get(cell, {}).items() if table_row.get(field) != value
@@ -146,7 +153,7 @@ def _split_row(
         yield from ((row_key, dict(changed)) for row_key in keys)
 
 
-def _spell_cell_keys(cells: Iterable[Cell], like: str) -> Iterator[str]:
+def _spell_cell_keys(cells: Iterable[PortAndIndex], like: str) -> Iterator[str]:
     """Yield keys that write cells; ports share one key only if they did in `like`."""
     by_port: dict[str, list[int]] = {}
     for port, index in cells:
@@ -157,12 +164,12 @@ def _spell_cell_keys(cells: Iterable[Cell], like: str) -> Iterator[str]:
     in_lists = "," in like.partition("|")[0]
     for indexes_of_all, ports in together.items():
         for name in [",".join(ports)] if in_lists else ports:
-            yield from ((f"{name}|{span}" for span in ranges(indexes_of_all)) if indexes_of_all else (name,))
+            yield from ((f"{name}|{span}" for span in format_ranges(indexes_of_all)) if indexes_of_all else (name,))
 
 
-def _new_rows(fields_by_cell: Mapping[Cell, Fields]) -> Iterator[tuple[str, dict[str, object]]]:
+def _new_rows(fields_by_cell: Mapping[PortAndIndex, FieldChanges]) -> Iterator[tuple[str, dict[str, object]]]:
     """Yield rows for cells that no row covers; neighboring queues of a port with the same settings share one."""
-    groups: dict[tuple[str, tuple[tuple[str, str | None], ...]], list[Cell]] = {}
+    groups: dict[tuple[str, tuple[tuple[str, str | None], ...]], list[PortAndIndex]] = {}
     stated: dict[str, object]
     for cell, fields in fields_by_cell.items():
         groups.setdefault((cell[0], tuple(sorted(fields.items()))), []).append(cell)
@@ -174,4 +181,4 @@ def _new_rows(fields_by_cell: Mapping[Cell, Fields]) -> Iterator[tuple[str, dict
 def _reference_values(data: Mapping[str, object]) -> Iterator[object]:
     for table in ("PORT_QOS_MAP", "QUEUE", "BUFFER_PG", "BUFFER_QUEUE", "BUFFER_PROFILE"):
         for row in mapping_at(data, table).values():
-            yield from mapping(row).values()
+            yield from mapping_or_empty(row).values()

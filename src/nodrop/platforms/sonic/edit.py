@@ -8,7 +8,7 @@ changes (a computed headroom, the pools, the groups that buffermgrd adds) follow
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from nodrop.hardware.dynamic import as_configured, resolve
+from nodrop.hardware.dynamic import resolve_dynamic_buffers, without_computed_headroom
 from nodrop.model.change import Change, Edit, Step
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.qos import QosProfile, Trust
@@ -16,30 +16,39 @@ from nodrop.model.reading import DeviceReading
 from nodrop.model.states import Unknown
 from nodrop.model.subject import Subject, matches
 from nodrop.model.values import replace_fields
-from nodrop.platforms.frr.changes import CHANGES, changes
-from nodrop.platforms.frr.changes import regrouped as regrouped_by_frr
-from nodrop.platforms.kit.editing import Budget, Found, Means, State, alongside, both_ways, same, sources
-from nodrop.platforms.sonic.config import FILE
+from nodrop.platforms.frr.changes import VTYSH_CHANGES_FILE, find_vtysh_changes
+from nodrop.platforms.frr.changes import find_regrouping_effects as regrouped_by_frr
+from nodrop.platforms.kit.editing import (
+    EditFunctions,
+    EditState,
+    RetryBudget,
+    UnaskedChange,
+    is_equal,
+    restore_symmetric_pause,
+    sources_of_files,
+    with_rebuilt_ports,
+)
+from nodrop.platforms.sonic.config import CONFIG_DB_FILE
 from nodrop.platforms.sonic.draft import Draft
-from nodrop.platforms.sonic.edit_frr import BY_HAND, change_frr
+from nodrop.platforms.sonic.edit_frr import MANUAL_EDIT_REASON, change_frr
 from nodrop.platforms.sonic.edit_qos import change_qos
 from nodrop.platforms.sonic.edit_rows import change_rows
 from nodrop.platforms.sonic.edit_tables import change_tables, start_sessions
 from nodrop.platforms.sonic.gcu import annotate_steps
-from nodrop.platforms.sonic.patch import operations
+from nodrop.platforms.sonic.patch import diff_tables
 from nodrop.platforms.sonic.reader import read_device
-from nodrop.platforms.sonic.schema_check import invalid
+from nodrop.platforms.sonic.schema_check import invalid_fault_kinds
 from nodrop.platforms.sonic.starting import FRR_FILE
-from nodrop.platforms.sonic.tables import ALL_PRIORITIES, HASH_SEED_OF_TYPE, TYPE_OF_ROLE
-from nodrop.platforms.sonic.turns import turns
-from nodrop.syntax.json import parse
-from nodrop.syntax.json_edit import rewrite
-from nodrop.syntax.shapes import mapping, mapping_at, value_at
+from nodrop.platforms.sonic.tables import ALL_PRIORITIES, HASH_SEED_BY_TYPE, TYPE_BY_ROLE
+from nodrop.platforms.sonic.turns import tables_after_each_patch
+from nodrop.syntax.json import parse_json_text
+from nodrop.syntax.json_edit import rewrite_json
+from nodrop.syntax.shapes import mapping_at, mapping_or_empty, value_at
 
-_BY_HAND: Mapping[str, str] = {
+_MANUAL_REASON_BY_FACT: Mapping[str, str] = {
     "@routing_tables": "bgp reads its mode when it starts: build with another routing.delivery, and load that",
     "@extra": "it is no field of the model: change the table itself",
-    "@extra_lines": BY_HAND,
+    "@extra_lines": MANUAL_EDIT_REASON,
     "@headroom_table": "the image of the switch has it",
     "@model": "it is the switch, not a setting",
     "@platform": "it is the switch, not a setting",
@@ -55,13 +64,19 @@ _BY_HAND: Mapping[str, str] = {
 PATCH, COMMANDS = "patch.json", "commands.sh"
 """The steps for `config apply-patch` (patch-1.json and so on where there are several), and what is typed besides
 or in their place."""
-_FIXED = (("VERSIONS",), ("DEVICE_METADATA", "localhost", "hwsku"), ("DEVICE_METADATA", "localhost", "platform"))
+_UNPATCHABLE_PATHS = (
+    ("VERSIONS",),
+    ("DEVICE_METADATA", "localhost", "hwsku"),
+    ("DEVICE_METADATA", "localhost", "platform"),
+)
 """What the switch and its release say, and no patch."""
-_OF_A_DIALECT = frozenset({"bracket-reference", "comma-port-list", "ignored-table", "unknown-field", "unknown-table"})
+_DIALECT_REMARK_KINDS = frozenset(
+    {"bracket-reference", "comma-port-list", "ignored-table", "unknown-field", "unknown-table"}
+)
 
 
 def edit(
-    config_files: Mapping[str, bytes], changes: Iterable[Change], *, name: str = "", budget: Budget | None = None
+    config_files: Mapping[str, bytes], changes: Iterable[Change], *, name: str = "", budget: RetryBudget | None = None
 ) -> Edit:
     """Change a device's files, given by canonical name; `name` is the device's where they state no hostname.
 
@@ -69,12 +84,17 @@ def edit(
     by one, in their order; what cannot be made is `by_hand`, with the reason.
     """
     wanted_changes = list(changes)
-    state = State(config_files, name or (wanted_changes[0].subject[0] if wanted_changes else ""), _MEANS, budget)
+    state = EditState(
+        config_files, name or (wanted_changes[0].subject[0] if wanted_changes else ""), _EDITING_MEANS, budget
+    )
     by_hand = state.apply_changes(wanted_changes)
     files = {file: raw for file, raw in state.bundle.items() if raw != config_files.get(file)}
     if not files:
         return Edit(by_hand=by_hand)
-    old_data, new_data = mapping(parse(config_files[FILE], FILE)), mapping(parse(state.bundle[FILE], FILE))
+    old_data, new_data = (
+        mapping_or_empty(parse_json_text(config_files[CONFIG_DB_FILE], CONFIG_DB_FILE)),
+        mapping_or_empty(parse_json_text(state.bundle[CONFIG_DB_FILE], CONFIG_DB_FILE)),
+    )
     edit = Edit(files=files, by_hand=by_hand, follows=tuple(state.find_side_changes(wanted_changes, by_hand)))
     return _add_patch_steps(edit, _compute_patch_steps(old_data, new_data, state.first.device))
 
@@ -83,10 +103,10 @@ def _compute_patch_steps(
     old_values: Mapping[str, object], new_values: Mapping[str, object], device: Device
 ) -> Iterator[tuple[Step, ...]]:
     """Yield the steps of each patch, in turn, from a device's configuration to another, as the updater takes them."""
-    was, will = list(invalid(old_values)), list(invalid(new_values))
+    was, will = list(invalid_fault_kinds(old_values)), list(invalid_fault_kinds(new_values))
     state = old_values
-    for target in turns(old_values, new_values):
-        yield tuple(annotate_steps(operations(state, target), state, target, device.version, was=was, will=will))
+    for target in tables_after_each_patch(old_values, new_values):
+        yield tuple(annotate_steps(diff_tables(state, target), state, target, device.version, was=was, will=will))
         state = target
 
 
@@ -108,28 +128,35 @@ def between(old_files: Mapping[str, bytes], new_files: Mapping[str, bytes], *, n
     lanes, and whether BGP is in tables, which bgp asks when it starts. Raises InputProblems if one of them cannot be
     read.
     """
-    if FILE not in old_files or FILE not in new_files:
+    if CONFIG_DB_FILE not in old_files or CONFIG_DB_FILE not in new_files:
         return None
-    before, after = mapping(parse(old_files[FILE], FILE)), mapping(parse(new_files[FILE], FILE))
-    if any(value_at(before, *path) != value_at(after, *path) for path in _FIXED) or _port_lanes(before) != _port_lanes(
-        after
-    ):
+    before, after = (
+        mapping_or_empty(parse_json_text(old_files[CONFIG_DB_FILE], CONFIG_DB_FILE)),
+        mapping_or_empty(parse_json_text(new_files[CONFIG_DB_FILE], CONFIG_DB_FILE)),
+    )
+    if any(value_at(before, *path) != value_at(after, *path) for path in _UNPATCHABLE_PATHS) or _port_lanes(
+        before
+    ) != _port_lanes(after):
         return None
     if ("BGP_GLOBALS" in before) != ("BGP_GLOBALS" in after):
         return None
-    tables = _add_patch_steps(Edit(), _compute_patch_steps(before, after, read_device(name, sources(old_files)).device))
+    tables = _add_patch_steps(
+        Edit(), _compute_patch_steps(before, after, read_device(name, sources_of_files(old_files)).device)
+    )
     return _add_frr_changes(
-        replace(tables, files={FILE: new_files[FILE]} if tables.steps else {}), old_files, new_files
+        replace(tables, files={CONFIG_DB_FILE: new_files[CONFIG_DB_FILE]} if tables.steps else {}), old_files, new_files
     )
 
 
 def _add_frr_changes(tables: Edit, old: Mapping[str, bytes], new: Mapping[str, bytes]) -> Edit:
     """Return an edit with the commands of vtysh for another frr.conf, if they are known."""
     texts = [bundle[FRR_FILE].decode(errors="replace") for bundle in (old, new) if FRR_FILE in bundle]
-    lines = changes(*texts) if len(texts) == len((old, new)) else None
+    lines = find_vtysh_changes(*texts) if len(texts) == len((old, new)) else None
     if not lines:
         return tables
-    return replace(tables, files={**tables.files, FRR_FILE: new[FRR_FILE]}, forms={**tables.forms, CHANGES: lines})
+    return replace(
+        tables, files={**tables.files, FRR_FILE: new[FRR_FILE]}, forms={**tables.forms, VTYSH_CHANGES_FILE: lines}
+    )
 
 
 def regrouped(old: Mapping[str, bytes], new: Mapping[str, bytes]) -> Iterator[str]:
@@ -146,9 +173,9 @@ def _port_lanes(tables: object) -> Mapping[str, object]:
 def _rewrite_bundle(
     config_files: Mapping[str, bytes], device_reading: DeviceReading, new_device: Device
 ) -> Iterator[Mapping[str, bytes]]:
-    if FILE not in config_files:
-        raise ValueError(f"there is no {FILE}")
-    draft = Draft(mapping(parse(config_files[FILE], FILE)))
+    if CONFIG_DB_FILE not in config_files:
+        raise ValueError(f"there is no {CONFIG_DB_FILE}")
+    draft = Draft(mapping_or_empty(parse_json_text(config_files[CONFIG_DB_FILE], CONFIG_DB_FILE)))
     change_rows(draft, device_reading.device, new_device)
     change_qos(draft, device_reading.device, new_device, device_reading.derived)
     routing = config_files.get(FRR_FILE)
@@ -158,14 +185,14 @@ def _rewrite_bundle(
         from_rows = routing is None
         old_device = start_sessions(draft, device_reading.device, new_device) if from_rows else device_reading.device
         routing = change_frr(routing, old_device, new_device)
-    yield {**config_files, FILE: rewrite(config_files[FILE], draft.data)} | (
+    yield {**config_files, CONFIG_DB_FILE: rewrite_json(config_files[CONFIG_DB_FILE], draft.data)} | (
         {} if routing is None else {FRR_FILE: routing}
     )
 
 
 def _correct_settings(config_files: Mapping[str, bytes], changes: Sequence[Change]) -> Mapping[str, bytes]:
     """Return the files with fields of rows changed, and rows added; a row without fields goes with its last field."""
-    draft = Draft(mapping(parse(config_files.get(FILE, b"{}"), FILE)))
+    draft = Draft(mapping_or_empty(parse_json_text(config_files.get(CONFIG_DB_FILE, b"{}"), CONFIG_DB_FILE)))
     for change in changes:
         table, key, *fields = change.subject[2:]
         if not fields:
@@ -173,14 +200,14 @@ def _correct_settings(config_files: Mapping[str, bytes], changes: Sequence[Chang
             continue
         (field,) = fields
         if draft.text(table, key, field) != change.old:
-            raise ValueError(f"{FILE} says something else there")
+            raise ValueError(f"{CONFIG_DB_FILE} says something else there")
         draft.update(table, key, {field: change.new})
         if change.new is None and not draft.rows(table).get(key):
             draft.remove(table, key)
-    return {**config_files, FILE: rewrite(config_files[FILE], draft.data)}
+    return {**config_files, CONFIG_DB_FILE: rewrite_json(config_files[CONFIG_DB_FILE], draft.data)}
 
 
-def _is_derived_change(side_effect: Found) -> bool:
+def _is_derived_change(side_effect: UnaskedChange) -> bool:
     """Whether a difference is in priority groups that the reader computes."""
     derived = side_effect.old.derived.keys() | side_effect.new.derived.keys()
     return any(side_effect.subject[:5] == path[:5] for path in derived if path[2:4] == ("qos", "priority_groups"))
@@ -189,24 +216,24 @@ def _is_derived_change(side_effect: Found) -> bool:
 def _unsupported_reason(change: Change) -> str | None:
     """Say why no text of the device can be changed so; None where it may be."""
     area, *field_path = (*change.subject[1:3], "")
-    return _BY_HAND.get(area if area.startswith("@") else field_path[0])
+    return _MANUAL_REASON_BY_FACT.get(area if area.startswith("@") else field_path[0])
 
 
 def _add_derived_changes(device: Device, new: Device, subjects: Sequence[Subject]) -> Device:
     """Return the device with what its switch computes from the changes, and what shares a field with them."""
-    new = alongside(device, new, subjects, _couple_port_settings)
-    if not same(new.role, device.role) and (device.name, "@hash_seed") not in subjects:
-        seed = HASH_SEED_OF_TYPE.get(TYPE_OF_ROLE.get(str(new.role), ""))
+    new = with_rebuilt_ports(device, new, subjects, _couple_port_settings)
+    if not is_equal(new.role, device.role) and (device.name, "@hash_seed") not in subjects:
+        seed = HASH_SEED_BY_TYPE.get(TYPE_BY_ROLE.get(str(new.role), ""))
         new = replace_fields(new, hash_seed=device.hash_seed if seed is None else seed)
-    return resolve(as_configured(new))
+    return resolve_dynamic_buffers(without_computed_headroom(new))
 
 
 def _couple_port_settings(old: Interface, new: Interface, device: str, subjects: Sequence[Subject]) -> Interface:
     """Return a port with what shares a field with something that changed: both directions of pause, and the trust."""
-    if same(old.qos, new.qos) or not isinstance(old.qos, QosProfile) or not isinstance(new.qos, QosProfile):
+    if is_equal(old.qos, new.qos) or not isinstance(old.qos, QosProfile) or not isinstance(new.qos, QosProfile):
         return new
-    if not same(old.qos.pfc_tx_priorities, ALL_PRIORITIES):
-        new = both_ways(old, new, device, subjects, lambda _: False)
+    if not is_equal(old.qos.pfc_tx_priorities, ALL_PRIORITIES):
+        new = restore_symmetric_pause(old, new, device, subjects, lambda _: False)
     assert isinstance(new.qos, QosProfile)
     if not any(matches(subject[:4], (device, new.name, "qos", "trust")) for subject in subjects):
         new = replace_fields(new, qos=replace_fields(new.qos, trust=_trust_of_maps(new.qos)))
@@ -221,12 +248,12 @@ def _trust_of_maps(qos: QosProfile) -> Trust | None | Unknown:
     return trusts.get((by_dscp, by_pcp))
 
 
-_MEANS = Means(
+_EDITING_MEANS = EditFunctions(
     read=read_device,
     impossible=_unsupported_reason,
     together=_add_derived_changes,
     draw=_rewrite_bundle,
     follows=_is_derived_change,
     correct=_correct_settings,
-    spelling=_OF_A_DIALECT,
+    spelling=_DIALECT_REMARK_KINDS,
 )

@@ -5,12 +5,12 @@ from collections.abc import Iterator, Sequence
 from nodrop.model.access import AccessEntry, AccessList, PortRange
 from nodrop.model.fabric import Device
 from nodrop.model.states import Unknown, known_rows
-from nodrop.platforms.kit.editing import same
+from nodrop.platforms.kit.editing import is_equal
 from nodrop.platforms.sonic.draft import Draft
-from nodrop.platforms.sonic.read_access import FIELDS, RULE, TABLE, entry_key
+from nodrop.platforms.sonic.read_access import ACL_RULE_FIELDS, RULE, TABLE, access_rule_key
 from nodrop.platforms.sonic.spelling import vlan_name
 
-_TYPE_OF_FAMILY = {"ipv4": "L3", "ipv6": "L3V6"}
+_TYPE_BY_FAMILY = {"ipv4": "L3", "ipv6": "L3V6"}
 
 
 def change_access_lists(draft: Draft, old_device: Device, new_device: Device) -> None:
@@ -24,7 +24,7 @@ def change_access_lists(draft: Draft, old_device: Device, new_device: Device) ->
         entries = set() if kept_access_list is None else {entry.name for entry in known_rows(kept_access_list.entries)}
         for entry in known_rows(access_list.entries):
             if entry.name not in entries:
-                draft.remove(RULE, entry_key(name, entry.name))
+                draft.remove(RULE, access_rule_key(name, entry.name))
         if kept_access_list is None:
             draft.remove(TABLE, name)
     for name, new_access_list in after.items():
@@ -35,25 +35,27 @@ def _edit_access_list(draft: Draft, old: AccessList | None, new: AccessList) -> 
     if any(binding.stage == "services" for binding in new.bindings):
         return  # its rules are in other words, and their services are stated at the table
     if old is None:
-        draft.update(TABLE, new.name, {"type": _TYPE_OF_FAMILY.get(new.family or "", "L3V4V6")})
-    if old is None or not same(old.bindings, new.bindings):
-        ports = [_port(binding.interface) for binding in new.bindings if binding.interface is not None]
+        draft.update(TABLE, new.name, {"type": _TYPE_BY_FAMILY.get(new.family or "", "L3V4V6")})
+    if old is None or not is_equal(old.bindings, new.bindings):
+        ports = [_binding_port_name(binding.interface) for binding in new.bindings if binding.interface is not None]
         draft.update(
             TABLE, new.name, {"ports": ports or None, "stage": next((binding.stage for binding in new.bindings), None)}
         )
     entries = {entry.name: entry for entry in known_rows(old.entries if old is not None else ())}
     for entry in known_rows(new.entries):
-        if not same(entries.get(entry.name), entry):
-            row = dict(_fields(entry))
-            draft.update(RULE, entry_key(new.name, entry.name), {**dict.fromkeys(FIELDS - row.keys()), **row})
+        if not is_equal(entries.get(entry.name), entry):
+            row = dict(_rule_fields(entry))
+            draft.update(
+                RULE, access_rule_key(new.name, entry.name), {**dict.fromkeys(ACL_RULE_FIELDS - row.keys()), **row}
+            )
 
 
-def _port(name: str) -> str:
+def _binding_port_name(name: str) -> str:
     number = name.removeprefix("VLAN ")
     return name if number == name else vlan_name(int(number))
 
 
-def _fields(entry: AccessEntry) -> Iterator[tuple[str, str]]:
+def _rule_fields(entry: AccessEntry) -> Iterator[tuple[str, str]]:
     """Yield the fields of a rule; an entry that has more than these is another one when it is read."""
     if entry.priority is not None:
         yield "PRIORITY", str(entry.priority)
@@ -61,7 +63,7 @@ def _fields(entry: AccessEntry) -> Iterator[tuple[str, str]]:
     yield "PACKET_ACTION", "DROP" if entry.action == "deny" else permit
     for side, prefixes in (("SRC", entry.sources), ("DST", entry.destinations)):
         yield from ((f"{side}_IPV6" if ":" in prefix else f"{side}_IP", prefix) for prefix in prefixes)
-    if entry.family in _TYPE_OF_FAMILY and not (entry.sources or entry.destinations):
+    if entry.family in _TYPE_BY_FAMILY and not (entry.sources or entry.destinations):
         yield "IP_TYPE", f"{entry.family.replace('ip', 'IP').upper()}ANY"
     if entry.protocol is not None:
         yield "NEXT_HEADER" if entry.family == "ipv6" else "IP_PROTOCOL", str(entry.protocol)

@@ -12,16 +12,16 @@ from nodrop.model.fabric import Device
 from nodrop.model.routing import Bgp, BgpNeighbor, Ipv6Unicast, StaticRoute
 from nodrop.model.states import Unknown
 from nodrop.platforms.frr import rows as frr_rows
-from nodrop.platforms.frr.commands import Commands
-from nodrop.platforms.frr.rows import FAMILIES, Family
+from nodrop.platforms.frr.commands import FieldCommands
+from nodrop.platforms.frr.rows import FAMILY_BY_BLOCK_COMMAND, Family
 from nodrop.platforms.kit.bindings import bound_fields
-from nodrop.platforms.kit.editing import same
-from nodrop.platforms.sonic.edit_frr_groups import Done, change_groups
-from nodrop.syntax.frr import Statement, parse
+from nodrop.platforms.kit.editing import is_equal
+from nodrop.platforms.sonic.edit_frr_groups import ChangedGroupFields, change_groups
+from nodrop.syntax.frr import Statement, parse_frr
 
-_StaticRoutes = tuple[StaticRoute, ...] | Unknown
+_MaybeStaticRoutes = tuple[StaticRoute, ...] | Unknown
 
-BY_HAND = (
+MANUAL_EDIT_REASON = (
     "the routing daemon's own file says it, which is not edited: change frr.conf, then type the same in vtysh, or "
     "restart bgp (`vtysh -b` only adds)"
 )
@@ -30,28 +30,28 @@ BY_HAND = (
 def change_frr(file_content: bytes | None, old_device: Device, new_device: Device) -> bytes | None:
     """Return an frr.conf that states the BGP of `new` in place of that of `old`; ValueError where no command does."""
     if (
-        same(old_device.bgp, new_device.bgp)
-        and same(old_device.vrf_bgp, new_device.vrf_bgp)
-        and same(old_device.static_routes, new_device.static_routes)
+        is_equal(old_device.bgp, new_device.bgp)
+        and is_equal(old_device.vrf_bgp, new_device.vrf_bgp)
+        and is_equal(old_device.static_routes, new_device.static_routes)
     ):
         return file_content
     a, b = old_device.bgp, new_device.bgp
     if file_content is None or not isinstance(a, Bgp) or not isinstance(b, Bgp):
-        raise ValueError(BY_HAND)
-    if not same(old_device.vrf_bgp, new_device.vrf_bgp):
-        raise ValueError(BY_HAND)
+        raise ValueError(MANUAL_EDIT_REASON)
+    if not is_equal(old_device.vrf_bgp, new_device.vrf_bgp):
+        raise ValueError(MANUAL_EDIT_REASON)
     text = file_content.decode()
-    top = parse(text)
+    top = parse_frr(text)
     blocks = [statement for statement in top if statement.starts("router", "bgp") and len(statement.words) == 3]
     if len(blocks) != 1:
-        raise ValueError(BY_HAND)
-    lines = _Lines(text)
+        raise ValueError(MANUAL_EDIT_REASON)
+    lines = _EditedLines(text)
     _remove_static_routes(lines, top, old_device.static_routes, new_device.static_routes)
     _edit_process(lines, top, blocks[0], a, b)
     return lines.text.encode()
 
 
-class _Lines:
+class _EditedLines:
     """The lines of a text, as they are changed; one that is added comes behind the one that it belongs to."""
 
     def __init__(self, text: str) -> None:
@@ -81,76 +81,78 @@ class _Lines:
         self._added.setdefault(behind.line - before, []).append(" " * indent + " ".join(words) + self._ended)
 
 
-def _remove_static_routes(lines: _Lines, top: Sequence[Statement], old: _StaticRoutes, new: _StaticRoutes) -> None:
+def _remove_static_routes(
+    lines: _EditedLines, top: Sequence[Statement], old: _MaybeStaticRoutes, new: _MaybeStaticRoutes
+) -> None:
     """Take out the commands of static routes of the default VRF that are gone; ValueError for any other change."""
-    if same(old, new):
+    if is_equal(old, new):
         return
     if isinstance(old, Unknown) or isinstance(new, Unknown) or not set(new) < set(old):
-        raise ValueError(BY_HAND)
+        raise ValueError(MANUAL_EDIT_REASON)
     for route in set(old) - set(new):
         words = "ipv6" if ":" in route.prefix else "ip", "route", route.prefix, route.next_hop
         stated = [statement for statement in top if statement.starts(*words)]
         if route.vrf is not None or len(stated) != 1:
-            raise ValueError(BY_HAND)
+            raise ValueError(MANUAL_EDIT_REASON)
         lines.drop(stated[0])
 
 
 def _changed_fields(a: Bgp | BgpNeighbor | Ipv6Unicast, b: Bgp | BgpNeighbor | Ipv6Unicast) -> set[str]:
-    return {field.name for field in fields(a) if not same(getattr(a, field.name), getattr(b, field.name))}
+    return {field.name for field in fields(a) if not is_equal(getattr(a, field.name), getattr(b, field.name))}
 
 
-def _edit_process(lines: _Lines, top: Sequence[Statement], block: Statement, a: Bgp, b: Bgp) -> None:
+def _edit_process(lines: _EditedLines, top: Sequence[Statement], block: Statement, a: Bgp, b: Bgp) -> None:
     moved = _changed_fields(a, b)
-    _require_commands(moved - {"neighbors"}, frr_rows.OF_PROCESS)
-    _edit_block_fields(lines, frr_rows.TOP, moved, b, top, None)
-    _edit_block_fields(lines, frr_rows.PROCESS, moved, b, [block, *block.children], block)
-    for family, commands in frr_rows.FAMILY.items():
+    _require_commands(moved - {"neighbors"}, frr_rows.ALL_PROCESS_COMMANDS)
+    _edit_block_fields(lines, frr_rows.TOP_LEVEL_COMMANDS, moved, b, top, None)
+    _edit_block_fields(lines, frr_rows.PROCESS_COMMANDS, moved, b, [block, *block.children], block)
+    for family, commands in frr_rows.PROCESS_FAMILY_COMMANDS.items():
         if not moved.isdisjoint(bound_fields(commands.rows)):
             inner = _family_block(block, family)
             _edit_block_fields(lines, commands, moved, b, inner.children, inner)
     pairs = {key: (before, after) for key, before, after in (_changed_neighbors(a, b) if "neighbors" in moved else ())}
     done = change_groups(lines, block, pairs, {False: b.default_ipv4_unicast, True: False})
     for key, (before, after) in pairs.items():
-        _session(lines, block, key, before, after, b, done)
+        _change_session(lines, block, key, before, after, b, done)
 
 
 def _changed_neighbors(a: Bgp, b: Bgp) -> Iterator[tuple[str, BgpNeighbor, BgpNeighbor]]:
     """Yield the neighbors that are other than they were, by key."""
     if isinstance(a.neighbors, Unknown) or isinstance(b.neighbors, Unknown):
-        raise ValueError(BY_HAND)
+        raise ValueError(MANUAL_EDIT_REASON)
     old: Mapping[str, BgpNeighbor] = {neighbor.key: neighbor for neighbor in a.neighbors}
     new: Mapping[str, BgpNeighbor] = {neighbor.key: neighbor for neighbor in b.neighbors}
     if old.keys() != new.keys():
-        raise ValueError(BY_HAND)
-    yield from ((key, old[key], neighbor) for key, neighbor in new.items() if not same(old[key], neighbor))
+        raise ValueError(MANUAL_EDIT_REASON)
+    yield from ((key, old[key], neighbor) for key, neighbor in new.items() if not is_equal(old[key], neighbor))
 
 
-def _session(
-    lines: _Lines,
+def _change_session(
+    lines: _EditedLines,
     block: Statement,
     key: str,
     neighbor_before: BgpNeighbor,
     neighbor_after: BgpNeighbor,
     process: Bgp,
-    done: Done,
+    done: ChangedGroupFields,
 ) -> None:
     moved = {field for field in _changed_fields(neighbor_before, neighbor_after) if (key, False, field) not in done}
     moved_ipv6 = {
         field for field in _changed_fields(neighbor_before.ipv6, neighbor_after.ipv6) if (key, True, field) not in done
     }
-    _require_commands(moved - {"ipv6"}, frr_rows.OF_SESSION)
+    _require_commands(moved - {"ipv6"}, frr_rows.ALL_SESSION_COMMANDS)
     own_statements = _session_statements(block, key)
     if not own_statements:
-        raise ValueError(BY_HAND)
-    _edit_block_fields(lines, frr_rows.SESSION, moved, neighbor_after, own_statements, own_statements[-1], key)
-    carried = bound_fields(frr_rows.CARRIED.rows)
+        raise ValueError(MANUAL_EDIT_REASON)
+    _edit_block_fields(lines, frr_rows.SESSION_COMMANDS, moved, neighbor_after, own_statements, own_statements[-1], key)
+    carried = bound_fields(frr_rows.SESSION_FAMILY_COMMANDS.rows)
     if not moved.isdisjoint(carried):
         inner = _family_block(block, "ipv4")
         statements = _session_statements(inner, key)
         unless = {"active": process.default_ipv4_unicast}
         _edit_block_fields(
             lines,
-            frr_rows.CARRIED,
+            frr_rows.SESSION_FAMILY_COMMANDS,
             moved,
             neighbor_after,
             [*own_statements, *statements],
@@ -163,7 +165,7 @@ def _session(
         statements = _session_statements(inner, key)
         _edit_block_fields(
             lines,
-            frr_rows.CARRIED,
+            frr_rows.SESSION_FAMILY_COMMANDS,
             moved_ipv6,
             neighbor_after.ipv6,
             statements,
@@ -173,17 +175,17 @@ def _session(
         )
 
 
-def _require_commands(moved: set[str], commands: Commands) -> None:
+def _require_commands(moved: set[str], commands: FieldCommands) -> None:
     """Raise ValueError where a field has no command that states it, and it alone."""
     if moved - {row.field for row in commands.rows if row.encode is not None}:
-        raise ValueError(BY_HAND)
+        raise ValueError(MANUAL_EDIT_REASON)
 
 
 def _family_block(block: Statement, family: Family) -> Statement:
     """Return the block of an address family; ValueError where there is none, or several."""
-    statements = [child for child in block.children if FAMILIES.get(child.words) == family]
+    statements = [child for child in block.children if FAMILY_BY_BLOCK_COMMAND.get(child.words) == family]
     if len(statements) != 1:
-        raise ValueError(BY_HAND)
+        raise ValueError(MANUAL_EDIT_REASON)
     return statements[0]
 
 
@@ -192,8 +194,8 @@ def _session_statements(block: Statement, key: str) -> list[Statement]:
 
 
 def _edit_block_fields(
-    lines: _Lines,
-    commands: Commands,
+    lines: _EditedLines,
+    commands: FieldCommands,
     moved: set[str],
     model_part: Bgp | BgpNeighbor | Ipv6Unicast,
     inside: Sequence[Statement],
@@ -206,20 +208,20 @@ def _edit_block_fields(
     A command that is not there yet comes behind another; ValueError where that is None. `key` is that of a session.
     """
     for field in commands.one_for_each_command(moved):
-        states = frr_rows.states_of_session if key is not None else commands.states
+        states = frr_rows.is_session_field_command if key is not None else commands.states
         stated = [candidate for candidate in inside if states(field, candidate.words)]
         word = commands.line(field, model_part, **unless)
         if word is None:
             for statement in stated:
                 lines.drop(statement)
             continue
-        words = word.split() if key is None else frr_rows.of_session(key, word).split()
+        words = word.split() if key is None else frr_rows.format_session_command(key, word).split()
         if stated:
             lines.swap(stated[-1], *_keep_v6only_word(stated[-1], words))
         elif behind is not None:
             lines.add(behind, _next_indent(behind), *words)
         else:
-            raise ValueError(BY_HAND)
+            raise ValueError(MANUAL_EDIT_REASON)
 
 
 def _keep_v6only_word(stated: Statement, words: list[str]) -> list[str]:

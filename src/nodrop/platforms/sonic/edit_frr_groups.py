@@ -12,19 +12,19 @@ from nodrop.model.routing import BgpNeighbor, Ipv6Unicast
 from nodrop.model.states import Unknown
 from nodrop.model.values import replace_fields
 from nodrop.platforms.frr import rows as frr_rows
-from nodrop.platforms.frr.commands import Commands
-from nodrop.platforms.frr.rows import FAMILIES
-from nodrop.platforms.kit.editing import same
+from nodrop.platforms.frr.commands import FieldCommands
+from nodrop.platforms.frr.rows import FAMILY_BY_BLOCK_COMMAND
+from nodrop.platforms.kit.editing import is_equal
 from nodrop.syntax.frr import Statement
 
-_NUMBER = "remote_asn"
-Pair = tuple[BgpNeighbor, BgpNeighbor]
+_REMOTE_ASN_FIELD = "remote_asn"
+SessionBeforeAndAfter = tuple[BgpNeighbor, BgpNeighbor]
 """A session before and after the change."""
-Done = frozenset[tuple[str, bool, str]]
+ChangedGroupFields = frozenset[tuple[str, bool, str]]
 """The fields that are changed at a group: the session's key, whether it is a field of IPv6 unicast, and its name."""
 
 
-class Lines(Protocol):
+class EditableLines(Protocol):
     """The lines of a text, as they are changed."""
 
     def swap(self, statement: Statement, *words: str) -> None:
@@ -37,11 +37,11 @@ class Lines(Protocol):
         """Add a command behind another, or before it."""
 
 
-class _Part(NamedTuple):
+class _CommandBlock(NamedTuple):
     """A part of a process, a block or an address family: its commands, and its settings of sessions."""
 
     inside: Sequence[Statement]
-    commands: Commands
+    commands: FieldCommands
     ipv6: bool = False
 
     def of(self, session: BgpNeighbor) -> BgpNeighbor | Ipv6Unicast | None | Unknown:
@@ -51,13 +51,18 @@ class _Part(NamedTuple):
     def states(self, key: str, field: str) -> bool:
         """Whether a session or group states a field here."""
         return any(
-            frr_rows.states_of_session(field, statement.words)
+            frr_rows.is_session_field_command(field, statement.words)
             for statement in self.inside
             if _is_session_statement(statement, key)
         )
 
 
-def change_groups(lines: Lines, block: Statement, pairs: Mapping[str, Pair], by_default: Mapping[bool, object]) -> Done:
+def change_groups(
+    lines: EditableLines,
+    block: Statement,
+    pairs: Mapping[str, SessionBeforeAndAfter],
+    by_default: Mapping[bool, object],
+) -> ChangedGroupFields:
     """Change the settings of groups, and return the fields of sessions that need no more change.
 
     `by_default` states whether a session carries IPv6 unicast, and IPv4 unicast, if no command states it.
@@ -68,13 +73,15 @@ def change_groups(lines: Lines, block: Statement, pairs: Mapping[str, Pair], by_
         if child.words[0] == "neighbor" and "peer-group" in child.words[2:-1]
     }
     done: set[tuple[str, bool, str]] = set()
-    for scope in _parts(block):
+    for scope in _session_parts(block):
         for statement in [
             line for line in scope.inside if line.words[0] == "neighbor" and line.words[1] in group_of.values()
         ]:
             every = [key for key, group in group_of.items() if group == statement.words[1]]
             for field in [
-                row.field for row in scope.commands.rows if frr_rows.states_of_session(row.field, statement.words)
+                row.field
+                for row in scope.commands.rows
+                if frr_rows.is_session_field_command(row.field, statement.words)
             ]:
                 members = [key for key in every if not scope.states(key, field)]
                 values = {
@@ -88,29 +95,29 @@ def change_groups(lines: Lines, block: Statement, pairs: Mapping[str, Pair], by_
     return frozenset(done)
 
 
-def _parts(block: Statement) -> Iterator[_Part]:
-    yield _Part(block.children, frr_rows.OF_SESSION)
+def _session_parts(block: Statement) -> Iterator[_CommandBlock]:
+    yield _CommandBlock(block.children, frr_rows.ALL_SESSION_COMMANDS)
     for inner in block.children:
-        if family := FAMILIES.get(inner.words):
-            yield _Part(inner.children, frr_rows.CARRIED, family == "ipv6")
+        if family := FAMILY_BY_BLOCK_COMMAND.get(inner.words):
+            yield _CommandBlock(inner.children, frr_rows.SESSION_FAMILY_COMMANDS, family == "ipv6")
 
 
-def _has_field_change(scope: _Part, pairs: Mapping[str, Pair], key: str, field: str) -> bool:
+def _has_field_change(scope: _CommandBlock, pairs: Mapping[str, SessionBeforeAndAfter], key: str, field: str) -> bool:
     if key not in pairs:
         return False
     before, after = (getattr(scope.of(neighbor), field) for neighbor in pairs[key])
-    return not same(before, after)
+    return not is_equal(before, after)
 
 
 def _edit_group_command(
-    lines: Lines,
+    lines: EditableLines,
     block: Statement,
-    scope: _Part,
+    scope: _CommandBlock,
     stated: Statement,
     field: str,
     members: Sequence[str],
     values: Mapping[str, object],
-    pairs: Mapping[str, Pair],
+    pairs: Mapping[str, SessionBeforeAndAfter],
     unless: Mapping[str, object],
 ) -> set[tuple[str, bool, str]]:
     """Change a command of a group, and return the fields of sessions that are done."""
@@ -122,18 +129,24 @@ def _edit_group_command(
         if command is None:
             lines.drop(stated)
         else:
-            lines.swap(stated, *frr_rows.of_session(name, command).split())
+            lines.swap(stated, *frr_rows.format_session_command(name, command).split())
         return done
-    if field != _NUMBER and None not in commands.values():
+    if field != _REMOTE_ASN_FIELD and None not in commands.values():
         return set()
     lines.drop(stated)
     for key in members:
         words = commands.get(key, " ".join(stated.words[2:]))
         if words is not None:
             first_statement, *_, last = [child for child in block.children if _is_session_statement(child, key)]
-            behind = stated if scope.inside is not block.children else first_statement if field == _NUMBER else last
-            added = frr_rows.of_session(key, words).split()
-            lines.add(behind, behind.column - 1, *added, before=field == _NUMBER)
+            behind = (
+                stated
+                if scope.inside is not block.children
+                else first_statement
+                if field == _REMOTE_ASN_FIELD
+                else last
+            )
+            added = frr_rows.format_session_command(key, words).split()
+            lines.add(behind, behind.column - 1, *added, before=field == _REMOTE_ASN_FIELD)
     return done
 
 

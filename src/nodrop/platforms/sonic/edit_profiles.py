@@ -10,27 +10,27 @@ from dataclasses import dataclass
 from typing import Any
 
 from nodrop.model.buffers import BufferProfile
-from nodrop.model.qos import COLORS, Map, Scheduler, WredProfile
+from nodrop.model.qos import COLORS, NumberMap, Scheduler, WredProfile
 from nodrop.model.states import Unknown
-from nodrop.platforms.kit.editing import same
-from nodrop.platforms.sonic.config import bare
-from nodrop.platforms.sonic.draft import Cell, Draft
-from nodrop.platforms.sonic.read_buffers import pool_identity
-from nodrop.platforms.sonic.spelling import pool_name
-from nodrop.platforms.sonic.tables import COMPUTED, ECN_NAME
+from nodrop.platforms.kit.editing import is_equal
+from nodrop.platforms.sonic.config import name_in_reference
+from nodrop.platforms.sonic.draft import Draft, PortAndIndex
+from nodrop.platforms.sonic.read_buffers import model_pool_name
+from nodrop.platforms.sonic.spelling import sonic_pool_name
+from nodrop.platforms.sonic.tables import COMPUTED_PROFILE_WORD, ECN_WORD_BY_COLORS
 
-_NUMBERED = re.compile(r"(.*?)([._-]?)((?<![0-9])[0-9]++)")
+_NUMBERED_NAME_PATTERN = re.compile(r"(.*?)([._-]?)((?<![0-9])[0-9]++)")
 _LONGEST_NAME = 32
 """Characters of a map's name (sonic-dscp-tc-map.yang and its like)."""
 
-Said = dict[str, str | None]
+RowColumns = dict[str, str | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Use:
+class ProfileUse:
     """A cell that uses a profile: the name it uses, the profile's current settings and the new ones (None: none)."""
 
-    cell: Cell
+    cell: PortAndIndex
     name: str | None
     old: Any
     new: Any
@@ -41,23 +41,25 @@ class Use:
     table: str = ""
 
 
-def settle(draft: Draft, table_name: str, uses: Iterable[Use], spell: Callable[[Any], Said]) -> dict[Use, str | None]:
+def update_shared_rows(
+    draft: Draft, table_name: str, uses: Iterable[ProfileUse], spell: Callable[[Any], RowColumns]
+) -> dict[ProfileUse, str | None]:
     """Bring the rows of a table to their users' settings; return the users that get another name, and the name."""
-    by_name: dict[str | None, list[Use]] = {}
+    by_name: dict[str | None, list[ProfileUse]] = {}
     for use in uses:
         by_name.setdefault(use.name, []).append(use)
-    if all(same(use.old, use.new) for users in by_name.values() for use in users):
+    if all(is_equal(use.old, use.new) for users in by_name.values() for use in users):
         return {}
     values = {name: users[0].old for name, users in by_name.items() if name is not None}
-    remaining_uses: list[Use] = []
+    remaining_uses: list[ProfileUse] = []
     for name, users in by_name.items():
         remaining_uses.extend(_change_row_in_place(draft, table_name, name, users, values, spell))
-    renamed: dict[Use, str | None] = {}
+    renamed: dict[ProfileUse, str | None] = {}
     for use in remaining_uses:
         if use.new is None:
             renamed[use] = None
         elif _has_computed_headroom(use.new):
-            renamed[use] = COMPUTED
+            renamed[use] = COMPUTED_PROFILE_WORD
         else:
             renamed[use] = _find_row(draft, table_name, use, values, spell) or _add_profile_copy(
                 draft, table_name, use, values, spell
@@ -69,12 +71,12 @@ def _change_row_in_place(
     draft: Draft,
     table: str,
     name: str | None,
-    users: list[Use],
+    users: list[ProfileUse],
     values: dict[str, object],
-    spell: Callable[[object], Said],
-) -> list[Use]:
+    spell: Callable[[object], RowColumns],
+) -> list[ProfileUse]:
     """Change a row in place if none of its users stays; return the users that must go elsewhere."""
-    moving = [use for use in users if not same(use.old, use.new)]
+    moving = [use for use in users if not is_equal(use.old, use.new)]
     targets: dict[object, int] = {}
     for use in moving:
         if use.new is not None and not _has_computed_headroom(use.new):
@@ -84,19 +86,19 @@ def _change_row_in_place(
     chosen = max(targets, key=lambda value: targets[value])
     draft.update(table, name, _changed_row_fields(spell, values[name], chosen))
     values[name] = chosen
-    return [use for use in moving if not same(use.new, chosen)]
+    return [use for use in moving if not is_equal(use.new, chosen)]
 
 
 def _find_row(
     draft: Draft,
     table_name: str,
-    use: Use,
+    use: ProfileUse,
     field_values: Mapping[str, object],
-    read_statement: Callable[[object], Said],
+    read_statement: Callable[[object], RowColumns],
 ) -> str | None:
     """Return the name of a row that already has the settings."""
     for name, value in field_values.items():
-        if name != COMPUTED and same(value, use.new):
+        if name != COMPUTED_PROFILE_WORD and is_equal(value, use.new):
             return name
     fields = read_statement(use.new)
     for name, row in draft.rows(table_name).items():
@@ -106,7 +108,7 @@ def _find_row(
 
 
 def _add_profile_copy(
-    draft: Draft, table: str, use: Use, values: dict[str, object], spell: Callable[[object], Said]
+    draft: Draft, table: str, use: ProfileUse, values: dict[str, object], spell: Callable[[object], RowColumns]
 ) -> str:
     rows = draft.rows(table)
     base = rows.get(use.name) if use.name else None
@@ -118,7 +120,7 @@ def _add_profile_copy(
     return name
 
 
-def _derive_copy_name(use: Use, old_value: object) -> str:
+def _derive_copy_name(use: ProfileUse, old_value: object) -> str:
     """Return the best name for a copy: as the other copies are named, or as buffermgrd would look for it."""
     assert use.name is not None
     if use.name.startswith("pg_lossless_"):
@@ -131,7 +133,7 @@ def _derive_copy_name(use: Use, old_value: object) -> str:
 def _find_free_name(base_name: str, taken: Iterable[str]) -> str:
     """Return a name, with the next number behind it if it is taken: scheduler.0 goes on as scheduler.2."""
     names = set(taken)
-    match = _NUMBERED.fullmatch(base_name)
+    match = _NUMBERED_NAME_PATTERN.fullmatch(base_name)
     stem, mark, number = (match[1], match[2], int(match[3])) if match else (base_name, "_", 1)
     name = base_name[:_LONGEST_NAME]
     while name in names:
@@ -141,7 +143,7 @@ def _find_free_name(base_name: str, taken: Iterable[str]) -> str:
     return name
 
 
-def _changed_row_fields(spell: Callable[[object], Said], old: object, new: object) -> Said:
+def _changed_row_fields(spell: Callable[[object], RowColumns], old: object, new: object) -> RowColumns:
     """Return the fields that give a row the new settings instead of the old; all others stay as they are written."""
     before = {} if old is None or isinstance(old, Unknown) or _has_computed_headroom(old) else spell(old)
     return {field: value for field, value in spell(new).items() if before.get(field) != value}
@@ -152,73 +154,73 @@ def _has_computed_headroom(value: object) -> bool:
     return headroom is not None and not isinstance(headroom, Unknown) and headroom.computed
 
 
-def map_fields(value: Map) -> Said:
+def map_fields(value: NumberMap) -> RowColumns:
     """Spell a map."""
     return {str(index): None if target is None else str(target) for index, target in enumerate(value)}
 
 
-def wred_fields(value: WredProfile) -> Said:
+def wred_fields(value: WredProfile) -> RowColumns:
     """Spell a WRED profile."""
-    fields: Said = {"ecn": ECN_NAME[value.ecn_colors]}
+    fields: RowColumns = {"ecn": ECN_WORD_BY_COLORS[value.ecn_colors]}
     for color in COLORS:
         curve = getattr(value, color)
         fields[f"wred_{color}_enable"] = None if curve.enabled is None else str(curve.enabled).lower()
-        fields[f"{color}_min_threshold"] = text(curve.min_bytes)
-        fields[f"{color}_max_threshold"] = text(curve.max_bytes)
-        fields[f"{color}_drop_probability"] = text(curve.probability_percent)
+        fields[f"{color}_min_threshold"] = number_text(curve.min_bytes)
+        fields[f"{color}_max_threshold"] = number_text(curve.max_bytes)
+        fields[f"{color}_drop_probability"] = number_text(curve.probability_percent)
     return fields
 
 
-def scheduler_fields(value: Scheduler) -> Said:
+def scheduler_fields(value: Scheduler) -> RowColumns:
     """Write a scheduler; `meter_type` stays as it is, with rates in bytes unless it states packets."""
     return {
         "type": value.type.upper(),
-        "weight": text(value.weight),
-        "cir": text(value.guaranteed_bytes_per_s),
-        "cbs": text(value.guaranteed_burst_bytes),
-        "pir": text(value.peak_bytes_per_s),
-        "pbs": text(value.peak_burst_bytes),
+        "weight": number_text(value.weight),
+        "cir": number_text(value.guaranteed_bytes_per_s),
+        "cbs": number_text(value.guaranteed_burst_bytes),
+        "pir": number_text(value.peak_bytes_per_s),
+        "pbs": number_text(value.peak_burst_bytes),
     }
 
 
-def buffer_fields(draft: Draft, like: str | None) -> Callable[[BufferProfile], Said]:
+def make_buffer_field_writer(draft: Draft, like: str | None) -> Callable[[BufferProfile], RowColumns]:
     """Return the fields of a buffer profile with the file's pools; `like` is a reference to one, as it is."""
-    pools = {pool_identity(name): name for name in draft.rows("BUFFER_POOL")}
+    pools = {model_pool_name(name): name for name in draft.rows("BUFFER_POOL")}
 
-    def fields(value: BufferProfile) -> Said:
+    def fields(value: BufferProfile) -> RowColumns:
         headroom = value.headroom
-        pool = None if value.pool is None else pools.get(value.pool, pool_name(value.pool))
+        pool = None if value.pool is None else pools.get(value.pool, sonic_pool_name(value.pool))
         thresholds: tuple[object, ...] = (None, None, None)
         if headroom is not None and not isinstance(headroom, Unknown):
             thresholds = (headroom.xoff_bytes, headroom.xon_bytes, headroom.xon_offset_bytes)
         return {
             "pool": None if pool is None else draft.reference("BUFFER_POOL", pool, like),
-            "size": text(value.size_bytes),
-            "dynamic_th": text(value.dynamic_th),
-            "static_th": text(value.static_th_bytes),
-            "xoff": text(thresholds[0]),
-            "xon": text(thresholds[1]),
-            "xon_offset": text(thresholds[2]),
+            "size": number_text(value.size_bytes),
+            "dynamic_th": number_text(value.dynamic_th),
+            "static_th": number_text(value.static_th_bytes),
+            "xoff": number_text(thresholds[0]),
+            "xon": number_text(thresholds[1]),
+            "xon_offset": number_text(thresholds[2]),
             "packet_discard_action": value.discard,
         }
 
     return fields
 
 
-def text(value: object) -> str | None:
+def number_text(value: object) -> str | None:
     """Write a number; nothing if it is absent or not known."""
     return None if value is None or isinstance(value, Unknown) else str(value)
 
 
-def name_in(table_row: Mapping[str, object], field: str) -> str | None:
+def referenced_name(table_row: Mapping[str, object], field: str) -> str | None:
     """Return the name that a field of a row refers to, None where it has none."""
     value = table_row.get(field)
-    return bare(value) if isinstance(value, str) else None
+    return name_in_reference(value) if isinstance(value, str) else None
 
 
-def resolve_overlaps(uses: Iterator[Use]) -> list[Use]:
+def resolve_overlaps(uses: Iterator[ProfileUse]) -> list[ProfileUse]:
     """Return uses, one for each cell and position: where rows overlap, that of the last which names anything."""
-    found_uses: dict[tuple[str, Cell, int], Use] = {}
+    found_uses: dict[tuple[str, PortAndIndex, int], ProfileUse] = {}
     for use in uses:
         key = (use.table, use.cell, use.position)
         if key not in found_uses or use.name is not None:

@@ -6,36 +6,39 @@ from typing import TypeVar
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.qos import PfcWatchdog, PriorityGroup, QosProfile, Queue
 from nodrop.model.states import Unknown, require_fact
-from nodrop.model.subject import Subject, natural
-from nodrop.platforms.kit.editing import same
-from nodrop.platforms.sonic.config import bare
-from nodrop.platforms.sonic.draft import Cell, Draft, Fields
+from nodrop.model.subject import Subject, natural_sort_key
+from nodrop.platforms.kit.editing import is_equal
+from nodrop.platforms.sonic.config import name_in_reference
+from nodrop.platforms.sonic.draft import Draft, FieldChanges, PortAndIndex
 from nodrop.platforms.sonic.edit_profiles import (
-    Use,
-    buffer_fields,
+    ProfileUse,
+    make_buffer_field_writer,
     map_fields,
-    name_in,
+    number_text,
+    referenced_name,
     resolve_overlaps,
     scheduler_fields,
-    settle,
-    text,
+    update_shared_rows,
     wred_fields,
 )
-from nodrop.platforms.sonic.spelling import lossless_name
-from nodrop.platforms.sonic.tables import ALL_PRIORITIES, MAPS, WORD_OF
-from nodrop.units import whole_number
+from nodrop.platforms.sonic.spelling import lossless_profile_name
+from nodrop.platforms.sonic.tables import ALL_PRIORITIES, TABLE_BY_MAP_ATTRIBUTE, WORD_BY_IS_ENABLED
+from nodrop.units import parse_whole_number
 
-SWITCH = "global"
+SWITCH_ROW = "global"
 """The row of PORT_QOS_MAP that holds for the whole switch."""
 EMPTY_PRIORITIES_SINCE = "202505"
 """The first release whose models take `pfc_enable: ""` (sonic-port-qos-map.yang)."""
-_LISTS = {"ingress_buffers": "BUFFER_PORT_INGRESS_PROFILE_LIST", "egress_buffers": "BUFFER_PORT_EGRESS_PROFILE_LIST"}
-_NOTHING = QosProfile(trust=None)
+_PROFILE_LIST_TABLES = {
+    "ingress_buffers": "BUFFER_PORT_INGRESS_PROFILE_LIST",
+    "egress_buffers": "BUFFER_PORT_EGRESS_PROFILE_LIST",
+}
+_EMPTY_QOS_PROFILE = QosProfile(trust=None)
 BufferRows = Mapping[int, Queue | PriorityGroup]
 _Indexed = TypeVar("_Indexed", Queue, PriorityGroup)
 
-Pairs = list[tuple[Interface, Interface]]
-Rows = Mapping[str, Mapping[str, Mapping[int | None, Mapping[str, object]]]]
+PortsBeforeAndAfter = list[tuple[Interface, Interface]]
+RowsByTableAndPort = Mapping[str, Mapping[str, Mapping[int | None, Mapping[str, object]]]]
 
 
 def change_qos(draft: Draft, old_device: Device, new_device: Device, derived_subjects: Collection[Subject]) -> None:
@@ -44,10 +47,10 @@ def change_qos(draft: Draft, old_device: Device, new_device: Device, derived_sub
     `derived_subjects` are subjects that the reader computed, and no row states.
     """
     pairs = [(a, b) for a, b in zip(old_device.interfaces, new_device.interfaces, strict=True) if a.name == b.name]
-    moved = [(a, b) for a, b in pairs if not same(a.qos, b.qos)]
-    if not moved and same(old_device.switch_dscp_to_tc, new_device.switch_dscp_to_tc):
+    moved = [(a, b) for a, b in pairs if not is_equal(a.qos, b.qos)]
+    if not moved and is_equal(old_device.switch_dscp_to_tc, new_device.switch_dscp_to_tc):
         return
-    for attribute in MAPS:
+    for attribute in TABLE_BY_MAP_ATTRIBUTE:
         _edit_qos_maps(draft, attribute, pairs, (old_device.switch_dscp_to_tc, new_device.switch_dscp_to_tc))
     for a, b in moved:
         _edit_pfc_priorities(draft, a, b, new_device.version)
@@ -58,30 +61,30 @@ def change_qos(draft: Draft, old_device: Device, new_device: Device, derived_sub
 
 
 def _known_qos(interface: Interface) -> QosProfile:
-    return interface.qos if isinstance(interface.qos, QosProfile) else _NOTHING
+    return interface.qos if isinstance(interface.qos, QosProfile) else _EMPTY_QOS_PROFILE
 
 
-def _rows(table_rows: Iterable[_Indexed] | None | Unknown) -> dict[int, _Indexed]:
+def _rows_by_index(table_rows: Iterable[_Indexed] | None | Unknown) -> dict[int, _Indexed]:
     return {} if isinstance(table_rows, Unknown) or table_rows is None else {row.index: row for row in table_rows}
 
 
-def _edit_qos_maps(draft: Draft, attribute: str, pairs: Pairs, of_switch: tuple[object, object]) -> None:
-    table, field, _ = MAPS[attribute]
+def _edit_qos_maps(draft: Draft, attribute: str, pairs: PortsBeforeAndAfter, of_switch: tuple[object, object]) -> None:
+    table, field, _ = TABLE_BY_MAP_ATTRIBUTE[attribute]
     rows = {cell[0]: row for _, cell, row in draft.cells("PORT_QOS_MAP")}
     values = {a.name: (getattr(_known_qos(a), attribute), getattr(_known_qos(b), attribute)) for a, b in pairs}
     if attribute == "dscp_to_tc":
-        values[SWITCH] = of_switch
+        values[SWITCH_ROW] = of_switch
     uses = [
-        Use(cell=(name, None), name=name_in(rows.get(name, {}), field), old=a, new=b, wanted="AZURE")
+        ProfileUse(cell=(name, None), name=referenced_name(rows.get(name, {}), field), old=a, new=b, wanted="AZURE")
         for name, (a, b) in values.items()
         if not isinstance(b, Unknown)
     ]
-    _bind_cells(draft, "PORT_QOS_MAP", field, table, settle(draft, table, uses, map_fields))
+    _bind_cells(draft, "PORT_QOS_MAP", field, table, update_shared_rows(draft, table, uses, map_fields))
 
 
-def _bind_cells(draft: Draft, table: str, field: str, target: str, renamed: dict[Use, str | None]) -> None:
+def _bind_cells(draft: Draft, table: str, field: str, target: str, renamed: dict[ProfileUse, str | None]) -> None:
     """Let cells of a table name other rows of `target`; a row that is left without fields goes."""
-    fields_by_cell: dict[Cell, Fields] = {}
+    fields_by_cell: dict[PortAndIndex, FieldChanges] = {}
     rows = {cell: row for _, cell, row in draft.cells(table)}
     for use, name in renamed.items():
         like = rows.get(use.cell, {}).get(field)
@@ -96,7 +99,7 @@ def _edit_pfc_priorities(draft: Draft, a: Interface, b: Interface, version: str 
     sent, obeyed = new.pfc_tx_priorities, new.pfc_rx_priorities
     if isinstance(sent, Unknown) or isinstance(obeyed, Unknown):
         return
-    if not same(old.pfc_tx_priorities, sent):
+    if not is_equal(old.pfc_tx_priorities, sent):
         spelt: str | None = ",".join(map(str, sent))
         if not spelt and not isinstance(version, Unknown) and (version or "") < EMPTY_PRIORITIES_SINCE:
             spelt = None
@@ -108,12 +111,12 @@ def _edit_pfc_priorities(draft: Draft, a: Interface, b: Interface, version: str 
 
 def _history_word(watchdog: PfcWatchdog) -> str | None:
     """Return the word that states in a row whether the switch estimates the history of pauses."""
-    return None if watchdog.history is None else WORD_OF[require_fact(watchdog.history)]
+    return None if watchdog.history is None else WORD_BY_IS_ENABLED[require_fact(watchdog.history)]
 
 
 def _edit_watchdog(draft: Draft, a: Interface, b: Interface) -> None:
     old, new, cell = _known_qos(a).pfc_watchdog, _known_qos(b).pfc_watchdog, (b.name, None)
-    if same(old, new) or isinstance(new, Unknown):
+    if is_equal(old, new) or isinstance(new, Unknown):
         return
     if new is None:
         draft.remove_cells("PFC_WD", {cell})
@@ -127,7 +130,7 @@ def _edit_watchdog(draft: Draft, a: Interface, b: Interface) -> None:
             "history": _history_word(old),
         }
     changed_fields = {
-        field: text(value)
+        field: number_text(value)
         for field, key, value in (
             ("action", "action", new.action),
             ("pfc_stat_history", "history", _history_word(new)),
@@ -146,23 +149,23 @@ def _set_watchdog_priorities(draft: Draft, port: str, priorities: tuple[int, ...
         return
     rows = {cell[0]: row for _, cell, row in draft.cells("PORT_QOS_MAP")}
     spelt = str(rows.get(port, {}).get("pfcwd_sw_enable", ""))
-    file_priorities = {number for word in spelt.split(",") if (number := whole_number(word.strip())) is not None}
+    file_priorities = {number for word in spelt.split(",") if (number := parse_whole_number(word.strip())) is not None}
     if tuple(sorted(file_priorities)) != priorities:
         mask = ",".join(map(str, priorities)) or None
         draft.change_cells("PORT_QOS_MAP", {(port, None): {"pfcwd_sw_enable": mask}})
 
 
-def _change_queue_profiles(draft: Draft, pairs: Pairs) -> None:
+def _change_queue_profiles(draft: Draft, pairs: PortsBeforeAndAfter) -> None:
     for attribute, field, table, spell in (
         ("scheduler", "scheduler", "SCHEDULER", scheduler_fields),
         ("wred", "wred_profile", "WRED_PROFILE", wred_fields),
     ):
         uses = resolve_overlaps(_queue_profile_uses(draft, pairs, attribute, field))
-        _bind_cells(draft, "QUEUE", field, table, settle(draft, table, uses, spell))
+        _bind_cells(draft, "QUEUE", field, table, update_shared_rows(draft, table, uses, spell))
 
 
-def _queue_profile_uses(draft: Draft, pairs: Pairs, attribute: str, field: str) -> Iterator[Use]:
-    ports = {b.name: (_rows(_known_qos(a).queues), _rows(_known_qos(b).queues)) for a, b in pairs}
+def _queue_profile_uses(draft: Draft, pairs: PortsBeforeAndAfter, attribute: str, field: str) -> Iterator[ProfileUse]:
+    ports = {b.name: (_rows_by_index(_known_qos(a).queues), _rows_by_index(_known_qos(b).queues)) for a, b in pairs}
     rows = [(cell, row) for _, cell, row in draft.cells("QUEUE")]
     rows += [((port, index), {}) for port, (_, new) in ports.items() for index in new]
     for cell, row in rows:
@@ -172,36 +175,42 @@ def _queue_profile_uses(draft: Draft, pairs: Pairs, attribute: str, field: str) 
         old, new = (getattr(queues.get(index), attribute, None) for queues in ports[port])
         if isinstance(new, Unknown):
             continue
-        name, base_name = name_in(row, field), "AZURE_LOSSLESS"
+        name, base_name = referenced_name(row, field), "AZURE_LOSSLESS"
         if attribute == "scheduler" and new is not None:
             base_name = ".".join(("scheduler", new.type, *([] if new.weight is None else [str(new.weight)])))
         if row or new is not None:
-            yield Use(cell=cell, name=name, old=old, new=new, wanted=base_name)
+            yield ProfileUse(cell=cell, name=name, old=old, new=new, wanted=base_name)
 
 
-def _edit_buffers(draft: Draft, pairs: Pairs, device: str, derived: Collection[Subject]) -> None:
-    rows = {table: _rows_by_port(draft, table) for table in ("BUFFER_PG", "BUFFER_QUEUE", *_LISTS.values())}
+def _edit_buffers(draft: Draft, pairs: PortsBeforeAndAfter, device: str, derived: Collection[Subject]) -> None:
+    rows = {
+        table: _rows_by_port(draft, table) for table in ("BUFFER_PG", "BUFFER_QUEUE", *_PROFILE_LIST_TABLES.values())
+    }
     uses = resolve_overlaps(
         use for a, b in pairs for use in (*_cell_uses(rows, a, b, device, derived), *_profile_list_uses(rows, a, b))
     )
     pools = [row.get("pool") for row in draft.rows("BUFFER_PROFILE").values()]
     like = next((pool for pool in pools if isinstance(pool, str)), None)
-    renamed = settle(draft, "BUFFER_PROFILE", uses, buffer_fields(draft, like))
+    renamed = update_shared_rows(draft, "BUFFER_PROFILE", uses, make_buffer_field_writer(draft, like))
     for table in ("BUFFER_PG", "BUFFER_QUEUE"):
         names_by_use = {use: name for use, name in renamed.items() if use.table == table}
         _bind_cells(draft, table, "profile", "BUFFER_PROFILE", names_by_use)
-    for table in _LISTS.values():
+    for table in _PROFILE_LIST_TABLES.values():
         names_by_use = {use: name for use, name in renamed.items() if use.table == table}
         _bind_profile_lists(draft, table, names_by_use, uses)
 
 
 def _cell_uses(
-    tables: Rows, left_port: Interface, right_port: Interface, device: str, derived_subjects: Collection[Subject]
-) -> Iterator[Use]:
+    tables: RowsByTableAndPort,
+    left_port: Interface,
+    right_port: Interface,
+    device: str,
+    derived_subjects: Collection[Subject],
+) -> Iterator[ProfileUse]:
     old, new = _known_qos(left_port), _known_qos(right_port)
     buffer_tables: tuple[tuple[str, BufferRows, BufferRows, str], ...] = (
-        ("BUFFER_PG", _rows(old.priority_groups), _rows(new.priority_groups), ""),
-        ("BUFFER_QUEUE", _rows(old.queues), _rows(new.queues), "egress_lossy_profile"),
+        ("BUFFER_PG", _rows_by_index(old.priority_groups), _rows_by_index(new.priority_groups), ""),
+        ("BUFFER_QUEUE", _rows_by_index(old.queues), _rows_by_index(new.queues), "egress_lossy_profile"),
     )
     for table, before, after, default_profile in buffer_tables:
         rows = tables[table].get(right_port.name, {})
@@ -210,22 +219,24 @@ def _cell_uses(
             if index is None or (table == "BUFFER_PG" and at in derived_subjects):
                 continue
             was, new_buffer = (getattr(groups.get(index), "buffer", None) for groups in (before, after))
-            name = name_in(rows.get(index, {}), "profile")
+            name = referenced_name(rows.get(index, {}), "profile")
             if isinstance(new_buffer, Unknown) or (name is None and new_buffer is None):
                 continue
             lossless = bool(new_buffer is not None and new_buffer.headroom is not None)
-            best = default_profile or (lossless_name(right_port) if lossless else "ingress_lossy_profile")
-            yield Use(table=table, cell=(right_port.name, index), name=name, old=was, new=new_buffer, wanted=best)
+            best = default_profile or (lossless_profile_name(right_port) if lossless else "ingress_lossy_profile")
+            yield ProfileUse(
+                table=table, cell=(right_port.name, index), name=name, old=was, new=new_buffer, wanted=best
+            )
 
 
-def _profile_list_uses(tables: Rows, a: Interface, b: Interface) -> Iterator[Use]:
-    for attribute, table in _LISTS.items():
+def _profile_list_uses(tables: RowsByTableAndPort, a: Interface, b: Interface) -> Iterator[ProfileUse]:
+    for attribute, table in _PROFILE_LIST_TABLES.items():
         old, new = getattr(_known_qos(a), attribute), getattr(_known_qos(b), attribute)
         if isinstance(old, Unknown) or isinstance(new, Unknown):
             continue
         names = _split_profile_list(tables[table].get(b.name, {}).get(None, {}))
         for position in range(max(len(old), len(new), len(names))):
-            yield Use(
+            yield ProfileUse(
                 table=table,
                 cell=(b.name, None),
                 position=position,
@@ -245,13 +256,17 @@ def _rows_by_port(draft: Draft, table: str) -> dict[str, dict[int | None, Mappin
 
 
 def _split_profile_list(table_row: Mapping[str, object]) -> list[str]:
-    return [bare(reference) for reference in str(table_row.get("profile_list", "")).split(",") if reference]
+    return [
+        name_in_reference(reference) for reference in str(table_row.get("profile_list", "")).split(",") if reference
+    ]
 
 
-def _bind_profile_lists(draft: Draft, table: str, renamed: dict[Use, str | None], uses: list[Use]) -> None:
-    fields_by_cell: dict[Cell, Fields] = {}
+def _bind_profile_lists(
+    draft: Draft, table: str, renamed: dict[ProfileUse, str | None], uses: list[ProfileUse]
+) -> None:
+    fields_by_cell: dict[PortAndIndex, FieldChanges] = {}
     rows = {cell: row for _, cell, row in draft.cells(table)}
-    by_cell: dict[Cell, list[Use]] = {}
+    by_cell: dict[PortAndIndex, list[ProfileUse]] = {}
     for use in uses:
         if use.table == table:
             by_cell.setdefault(use.cell, []).append(use)
@@ -265,21 +280,21 @@ def _bind_profile_lists(draft: Draft, table: str, renamed: dict[Use, str | None]
         draft.change_cells(table, fields_by_cell, keep_empty=False)
 
 
-def _add_and_remove_rows(draft: Draft, moved: Pairs) -> None:
+def _add_and_remove_rows(draft: Draft, moved: PortsBeforeAndAfter) -> None:
     """Take out the rows of queues and groups that are no more, and of buffers that are None; add those that are new."""
-    gone: set[Cell] = set()
-    lost: set[Cell] = set()
-    no_groups: set[Cell] = set()
-    queues: set[Cell] = set()
-    groups: set[Cell] = set()
+    gone: set[PortAndIndex] = set()
+    lost: set[PortAndIndex] = set()
+    no_groups: set[PortAndIndex] = set()
+    queues: set[PortAndIndex] = set()
+    groups: set[PortAndIndex] = set()
     for a, b in moved:
-        before, after = _rows(_known_qos(a).queues), _rows(_known_qos(b).queues)
+        before, after = _rows_by_index(_known_qos(a).queues), _rows_by_index(_known_qos(b).queues)
         gone |= _cells_at_indexes(b, before.keys() - after.keys())
         lost |= _cells_at_indexes(
             b, [index for index, queue in after.items() if _loses_buffer(before.get(index), queue)]
         )
         queues |= _cells_at_indexes(b, after)
-        old_groups, new_groups = (_rows(_known_qos(port).priority_groups) for port in (a, b))
+        old_groups, new_groups = (_rows_by_index(_known_qos(port).priority_groups) for port in (a, b))
         no_groups |= _cells_at_indexes(b, old_groups.keys() - new_groups.keys())
         # Other groups without a row are buffermgrd's own.
         groups |= _cells_at_indexes(b, new_groups.keys() - old_groups.keys())
@@ -288,11 +303,11 @@ def _add_and_remove_rows(draft: Draft, moved: Pairs) -> None:
     draft.remove_cells("BUFFER_PG", no_groups)
     for table, cells, tables in (("QUEUE", queues, ("QUEUE", "BUFFER_QUEUE")), ("BUFFER_PG", groups, ("BUFFER_PG",))):
         stated = {cell for table_name in tables for _, cell, _ in draft.cells(table_name)}
-        for port, index in sorted(cells - stated, key=lambda cell: (natural(cell[0]), cell[1])):
+        for port, index in sorted(cells - stated, key=lambda cell: (natural_sort_key(cell[0]), cell[1])):
             draft.add(table, f"{port}|{index}")
 
 
-def _cells_at_indexes(interface: Interface, indexes: Iterable[int]) -> set[Cell]:
+def _cells_at_indexes(interface: Interface, indexes: Iterable[int]) -> set[PortAndIndex]:
     return {(interface.name, index) for index in indexes}
 
 

@@ -7,30 +7,30 @@ from nodrop.model.bridging import PortChannel, Vlan
 from nodrop.model.fabric import Device, Interface
 from nodrop.model.routing import Bgp
 from nodrop.model.states import Unknown
-from nodrop.platforms.kit.editing import same
+from nodrop.platforms.kit.editing import is_equal
 from nodrop.platforms.sonic.draft import Draft
 from nodrop.platforms.sonic.edit_access import change_access_lists
-from nodrop.platforms.sonic.edit_profiles import text
-from nodrop.platforms.sonic.read_buffers import pool_identity
-from nodrop.platforms.sonic.spelling import pool_name
+from nodrop.platforms.sonic.edit_profiles import number_text
+from nodrop.platforms.sonic.read_buffers import model_pool_name
+from nodrop.platforms.sonic.spelling import sonic_pool_name
 from nodrop.platforms.sonic.streams import change_streams
-from nodrop.platforms.sonic.tables import DYNAMIC_FIELDS, PORT_FIELDS, TRIMMING_FIELDS, TYPE_OF_ROLE, WORD_OF
+from nodrop.platforms.sonic.tables import DYNAMIC_FIELDS, PORT_FIELDS, TRIMMING_FIELDS, TYPE_BY_ROLE, WORD_BY_IS_ENABLED
 from nodrop.syntax.shapes import make_mapping
 
 _Row = TypeVar("_Row")
 
-_ON = {True: "on", False: "off"}
-_ROW = "AZURE"
-_COUNTERS = "FLEX_COUNTER_TABLE"
+_WORD_BY_BOOLEAN = {True: "on", False: "off"}
+_DEFAULT_ROW_NAME = "AZURE"
+_COUNTER_TABLE = "FLEX_COUNTER_TABLE"
 
 
 def change_rows(draft: Draft, old_device: Device, new_device: Device) -> None:
     """Bring ports, addresses, cables, services, pools and switch-wide settings of `new` into the tables of `old`."""
     for a, b in zip(old_device.interfaces, new_device.interfaces, strict=True):
-        if not same(a, b):
-            _port(draft, a, b)
+        if not is_equal(a, b):
+            _change_port(draft, a, b)
     _edit_switch_fields(draft, old_device, new_device)
-    _pools(draft, old_device, new_device)
+    _change_pools(draft, old_device, new_device)
     _edit_dynamic_buffers(draft, old_device, new_device)
     _edit_trimming(draft, old_device, new_device)
     _edit_counters(draft, old_device, new_device)
@@ -50,30 +50,30 @@ def change_rows(draft: Draft, old_device: Device, new_device: Device) -> None:
         _edit_servers(draft, table, getattr(old_device, attribute), getattr(new_device, attribute))
 
 
-def _port(draft: Draft, left_port: Interface, right_port: Interface) -> None:
+def _change_port(draft: Draft, left_port: Interface, right_port: Interface) -> None:
     for attribute, field in PORT_FIELDS.items():
         before, after = getattr(left_port, attribute), getattr(right_port, attribute)
-        if same(before, after) or isinstance(after, Unknown):
+        if is_equal(before, after) or isinstance(after, Unknown):
             continue
         if attribute == "enabled":
             spelt: str | None = "up" if after else "down"
         elif attribute == "advertised_speeds_mbps":  # orchagent keeps the speeds that it has where the field goes
             spelt = ",".join(map(str, after or ())) or "all"
         else:
-            spelt = _ON[after] if isinstance(after, bool) else text(after)
+            spelt = _WORD_BY_BOOLEAN[after] if isinstance(after, bool) else number_text(after)
         if right_port.name in draft.rows("PORT"):
             draft.update("PORT", right_port.name, {field: spelt})
-    if not same(left_port.cable_length_m, right_port.cable_length_m) and not isinstance(
+    if not is_equal(left_port.cable_length_m, right_port.cable_length_m) and not isinstance(
         right_port.cable_length_m, Unknown
     ):
         lists = [name for name, row in draft.rows("CABLE_LENGTH").items() if right_port.name in row]
-        names = lists or [*draft.rows("CABLE_LENGTH"), _ROW][:1]
+        names = lists or [*draft.rows("CABLE_LENGTH"), _DEFAULT_ROW_NAME][:1]
         for name in names:
             metres = right_port.cable_length_m
             draft.update("CABLE_LENGTH", name, {right_port.name: None if metres is None else f"{metres}m"})
-    if not same(left_port.addresses, right_port.addresses) and not isinstance(right_port.addresses, Unknown):
+    if not is_equal(left_port.addresses, right_port.addresses) and not isinstance(right_port.addresses, Unknown):
         _set_addresses(draft, "INTERFACE", right_port.name, right_port.addresses)
-    if not same(left_port.vrf, right_port.vrf) and not isinstance(right_port.vrf, Unknown):
+    if not is_equal(left_port.vrf, right_port.vrf) and not isinstance(right_port.vrf, Unknown):
         draft.update("INTERFACE", right_port.name, {"vrf_name": right_port.vrf})
 
 
@@ -104,7 +104,7 @@ def _edit_bridged_addresses(
 
 def _edit_fib_suppression(draft: Draft, old: Bgp, new: Bgp) -> None:
     """Let fpmsyncd answer as BGP waits, for which orchagent has to be in its synchronous mode."""
-    if not same(old.suppress_fib_pending, new.suppress_fib_pending):
+    if not is_equal(old.suppress_fib_pending, new.suppress_fib_pending):
         on = new.suppress_fib_pending is True
         asynchronous = draft.rows("DEVICE_METADATA").get("localhost", {}).get("synchronous_mode") == "disable"
         stated = {"suppress-fib-pending": "enabled" if on else None}
@@ -117,13 +117,15 @@ def _edit_switch_fields(draft: Draft, old: Device, new: Device) -> None:
     fields = {
         "buffer_model": (old.buffer_model, new.buffer_model),
         "mac": (old.mac, new.mac),
-        "type": (old.role, None if isinstance(new.role, Unknown) else TYPE_OF_ROLE.get(new.role)),
+        "type": (old.role, None if isinstance(new.role, Unknown) else TYPE_BY_ROLE.get(new.role)),
     }
     for field, (before, after) in fields.items():
         role = new.role if field == "type" else after
-        if not same(before, role) and after is not None and not isinstance(after, Unknown):
+        if not is_equal(before, role) and after is not None and not isinstance(after, Unknown):
             draft.update("DEVICE_METADATA", "localhost", {field: after})
-    if not same(old.watchdog_polling_ms, new.watchdog_polling_ms) and not isinstance(new.watchdog_polling_ms, Unknown):
+    if not is_equal(old.watchdog_polling_ms, new.watchdog_polling_ms) and not isinstance(
+        new.watchdog_polling_ms, Unknown
+    ):
         if new.watchdog_polling_ms is None:
             draft.remove("PFC_WD", "GLOBAL")
         else:
@@ -133,21 +135,21 @@ def _edit_switch_fields(draft: Draft, old: Device, new: Device) -> None:
         draft.update("DEVICE_METADATA", "localhost", {"bgp_asn": str(numbers[1])})
     if isinstance(old.bgp, Bgp) and isinstance(new.bgp, Bgp):
         _edit_fib_suppression(draft, old.bgp, new.bgp)
-    if not same(old.hash_fields, new.hash_fields) and not isinstance(new.hash_fields, Unknown):
+    if not is_equal(old.hash_fields, new.hash_fields) and not isinstance(new.hash_fields, Unknown):
         hashed = [field.upper().replace("-", "_") for field in new.hash_fields or ()]
         if hashed:
             make_mapping(draft.data, "SWITCH_HASH", "GLOBAL")["ecmp_hash"] = hashed
         else:
             draft.update("SWITCH_HASH", "GLOBAL", {"ecmp_hash": None})
-    if not same(old.gnmi_port, new.gnmi_port) and not isinstance(new.gnmi_port, Unknown):
-        draft.update("GNMI", "gnmi", {"port": text(new.gnmi_port)})
+    if not is_equal(old.gnmi_port, new.gnmi_port) and not isinstance(new.gnmi_port, Unknown):
+        draft.update("GNMI", "gnmi", {"port": number_text(new.gnmi_port)})
 
 
 def _edit_tunnels(draft: Draft, old: Device, new: Device) -> None:
     before, after = _rows_by_key(old.tunnels, "name"), _rows_by_key(new.tunnels, "name")
     for name in before.keys() & after.keys() & draft.rows("TUNNEL").keys():
         mode = after[name].dscp_mode
-        if not same(before[name].dscp_mode, mode) and not isinstance(mode, Unknown):
+        if not is_equal(before[name].dscp_mode, mode) and not isinstance(mode, Unknown):
             draft.update("TUNNEL", name, {"dscp_mode": mode})
 
 
@@ -155,8 +157,8 @@ def _rows_by_key(rows: Iterable[_Row] | None | Unknown, key: str) -> dict[str, _
     return {} if rows is None or isinstance(rows, Unknown) else {getattr(row, key): row for row in rows}
 
 
-def _pools(draft: Draft, old_device: Device, new_device: Device) -> None:
-    names = {pool_identity(name): name for name in draft.rows("BUFFER_POOL")}
+def _change_pools(draft: Draft, old_device: Device, new_device: Device) -> None:
+    names = {model_pool_name(name): name for name in draft.rows("BUFFER_POOL")}
     before, after = _rows_by_key(old_device.buffer_pools, "name"), _rows_by_key(new_device.buffer_pools, "name")
     for key in before.keys() - after.keys():
         draft.remove("BUFFER_POOL", names[key])
@@ -164,38 +166,38 @@ def _pools(draft: Draft, old_device: Device, new_device: Device) -> None:
         was = before.get(key)
         fields = {
             "mode": pool.mode,
-            "percentage": text(pool.percentage),
-            "size": None if pool.computed else text(pool.size_bytes),
+            "percentage": number_text(pool.percentage),
+            "size": None if pool.computed else number_text(pool.size_bytes),
             "type": pool.direction,
-            "xoff": None if pool.computed else text(pool.shared_headroom_bytes),
+            "xoff": None if pool.computed else number_text(pool.shared_headroom_bytes),
         }
         attributes = ("mode", "percentage", "size_bytes", "direction", "shared_headroom_bytes")
         pairs = zip(fields.items(), attributes, strict=True)
         changed = {
             field: value
             for (field, value), attribute in pairs
-            if was is None or not same(getattr(was, attribute), getattr(pool, attribute))
+            if was is None or not is_equal(getattr(was, attribute), getattr(pool, attribute))
         }
         if pool.computed and was is not None and was.computed:  # neither size stands in the file
             changed = {field: value for field, value in changed.items() if field not in {"size", "xoff"}}
         if changed:
-            draft.update("BUFFER_POOL", names.get(key, pool_name(key)), changed)
+            draft.update("BUFFER_POOL", names.get(key, sonic_pool_name(key)), changed)
 
 
 def _edit_dynamic_buffers(draft: Draft, old: Device, new: Device) -> None:
     before, after = old.dynamic_buffers, new.dynamic_buffers
-    if same(before, after) or isinstance(after, Unknown) or isinstance(before, Unknown):
+    if is_equal(before, after) or isinstance(after, Unknown) or isinstance(before, Unknown):
         return
     for attribute, (table, field) in DYNAMIC_FIELDS.items():
         was, new_value = getattr(before, attribute, None), getattr(after, attribute, None)
         if was != new_value:
-            row = next(iter(draft.rows(table)), _ROW)
-            draft.update(table, row, {field: text(new_value)})
+            row = next(iter(draft.rows(table)), _DEFAULT_ROW_NAME)
+            draft.update(table, row, {field: number_text(new_value)})
 
 
 def _edit_trimming(draft: Draft, old: Device, new: Device) -> None:
     before, after = old.trimming, new.trimming
-    if same(before, after) or isinstance(after, Unknown) or isinstance(before, Unknown):
+    if is_equal(before, after) or isinstance(after, Unknown) or isinstance(before, Unknown):
         return
     if after is None:
         draft.remove("SWITCH_TRIMMING", "GLOBAL")
@@ -203,19 +205,19 @@ def _edit_trimming(draft: Draft, old: Device, new: Device) -> None:
     for attribute, field in TRIMMING_FIELDS.items():
         was, new_value = getattr(before, attribute, None), getattr(after, attribute)
         if was != new_value:
-            draft.update("SWITCH_TRIMMING", "GLOBAL", {field: text(new_value)})
+            draft.update("SWITCH_TRIMMING", "GLOBAL", {field: number_text(new_value)})
 
 
 def _edit_counters(draft: Draft, old: Device, new: Device) -> None:
     before, after = _rows_by_key(old.counters, "group"), _rows_by_key(new.counters, "group")
     for group in before.keys() - after.keys():
-        draft.remove(_COUNTERS, group)
+        draft.remove(_COUNTER_TABLE, group)
     for group, counter in after.items():
         was = before.get(group)
         if was is None or was.enabled != counter.enabled:
-            draft.update(_COUNTERS, group, {"FLEX_COUNTER_STATUS": WORD_OF[counter.enabled]})
+            draft.update(_COUNTER_TABLE, group, {"FLEX_COUNTER_STATUS": WORD_BY_IS_ENABLED[counter.enabled]})
         if (was.interval_ms if was else None) != counter.interval_ms:
-            draft.update(_COUNTERS, group, {"POLL_INTERVAL": text(counter.interval_ms)})
+            draft.update(_COUNTER_TABLE, group, {"POLL_INTERVAL": number_text(counter.interval_ms)})
 
 
 def _edit_loopbacks(draft: Draft, old: Device, new: Device) -> None:
@@ -236,7 +238,7 @@ def _edit_loopbacks(draft: Draft, old: Device, new: Device) -> None:
 
 def _edit_management(draft: Draft, old: Device, new: Device) -> None:
     before, after = old.management, new.management
-    if same(before, after) or isinstance(after, Unknown) or isinstance(before, Unknown) or before is None:
+    if is_equal(before, after) or isinstance(after, Unknown) or isinstance(before, Unknown) or before is None:
         return
     if after is None or after.interface != before.interface:
         return
@@ -260,7 +262,7 @@ def _edit_management(draft: Draft, old: Device, new: Device) -> None:
 
 
 def _edit_servers(draft: Draft, table: str, old: tuple[str, ...] | Unknown, new: tuple[str, ...] | Unknown) -> None:
-    if same(old, new) or isinstance(new, Unknown) or isinstance(old, Unknown):
+    if is_equal(old, new) or isinstance(new, Unknown) or isinstance(old, Unknown):
         return
     for name in [name for name in old if name not in new]:
         draft.remove(table, name)

@@ -5,18 +5,20 @@ from nodrop.model.fabric import Device
 from nodrop.model.routing import Bgp
 from nodrop.model.states import Unknown, UnknownFact
 from nodrop.model.values import replace_fields
-from nodrop.platforms.kit.editing import same
+from nodrop.platforms.kit.editing import is_equal
 from nodrop.platforms.sonic.draft import Draft
-from nodrop.platforms.sonic.read_bgp import SESSIONS
-from nodrop.platforms.sonic.routing_tables import tables
+from nodrop.platforms.sonic.read_bgp import SESSION_TABLES
+from nodrop.platforms.sonic.routing_tables import build_routing_tables
 
 
 def change_tables(draft: Draft, old_device: Device, new_device: Device) -> None:
     """Bring the routing of `new` into tables that state that of `old`; ValueError if no table can express it."""
-    if all(same(getattr(old_device, name), getattr(new_device, name)) for name in ("bgp", "vrf_bgp", "static_routes")):
+    if all(
+        is_equal(getattr(old_device, name), getattr(new_device, name)) for name in ("bgp", "vrf_bgp", "static_routes")
+    ):
         return
     try:
-        before, after = tables(old_device), tables(new_device)
+        before, after = build_routing_tables(old_device), build_routing_tables(new_device)
     except (Unsupported, UnknownFact) as error:
         raise ValueError(f"no table says it: {error}") from None
     for table in {**after, **before}:
@@ -45,7 +47,7 @@ def start_sessions(draft: Draft, old_device: Device, new_device: Device) -> Devi
     neighbors = []
     for neighbor in old.neighbors:
         enabled = states.get(neighbor.key, neighbor.enabled)
-        table = next((name for name in SESSIONS if neighbor.key in draft.rows(name)), None)
+        table = next((name for name in SESSION_TABLES if neighbor.key in draft.rows(name)), None)
         if table is None or isinstance(enabled, Unknown) or enabled == neighbor.enabled:
             neighbors.append(neighbor)
             continue

@@ -10,17 +10,24 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
 
-from nodrop.model.reading import Place
+from nodrop.model.reading import FilePlace
 from nodrop.platforms.sonic.document import Document, open_documents
-from nodrop.platforms.sonic.starting import DAEMON_FILES, FRR_FILE, FRR_FILES, MINIGRAPH, Start, start_of
-from nodrop.syntax.places import BOM, Span
+from nodrop.platforms.sonic.starting import (
+    DAEMON_FILES,
+    FRR_FILE,
+    FRR_FILES,
+    MINIGRAPH_FILE,
+    BgpContainerStart,
+    bgp_container_start_of,
+)
+from nodrop.syntax.places import BYTE_ORDER_MARK, Span
 
-_BETWEEN = "\nend\n"
+_FILE_SEPARATOR_TEXT = "\nend\n"
 """What closes the blocks of one file before the next."""
 
 
-class _Finds(Protocol):
-    def __call__(self, span: Span) -> Place | None: ...
+class _PlaceFinder(Protocol):
+    def __call__(self, span: Span) -> FilePlace | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +35,7 @@ class FrrText:
     """The text, and for each part of it the number of its first line and how a span of the part becomes a place."""
 
     text: str
-    parts: tuple[tuple[int, _Finds], ...]
+    parts: tuple[tuple[int, _PlaceFinder], ...]
     unused: tuple[str, ...] = ()
     """Files that FRR does not start with."""
     names: tuple[str, ...] = (FRR_FILE,)
@@ -48,7 +55,7 @@ class FrrText:
         """Whether static routes would stand in it."""
         return FRR_FILE in self.names or "staticd.conf" in self.names
 
-    def place(self, span: Span) -> Place | None:
+    def place(self, span: Span) -> FilePlace | None:
         """Return where a span of the text stands."""
         first_line, finds = next(text_part for text_part in reversed(self.parts) if text_part[0] <= span.line)
         before = first_line - 1
@@ -58,16 +65,16 @@ class FrrText:
 def read_tables_and_frr(config_files: Mapping[str, bytes]) -> tuple[list[Document], FrrText | None]:
     """Return the tables of a device's files, given by canonical name, and what FRR runs; a file of neither is left."""
     documents = open_documents(config_files)
-    minigraph = config_files[MINIGRAPH].decode(errors="replace") if MINIGRAPH in config_files else None
+    minigraph = config_files[MINIGRAPH_FILE].decode(errors="replace") if MINIGRAPH_FILE in config_files else None
     texts = {
-        name: config_files[name].decode(errors="replace").removeprefix(BOM)
+        name: config_files[name].decode(errors="replace").removeprefix(BYTE_ORDER_MARK)
         for name in FRR_FILES
         if name in config_files
     }
-    return documents, frr_text(texts, documents, start_of(documents, minigraph))
+    return documents, running_frr_text(texts, documents, bgp_container_start_of(documents, minigraph))
 
 
-def find_frr_source(config_files: Mapping[str, bytes]) -> tuple[str, Callable[[int], Place | None]] | None:
+def find_frr_source(config_files: Mapping[str, bytes]) -> tuple[str, Callable[[int], FilePlace | None]] | None:
     """Return the configuration that FRR runs, and the place of its lines; None if the files do not state its BGP."""
     _, found_frr_text = read_tables_and_frr(config_files)
     if found_frr_text is None or not found_frr_text.says_bgp:
@@ -76,7 +83,9 @@ def find_frr_source(config_files: Mapping[str, bytes]) -> tuple[str, Callable[[i
     return found_frr_text.text, lambda line: found_frr_text.place(Span(line, 1, line, max(len(lines[line - 1]), 1) + 1))
 
 
-def frr_text(files: Mapping[str, str], documents: Sequence[Document], start: Start | None) -> FrrText | None:
+def running_frr_text(
+    files: Mapping[str, str], documents: Sequence[Document], start: BgpContainerStart | None
+) -> FrrText | None:
     """Return the configuration that FRR runs, from the files' texts by name; None if none of them states it.
 
     Without a `start` all files are taken to be kept, frr.conf before those of the daemons.
@@ -104,11 +113,13 @@ def _join_frr_files(files: Mapping[str, str]) -> FrrText | None:
         return None
     text_parts, line = [], 1
     for name in used:
-        text_parts.append((line, partial(Place, name)))
-        line += files[name].count("\n") + _BETWEEN.count("\n")
-    return FrrText(_BETWEEN.join(files[name] for name in used), tuple(text_parts), tuple(unused_files), tuple(used))
+        text_parts.append((line, partial(FilePlace, name)))
+        line += files[name].count("\n") + _FILE_SEPARATOR_TEXT.count("\n")
+    return FrrText(
+        _FILE_SEPARATOR_TEXT.join(files[name] for name in used), tuple(text_parts), tuple(unused_files), tuple(used)
+    )
 
 
-def _inner_place(document: Document, span: Span) -> Place | None:
+def _inner_place(document: Document, span: Span) -> FilePlace | None:
     inner_span = document.locator.span_inside_string(document.frr_keys, span)
-    return None if inner_span is None else Place(document.name, inner_span)
+    return None if inner_span is None else FilePlace(document.name, inner_span)

@@ -7,32 +7,34 @@ same speed and length the later one counts (sonic-swss cfgmgr/buffermgr.cpp, rea
 import re
 
 from nodrop.errors import InputProblems, Problem
-from nodrop.hardware.bounds import shipped_rows
+from nodrop.hardware.bounds import shipped_headroom_rows
 from nodrop.model.buffers import BufferProfile, Headroom, HeadroomRow
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.platforms.sonic.config import Config
-from nodrop.syntax.places import decode, quote_text
+from nodrop.syntax.places import decode_utf8, quote_text
 
-HEADROOM_TABLE = "pg_profile_lookup.ini"
+HEADROOM_TABLE_FILE = "pg_profile_lookup.ini"
 """On a switch in /usr/share/sonic/device/PLATFORM/HWSKU/."""
 
 _MOST_ROWS = 10_000
 _ROW = re.compile(
     r"(\d{1,9})\s+(\d{1,6})m\s+(\d{1,15})\s+(\d{1,15})\s+(\d{1,15})\s+(-?\d{1,15})(?:\s+(\d{1,15}))?", re.ASCII
 )
-_EXPECTED = "speed, cable, size, xon, xoff and threshold, such as 100000 40m 1248 2288 53248 -3"
+_EXPECTED_LINE_TEXT = "speed, cable, size, xon, xoff and threshold, such as 100000 40m 1248 2288 53248 -3"
 
 
 def read_headroom_table(raw: bytes, display: str) -> tuple[HeadroomRow, ...]:
     """Return the rows of a table, sorted by speed and cable; InputProblems with the line that is none."""
     rows: dict[tuple[int, int], HeadroomRow] = {}
-    for number, line in enumerate(decode(raw, display).splitlines(), start=1):
+    for number, line in enumerate(decode_utf8(raw, display).splitlines(), start=1):
         if line.startswith("#") or not line.strip():
             continue
         match = _ROW.fullmatch(line.strip())
         if match is None:
             found = quote_text(line.strip())
-            raise InputProblems([Problem(path=display, line=number, column=1, found=found, expected=_EXPECTED)])
+            raise InputProblems(
+                [Problem(path=display, line=number, column=1, found=found, expected=_EXPECTED_LINE_TEXT)]
+            )
         speed, cable, size, xon, xoff, threshold = map(int, match.groups()[:6])
         offset = None if match[7] is None else int(match[7])
         rows[speed, cable] = HeadroomRow(speed, cable, size, xon, xoff, threshold, offset)
@@ -49,7 +51,7 @@ def find_headroom_rows(
         return UNKNOWN
     if not isinstance(own, Unknown):
         return own
-    return UNKNOWN if isinstance(model, Unknown) else shipped_rows(model, hwsku)
+    return UNKNOWN if isinstance(model, Unknown) else shipped_headroom_rows(model, hwsku)
 
 
 def find_row_profile(

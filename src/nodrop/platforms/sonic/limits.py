@@ -12,38 +12,44 @@ from nodrop.model.buffers import BufferPool, BufferProfile, DynamicBuffers, Head
 from nodrop.model.fabric import HASH_FIELDS, Device, Interface, Port
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import Unknown, require_fact
-from nodrop.model.subject import natural
+from nodrop.model.subject import natural_sort_key
 from nodrop.platforms.kit.expressible import (
-    UNKNOWN_FACT,
-    Plain,
-    check_addresses,
+    UNKNOWN_FACT_REASON,
+    ScalarCheck,
     check_distinct,
     check_rows,
+    check_server_addresses,
     check_without_overlays,
-    on_one_line,
-    quotable,
-    refuse,
+    json_string_fault,
+    reason_unwritable_text,
+    unsupported_error,
 )
 from nodrop.platforms.sonic.limits_bridging import check_bridging, check_vrf
 from nodrop.platforms.sonic.naming import port_name
 from nodrop.platforms.sonic.release_limits import check_release
 from nodrop.platforms.sonic.releases import RELEASES
 from nodrop.platforms.sonic.streams import check_streams
-from nodrop.platforms.sonic.tables import ALL_PRIORITIES, ECN_NAME, HASH_SEED_OF_TYPE, MAPS, TYPE_OF_ROLE
+from nodrop.platforms.sonic.tables import (
+    ALL_PRIORITIES,
+    ECN_WORD_BY_COLORS,
+    HASH_SEED_BY_TYPE,
+    TABLE_BY_MAP_ATTRIBUTE,
+    TYPE_BY_ROLE,
+)
 from nodrop.platforms.sonic.traits import TRAITS
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 _LONGEST_CABLE_M = 999_999
 _LARGEST_PORT = 65_535
-_PLAIN = Plain(
+_PLAIN = ScalarCheck(
     "bgp", "vrf_bgp", "static_routes", "shut_by_daemon", "link_pause", "side", "port", "extra", "extra_lines",
     "headroom_table", "mac_ageing_s", "arp_reachable_s", "nd_reachable_s",
-    description=quotable, snmp_location=on_one_line, snmp_contact=on_one_line,
+    description=json_string_fault, snmp_location=reason_unwritable_text, snmp_contact=reason_unwritable_text,
 )  # fmt: skip
 """Routing is for frr.conf to say, the far end of a cable for no file; ports and additions have their own checks."""
 
 
-def check(device: Device) -> Switch:
+def check_expressible(device: Device) -> Switch:
     """Return the facts of the device's model; Unsupported if there is no table or field for something."""
     _PLAIN.check(device)
     facts = _check_device(device)
@@ -51,7 +57,7 @@ def check(device: Device) -> Switch:
     _check_pools(device, pools)
     check_release(device)
     names = {pool.name for pool in pools}
-    check_rows(device.interfaces, "interfaces", order=lambda port: natural(port.name))
+    check_rows(device.interfaces, "interfaces", order=lambda port: natural_sort_key(port.name))
     checked: set[int] = set()
     for interface in device.interfaces:
         _check_port(facts, interface)
@@ -68,39 +74,39 @@ def check(device: Device) -> Switch:
 def _check_device(device: Device) -> Switch:
     model, role = str(device.model), str(device.role)
     if device.platform != "sonic":
-        raise refuse(["platform"], f"{device.platform} is not sonic")
+        raise unsupported_error(["platform"], f"{device.platform} is not sonic")
     if not NAME.fullmatch(device.name):
-        raise refuse(["name"], f"{device.name} is no hostname")
+        raise unsupported_error(["name"], f"{device.name} is no hostname")
     if model not in switches():
-        raise refuse(["model"], f"{model} is not in the catalogue, so the names of its ports are unknown")
+        raise unsupported_error(["model"], f"{model} is not in the catalogue, so the names of its ports are unknown")
     sku, facts = require_fact(device.hwsku), switch(model).sonic
     if sku is not None and (sku == facts.hwsku or sku not in facts.hwskus):
         other_skus = ", ".join(hwsku for hwsku in facts.hwskus if hwsku != facts.hwsku) or "none"
-        raise refuse(["hwsku"], f"{sku} is none of the other SKUs of {model}: {other_skus}")
-    if role not in TYPE_OF_ROLE:
-        raise refuse(["role"], f"{role} has no DEVICE_METADATA.type; known: {', '.join(TYPE_OF_ROLE)}")
-    seed = HASH_SEED_OF_TYPE[TYPE_OF_ROLE[role]]
+        raise unsupported_error(["hwsku"], f"{sku} is none of the other SKUs of {model}: {other_skus}")
+    if role not in TYPE_BY_ROLE:
+        raise unsupported_error(["role"], f"{role} has no DEVICE_METADATA.type; known: {', '.join(TYPE_BY_ROLE)}")
+    seed = HASH_SEED_BY_TYPE[TYPE_BY_ROLE[role]]
     if device.hash_seed != seed:
-        raise refuse(["hash_seed"], f"{TYPE_OF_ROLE[role]} has seed {seed}")
+        raise unsupported_error(["hash_seed"], f"{TYPE_BY_ROLE[role]} has seed {seed}")
     if device.version not in RELEASES:
-        raise refuse(["version"], f"is not written; what is: {', '.join(RELEASES)}")
+        raise unsupported_error(["version"], f"is not written; what is: {', '.join(RELEASES)}")
     check_without_overlays(device)
     _check_no_adaptive_routing(device, "adaptive_routing", "weighs_utilization")
     if device.buffer_model is None:
-        raise refuse(["buffer_model"], "a switch has one: without a field it is traditional")
+        raise unsupported_error(["buffer_model"], "a switch has one: without a field it is traditional")
     if not device.interfaces:
-        raise refuse(["interfaces"], "a configuration without ports is taken for a part of one")
+        raise unsupported_error(["interfaces"], "a configuration without ports is taken for a part of one")
     for name in ("bgp", "vrf_bgp", "static_routes", "shut_by_daemon"):
         if isinstance(getattr(device, name), Unknown):
-            raise refuse([name], UNKNOWN_FACT)
+            raise unsupported_error([name], UNKNOWN_FACT_REASON)
         if device.bgp is None and getattr(device, name):
-            raise refuse([name], "are written into frr.conf, which a device without BGP does not have")
+            raise unsupported_error([name], "are written into frr.conf, which a device without BGP does not have")
     if isinstance(device.routing_tables, Unknown):
-        raise refuse(["routing_tables"], UNKNOWN_FACT)
+        raise unsupported_error(["routing_tables"], UNKNOWN_FACT_REASON)
     if require_fact(device.qos_style) is not None:
-        raise refuse(["qos_style"], "SONiC has one way to state QoS")
+        raise unsupported_error(["qos_style"], "SONiC has one way to state QoS")
     if (trimming := require_fact(device.trimming)) is not None and trimming.queue is None:
-        raise refuse(["trimming", "queue"], "trimming needs a queue")
+        raise unsupported_error(["trimming", "queue"], "trimming needs a queue")
     if (dscps := require_fact(device.switch_dscp_to_tc)) is not None:
         _check_size("dscp_to_tc", dscps, ("switch_dscp_to_tc",))
     _check_services(device)
@@ -110,7 +116,7 @@ def _check_device(device: Device) -> Switch:
 def _check_services(device: Device) -> None:
     if (management := require_fact(device.management)) is not None:
         if not management.addresses:
-            raise refuse(["management", "addresses"], "the management port has no row without an address")
+            raise unsupported_error(["management", "addresses"], "the management port has no row without an address")
         check_distinct(management.addresses, "management", "addresses")
     loopbacks = require_fact(device.loopbacks)
     check_rows(loopbacks, "loopbacks")
@@ -122,24 +128,28 @@ def _check_services(device: Device) -> None:
     check_rows(require_fact(device.ntp_servers), "ntp_servers")
     check_rows(require_fact(device.syslog_servers), "syslog_servers")
     check_rows(require_fact(device.dns_servers), "dns_servers")
-    check_addresses(require_fact(device.dns_servers), "dns_servers")
+    check_server_addresses(require_fact(device.dns_servers), "dns_servers")
     if len(require_fact(device.dns_servers)) > TRAITS.most_dns_servers:
-        raise refuse(["dns_servers"], f"are more than {TRAITS.most_dns_servers}")
+        raise unsupported_error(["dns_servers"], f"are more than {TRAITS.most_dns_servers}")
     _check_hash_field_order(require_fact(device.hash_fields))
     if (port := require_fact(device.gnmi_port)) is not None and not 1 <= port <= _LARGEST_PORT:
-        raise refuse(["gnmi_port"], f"is not from 1 to {_LARGEST_PORT}")
+        raise unsupported_error(["gnmi_port"], f"is not from 1 to {_LARGEST_PORT}")
     check_streams(require_fact(device.high_frequency))
     if require_fact(device.watchdog_conditions) is not None:
-        raise refuse(["watchdog_conditions"], "SONiC's watchdog goes by what its daemon has for the ASIC")
+        raise unsupported_error(["watchdog_conditions"], "SONiC's watchdog goes by what its daemon has for the ASIC")
     if require_fact(device.otlp_collectors):
-        raise refuse(["otlp_collectors"], "SONiC sends nothing by OTLP by itself; collectors subscribe by gNMI")
+        raise unsupported_error(
+            ["otlp_collectors"], "SONiC sends nothing by OTLP by itself; collectors subscribe by gNMI"
+        )
 
 
 def _check_hash_field_order(fields: tuple[str, ...] | None) -> None:
     if fields is not None and (
         not fields or list(fields) != [hash_field for hash_field in HASH_FIELDS if hash_field in fields]
     ):
-        raise refuse(["hash_fields"], "are not fields of the hash in the order in which they would be read back")
+        raise unsupported_error(
+            ["hash_fields"], "are not fields of the hash in the order in which they would be read back"
+        )
 
 
 def _check_pools(device: Device, pools: tuple[BufferPool, ...]) -> None:
@@ -148,52 +158,56 @@ def _check_pools(device: Device, pools: tuple[BufferPool, ...]) -> None:
     for pool in pools:
         path = ("buffer_pools", pool.name)
         if pool.computed and not dynamic:
-            raise refuse(path, "only the dynamic buffer model computes a pool's size")
+            raise unsupported_error(path, "only the dynamic buffer model computes a pool's size")
         if dynamic and not pool.computed and pool.size_bytes is None:
-            raise refuse((*path, "size_bytes"), "the dynamic buffer model computes a size that is not stated")
+            raise unsupported_error(
+                (*path, "size_bytes"), "the dynamic buffer model computes a size that is not stated"
+            )
 
 
 def _check_no_adaptive_routing(model_part: Device | Interface, *names: str, path: tuple[str, ...] = ()) -> None:
     for name in names:
         value = getattr(model_part, name)
         if value is not None and value is not False:  # a threshold of 0 is one
-            raise refuse((*path, name), "SONiC has no adaptive routing")
+            raise unsupported_error((*path, name), "SONiC has no adaptive routing")
 
 
 def _check_port(facts: Switch, interface: Interface) -> None:
     path = ("interfaces", interface.name)
     _check_no_adaptive_routing(interface, "adaptive_routing", "utilization_threshold_percent", path=path)
     if require_fact(interface.macsec):
-        raise refuse((*path, "macsec"), "a profile of MACsec holds keys, which are not written")
+        raise unsupported_error((*path, "macsec"), "a profile of MACsec holds keys, which are not written")
     port = interface.port
     if isinstance(port, Unknown):
-        raise refuse((*path, "port"), UNKNOWN_FACT)
-    splits = [] if port is None else breakouts(facts, port.panel)
+        raise unsupported_error((*path, "port"), UNKNOWN_FACT_REASON)
+    splits = [] if port is None else breakouts_of_panel(facts, port.panel)
     if port is None or not any(port.split < breakout.into for breakout in splits):
-        raise refuse((*path, "port"), f"{facts.name} has no such port in SONiC")
-    split = way_of(facts, interface)
+        raise unsupported_error((*path, "port"), f"{facts.name} has no such port in SONiC")
+    split = breakout_of_port(facts, interface)
     if split is None:
         lanes = ", ".join(str(breakout.lanes) for breakout in splits if port.split < breakout.into)
-        raise refuse((*path, "lanes"), f"that port of {facts.name} can have {lanes}; others are not written")
+        raise unsupported_error((*path, "lanes"), f"that port of {facts.name} can have {lanes}; others are not written")
     if interface.name != port_name(facts.name, port, split.into):
-        raise refuse((*path, "name"), f"port {port.panel} of {facts.name} has another name in SONiC")
+        raise unsupported_error((*path, "name"), f"port {port.panel} of {facts.name} has another name in SONiC")
     if interface.mtu_bytes is None:
-        raise refuse((*path, "mtu_bytes"), "a port has one: without a field it is the switch's default")
+        raise unsupported_error((*path, "mtu_bytes"), "a port has one: without a field it is the switch's default")
     speeds = require_fact(interface.advertised_speeds_mbps)
     if speeds is not None and (not speeds or list(speeds) != sorted(set(speeds)) or speeds[0] < 1):
-        raise refuse((*path, "advertised_speeds_mbps"), "are not one or more speeds, the slowest first, each once")
+        raise unsupported_error(
+            (*path, "advertised_speeds_mbps"), "are not one or more speeds, the slowest first, each once"
+        )
     check_vrf(require_fact(interface.vrf), *path, "vrf")
     if not 0 <= (require_fact(interface.cable_length_m) or 0) <= _LONGEST_CABLE_M:
-        raise refuse((*path, "cable_length_m"), "is no length of a cable")
+        raise unsupported_error((*path, "cable_length_m"), "is no length of a cable")
     check_distinct(require_fact(interface.addresses), *path, "addresses")
 
 
-def breakouts(facts: Switch, panel: int) -> list[Split]:
+def breakouts_of_panel(facts: Switch, panel: int) -> list[Split]:
     """Return the ways to use a panel port that platform.json allows; none if the model has no such port."""
-    return _breakouts(facts.name, panel)
+    return _sonic_breakouts(facts.name, panel)
 
 
-def way_of(facts: Switch, interface: Interface, *, alone: bool = False) -> Split | None:
+def breakout_of_port(facts: Switch, interface: Interface, *, alone: bool = False) -> Split | None:
     """Return how the panel port of a port is used: with its lanes, and if there are several such ways its speed.
 
     `alone` states that the panel port has no other port: with fewer lanes than all, it is then a way with few lanes.
@@ -206,7 +220,7 @@ def way_of(facts: Switch, interface: Interface, *, alone: bool = False) -> Split
         return fitting[0]
     splits = [
         breakout
-        for breakout in breakouts(facts, port.panel)
+        for breakout in breakouts_of_panel(facts, port.panel)
         if breakout.lanes == interface.lanes and port.split < breakout.into
     ]
     found_splits = splits or narrow
@@ -216,7 +230,7 @@ def way_of(facts: Switch, interface: Interface, *, alone: bool = False) -> Split
 
 
 @lru_cache(maxsize=4096)
-def _breakouts(model: str, panel: int) -> list[Split]:
+def _sonic_breakouts(model: str, panel: int) -> list[Split]:
     group = switch(model).group(panel)
     return [split for split in group.ways if not split.platforms or "sonic" in split.platforms] if group else []
 
@@ -228,34 +242,36 @@ def _check_split_lanes(facts: Switch, interfaces: Iterable[Interface]) -> None:
         assert isinstance(interface.port, Port)
         if lanes.setdefault(interface.port.panel, interface.lanes) != interface.lanes:
             other_lanes = f"{lanes[interface.port.panel]} lanes"
-            raise refuse(["interfaces", interface.name, "lanes"], f"another part of the same port has {other_lanes}")
+            raise unsupported_error(
+                ["interfaces", interface.name, "lanes"], f"another part of the same port has {other_lanes}"
+            )
 
 
 def _check_maps(qos: QosProfile, path: tuple[str, ...]) -> None:
-    for attribute in MAPS:
+    for attribute in TABLE_BY_MAP_ATTRIBUTE:
         value = getattr(qos, attribute)
         if value is not None:
             _check_size(attribute, value, (*path, attribute))
-    if qos.trust != trust_of(qos):
-        raise refuse((*path, "trust"), f"a SONiC port with these maps trusts {trust_of(qos)}")
+    if qos.trust != derive_trust_mode(qos):
+        raise unsupported_error((*path, "trust"), f"a SONiC port with these maps trusts {derive_trust_mode(qos)}")
     for name in ("pfc_rx_priorities", "pfc_tx_priorities"):
         _check_priorities(getattr(qos, name), (*path, name))
     if qos.pfc_rx_priorities not in (qos.pfc_tx_priorities, ALL_PRIORITIES):
-        raise refuse((*path, "pfc_rx_priorities"), "PFC is symmetric, or receives on all eight priorities")
+        raise unsupported_error((*path, "pfc_rx_priorities"), "PFC is symmetric, or receives on all eight priorities")
     watchdog = require_fact(qos.pfc_watchdog)
     if watchdog is not None:
         _check_priorities(require_fact(watchdog.priorities), (*path, "pfc_watchdog", "priorities"))
 
 
 def _check_size(attribute: str, value: tuple[object, ...], path: tuple[str, ...]) -> None:
-    size = MAPS[attribute][2]
+    size = TABLE_BY_MAP_ATTRIBUTE[attribute][2]
     if len(value) != size:
-        raise refuse(path, f"has {len(value)} entries; SONiC's map has {size}")
+        raise unsupported_error(path, f"has {len(value)} entries; SONiC's map has {size}")
 
 
 def _check_priorities(priorities: tuple[int, ...], path: tuple[str, ...]) -> None:
     if list(priorities) != sorted(set(priorities) & set(ALL_PRIORITIES)):
-        raise refuse(path, "are not priorities from 0 to 7 in order")
+        raise unsupported_error(path, "are not priorities from 0 to 7 in order")
 
 
 def _check_buffers(device: Device, qos: QosProfile, pools: set[str], path: tuple[str, ...]) -> None:
@@ -266,22 +282,22 @@ def _check_buffers(device: Device, qos: QosProfile, pools: set[str], path: tuple
         where = (*path, "priority_groups", str(group.index))
         buffer = require_fact(group.buffer)
         if buffer is None:
-            raise refuse(where, "a priority group without a buffer is no row")
+            raise unsupported_error(where, "a priority group without a buffer is no row")
         _check_buffer_pool(buffer, pools, (*where, "buffer"))
         if _has_computed_headroom(buffer):
             _check_computed_headroom(device, buffer, (*where, "buffer"))
     for queue in queues:
         where = (*path, "queues", str(queue.index))
         if queue.scheduler is None and queue.wred is None and queue.buffer is None:
-            raise refuse(where, "a queue without scheduler, WRED and buffer is no row")
-        if (wred := require_fact(queue.wred)) is not None and wred.ecn_colors not in ECN_NAME:
-            raise refuse((*where, "wred", "ecn_colors"), "are not colors in the order green, yellow, red")
+            raise unsupported_error(where, "a queue without scheduler, WRED and buffer is no row")
+        if (wred := require_fact(queue.wred)) is not None and wred.ecn_colors not in ECN_WORD_BY_COLORS:
+            raise unsupported_error((*where, "wred", "ecn_colors"), "are not colors in the order green, yellow, red")
         if wred is not None and any(
             percent is not None
             for color in (wred.green, wred.yellow, wred.red)
             for percent in (color.min_percent, color.max_percent)
         ):
-            raise refuse((*where, "wred"), "SONiC's thresholds of marking are bytes")
+            raise unsupported_error((*where, "wred"), "SONiC's thresholds of marking are bytes")
         if (buffer := require_fact(queue.buffer)) is not None:
             _check_static_buffer(buffer, pools, (*where, "buffer"))
     for name in ("ingress_buffers", "egress_buffers"):
@@ -291,26 +307,26 @@ def _check_buffers(device: Device, qos: QosProfile, pools: set[str], path: tuple
 
 def _check_indexes(indexes: list[int], most: int, path: tuple[str, ...]) -> None:
     if indexes != sorted({index for index in indexes if 0 <= index <= most}):
-        raise refuse(path, f"are not numbered from 0 to {most} in order, each once")
+        raise unsupported_error(path, f"are not numbered from 0 to {most} in order, each once")
 
 
 def _check_buffer_pool(buffer: BufferProfile, pools: Iterable[str], path: tuple[str, ...]) -> None:
     if buffer.pool is not None and buffer.pool not in pools:
-        raise refuse((*path, "pool"), f"the switch has no pool {buffer.pool}")
+        raise unsupported_error((*path, "pool"), f"the switch has no pool {buffer.pool}")
 
 
 def _check_static_buffer(buffer: BufferProfile, pools: Iterable[str], path: tuple[str, ...]) -> None:
     _check_buffer_pool(buffer, pools, path)
     if _has_computed_headroom(buffer):
-        raise refuse((*path, "headroom", "computed"), "only the headroom of a priority group is computed")
+        raise unsupported_error((*path, "headroom", "computed"), "only the headroom of a priority group is computed")
 
 
 def _check_computed_headroom(device: Device, buffer: BufferProfile, path: tuple[str, ...]) -> None:
     dynamic = require_fact(device.dynamic_buffers)
     if device.buffer_model != "dynamic" or dynamic is None:
-        raise refuse((*path, "headroom", "computed"), "only the dynamic buffer model computes headroom")
+        raise unsupported_error((*path, "headroom", "computed"), "only the dynamic buffer model computes headroom")
     if buffer != computed_profile(dynamic, buffer):
-        raise refuse(path, "a computed headroom takes pool and threshold from the switch's default")
+        raise unsupported_error(path, "a computed headroom takes pool and threshold from the switch's default")
 
 
 def _has_computed_headroom(buffer: BufferProfile) -> bool:
@@ -327,7 +343,7 @@ def computed_profile(dynamic: DynamicBuffers, buffer: BufferProfile) -> BufferPr
     )
 
 
-def trust_of(qos: QosProfile) -> str | None:
+def derive_trust_mode(qos: QosProfile) -> str | None:
     """Return the trust mode of a SONiC port: the kind of its map."""
     by_dscp, by_pcp = qos.dscp_to_tc is not None, qos.pcp_to_tc is not None
     return "both" if by_dscp and by_pcp else "dscp" if by_dscp else "pcp" if by_pcp else None

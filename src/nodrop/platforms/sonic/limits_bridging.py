@@ -8,31 +8,33 @@ import re
 from nodrop.model.bridging import PortChannel, Vlan
 from nodrop.model.fabric import Device
 from nodrop.model.states import require_fact
-from nodrop.model.subject import natural
-from nodrop.platforms.kit.expressible import check_distinct, check_rows, refuse
+from nodrop.model.subject import natural_sort_key
+from nodrop.platforms.kit.expressible import check_distinct, check_rows, unsupported_error
 
-_PORT_CHANNEL = re.compile(r"PortChannel[0-9]{1,4}")
-_VRF = re.compile(r"Vrf[A-Za-z0-9_-]+")
+_PORT_CHANNEL_NAME_PATTERN = re.compile(r"PortChannel[0-9]{1,4}")
+_VRF_NAME_PATTERN = re.compile(r"Vrf[A-Za-z0-9_-]+")
 _VLANS = (2, 4094)
 
 
 def check_bridging(device: Device) -> None:
     """Raise Unsupported if no rows can express a port channel or VLAN of the device."""
     channels, vlans = require_fact(device.port_channels), require_fact(device.vlans)
-    check_rows(channels, "port_channels", order=lambda row: natural(row.name))
+    check_rows(channels, "port_channels", order=lambda row: natural_sort_key(row.name))
     check_rows(vlans, "vlans", order=lambda row: row.id)
     for channel in channels:
         path = ("port_channels", channel.name)
-        if not _PORT_CHANNEL.fullmatch(channel.name):
-            raise refuse((*path, "name"), "a port channel is called PortChannel and a number of four digits at most")
-        if list(channel.members) != sorted(set(channel.members), key=natural):
-            raise refuse((*path, "members"), "are not in the order in which they would be read back")
+        if not _PORT_CHANNEL_NAME_PATTERN.fullmatch(channel.name):
+            raise unsupported_error(
+                (*path, "name"), "a port channel is called PortChannel and a number of four digits at most"
+            )
+        if list(channel.members) != sorted(set(channel.members), key=natural_sort_key):
+            raise unsupported_error((*path, "members"), "are not in the order in which they would be read back")
         _check_common_settings(channel, path)
     for vlan in vlans:
         path = ("vlans", str(vlan.id))
         if not _VLANS[0] <= vlan.id <= _VLANS[1]:
-            raise refuse((*path, "id"), f"is not from {_VLANS[0]} to {_VLANS[1]}")
-        check_rows(vlan.members, *path, "members", order=lambda member: natural(member.interface))
+            raise unsupported_error((*path, "id"), f"is not from {_VLANS[0]} to {_VLANS[1]}")
+        check_rows(vlan.members, *path, "members", order=lambda member: natural_sort_key(member.interface))
         _check_common_settings(vlan, path)
 
 
@@ -40,12 +42,12 @@ def _check_common_settings(row: PortChannel | Vlan, path: tuple[str, str]) -> No
     check_vrf(row.vrf, *path, "vrf")
     check_distinct(row.addresses, *path, "addresses")
     if row.description == "":
-        raise refuse((*path, "description"), "is empty, which SONiC takes of ports alone")
+        raise unsupported_error((*path, "description"), "is empty, which SONiC takes of ports alone")
     if row.mtu_bytes is None:
-        raise refuse((*path, "mtu_bytes"), "there is one: without a field it is the switch's default")
+        raise unsupported_error((*path, "mtu_bytes"), "there is one: without a field it is the switch's default")
 
 
 def check_vrf(name: str | None, *path: str) -> None:
     """Raise Unsupported where a VRF has a name that SONiC does not take."""
-    if name is not None and not _VRF.fullmatch(name):
-        raise refuse(path, f"{name} does not begin with Vrf, as VRFs of SONiC do")
+    if name is not None and not _VRF_NAME_PATTERN.fullmatch(name):
+        raise unsupported_error(path, f"{name} does not begin with Vrf, as VRFs of SONiC do")

@@ -6,7 +6,7 @@ from functools import lru_cache
 from nodrop.hardware import switch, switches
 from nodrop.model.fabric import Port
 
-_NAME = re.compile(r"Ethernet([0-9]{1,5})")
+_PORT_NAME_PATTERN = re.compile(r"Ethernet([0-9]{1,5})")
 
 
 def port_name(model: str, port: Port, splits: int) -> str:
@@ -27,14 +27,14 @@ def model_port(model: str, name: str, splits: int = 1) -> Port | None:
 
 def panel_place(model: str, name: str) -> tuple[int, int, int] | None:
     """Return the panel of a port name, the offset of its first lane there, and the panel's lanes; None if unknown."""
-    match = _NAME.fullmatch(name)
+    match = _PORT_NAME_PATTERN.fullmatch(name)
     if not match or model not in switches():
         return None
     return switch(model).sonic_numbers.get(int(match[1]))
 
 
 @lru_cache(maxsize=65_536)
-def port_of(model: str, name: str, lanes: int) -> Port | None:
+def port_by_name_and_lanes(model: str, name: str, lanes: int) -> Port | None:
     """Return the port of a model that has this name and so many lanes; None where the model has none."""
     whole_port = model_port(model, name)
     group = switch(model).group(whole_port.panel) if whole_port else None

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 
 from nodrop.model.change import Step
 
-Tables = Mapping[str, object]
+PatchTree = Mapping[str, object]
 """Tables by name, or rows, or fields, of any shape."""
-NAMED_BY_OTHERS = (
+REFERENCED_TABLES = (
     "DEVICE_METADATA", "VERSIONS", "BUFFER_POOL", "BUFFER_PROFILE", "DEFAULT_LOSSLESS_BUFFER_PARAMETER",
     "LOSSLESS_TRAFFIC_PATTERN", "DSCP_TO_TC_MAP", "DOT1P_TO_TC_MAP", "TC_TO_QUEUE_MAP", "TC_TO_PRIORITY_GROUP_MAP",
     "MAP_PFC_PRIORITY_TO_QUEUE", "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP", "TC_TO_DSCP_MAP", "SCHEDULER", "WRED_PROFILE",
@@ -15,7 +15,7 @@ NAMED_BY_OTHERS = (
 """Tables whose rows others name: what is new in them comes first, and what goes from them last."""
 
 
-def operations(old_tables: Tables, new_tables: Tables) -> Iterator[Step]:
+def diff_tables(old_tables: PatchTree, new_tables: PatchTree) -> Iterator[Step]:
     """Yield what makes `new` of `old`: rows that others name first, rows that go before those that take their place.
 
     A table without rows is none: a switch does not have it, and the updater takes no patch that leaves one behind.
@@ -23,8 +23,8 @@ def operations(old_tables: Tables, new_tables: Tables) -> Iterator[Step]:
     old_tables, new_tables = (
         {table: rows for table, rows in side.items() if rows != {}} for side in (old_tables, new_tables)
     )
-    tables = [table for table in NAMED_BY_OTHERS if table in new_tables or table in old_tables]
-    tables += [table for table in {**old_tables, **new_tables} if table not in NAMED_BY_OTHERS]
+    tables = [table for table in REFERENCED_TABLES if table in new_tables or table in old_tables]
+    tables += [table for table in {**old_tables, **new_tables} if table not in REFERENCED_TABLES]
     last: list[Step] = []
     for table in tables:
         before, after = old_tables.get(table), new_tables.get(table)
@@ -37,7 +37,7 @@ def operations(old_tables: Tables, new_tables: Tables) -> Iterator[Step]:
                 yield step
             continue
         gone = [_build_step((table, key), before, after) for key in before if key not in after]
-        if table in NAMED_BY_OTHERS:
+        if table in REFERENCED_TABLES:
             last += gone
         else:
             yield from gone
@@ -60,13 +60,13 @@ def _row_steps(
             yield _build_step((*at, field), was, row)
 
 
-def _build_step(at: tuple[str, ...], before: Tables, after: Tables) -> Step:
+def _build_step(at: tuple[str, ...], before: PatchTree, after: PatchTree) -> Step:
     path = "".join("/" + key.replace("~", "~0").replace("/", "~1") for key in at)
     if at[-1] not in after:
         return Step(op="remove", path=path)
     return Step(op="replace" if at[-1] in before else "add", path=path, value=after[at[-1]])
 
 
-def parts(path: str) -> list[str]:
+def split_path(path: str) -> list[str]:
     """Return the keys of a path: table, row, field."""
     return [key.replace("~1", "/").replace("~0", "~") for key in path.split("/")[1:]]

@@ -2,18 +2,24 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from nodrop.model.reading import Place
-from nodrop.model.subject import Subject, natural
+from nodrop.model.reading import FilePlace
+from nodrop.model.subject import Subject, natural_sort_key
 from nodrop.platforms import frr
-from nodrop.platforms.sonic.config import bare, in_asic, own_asic
-from nodrop.platforms.sonic.document import LOCALHOST, MODE, Document, merge_documents, place
+from nodrop.platforms.sonic.config import asic_key_of_tables, key_within_asic, name_in_reference
+from nodrop.platforms.sonic.document import LOCALHOST_PATH, ROUTING_MODE_FIELD, Document, find_place, merge_documents
 from nodrop.platforms.sonic.frr_text import read_tables_and_frr
-from nodrop.platforms.sonic.places_routing import nth, routing_paths
+from nodrop.platforms.sonic.places_routing import routing_paths, row_at_position
 from nodrop.platforms.sonic.read_access import access_paths
 from nodrop.platforms.sonic.spelling import vlan_name
-from nodrop.platforms.sonic.streams import GROUP, PROFILE, group_of
-from nodrop.platforms.sonic.tables import DYNAMIC_FIELDS, MAPS, POOL_SUFFIX, PORT_FIELDS, TRIMMING_FIELDS
-from nodrop.units import whole_number
+from nodrop.platforms.sonic.streams import GROUP, PROFILE, sonic_group_of_kind
+from nodrop.platforms.sonic.tables import (
+    DYNAMIC_FIELDS,
+    POOL_SUFFIX,
+    PORT_FIELDS,
+    TABLE_BY_MAP_ATTRIBUTE,
+    TRIMMING_FIELDS,
+)
+from nodrop.units import parse_whole_number
 
 Path = tuple[str, ...]
 
@@ -58,7 +64,7 @@ _POOL_FIELDS = {
 }
 _COUNTER_FIELDS = {"enabled": "FLEX_COUNTER_STATUS", "interval_ms": "POLL_INTERVAL"}
 _STREAM_FIELDS = {"enabled": "stream_state", "interval_us": "poll_interval"}
-_BRIDGING = {"@port_channels": "PORTCHANNEL", "@vlans": "VLAN"}
+_BRIDGING_TABLE_BY_HEAD = {"@port_channels": "PORTCHANNEL", "@vlans": "VLAN"}
 _BRIDGING_FIELDS = {
     "enabled": "admin_status",
     "mtu_bytes": "mtu",
@@ -67,33 +73,37 @@ _BRIDGING_FIELDS = {
     "fallback": "fallback",
     "description": "description",
 }
-_SERVERS = {"@ntp_servers": "NTP_SERVER", "@syslog_servers": "SYSLOG_SERVER", "@dns_servers": "DNS_NAMESERVER"}
+_SERVER_TABLE_BY_HEAD = {
+    "@ntp_servers": "NTP_SERVER",
+    "@syslog_servers": "SYSLOG_SERVER",
+    "@dns_servers": "DNS_NAMESERVER",
+}
 _DEVICE_PATHS: Mapping[str, Path] = {
     "@watchdog_polling_ms": ("PFC_WD", "GLOBAL", "POLL_INTERVAL"),
     "@snmp_location": ("SNMP", "LOCATION", "Location"),
     "@snmp_contact": ("SNMP", "CONTACT", "Contact"),
     "@hash_fields": ("SWITCH_HASH", "GLOBAL", "ecmp_hash"),
-    "@buffer_model": (*LOCALHOST, "buffer_model"),
-    "@routing_tables": (*LOCALHOST, MODE),
-    "@model": (*LOCALHOST, "hwsku"),
-    "@hwsku": (*LOCALHOST, "hwsku"),
-    "@role": (*LOCALHOST, "type"),
-    "@dual_tor": (*LOCALHOST, "subtype"),
-    "@hash_seed": (*LOCALHOST, "type"),
-    "@mac": (*LOCALHOST, "mac"),
+    "@buffer_model": (*LOCALHOST_PATH, "buffer_model"),
+    "@routing_tables": (*LOCALHOST_PATH, ROUTING_MODE_FIELD),
+    "@model": (*LOCALHOST_PATH, "hwsku"),
+    "@hwsku": (*LOCALHOST_PATH, "hwsku"),
+    "@role": (*LOCALHOST_PATH, "type"),
+    "@dual_tor": (*LOCALHOST_PATH, "subtype"),
+    "@hash_seed": (*LOCALHOST_PATH, "type"),
+    "@mac": (*LOCALHOST_PATH, "mac"),
     "@version": ("VERSIONS", "DATABASE", "VERSION"),
     "@gnmi_port": ("GNMI", "gnmi", "port"),
 }
 _PORT_TABLES = ("PORT_QOS_MAP", "PFC_WD", "QUEUE", "BUFFER_PG", "BUFFER_QUEUE")
 
 
-def where(config_files: Mapping[str, bytes]) -> Callable[[Subject], Place | None]:
+def where(config_files: Mapping[str, bytes]) -> Callable[[Subject], FilePlace | None]:
     """Return a function that finds a subject, its device first, in a device's files by canonical name."""
     documents, routing = read_tables_and_frr(config_files)
     find_in_config = _Finder(documents)
     find_in_frr = frr.where(routing.text) if routing is not None else None
 
-    def find(subject: Subject) -> Place | None:
+    def find(subject: Subject) -> FilePlace | None:
         subjects = subject[1:]
         if routing and find_in_frr and (span := find_in_frr(subjects)):
             return routing.place(span)
@@ -106,13 +116,13 @@ class _Finder:
     def __init__(self, documents: Sequence[Document]) -> None:
         self._documents = documents
         self._data: Mapping[str, object] = merge_documents(documents)
-        self._here = own_asic(self._data)
+        self._here = asic_key_of_tables(self._data)
 
-    def __call__(self, subject: Subject) -> Place | None:
+    def __call__(self, subject: Subject) -> FilePlace | None:
         return next((found_place for path in self._paths(subject) if (found_place := self._find_place(path))), None)
 
-    def _find_place(self, path: Path) -> Place | None:
-        return place(self._documents, path, exactly=True)
+    def _find_place(self, path: Path) -> FilePlace | None:
+        return find_place(self._documents, path, exactly=True)
 
     def _paths(self, subject: Subject) -> Iterator[Path]:
         """Yield the paths of tables, rows and fields at which the subject may stand, the most exact first."""
@@ -123,8 +133,8 @@ class _Finder:
                 yield path[:2]
         elif head:
             yield from self._port_paths(head, tuple(field_path))
-        yield (*LOCALHOST, "hostname")
-        yield LOCALHOST
+        yield (*LOCALHOST_PATH, "hostname")
+        yield LOCALHOST_PATH
 
     def _device_paths(self, head: str, path: Path) -> Iterator[Path]:
         if head in _DEVICE_PATHS:
@@ -171,8 +181,8 @@ class _Finder:
             yield from ((table, name, field), (table, name)) if name in self._table(table) else ()
 
     def _server_paths(self, head: str, path: Path) -> Iterator[Path]:
-        table = _SERVERS[head]
-        yield from ((table, name) for name in nth("".join(path[:1]), sorted(self._table(table))))
+        table = _SERVER_TABLE_BY_HEAD[head]
+        yield from ((table, name) for name in row_at_position("".join(path[:1]), sorted(self._table(table))))
         yield (table,)
 
     def _routing_paths(self, head: str, path: Path) -> Iterator[Path]:
@@ -182,7 +192,7 @@ class _Finder:
         """Yield where a stream of counters, or one of its groups, stands."""
         name, field, kind, stat = (*path, "", "", "", "")[:4]
         keys = [key for key in self._table(GROUP) if key.partition("|")[0] == name]
-        chosen = [key for key in keys if field == "samples" and key == f"{name}|{group_of(kind)}"]
+        chosen = [key for key in keys if field == "samples" and key == f"{name}|{sonic_group_of_kind(kind)}"]
         yield from ((GROUP, key, f"object_{'names' if stat == 'objects' else stat}") for key in chosen if stat)
         yield from ((GROUP, key) for key in (chosen or keys if field == "samples" else ()))
         yield (PROFILE, name, _STREAM_FIELDS.get(field, field))
@@ -191,13 +201,15 @@ class _Finder:
 
     def _bridging_paths(self, head: str, path: Path) -> Iterator[Path]:
         """Yield where a part of a port channel, named by its name, or of a VLAN, by its number, stands."""
-        table, key, path = _BRIDGING[head], "".join(path[:1]), path[1:]
-        number = whole_number(key) if table == "VLAN" else None
+        table, key, path = _BRIDGING_TABLE_BY_HEAD[head], "".join(path[:1]), path[1:]
+        number = parse_whole_number(key) if table == "VLAN" else None
         name = key if number is None else vlan_name(number)
         members = [row for row in self._table(f"{table}_MEMBER") if row.startswith(f"{name}|")]
         if path[:1] == ("members",):
             at = "".join(path[1:2])
-            chosen = [row for row in members if row == f"{name}|{at}"] or nth(at, sorted(members, key=natural))
+            chosen = [row for row in members if row == f"{name}|{at}"] or row_at_position(
+                at, sorted(members, key=natural_sort_key)
+            )
             yield from ((f"{table}_MEMBER", row, "tagging_mode") for row in chosen if path[2:] == ("tagged",))
             yield from ((f"{table}_MEMBER", row) for row in (*chosen, *members))
             yield (table, name, "members")
@@ -215,7 +227,7 @@ class _Finder:
         if path[:1] == ("gateway",):
             yield from (("MGMT_INTERFACE", key, "gwaddr") for key in keys)
         if path[:1] == ("addresses",):
-            yield from (("MGMT_INTERFACE", key) for key in nth("".join(path[1:]), keys))
+            yield from (("MGMT_INTERFACE", key) for key in row_at_position("".join(path[1:]), keys))
         yield from (("MGMT_INTERFACE", key) for key in keys)
         yield ("MGMT_INTERFACE",)
 
@@ -225,7 +237,7 @@ class _Finder:
         if path[:1] == ("vrf",):
             yield (table, name, "vrf_name")
         if path[:1] == ("addresses",):
-            yield from ((table, key) for key in nth("".join(path[1:]), keys))
+            yield from ((table, key) for key in row_at_position("".join(path[1:]), keys))
             yield from ((table, key) for key in keys)
         yield (table, name)
         yield from ((table, key) for key in keys)
@@ -247,7 +259,7 @@ class _Finder:
             yield ("PORT", port, _PORT_FIELDS[path[0]])
         yield ("PORT", port)
         for table in _PORT_TABLES:
-            keys = ((key, in_asic(key, self._here).partition("|")[0]) for key in self._table(table))
+            keys = ((key, key_within_asic(key, self._here).partition("|")[0]) for key in self._table(table))
             yield from ((table, key) for key, ports in keys if port in ports.split(","))
         yield from self._cable_paths(port)
 
@@ -256,10 +268,10 @@ class _Finder:
 
     def _qos_paths(self, port: str, path: Path) -> Iterator[Path]:
         head, *field_path = (*path, "")[: max(len(path), 1)]
-        if head in MAPS:
+        if head in TABLE_BY_MAP_ATTRIBUTE:
             yield from self._map_paths(port, head, tuple(field_path))
         elif head == "trust":
-            yield from (("PORT_QOS_MAP", port, MAPS[name][1]) for name in ("dscp_to_tc", "pcp_to_tc"))
+            yield from (("PORT_QOS_MAP", port, TABLE_BY_MAP_ATTRIBUTE[name][1]) for name in ("dscp_to_tc", "pcp_to_tc"))
         elif head in _QOS_FIELDS:
             if head in ("pfc_rx_priorities", "pfc_priorities") and self._row("PORT", port).get("pfc_asym") == "on":
                 yield ("PORT", port, "pfc_asym")
@@ -280,16 +292,16 @@ class _Finder:
         elif head in ("ingress_buffers", "egress_buffers"):
             table = f"BUFFER_PORT_{head.split('_')[0].upper()}_PROFILE_LIST"
             names = str(self._row(table, port).get("profile_list", "")).split(",")
-            for name in nth("".join(field_path[:1]), names):
+            for name in row_at_position("".join(field_path[:1]), names):
                 yield from self._profile_paths(name, tuple(field_path[1:]))
             yield (table, port, "profile_list")
         yield ("PORT_QOS_MAP", port)
 
     def _map_paths(self, port: str, attribute: str, path: Path) -> Iterator[Path]:
-        table, field, _ = MAPS[attribute]
+        table, field, _ = TABLE_BY_MAP_ATTRIBUTE[attribute]
         name = self._row("PORT_QOS_MAP", port).get(field)
         if path and isinstance(name, str):
-            yield from ((table, bare(name), path[0]), (table, bare(name)))
+            yield from ((table, name_in_reference(name), path[0]), (table, name_in_reference(name)))
         yield ("PORT_QOS_MAP", port, field)
 
     def _queue_paths(self, port: str, path: Path) -> Iterator[Path]:
@@ -302,7 +314,7 @@ class _Finder:
                     yield from self._profile_paths(row.get("profile"), tuple(sub_path[: len(path) - 2]))
                 elif table == "QUEUE" and queue_field in tables:
                     field = "scheduler" if queue_field == "scheduler" else "wred_profile"
-                    name = bare(str(row.get(field)))
+                    name = name_in_reference(str(row.get(field)))
                     yield from (
                         (tables[queue_field], name, column) for column in _profile_columns(queue_field, path[2:])
                     )
@@ -314,13 +326,13 @@ class _Finder:
         """Yield where an attribute of a buffer profile stands."""
         if isinstance(name, str) and path:
             for attribute in reversed(path):
-                yield ("BUFFER_PROFILE", bare(name), _BUFFER_FIELDS.get(attribute, attribute))
-            yield ("BUFFER_PROFILE", bare(name))
+                yield ("BUFFER_PROFILE", name_in_reference(name), _BUFFER_FIELDS.get(attribute, attribute))
+            yield ("BUFFER_PROFILE", name_in_reference(name))
 
     def _keys_of_port(self, table: str, port: str, index: str) -> Iterator[str]:
         """Yield the keys of a table that name a port and cover an index; all of the port's where there is no index."""
         for key in self._table(table):
-            ports, _, span = in_asic(key, self._here).partition("|")
+            ports, _, span = key_within_asic(key, self._here).partition("|")
             start, _, last = span.partition("-")
             if port in ports.split(",") and (not index or _covers_index(start, last or start, index)):
                 yield key
@@ -346,14 +358,14 @@ def _profile_columns(queue_field: str, path: Path) -> Iterator[str]:
 
 
 def _covers_index(start: str, last: str, index: str) -> bool:
-    low, number, high = map(whole_number, (start, index, last))
+    low, number, high = map(parse_whole_number, (start, index, last))
     return low is not None and number is not None and high is not None and low <= number <= high
 
 
 _DEVICE_FINDERS: Mapping[str, Callable[[_Finder, str, Path], Iterator[Path]]] = {
     **dict.fromkeys(("@static_routes", "@bgp", "@neighbors", "@vrf_bgp"), _Finder._routing_paths),
-    **dict.fromkeys(_SERVERS, _Finder._server_paths),
-    **dict.fromkeys(_BRIDGING, _Finder._bridging_paths),
+    **dict.fromkeys(_SERVER_TABLE_BY_HEAD, _Finder._server_paths),
+    **dict.fromkeys(_BRIDGING_TABLE_BY_HEAD, _Finder._bridging_paths),
     "@buffer_pools": _Finder._pool_paths,
     "@dynamic_buffers": _Finder._dynamic_buffer_paths,
     "@trimming": _Finder._trimming_paths,

@@ -17,24 +17,24 @@ from nodrop.model.routing import (
     RouteMap,
     RouteMapRule,
 )
-from nodrop.model.subject import natural
+from nodrop.model.subject import natural_sort_key
 from nodrop.platforms.kit.bindings import Binding
-from nodrop.platforms.kit.expressible import check_distinct, refuse
-from nodrop.platforms.sonic.bgp_rows import LOST, NO_COLUMN, BgpBinding, TableRow
+from nodrop.platforms.kit.expressible import check_distinct, unsupported_error
+from nodrop.platforms.sonic.bgp_rows import LEFT_OUT_REASON, NO_COLUMN_REASON, BgpBinding, TableRow
 from nodrop.platforms.sonic.config import Config
-from nodrop.units import whole_number
+from nodrop.units import parse_whole_number
 
-_LENGTH = {"ipv4": 32, "ipv6": 128}
-_MODE = {"ipv4": "IPv4", "ipv6": "IPv6"}
-_EXACT = "exact"
-_STEP = 5
+_MAX_LENGTH_BY_FAMILY = {"ipv4": 32, "ipv6": 128}
+_PREFIX_SET_MODE = {"ipv4": "IPv4", "ipv6": "IPv6"}
+_EXACT_RANGE_WORD = "exact"
+_PREFIX_LIST_SEQUENCE_STEP = 5
 """How far FRR counts on for a rule without a number (lib/filter.c)."""
-_WITH_NUMBER = 4
+_NUMBERED_KEY_LENGTH = 4
 """Parts of the key of a rule that has one: set, number, prefix and range."""
 _MATCHED_SET = "match_prefix_set"
 
 
-def _name(attribute: str, column: str) -> BgpBinding:
+def _bind_list_name(attribute: str, column: str) -> BgpBinding:
     return Binding(
         field=attribute,
         where=(column,),
@@ -46,7 +46,7 @@ def _name(attribute: str, column: str) -> BgpBinding:
 
 def _bind_number(attribute: str, column: str) -> BgpBinding:
     def wrong(value: str, _: object) -> str | None:
-        return None if whole_number(value) is not None else f"{value!r} is not a number that {column} takes"
+        return None if parse_whole_number(value) is not None else f"{value!r} is not a number that {column} takes"
 
     return Binding(
         field=attribute,
@@ -71,13 +71,13 @@ def _bind_unsupported(attribute: str, reason: str) -> BgpBinding:
     return Binding(field=attribute, refuses=(lambda value, model_part: reason,))
 
 
-MATCHES: tuple[BgpBinding, ...] = (
-    _name("as-path", "match_as_path"),
-    _name("community", "match_community"),
-    _name("interface", "match_interface"),
+ROUTE_MAP_MATCH_BINDINGS: tuple[BgpBinding, ...] = (
+    _bind_list_name("as-path", "match_as_path"),
+    _bind_list_name("community", "match_community"),
+    _bind_list_name("interface", "match_interface"),
     _bind_prefix_set("ip address prefix-list", "ipv4"),
     _bind_prefix_set("ipv6 address prefix-list", "ipv6"),
-    _name("ip next-hop prefix-list", "match_next_hop_set"),
+    _bind_list_name("ip next-hop prefix-list", "match_next_hop_set"),
     Binding(
         field="tag",
         where=("match_tag",),
@@ -87,8 +87,8 @@ MATCHES: tuple[BgpBinding, ...] = (
 )
 """What an entry matches, by FRR's words, in the order in which entries are read."""
 
-SETS: tuple[BgpBinding, ...] = (
-    _name("call", "call_route_map"),
+ROUTE_MAP_SET_BINDINGS: tuple[BgpBinding, ...] = (
+    _bind_list_name("call", "call_route_map"),
     Binding(
         field="community",
         where=("set_community_inline",),
@@ -97,7 +97,7 @@ SETS: tuple[BgpBinding, ...] = (
         ),
         encode=lambda value, _: {"set_community_inline": value.split()},
     ),
-    _name("ip next-hop", "set_next_hop"),
+    _bind_list_name("ip next-hop", "set_next_hop"),
     Binding(
         field="ipv6 next-hop global",
         where=("set_ipv6_next_hop_global",),
@@ -112,13 +112,13 @@ SETS: tuple[BgpBinding, ...] = (
         refuses=(lambda value, _: None if value == "prefer-global" else f"{value!r} is not prefer-global",),
     ),
     _bind_number("metric", "set_med"),
-    _name("origin", "set_origin"),
-    _bind_unsupported("local-preference", LOST),
-    _bind_unsupported("as-path prepend", LOST),
-    _bind_unsupported("tag", LOST),
-    _bind_unsupported("weight", NO_COLUMN),
-    _bind_unsupported("extcommunity bandwidth", NO_COLUMN),
-    _bind_unsupported("on-match", NO_COLUMN),
+    _bind_list_name("origin", "set_origin"),
+    _bind_unsupported("local-preference", LEFT_OUT_REASON),
+    _bind_unsupported("as-path prepend", LEFT_OUT_REASON),
+    _bind_unsupported("tag", LEFT_OUT_REASON),
+    _bind_unsupported("weight", NO_COLUMN_REASON),
+    _bind_unsupported("extcommunity bandwidth", NO_COLUMN_REASON),
+    _bind_unsupported("on-match", NO_COLUMN_REASON),
 )
 """What an entry sets, and where it sends a route."""
 
@@ -126,14 +126,14 @@ SETS: tuple[BgpBinding, ...] = (
 def read_policies(config: Config) -> dict[str, Any]:
     """Return the lists and maps of the tables, as fields of a BGP process."""
     return {
-        "prefix_lists": tuple(_prefix_lists(config)),
-        "community_lists": tuple(_community_lists(config)),
+        "prefix_lists": tuple(_read_prefix_lists(config)),
+        "community_lists": tuple(_read_community_lists(config)),
         "as_path_lists": tuple(
             AsPathList(name=name, rules=tuple(("permit", member) for member in row["as_path_set_member"].split(",")))
             for name, row in sorted(config.rows("AS_PATH_SET").items())
             if row.get("as_path_set_member")
         ),
-        "route_maps": tuple(_route_maps(config)),
+        "route_maps": tuple(_read_route_maps(config)),
     }
 
 
@@ -146,21 +146,22 @@ def _parse_action(word: str | None) -> Action:
     return "deny" if word is not None and word.lower() == "deny" else "permit"
 
 
-def _prefix_lists(config: Config) -> Iterator[PrefixList]:
+def _read_prefix_lists(config: Config) -> Iterator[PrefixList]:
     rules: dict[str, list[PrefixRule]] = {}
     for key, row in config.rows("PREFIX").items():
         name, *inner = key.split("|")
         own_rules = rules.setdefault(name, [])
-        if len(inner) not in (_WITH_NUMBER - 2, _WITH_NUMBER - 1):
+        if len(inner) not in (_NUMBERED_KEY_LENGTH - 2, _NUMBERED_KEY_LENGTH - 1):
             continue
         prefix, lengths = inner[-2:]
-        stated = whole_number(inner[0]) if len(inner) == _WITH_NUMBER - 1 else None
+        stated = parse_whole_number(inner[0]) if len(inner) == _NUMBERED_KEY_LENGTH - 1 else None
         last = max((earlier_rule.sequence for earlier_rule in own_rules), default=0)
         low, _, high = lengths.partition("..")
-        least, most = whole_number(low), whole_number(high)
-        length = whole_number(prefix.partition("/")[2]) or 0
+        least, most = parse_whole_number(low), parse_whole_number(high)
+        length = parse_whole_number(prefix.partition("/")[2]) or 0
         rule = PrefixRule(
-            sequence=stated or last // _STEP * _STEP + _STEP,
+            sequence=stated
+            or last // _PREFIX_LIST_SEQUENCE_STEP * _PREFIX_LIST_SEQUENCE_STEP + _PREFIX_LIST_SEQUENCE_STEP,
             action=_parse_action(row.get("action")),
             prefix=prefix,
             ge=least if least is not None and least > length else None,
@@ -173,7 +174,7 @@ def _prefix_lists(config: Config) -> Iterator[PrefixList]:
         yield PrefixList(name=name, family="ipv6" if family == "ipv6" else "ipv4", rules=ordered)
 
 
-def _community_lists(config: Config) -> Iterator[CommunityList]:
+def _read_community_lists(config: Config) -> Iterator[CommunityList]:
     for name, row in sorted(config.rows("COMMUNITY_SET").items()):
         members = tuple(community for community in row.get("community_member", "").split(",") if community)
         if members:
@@ -183,15 +184,17 @@ def _community_lists(config: Config) -> Iterator[CommunityList]:
             yield CommunityList(name=name, rules=tuple(("permit", line) for line in lines), expanded=expanded)
 
 
-def _route_maps(config: Config) -> Iterator[RouteMap]:
+def _read_route_maps(config: Config) -> Iterator[RouteMap]:
     rules: dict[str, list[RouteMapRule]] = {}
     for key, row in config.rows("ROUTE_MAP").items():
         name, _, sequence = key.rpartition("|")
-        number = whole_number(sequence)
+        number = parse_whole_number(sequence)
         if name and number is not None and "route_operation" in row:
             source = TableRow(config, "ROUTE_MAP", key, row)
-            match_pairs = ((match.field, match.decode(source)) for match in MATCHES if match.decode)
-            set_parts = ((binding.field, binding.decode(source)) for binding in SETS if binding.decode)
+            match_pairs = ((match.field, match.decode(source)) for match in ROUTE_MAP_MATCH_BINDINGS if match.decode)
+            set_parts = (
+                (binding.field, binding.decode(source)) for binding in ROUTE_MAP_SET_BINDINGS if binding.decode
+            )
             rule = RouteMapRule(
                 sequence=number,
                 action=_parse_action(row["route_operation"]),
@@ -203,11 +206,11 @@ def _route_maps(config: Config) -> Iterator[RouteMap]:
         yield RouteMap(name=name, rules=tuple(sorted(own_rules, key=lambda rule: rule.sequence)))
 
 
-Rows = dict[str, dict[str, object]]
+RowsByKey = dict[str, dict[str, object]]
 """A table: its rows by key."""
 
 
-def policy_tables(shared: Any) -> Iterator[tuple[str, Rows]]:
+def policy_tables(shared: Any) -> Iterator[tuple[str, RowsByKey]]:
     """Yield the tables of the lists and maps of a BGP process that `check_policies` passed."""
     yield (
         "AS_PATH_SET",
@@ -226,20 +229,23 @@ def policy_tables(shared: Any) -> Iterator[tuple[str, Rows]]:
             for rule in prefix_list.rules
         },
     )
-    yield "PREFIX_SET", {prefix_list.name: {"mode": _MODE[prefix_list.family]} for prefix_list in lists}
+    yield "PREFIX_SET", {prefix_list.name: {"mode": _PREFIX_SET_MODE[prefix_list.family]} for prefix_list in lists}
     entries = [
         (f"{route_map.name}|{rule.sequence}", rule) for route_map in shared.route_maps for rule in route_map.rules
     ]
     yield (
         "ROUTE_MAP",
-        {key: _encode_route_map_rule(rule) for key, rule in sorted(entries, key=lambda pair: natural(pair[0]))},
+        {
+            key: _encode_route_map_rule(rule)
+            for key, rule in sorted(entries, key=lambda pair: natural_sort_key(pair[0]))
+        },
     )
     yield "ROUTE_MAP_SET", {route_map.name: {} for route_map in shared.route_maps}
 
 
 def _format_length_range(rule: PrefixRule) -> str:
     if rule.ge is None and rule.le is None:
-        return _EXACT
+        return _EXACT_RANGE_WORD
     return f"{rule.prefix.partition('/')[2] if rule.ge is None else rule.ge}..{rule.le}"
 
 
@@ -255,7 +261,7 @@ def _community_columns(community_list: CommunityList) -> dict[str, object]:
 
 def _encode_route_map_rule(rule: RouteMapRule) -> dict[str, object]:
     columns: dict[str, object] = {"route_operation": rule.action}
-    for rows, pairs in ((MATCHES, rule.matches), (SETS, rule.sets)):
+    for rows, pairs in ((ROUTE_MAP_MATCH_BINDINGS, rule.matches), (ROUTE_MAP_SET_BINDINGS, rule.sets)):
         by_attribute = {row.field: row for row in rows}
         for attribute, value in pairs:
             encode = by_attribute[attribute].encode
@@ -273,41 +279,43 @@ def check_policies(shared: Any) -> None:
         path = ("bgp", "community_lists", community_list.name, "rules")
         _check_permits(community_list.rules, [member for _, line in community_list.rules for member in line], *path)
         if len(community_list.rules) > 1 and any(len(line) > 1 for _, line in community_list.rules):
-            raise refuse(path, "a set asks for any one of its members or all of them")
+            raise unsupported_error(path, "a set asks for any one of its members or all of them")
     for one in shared.as_path_lists:
         _check_permits(one.rules, [path for _, path in one.rules], "bgp", "as_path_lists", one.name, "rules")
     for route_map in shared.route_maps:
         for rule in route_map.rules:
             where = ("bgp", "route_maps", route_map.name, "rules", rule.sequence)
-            _check_rule_parts(MATCHES, rule.matches, *where, "matches")
-            _check_rule_parts(SETS, rule.sets, *where, "sets")
+            _check_rule_parts(ROUTE_MAP_MATCH_BINDINGS, rule.matches, *where, "matches")
+            _check_rule_parts(ROUTE_MAP_SET_BINDINGS, rule.sets, *where, "sets")
 
 
 def _check_prefix(rule: PrefixRule, *path: object) -> None:
     if rule.ge is not None and rule.le is None:
-        raise refuse((*path, "le"), "a range has both ends")
+        raise unsupported_error((*path, "le"), "a range has both ends")
     length = rule.prefix.partition("/")[2]
-    if rule.ge is not None and not drops_ge(rule.prefix, rule.ge) and rule.ge > int(length or 0):
+    if rule.ge is not None and not does_template_drop_ge(rule.prefix, rule.ge) and rule.ge > int(length or 0):
         return
     if not length:
-        raise refuse((*path, "prefix"), f"{rule.prefix} is no prefix with a length")
+        raise unsupported_error((*path, "prefix"), f"{rule.prefix} is no prefix with a length")
     if rule.ge is not None:
-        raise refuse((*path, "ge"), f"SONiC's template compares lengths as text, and drops ge {rule.ge} of a /{length}")
+        raise unsupported_error(
+            (*path, "ge"), f"SONiC's template compares lengths as text, and drops ge {rule.ge} of a /{length}"
+        )
     if rule.le is not None and rule.le < int(length):
-        raise refuse((*path, "le"), f"is less than the length of {rule.prefix}")
+        raise unsupported_error((*path, "le"), f"is less than the length of {rule.prefix}")
 
 
-def drops_ge(prefix: str, ge: int) -> bool:
+def does_template_drop_ge(prefix: str, ge: int) -> bool:
     """Whether the template drops the lower end of a range: it compares lengths as text (bgpd.conf.db.pref_list.j2)."""
     return str(ge) <= prefix.partition("/")[2]
 
 
 def _check_permits(rules: Iterable[tuple[str, object]], members: Sequence[str], *path: object) -> None:
     if any(action != "permit" for action, _ in rules):
-        raise refuse(path, "every member of a set permits")
+        raise unsupported_error(path, "every member of a set permits")
     check_distinct(members, *path)
     if any("," in member for member in members):
-        raise refuse(path, "a comma ends a member")
+        raise unsupported_error(path, "a comma ends a member")
 
 
 def _check_rule_parts(rows: Iterable[BgpBinding], pairs: Iterable[tuple[str, str]], *path: object) -> None:
@@ -317,11 +325,11 @@ def _check_rule_parts(rows: Iterable[BgpBinding], pairs: Iterable[tuple[str, str
     for attribute, value in pairs:
         row = by_attribute[attribute]
         if reason := next((refusal for test in row.refuses if (refusal := test(value, None))), None):
-            raise refuse(path, f"{attribute}: {reason}")
+            raise unsupported_error(path, f"{attribute}: {reason}")
         assert row.encode is not None
         columns += row.encode(value, None)
     if len(set(columns)) < len(columns):
-        raise refuse(path, f"{max(columns, key=columns.count)} is one column")
+        raise unsupported_error(path, f"{max(columns, key=columns.count)} is one column")
     stated = [order.index(attribute) for attribute, _ in pairs]
     if stated != sorted(stated):
-        raise refuse(path, "are not in the order in which they would be read back")
+        raise unsupported_error(path, "are not in the order in which they would be read back")

@@ -14,29 +14,29 @@ from nodrop.model.access import AccessEntry, AccessList, Binding, Bits, PortRang
 from nodrop.model.addresses import address_of, network_of
 from nodrop.model.states import UNKNOWN, Unknown, known_rows
 from nodrop.model.values import replace_fields
-from nodrop.platforms.kit.entry_order import in_order
-from nodrop.platforms.sonic.config import Config, Row
+from nodrop.platforms.kit.entry_order import sort_lists_and_entries
+from nodrop.platforms.sonic.config import Config, RowFields
 from nodrop.syntax.places import quote_text
-from nodrop.units import whole_number
+from nodrop.units import parse_whole_number
 
 TABLE, RULE, TYPE = "ACL_TABLE", "ACL_RULE", "ACL_TABLE_TYPE"
-_SERVICES = "CTRLPLANE"
-_L4 = frozenset({"L4_SRC_PORT", "L4_DST_PORT", "TCP_FLAGS", "VLAN_ID", "IP_TYPE"})
-_RANGES = frozenset({"L4_SRC_PORT_RANGE", "L4_DST_PORT_RANGE"})
-_FOUR = _L4 | {"ETHER_TYPE", "SRC_IP", "DST_IP", "ICMP_TYPE", "ICMP_CODE", "IP_PROTOCOL"}
-_SIX = _L4 | {"SRC_IPV6", "DST_IPV6", "ICMPV6_TYPE", "ICMPV6_CODE", "NEXT_HEADER"}
-_MATCHES: Mapping[str, frozenset[str]] = {
-    "L3": _FOUR | _RANGES,
-    "L3V6": _SIX | _RANGES | {"IP_PROTOCOL"},
-    "L3V4V6": _FOUR | _SIX | {"IN_PORTS"},
-    "MIRROR": _FOUR | _SIX | _RANGES | {"IN_PORTS", "DSCP"},
-    "MIRRORV6": _SIX | _RANGES | {"IP_PROTOCOL", "DSCP"},
+_CONTROL_PLANE_TYPE = "CTRLPLANE"
+_L4_MATCH_FIELDS = frozenset({"L4_SRC_PORT", "L4_DST_PORT", "TCP_FLAGS", "VLAN_ID", "IP_TYPE"})
+_PORT_RANGE_FIELDS = frozenset({"L4_SRC_PORT_RANGE", "L4_DST_PORT_RANGE"})
+_IPV4_MATCH_FIELDS = _L4_MATCH_FIELDS | {"ETHER_TYPE", "SRC_IP", "DST_IP", "ICMP_TYPE", "ICMP_CODE", "IP_PROTOCOL"}
+_IPV6_MATCH_FIELDS = _L4_MATCH_FIELDS | {"SRC_IPV6", "DST_IPV6", "ICMPV6_TYPE", "ICMPV6_CODE", "NEXT_HEADER"}
+_MATCH_FIELDS_BY_TYPE: Mapping[str, frozenset[str]] = {
+    "L3": _IPV4_MATCH_FIELDS | _PORT_RANGE_FIELDS,
+    "L3V6": _IPV6_MATCH_FIELDS | _PORT_RANGE_FIELDS | {"IP_PROTOCOL"},
+    "L3V4V6": _IPV4_MATCH_FIELDS | _IPV6_MATCH_FIELDS | {"IN_PORTS"},
+    "MIRROR": _IPV4_MATCH_FIELDS | _IPV6_MATCH_FIELDS | _PORT_RANGE_FIELDS | {"IN_PORTS", "DSCP"},
+    "MIRRORV6": _IPV6_MATCH_FIELDS | _PORT_RANGE_FIELDS | {"IP_PROTOCOL", "DSCP"},
     "MIRROR_DSCP": frozenset({"DSCP"}),
 }
 """The fields that rules of each type of table may match (aclorch.cpp, initDefaultTableTypes and
 stageMandatoryMatchFields; MIRROR has those of IPv6 on some platforms only)."""
-_FAMILY: Mapping[str, Any] = {"L3": "ipv4", "L3V6": "ipv6", "MIRROR": "ipv4", "MIRRORV6": "ipv6"}
-_PORTS_OF_SERVICE: Mapping[str, tuple[int | None, tuple[PortRange, ...]]] = {
+_FAMILY_BY_TABLE_TYPE: Mapping[str, Any] = {"L3": "ipv4", "L3V6": "ipv6", "MIRROR": "ipv4", "MIRRORV6": "ipv6"}
+_PORTS_BY_SERVICE: Mapping[str, tuple[int | None, tuple[PortRange, ...]]] = {
     "NTP": (17, (PortRange(123, 123),)),
     "SNMP": (None, (PortRange(161, 161),)),
     "SSH": (6, (PortRange(22, 22),)),
@@ -45,9 +45,11 @@ _PORTS_OF_SERVICE: Mapping[str, tuple[int | None, tuple[PortRange, ...]]] = {
     "ANY": (None, ()),
 }
 """Protocol and ports of the services that caclmgrd knows (ACL_SERVICES); those of EXTERNAL_CLIENT are in its rules."""
-_MIRRORS = ("MIRROR_ACTION", "MIRROR_INGRESS_ACTION", "MIRROR_EGRESS_ACTION")
-_ACTIONS = frozenset({"PACKET_ACTION", "REDIRECT_ACTION", "POLICER_ACTION", "DSCP_ACTION", *_MIRRORS})
-_FAMILY_OF_TYPE: Mapping[str, object] = {
+_MIRROR_ACTION_FIELDS = ("MIRROR_ACTION", "MIRROR_INGRESS_ACTION", "MIRROR_EGRESS_ACTION")
+_ACTION_FIELDS = frozenset(
+    {"PACKET_ACTION", "REDIRECT_ACTION", "POLICER_ACTION", "DSCP_ACTION", *_MIRROR_ACTION_FIELDS}
+)
+_FAMILY_BY_IP_TYPE: Mapping[str, object] = {
     **dict.fromkeys(("ANY", "IP")),
     **dict.fromkeys(("IPV4ANY", "NON_IPV6"), "ipv4"),
     **dict.fromkeys(("IPV6ANY", "NON_IPV4"), "ipv6"),
@@ -55,15 +57,15 @@ _FAMILY_OF_TYPE: Mapping[str, object] = {
 }
 """What orchagent knows as IP_TYPE (aclIpTypeLookup); the schema has other words too, such as IPV4."""
 _IPV4_TYPE, _IPV6_TYPE = 0x0800, 0x86DD
-_OF_FAMILY = {
+_RULE_FIELDS_BY_FAMILY = {
     "ipv4": ("SRC_IP", "DST_IP", "ICMP_TYPE", "ICMP_CODE"),
     "ipv6": ("SRC_IPV6", "DST_IPV6", "ICMPV6_TYPE", "ICMPV6_CODE", "NEXT_HEADER"),
 }
-_PROTOCOLS = {"TCP_FLAGS": 6, "ICMP_TYPE": 1, "ICMP_CODE": 1, "ICMPV6_TYPE": 58, "ICMPV6_CODE": 58}
+_IMPLIED_PROTOCOL_BY_FIELD = {"TCP_FLAGS": 6, "ICMP_TYPE": 1, "ICMP_CODE": 1, "ICMPV6_TYPE": 58, "ICMPV6_CODE": 58}
 """The protocol that a field implies where none is stated."""
-_READ = frozenset(
+_MODELED_FIELDS = frozenset(
     {"PRIORITY", "SRC_IP", "DST_IP", "SRC_IPV6", "DST_IPV6", "L4_SRC_PORT", "L4_DST_PORT", "IP_PROTOCOL", "NEXT_HEADER"}
-) | {"IP_TYPE", "DSCP", "TCP_FLAGS", "BTH_OPCODE", *_RANGES, *_ACTIONS}
+) | {"IP_TYPE", "DSCP", "TCP_FLAGS", "BTH_OPCODE", *_PORT_RANGE_FIELDS, *_ACTION_FIELDS}
 """Fields whose meaning is in the model; others are kept as conditions that may match less."""
 ENTRY_FIELDS: Mapping[str, tuple[str, ...]] = {
     "action": ("PACKET_ACTION",),
@@ -81,28 +83,28 @@ ENTRY_FIELDS: Mapping[str, tuple[str, ...]] = {
     "redirects": ("REDIRECT_ACTION", "PACKET_ACTION"),
     "polices": ("POLICER_ACTION",),
     "dscp": ("DSCP_ACTION",),
-    "mirrors": (*_MIRRORS, "PACKET_ACTION"),
+    "mirrors": (*_MIRROR_ACTION_FIELDS, "PACKET_ACTION"),
 }
 """The fields of a rule that state a part of an entry."""
-FIELDS = frozenset(field for fields in ENTRY_FIELDS.values() for field in fields)
+ACL_RULE_FIELDS = frozenset(field for fields in ENTRY_FIELDS.values() for field in fields)
 LIST_FIELDS: Mapping[str, tuple[str, ...]] = {"bindings": ("ports", "stage"), "family": ("type",)}
-_VLAN = re.compile(r"Vlan([0-9]{1,4})")
+_VLAN_NAME_PATTERN = re.compile(r"Vlan([0-9]{1,4})")
 
 
 class _Refused(Exception):
     """A rule is not installed; the text gives the reason."""
 
 
-def access_lists(config: Config) -> tuple[AccessList, ...] | Unknown:
+def read_access_lists(config: Config) -> tuple[AccessList, ...] | Unknown:
     """Return a device's access lists, sorted by name."""
     if not config.covers(TABLE):
         return UNKNOWN
-    rules: dict[str, list[tuple[str, Row]]] = {}
+    rules: dict[str, list[tuple[str, RowFields]]] = {}
     for key, row in config.rows(RULE).items():
         table, _, name = key.partition("|")
         rules.setdefault(table, []).append((name, row))
     tables = config.rows(TABLE).items()
-    return in_order(
+    return sort_lists_and_entries(
         _build_access_list(config, name, _uppercase_fields(row), rules.get(name, ())) for name, row in tables
     )
 
@@ -114,15 +116,15 @@ def remark_refused_rules(config: Config, lists: tuple[AccessList, ...] | Unknown
         for entry in known_rows(access_list.entries):
             if entry.refused is None:
                 continue
-            row = config.rows(RULE)[entry_key(access_list.name, entry.name)]
+            row = config.rows(RULE)[access_rule_key(access_list.name, entry.name)]
             field = next((column for column in row if entry.refused.startswith(f"{column.upper()} ")), None)
-            keys = (RULE, entry_key(access_list.name, entry.name), *(() if field is None else (field,)))
+            keys = (RULE, access_rule_key(access_list.name, entry.name), *(() if field is None else (field,)))
             if keys not in remarked:
                 subject = ("@access_lists", access_list.name, "entries", entry.name)
                 config.remark("refused-rule", subject, keys, table=access_list.name, rule=entry.name, why=entry.refused)
 
 
-def entry_key(name: str, entry: str) -> str:
+def access_rule_key(name: str, entry: str) -> str:
     """Return the key of an entry's row."""
     return f"{name}|{entry}"
 
@@ -131,7 +133,7 @@ def access_paths(subject_path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     """Yield where a part of an access list stands: in the row of its rule, or of its table."""
     name, field, entry, entry_field = (*subject_path, "", "", "", "")[:4]
     if field == "entries" and entry:
-        row = entry_key(name, entry)
+        row = access_rule_key(name, entry)
         yield from ((RULE, row, column) for column in ENTRY_FIELDS.get(entry_field, ()))
         yield (RULE, row)
     yield from ((TABLE, name, column) for column in LIST_FIELDS.get(field, ()))
@@ -139,7 +141,7 @@ def access_paths(subject_path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     yield (TABLE,)
 
 
-def _uppercase_fields(row: Row) -> dict[str, str]:
+def _uppercase_fields(row: RowFields) -> dict[str, str]:
     return {field.upper().removesuffix("@"): value for field, value in row.items()}
 
 
@@ -148,13 +150,13 @@ def _build_access_list(config: Config, name: str, table: Mapping[str, str], rule
     stage: Any = "egress" if table.get("STAGE", "").upper() == "EGRESS" else "ingress"
     ports = [port.strip() for port in table.get("PORTS", "").split(",") if port.strip()]
     bindings = tuple(Binding(interface=_interface_name(port), stage=stage) for port in dict.fromkeys(ports))
-    matches = _MATCHES.get(kind) or _custom_type_matches(config, kind)
-    if kind == _SERVICES:
+    matches = _MATCH_FIELDS_BY_TYPE.get(kind) or _custom_type_matches(config, kind)
+    if kind == _CONTROL_PLANE_TYPE:
         return _service_access_list(name, table, rules)
     entries: Any = UNKNOWN
     if matches is not None:
         entries = tuple(_build_access_entry(rule, _uppercase_fields(row), kind, stage, matches) for rule, row in rules)
-    return AccessList(name=name, entries=entries, family=_FAMILY.get(kind), bindings=bindings)
+    return AccessList(name=name, entries=entries, family=_FAMILY_BY_TABLE_TYPE.get(kind), bindings=bindings)
 
 
 def _service_access_list(name: str, table: Mapping[str, str], rules: Any) -> AccessList:
@@ -164,9 +166,9 @@ def _service_access_list(name: str, table: Mapping[str, str], rules: Any) -> Acc
     """
     entries = []
     for service in (word.strip() for word in table.get("SERVICES", "").split(",")):
-        for rule, row in rules if service in _PORTS_OF_SERVICE else ():
-            entry = _build_access_entry(rule, _uppercase_fields(row), _SERVICES, "ingress", frozenset())
-            protocol, ports = _PORTS_OF_SERVICE[service]
+        for rule, row in rules if service in _PORTS_BY_SERVICE else ():
+            entry = _build_access_entry(rule, _uppercase_fields(row), _CONTROL_PLANE_TYPE, "ingress", frozenset())
+            protocol, ports = _PORTS_BY_SERVICE[service]
             ports = ports or (entry.destination_ports if service == "EXTERNAL_CLIENT" else ())
             entries.append(replace_fields(entry, protocol=protocol, destination_ports=ports))
     several = len({entry.name for entry in entries}) < len(entries)
@@ -188,17 +190,17 @@ def _custom_type_matches(config: Config, kind: str) -> frozenset[str] | None:
 
 
 def _interface_name(port: str) -> str:
-    vlan = _VLAN.fullmatch(port)
+    vlan = _VLAN_NAME_PATTERN.fullmatch(port)
     return f"VLAN {int(vlan[1])}" if vlan else port
 
 
 def _build_access_entry(name: str, row: dict[str, str], kind: str, stage: str, matches: frozenset[str]) -> AccessEntry:
-    priority = whole_number(row.get("PRIORITY", ""))
+    priority = parse_whole_number(row.get("PRIORITY", ""))
     entry_fields: dict[str, Any] = {}
     refused = None
     try:
-        entry_fields = dict(_conditions(row, kind, stage)) | dict(_action_fields(row, kind))
-        if kind != _SERVICES:
+        entry_fields = dict(_read_conditions(row, kind, stage)) | dict(_action_fields(row, kind))
+        if kind != _CONTROL_PLANE_TYPE:
             _check_fields(row, kind, matches)
     except _Refused as error:
         refused = str(error)
@@ -207,7 +209,7 @@ def _build_access_entry(name: str, row: dict[str, str], kind: str, stage: str, m
 
 def _check_fields(table_row: Mapping[str, str], object_kind: str, matches: frozenset[str]) -> None:
     """Raise _Refused where the type of the table does not have a field, or the rule has no condition or no action."""
-    conditions = [field for field in table_row if field not in _ACTIONS and field != "PRIORITY"]
+    conditions = [field for field in table_row if field not in _ACTION_FIELDS and field != "PRIORITY"]
     for field in conditions:
         if field.removesuffix("_MASK") not in matches and field not in matches:
             raise _Refused(f"{field} is no match of a table of type {object_kind}")
@@ -215,16 +217,16 @@ def _check_fields(table_row: Mapping[str, str], object_kind: str, matches: froze
         raise _Refused("it matches on nothing")
 
 
-def _conditions(table_row: dict[str, str], object_kind: str, stage: str) -> Iterator[tuple[str, object]]:
+def _read_conditions(table_row: dict[str, str], object_kind: str, stage: str) -> Iterator[tuple[str, object]]:
     """Yield the fields of an entry that state which packets it matches; those of an address first."""
     families = {_read_packet_family(table_row)} | {
-        family for family, fields in _OF_FAMILY.items() if any(map(table_row.get, fields))
+        family for family, fields in _RULE_FIELDS_BY_FAMILY.items() if any(map(table_row.get, fields))
     }
     stated = families - {None}
     yield "family", "other" if len(stated) > 1 else next(iter(stated), None)
     protocol = _read_number(table_row, "IP_PROTOCOL", 255)
     protocol = _read_number(table_row, "NEXT_HEADER", 255) if protocol is None else protocol
-    implied = next((number for field, number in _PROTOCOLS.items() if field in table_row), None)
+    implied = next((number for field, number in _IMPLIED_PROTOCOL_BY_FIELD.items() if field in table_row), None)
     yield "protocol", implied if protocol is None else protocol
     criteria = [
         f"{field} {table_row[field]}"
@@ -242,7 +244,7 @@ def _conditions(table_row: dict[str, str], object_kind: str, stage: str) -> Iter
         ]
         yield field, prefixes
     for field, side in (("source_ports", "L4_SRC_PORT"), ("destination_ports", "L4_DST_PORT")):
-        yield field, tuple(_ports(table_row, side))
+        yield field, tuple(_read_port_ranges(table_row, side))
     yield "dscps", _matched_dscps(table_row)
     yield "opcode", _read_opcode(table_row)
     yield "tcp_flags", _read_masked_number(table_row, "TCP_FLAGS")
@@ -255,7 +257,11 @@ def _is_unmodeled_field(field: str, row: Mapping[str, str], kind: str, stage: st
     """Whether a field is a condition that the model does not have."""
     if field == "PACKET_ACTION":  # whether a table that mirrors may drop depends on the platform
         return kind.startswith("MIRROR") and row[field].upper() == "DROP"
-    if field in _READ or field.endswith("_MASK") or field == ("IN_PORTS" if stage == "ingress" else "OUT_PORTS"):
+    if (
+        field in _MODELED_FIELDS
+        or field.endswith("_MASK")
+        or field == ("IN_PORTS" if stage == "ingress" else "OUT_PORTS")
+    ):
         return False
     return field != "ETHER_TYPE" or _parse_ethertype(row) is None
 
@@ -271,9 +277,9 @@ def _parse_ethertype(row: Mapping[str, str]) -> int | None:
 def _read_packet_family(row: Mapping[str, str]) -> object:
     """Return the family that IP_TYPE or ETHER_TYPE names; `other` for packets that are not of IP."""
     kind = row.get("IP_TYPE")
-    if kind is not None and kind.upper() not in _FAMILY_OF_TYPE:
+    if kind is not None and kind.upper() not in _FAMILY_BY_IP_TYPE:
         raise _Refused(f"IP_TYPE {quote_text(kind)} is unknown to orchagent (IPV4ANY, IPV6ANY, IP, ANY, …)")
-    family = _FAMILY_OF_TYPE[kind.upper()] if kind is not None else None
+    family = _FAMILY_BY_IP_TYPE[kind.upper()] if kind is not None else None
     number = _parse_ethertype(row)
     if number is not None:
         of_number = {_IPV4_TYPE: "ipv4", _IPV6_TYPE: "ipv6"}.get(number, "other")
@@ -314,14 +320,14 @@ def _read_prefix(row: Mapping[str, str], field: str) -> str:
     return str(network) if length is not False else str(network.supernet(new_prefix=0))
 
 
-def _ports(table_row: Mapping[str, str], field: str) -> Iterator[PortRange]:
+def _read_port_ranges(table_row: Mapping[str, str], field: str) -> Iterator[PortRange]:
     number = _read_number(table_row, field, 65_535)
     if number is not None:
         yield PortRange(number, number)
     text = table_row.get(f"{field}_RANGE")
     if text is not None:
         first_text, _, last = text.partition("-")
-        low, high = whole_number(first_text, 65_535), whole_number(last, 65_535)
+        low, high = parse_whole_number(first_text, 65_535), parse_whole_number(last, 65_535)
         if low is None or high is None or low > high:
             raise _Refused(f"{field}_RANGE {quote_text(text)} is no rising range of ports")
         yield PortRange(low, high)
@@ -355,18 +361,18 @@ def _matched_dscps(row: Mapping[str, str]) -> tuple[int, ...]:
 
 def _action_fields(row: Mapping[str, str], kind: str) -> Iterator[tuple[str, object]]:
     """Yield the fields of an entry that state what happens to packets."""
-    mirrors = any(field in row for field in _MIRRORS)
+    mirrors = any(field in row for field in _MIRROR_ACTION_FIELDS)
     stated = row.get("PACKET_ACTION")
     word, colon, target = (stated or "").partition(":")
     word = word.upper()
-    if kind == _SERVICES:
+    if kind == _CONTROL_PLANE_TYPE:
         yield "action", "deny" if word == "DROP" else "permit"
         return
     if stated is not None and (word not in ("FORWARD", "DROP", "COPY", "DO_NOT_NAT", "DISABLE_TRIM") or colon):
         if word != "REDIRECT" or not target:
             raise _Refused(f"PACKET_ACTION {quote_text(stated)} is unknown to orchagent (FORWARD, DROP, REDIRECT:…)")
         yield "redirects", target
-    if not any(field in row for field in _ACTIONS):
+    if not any(field in row for field in _ACTION_FIELDS):
         raise _Refused("it has no action")
     yield "action", "deny" if word == "DROP" else "permit"
     yield "mirrors", mirrors or word == "COPY"

@@ -12,28 +12,28 @@ from typing import Any
 from nodrop.limits import MAX_DISTANCE
 from nodrop.model.routing import Bgp, BgpNeighbor, Ipv6Unicast, StaticRoute
 from nodrop.model.states import UNKNOWN, Unknown, require_fact
-from nodrop.model.subject import Subject, natural
+from nodrop.model.subject import Subject, natural_sort_key
 from nodrop.platforms.frr import Routing
-from nodrop.platforms.frr.words import is_address
-from nodrop.platforms.sonic.bgp_rows import DEFAULT
-from nodrop.platforms.sonic.config import Config, Row
-from nodrop.platforms.sonic.document import MODE
+from nodrop.platforms.frr.words import is_neighbor_address
+from nodrop.platforms.sonic.bgp_rows import DEFAULT_VRF
+from nodrop.platforms.sonic.config import Config, RowFields
+from nodrop.platforms.sonic.document import ROUTING_MODE_FIELD
 from nodrop.platforms.sonic.frr_text import FrrText
-from nodrop.platforms.sonic.routing_tables import FRAMEWORK_DERIVED, framework, read_process
-from nodrop.units import whole_number
+from nodrop.platforms.sonic.routing_tables import FRAMEWORK_DEFAULT_REASONS, read_process, uses_frrcfgd
+from nodrop.units import parse_whole_number
 
-MAXIMUM_PATHS = 514
+DEFAULT_MAXIMUM_PATHS = 514
 """bgpcfgd's (constants.yml.j2)."""
-ALLOWED_OWN = {"ToRRouter": 1}
+ALLOWAS_IN_BY_TYPE = {"ToRRouter": 1}
 """How often bgpcfgd lets a switch of this type see its own AS number (bgpd/templates/general/peer-group.conf.j2)."""
-_ALLOWED_SOURCE = "bgpcfgd's templates say allowas-in 1 for the type ToRRouter (peer-group.conf.j2)"
-_GRACEFUL: Mapping[str, dict[str, Any]] = {
+_ALLOWAS_IN_SOURCE = "bgpcfgd's templates say allowas-in 1 for the type ToRRouter (peer-group.conf.j2)"
+_GRACEFUL_RESTART_BY_TYPE: Mapping[str, dict[str, Any]] = {
     "ToRRouter": {"graceful_restart": True, "preserve_forwarding": True, "restart_s": 240, "select_defer_s": 45}
 }
 """How a switch of this type restarts (bgpd.main.conf.j2, constants.yml)."""
-DERIVED = {
-    "maximum_paths": f"bgpcfgd's templates say maximum-paths {MAXIMUM_PATHS} (constants.yml)",
-    "maximum_paths_ipv6": f"bgpcfgd's templates say maximum-paths {MAXIMUM_PATHS} (constants.yml)",
+DERIVED_FIELD_REASONS = {
+    "maximum_paths": f"bgpcfgd's templates say maximum-paths {DEFAULT_MAXIMUM_PATHS} (constants.yml)",
+    "maximum_paths_ipv6": f"bgpcfgd's templates say maximum-paths {DEFAULT_MAXIMUM_PATHS} (constants.yml)",
     "multipath_relax": "bgpcfgd's templates say bestpath as-path multipath-relax (bgpd.main.conf.j2)",
     "default_ipv4_unicast": "bgpcfgd's templates say no bgp default ipv4-unicast (bgpd.main.conf.j2)",
     "requires_policy": "bgpcfgd's templates say no bgp ebgp-requires-policy (bgpd.main.conf.j2)",
@@ -45,23 +45,23 @@ DERIVED = {
 }
 """The fields of a BGP process of bgpcfgd that no table states, and the source of each value."""
 
-SESSIONS = ("BGP_NEIGHBOR", "BGP_INTERNAL_NEIGHBOR", "BGP_VOQ_CHASSIS_NEIGHBOR")
+SESSION_TABLES = ("BGP_NEIGHBOR", "BGP_INTERNAL_NEIGHBOR", "BGP_VOQ_CHASSIS_NEIGHBOR")
 """Tables of which bgpcfgd makes sessions; BGP_PEER_RANGE, BGP_MONITORS and BGP_SENTINELS are opened by others."""
 
-_HOLD_S = {"BGP_NEIGHBOR": 180, "BGP_INTERNAL_NEIGHBOR": 10}
+_HOLD_S_BY_TABLE = {"BGP_NEIGHBOR": 180, "BGP_INTERNAL_NEIGHBOR": 10}
 """The hold time of sessions in seconds; a row of BGP_NEIGHBOR can have another. VOQ chassis differ by release."""
-_HOLD_SOURCES = {
+_HOLD_SOURCE_BY_TABLE = {
     "BGP_NEIGHBOR": "bgpcfgd's templates have 180 s (bgpd/templates/general/instance.conf.j2)",
     "BGP_INTERNAL_NEIGHBOR": "bgpcfgd's templates have 10 s (bgpd/templates/internal/instance.conf.j2)",
 }
 
-_SHUT_BY_DEFAULT = frozenset({"BGP_NEIGHBOR", "BGP_VOQ_CHASSIS_NEIGHBOR"})
+_TABLES_SHUT_BY_DEFAULT = frozenset({"BGP_NEIGHBOR", "BGP_VOQ_CHASSIS_NEIGHBOR"})
 """Tables whose template shuts a row without admin_status if `default_bgp_status` of DEVICE_METADATA is down."""
 _SHUT_SOURCE = "DEVICE_METADATA has default_bgp_status down, and the row has no admin_status (general/instance.conf.j2)"
 
 
-def routing(
-    config: Config, localhost: Row, text: FrrText | None, frr_routing: Routing | None
+def read_routing(
+    config: Config, localhost: RowFields, text: FrrText | None, frr_routing: Routing | None
 ) -> tuple[dict[str, Any], Mapping[Subject, str]]:
     """Return the routing of a device: that of FRR's text with the sessions that bgpcfgd adds, else that of the tables.
 
@@ -69,47 +69,49 @@ def routing(
     that are not given.
     """
     reasons: dict[Subject, str] = {}
-    process = read_process(config, DEFAULT) if framework(localhost) else _bgpcfgd_bgp(config, localhost)
+    process = read_process(config, DEFAULT_VRF) if uses_frrcfgd(localhost) else _bgpcfgd_bgp(config, localhost)
     bgp: Bgp | None | Unknown = process
     vrf_bgp: tuple[Bgp, ...] | Unknown = UNKNOWN
     if text and frr_routing and text.says_bgp:
-        bgp = _add_bgpcfgd_sessions(frr_routing.bgp, process) if own_files(localhost) else frr_routing.bgp
+        bgp = _add_bgpcfgd_sessions(frr_routing.bgp, process) if uses_foreign_frr_files(localhost) else frr_routing.bgp
         vrf_bgp = frr_routing.vrf_bgp
-    elif own_files(localhost) or not config.whole:
+    elif uses_foreign_frr_files(localhost) or not config.whole:
         bgp = UNKNOWN
-    elif framework(localhost):
-        reasons = {} if process is None else {("@bgp", field): why for field, why in FRAMEWORK_DERIVED.items()}
-        other_bgps = (read_process(config, vrf) for vrf in sorted(config.rows("BGP_GLOBALS"), key=natural))
+    elif uses_frrcfgd(localhost):
+        reasons = {} if process is None else {("@bgp", field): why for field, why in FRAMEWORK_DEFAULT_REASONS.items()}
+        other_bgps = (read_process(config, vrf) for vrf in sorted(config.rows("BGP_GLOBALS"), key=natural_sort_key))
         vrf_bgp = tuple(other_bgp for other_bgp in other_bgps if other_bgp is not None and other_bgp.vrf is not None)
     else:
         reasons = {} if process is None else _derived_reasons(config, process)
-        vrf_bgp = UNKNOWN if any("|" in key for key in config.rows(SESSIONS[0])) else ()
+        vrf_bgp = UNKNOWN if any("|" in key for key in config.rows(SESSION_TABLES[0])) else ()
     if isinstance(bgp, Bgp):
         bgp = _resolve_fib_suppression(bgp, config, localhost)
     if isinstance(vrf_bgp, tuple):
         vrf_bgp = tuple(_resolve_fib_suppression(other_bgp, config, localhost) for other_bgp in vrf_bgp)
-    routes = _static_routes(config, localhost, text, frr_routing)
-    tables = from_tables(config, localhost)
+    routes = _collect_static_routes(config, localhost, text, frr_routing)
+    tables = is_bgp_from_tables(config, localhost)
     routing_fields = {"bgp": bgp, "vrf_bgp": vrf_bgp, "static_routes": routes, "routing_tables": tables}
     return routing_fields | {"shut_by_daemon": _shut_interfaces(localhost, text, frr_routing)}, reasons
 
 
-def _shut_interfaces(localhost: Row, text: FrrText | None, frr_routing: Routing | None) -> tuple[str, ...] | Unknown:
+def _shut_interfaces(
+    localhost: RowFields, text: FrrText | None, frr_routing: Routing | None
+) -> tuple[str, ...] | Unknown:
     """Return the interfaces that zebra takes down, by frr.conf or zebra.conf; SONiC writes no such line itself."""
     if text is None or frr_routing is None:
-        return UNKNOWN if own_files(localhost) else ()
-    return tuple(sorted(frr_routing.shut, key=natural))
+        return UNKNOWN if uses_foreign_frr_files(localhost) else ()
+    return tuple(sorted(frr_routing.shut, key=natural_sort_key))
 
 
-def from_tables(config: Config, localhost: Row) -> bool | Unknown:
+def is_bgp_from_tables(config: Config, localhost: RowFields) -> bool | Unknown:
     """Return whether frrcfgd makes the switch's BGP from tables; UNKNOWN if no file states which daemon runs."""
     if not config.covers("DEVICE_METADATA"):
         return UNKNOWN
-    return framework(localhost) and not own_files(localhost) and bool(config.rows("BGP_GLOBALS"))
+    return uses_frrcfgd(localhost) and not uses_foreign_frr_files(localhost) and bool(config.rows("BGP_GLOBALS"))
 
 
-def _static_routes(
-    config: Config, localhost: Row, frr_text: FrrText | None, stated_routing: Routing | None
+def _collect_static_routes(
+    config: Config, localhost: RowFields, frr_text: FrrText | None, stated_routing: Routing | None
 ) -> tuple[StaticRoute, ...] | Unknown:
     """Return the static routes of FRR's text and those that the daemons add, one for each next hop."""
     static_routes = tuple(
@@ -120,15 +122,15 @@ def _static_routes(
             *stated_routing.static_routes,
             *(route for route in static_routes if route not in stated_routing.static_routes),
         )
-    return UNKNOWN if own_files(localhost) or not config.covers("STATIC_ROUTE") else static_routes
+    return UNKNOWN if uses_foreign_frr_files(localhost) or not config.covers("STATIC_ROUTE") else static_routes
 
 
-def own_files(localhost: Row) -> bool:
+def uses_foreign_frr_files(localhost: RowFields) -> bool:
     """Whether FRR starts with files that SONiC does not write."""
-    return localhost.get(MODE, "").startswith("split")
+    return localhost.get(ROUTING_MODE_FIELD, "").startswith("split")
 
 
-def answers(localhost: Row) -> bool:
+def waits_for_hardware(localhost: RowFields) -> bool:
     """Whether fpmsyncd answers zebra only once orchagent has a route in the hardware.
 
     Without the field it answers for each route at once, and BGP waits for nothing (sonic-swss fpmsyncd/routesync.cpp,
@@ -138,9 +140,9 @@ def answers(localhost: Row) -> bool:
     return synchronous and localhost.get("suppress-fib-pending") == "enabled"
 
 
-def _resolve_fib_suppression(bgp: Bgp, config: Config, localhost: Row) -> Bgp:
+def _resolve_fib_suppression(bgp: Bgp, config: Config, localhost: RowFields) -> Bgp:
     """Return a process that waits for the hardware only if fpmsyncd waits for it too."""
-    if not bgp.suppress_fib_pending or answers(localhost):
+    if not bgp.suppress_fib_pending or waits_for_hardware(localhost):
         return bgp
     return replace(bgp, suppress_fib_pending=False if config.whole else UNKNOWN)
 
@@ -157,9 +159,9 @@ def _add_bgpcfgd_sessions(bgp: Bgp | None, new_bgp: Bgp | None) -> Bgp | None:
     )
 
 
-def _read_static_routes(key: str, row: Row) -> Iterator[StaticRoute]:
+def _read_static_routes(key: str, row: RowFields) -> Iterator[StaticRoute]:
     vrf, bar, prefix = key.rpartition("|")
-    own_vrf = vrf if bar and vrf != DEFAULT else None
+    own_vrf = vrf if bar and vrf != DEFAULT_VRF else None
     hops = row.get("nexthop", "").split(",")
     ports = row.get("ifname", "").split(",")
     holes = row.get("blackhole", "").split(",")
@@ -169,37 +171,37 @@ def _read_static_routes(key: str, row: Row) -> Iterator[StaticRoute]:
         next_hop = "blackhole" if hole == "true" else hop or port
         if next_hop:
             word = distances[number] if number < len(distances) else ""
-            distance = whole_number(word, MAX_DISTANCE) or 1  # 0 and no word are staticd's own choice
+            distance = parse_whole_number(word, MAX_DISTANCE) or 1  # 0 and no word are staticd's own choice
             yield StaticRoute(prefix=prefix, next_hop=next_hop, vrf=own_vrf, distance=distance)
 
 
 def _derived_reasons(config: Config, bgp: Bgp) -> dict[Subject, str]:
     """Return the sources of the settings that no table states of a process of bgpcfgd and of its sessions."""
-    reasons: dict[Subject, str] = {("@bgp", field): why for field, why in DERIVED.items()}
+    reasons: dict[Subject, str] = {("@bgp", field): why for field, why in DERIVED_FIELD_REASONS.items()}
     for neighbor in require_fact(bgp.neighbors):
-        table = next((name for name in SESSIONS if neighbor.key in config.rows(name)), "")
+        table = next((name for name in SESSION_TABLES if neighbor.key in config.rows(name)), "")
         if neighbor.allowas_in or neighbor.ipv6.allowas_in:
             place = ("allowas_in",) if neighbor.allowas_in else ("ipv6", "allowas_in")
-            reasons["@neighbors", neighbor.key, *place] = _ALLOWED_SOURCE
+            reasons["@neighbors", neighbor.key, *place] = _ALLOWAS_IN_SOURCE
         if neighbor.enabled is False and "admin_status" not in config.rows(table).get(neighbor.key, {}):
             reasons["@neighbors", neighbor.key, "enabled"] = _SHUT_SOURCE
-        if table in _HOLD_S and not _states_hold_time(config, table, neighbor.key):
-            reasons["@neighbors", neighbor.key, "hold_s"] = _HOLD_SOURCES[table]
+        if table in _HOLD_S_BY_TABLE and not _states_hold_time(config, table, neighbor.key):
+            reasons["@neighbors", neighbor.key, "hold_s"] = _HOLD_SOURCE_BY_TABLE[table]
     return reasons
 
 
 def _states_hold_time(config: Config, table_name: str, address: str) -> bool:
     """Return whether a row decides the hold time of its session: only the template of BGP_NEIGHBOR has the column."""
-    return table_name == SESSIONS[0] and "holdtime" in config.rows(table_name)[address]
+    return table_name == SESSION_TABLES[0] and "holdtime" in config.rows(table_name)[address]
 
 
-def _hold_s(config: Config, table_name: str, address: str) -> int | None:
+def _read_hold_time_s(config: Config, table_name: str, address: str) -> int | None:
     if _states_hold_time(config, table_name, address):
         return config.integer((table_name, address), config.rows(table_name)[address], "holdtime")
-    return _HOLD_S.get(table_name)
+    return _HOLD_S_BY_TABLE.get(table_name)
 
 
-def _bgpcfgd_bgp(config: Config, localhost: Row) -> Bgp | None:
+def _bgpcfgd_bgp(config: Config, localhost: RowFields) -> Bgp | None:
     asn = localhost.get("bgp_asn", "none")
     if asn.lower() in ("none", "null", ""):
         return None
@@ -219,32 +221,32 @@ def _bgpcfgd_bgp(config: Config, localhost: Row) -> Bgp | None:
         asn=number,
         router_id=localhost.get("bgp_router_id", first_v4),
         networks=tuple(advertised),
-        maximum_paths=MAXIMUM_PATHS,
-        maximum_paths_ipv6=MAXIMUM_PATHS,
+        maximum_paths=DEFAULT_MAXIMUM_PATHS,
+        maximum_paths_ipv6=DEFAULT_MAXIMUM_PATHS,
         multipath_relax=True,
         default_ipv4_unicast=False,
         suppress_fib_pending=True,
-        **_GRACEFUL.get(localhost.get("type", ""), {}),
+        **_GRACEFUL_RESTART_BY_TYPE.get(localhost.get("type", ""), {}),
         neighbors=tuple(_bgpcfgd_sessions(config, localhost)),
     )
 
 
-def _bgpcfgd_sessions(config: Config, localhost: Row) -> Iterator[BgpNeighbor]:
+def _bgpcfgd_sessions(config: Config, localhost: RowFields) -> Iterator[BgpNeighbor]:
     """Yield the sessions, without the policies that the templates bind, because those permit all routes."""
-    own_as_count = ALLOWED_OWN.get(localhost.get("type", ""))
-    for table in SESSIONS:
-        usual = localhost.get("default_bgp_status", "up") if table in _SHUT_BY_DEFAULT else "up"
+    own_as_count = ALLOWAS_IN_BY_TYPE.get(localhost.get("type", ""))
+    for table in SESSION_TABLES:
+        usual = localhost.get("default_bgp_status", "up") if table in _TABLES_SHUT_BY_DEFAULT else "up"
         for address, row in config.rows(table).items():
-            if is_address(address):
+            if is_neighbor_address(address):
                 family = "ipv6" if ":" in address else "ipv4"
-                allowed = own_as_count if table == SESSIONS[0] else None
-                itself = table == SESSIONS[0] and row.get("nhopself", "0") not in ("0", "")
+                allowed = own_as_count if table == SESSION_TABLES[0] else None
+                itself = table == SESSION_TABLES[0] and row.get("nhopself", "0") not in ("0", "")
                 yield BgpNeighbor(
                     address=address,
                     remote_asn=config.integer((table, address), row, "asn"),
                     description=row.get("name"),
                     enabled=row.get("admin_status", usual) != "down",
-                    hold_s=_hold_s(config, table, address),
+                    hold_s=_read_hold_time_s(config, table, address),
                     active=family == "ipv4",
                     allowas_in=allowed if family == "ipv4" else None,
                     next_hop_self=itself and family == "ipv4",

@@ -12,29 +12,31 @@ from typing import Any
 
 from nodrop.model.bridging import PortChannel, Vlan, VlanMember
 from nodrop.model.states import UNKNOWN, Unknown
-from nodrop.model.subject import Subject, natural
-from nodrop.platforms.sonic.config import Config, Row
+from nodrop.model.subject import Subject, natural_sort_key
+from nodrop.platforms.sonic.config import Config, RowFields
 from nodrop.syntax.shapes import value_at
 
 DEFAULT_MTU_BYTES = 9100
 """MTU of a port channel or VLAN without one (sonic-swss cfgmgr/teammgr.cpp, cfgmgr/vlanmgr.cpp)."""
 
-_UP_DOWN = {"up": True, "down": False}
-_TRUE_FALSE = {"true": True, "false": False, "True": True, "False": False}
-_TAGGED = {"tagged": True, "untagged": False, "priority_tagged": True}
-_VLAN = re.compile(r"Vlan([0-9]{1,4})")
+_IS_UP_BY_WORD = {"up": True, "down": False}
+_IS_TRUE_BY_WORD = {"true": True, "false": False, "True": True, "False": False}
+_IS_TAGGED_BY_MODE = {"tagged": True, "untagged": False, "priority_tagged": True}
+_VLAN_NAME_PATTERN = re.compile(r"Vlan([0-9]{1,4})")
 
-_OLD_MEMBERS = "the file has no PORTCHANNEL_MEMBER and no version: PORTCHANNEL lists the members, as until 201803"
+_OLD_MEMBERS_REASON = (
+    "the file has no PORTCHANNEL_MEMBER and no version: PORTCHANNEL lists the members, as until 201803"
+)
 
-Derived = dict[Subject, str]
+DerivedReasons = dict[Subject, str]
 
 
-def bridging(config: Config, derived_values: Derived) -> dict[str, Any]:
+def read_bridging_fields(config: Config, derived_values: DerivedReasons) -> dict[str, Any]:
     """Return the fields of a device that state its port channels and VLANs."""
-    return {"port_channels": _port_channels(config, derived_values), "vlans": _read_vlans(config, derived_values)}
+    return {"port_channels": _read_port_channels(config, derived_values), "vlans": _read_vlans(config, derived_values)}
 
 
-def _port_channels(config: Config, derived_values: Derived) -> tuple[PortChannel, ...] | Unknown:
+def _read_port_channels(config: Config, derived_values: DerivedReasons) -> tuple[PortChannel, ...] | Unknown:
     """Return the port channels, sorted by name; settings that a row leaves out are teammgrd's defaults.
 
     A file with port channels and nothing of their members is a part of a configuration.
@@ -52,30 +54,30 @@ def _port_channels(config: Config, derived_values: Derived) -> tuple[PortChannel
     members |= listed
     _check_inline_members(config, "PORTCHANNEL", listed)
     for name in listed:
-        derived_values[_attribute_subject(config, ("PORTCHANNEL", name), "members")] = _OLD_MEMBERS
+        derived_values[_attribute_subject(config, ("PORTCHANNEL", name), "members")] = _OLD_MEMBERS_REASON
         config.old_forms |= {("PORTCHANNEL", name, field) for field in ("members", "admin_status")}
     addresses = addresses_in(config, "PORTCHANNEL_INTERFACE")
     return tuple(
         PortChannel(
             name=name,
-            members=tuple(sorted(members.get(name, ()), key=natural)),
+            members=tuple(sorted(members.get(name, ()), key=natural_sort_key)),
             enabled=_read_admin_status(
                 config, ("PORTCHANNEL", name), row, name in listed, derived_values, by_daemon=name not in listed
             ),
             min_links=config.integer(("PORTCHANNEL", name), row, "min_links"),
-            fast_rate=config.word(("PORTCHANNEL", name), row, "fast_rate", _TRUE_FALSE) or False,
-            fallback=config.word(("PORTCHANNEL", name), row, "fallback", _TRUE_FALSE) or False,
+            fast_rate=config.word(("PORTCHANNEL", name), row, "fast_rate", _IS_TRUE_BY_WORD) or False,
+            fallback=config.word(("PORTCHANNEL", name), row, "fallback", _IS_TRUE_BY_WORD) or False,
             mtu_bytes=_read_mtu(config, ("PORTCHANNEL", name), row, derived_values),
             addresses=addresses.get(name, ()),
             vrf=config.rows("PORTCHANNEL_INTERFACE").get(name, {}).get("vrf_name"),
             description=row.get("description"),
             segment=UNKNOWN if config.rows("EVPN_ETHERNET_SEGMENT") else None,
         )
-        for name, row in sorted(config.rows("PORTCHANNEL").items(), key=lambda item: natural(item[0]))
+        for name, row in sorted(config.rows("PORTCHANNEL").items(), key=lambda item: natural_sort_key(item[0]))
     )
 
 
-def _read_vlans(config: Config, derived: Derived) -> tuple[Vlan, ...] | Unknown:
+def _read_vlans(config: Config, derived: DerivedReasons) -> tuple[Vlan, ...] | Unknown:
     """Return the VLANs, sorted by number; settings that a row leaves out are vlanmgrd's defaults."""
     if not config.covers("VLAN"):
         return UNKNOWN
@@ -89,19 +91,19 @@ def _read_vlans(config: Config, derived: Derived) -> tuple[Vlan, ...] | Unknown:
         config.old_forms.add(("VLAN", name, "members"))
     for name, port in _owner_member_pairs(config, "VLAN_MEMBER", "VLAN"):
         keys = ("VLAN_MEMBER", f"{name}|{port}")
-        tagged = config.word(keys, modes.get(keys[1], {}), "tagging_mode", _TAGGED)
+        tagged = config.word(keys, modes.get(keys[1], {}), "tagging_mode", _IS_TAGGED_BY_MODE)
         members.setdefault(name, []).append(VlanMember(interface=port, tagged=tagged is not False))
     addresses = addresses_in(config, "VLAN_INTERFACE")
     vlans = []
     for name, row in config.rows("VLAN").items():
-        number = _VLAN.fullmatch(name)
+        number = _VLAN_NAME_PATTERN.fullmatch(name)
         if number is None:
             config.malformed(("VLAN", name), name, "Vlan and a number, such as Vlan100")
             continue
         vlans.append(
             Vlan(
                 id=int(number[1]),
-                members=tuple(sorted(members.get(name, ()), key=lambda member: natural(member.interface))),
+                members=tuple(sorted(members.get(name, ()), key=lambda member: natural_sort_key(member.interface))),
                 enabled=_read_admin_status(config, ("VLAN", name), row, True, derived),
                 mtu_bytes=_read_mtu(config, ("VLAN", name), row, derived),
                 addresses=addresses.get(name, ()),
@@ -156,9 +158,15 @@ def addresses_in(config: Config, table_name: str) -> dict[str, tuple[str, ...]]:
 
 
 def _read_admin_status(
-    config: Config, keys: tuple[str, str], row: Row, default: bool, derived: Derived, *, by_daemon: bool = True
+    config: Config,
+    keys: tuple[str, str],
+    row: RowFields,
+    default: bool,
+    derived: DerivedReasons,
+    *,
+    by_daemon: bool = True,
 ) -> bool:
-    stated: bool | None = config.word(keys, row, "admin_status", _UP_DOWN)
+    stated: bool | None = config.word(keys, row, "admin_status", _IS_UP_BY_WORD)
     if stated is not None:
         return stated
     source = "sonic-swss cfgmgr" if by_daemon else "until 201803"
@@ -167,7 +175,7 @@ def _read_admin_status(
     return default
 
 
-def _read_mtu(config: Config, keys: tuple[str, str], row: Row, derived: Derived) -> int:
+def _read_mtu(config: Config, keys: tuple[str, str], row: RowFields, derived: DerivedReasons) -> int:
     stated = config.integer(keys, row, "mtu")
     if stated is not None:
         return stated

@@ -6,17 +6,17 @@ from typing import Any
 from nodrop.model.buffers import BufferPool, BufferProfile, DynamicBuffers, Headroom
 from nodrop.model.fabric import Trimming
 from nodrop.model.states import UNKNOWN, Unknown
-from nodrop.platforms.sonic.config import Config, Row, bare
+from nodrop.platforms.sonic.config import Config, RowFields, name_in_reference
 from nodrop.platforms.sonic.tables import POOL_SUFFIX
 
 
-def buffer_profile(config: Config, name: str, table_row: Row) -> BufferProfile:
+def read_buffer_profile(config: Config, name: str, table_row: RowFields) -> BufferProfile:
     """Read a row of BUFFER_PROFILE; a profile with `xoff` is lossless (sonic-swss buffermgrdyn.cpp)."""
     keys = ("BUFFER_PROFILE", name)
     pool = table_row.get("pool")
     if pool is not None:
-        pool = bare(pool)
-        config.reference(keys, table_row, "pool", "BUFFER_POOL", ("@buffer_pools", pool_identity(pool)))
+        pool = name_in_reference(pool)
+        config.reference(keys, table_row, "pool", "BUFFER_POOL", ("@buffer_pools", model_pool_name(pool)))
     xoff = config.integer(keys, table_row, "xoff")
     headroom = None
     if xoff is not None:
@@ -27,7 +27,7 @@ def buffer_profile(config: Config, name: str, table_row: Row) -> BufferProfile:
         )
     size = config.integer(keys, table_row, "size")
     return BufferProfile(
-        pool=None if pool is None else pool_identity(pool),
+        pool=None if pool is None else model_pool_name(pool),
         size_bytes=UNKNOWN if size is None else size,
         dynamic_th=config.integer(keys, table_row, "dynamic_th"),
         static_th_bytes=config.integer(keys, table_row, "static_th"),
@@ -36,7 +36,7 @@ def buffer_profile(config: Config, name: str, table_row: Row) -> BufferProfile:
     )
 
 
-def pools(config: Config, dynamic: bool) -> tuple[BufferPool, ...] | Unknown:
+def read_buffer_pools(config: Config, dynamic: bool) -> tuple[BufferPool, ...] | Unknown:
     """Return the pools, sorted by name; in the dynamic model one without a size is computed."""
     if not config.covers("BUFFER_POOL"):
         return UNKNOWN
@@ -47,7 +47,7 @@ def pools(config: Config, dynamic: bool) -> tuple[BufferPool, ...] | Unknown:
         computed = dynamic and size is None
         found_pools.append(
             BufferPool(
-                name=pool_identity(name),
+                name=model_pool_name(name),
                 direction=config.word(keys, row, "type", {"ingress": "ingress", "egress": "egress", "both": "both"})
                 or "both",
                 mode=config.word(keys, row, "mode", {"static": "static", "dynamic": "dynamic"}) or "dynamic",
@@ -60,7 +60,7 @@ def pools(config: Config, dynamic: bool) -> tuple[BufferPool, ...] | Unknown:
     return tuple(sorted(found_pools, key=lambda pool: pool.name))
 
 
-def dynamic_buffers(config: Config) -> DynamicBuffers | None | Unknown:
+def read_dynamic_buffers(config: Config) -> DynamicBuffers | None | Unknown:
     """Return the settings of the dynamic buffer model."""
     if not config.covers("DEFAULT_LOSSLESS_BUFFER_PARAMETER"):
         return UNKNOWN
@@ -79,7 +79,7 @@ def dynamic_buffers(config: Config) -> DynamicBuffers | None | Unknown:
     )
 
 
-def trimming(config: Config) -> Trimming | None | Unknown:
+def read_trimming(config: Config) -> Trimming | None | Unknown:
     """Return the switch's packet trimming."""
     keys = ("SWITCH_TRIMMING", "GLOBAL")
     if not config.covers("SWITCH_TRIMMING"):
@@ -100,6 +100,6 @@ def _first_row(rows: Mapping[str, object]) -> tuple[str, Any] | None:
     return next(iter(rows.items()), None)
 
 
-def pool_identity(name: str) -> str:
+def model_pool_name(name: str) -> str:
     """Return a pool's name in the model: SONiC's without its `_pool`."""
     return name.removesuffix(POOL_SUFFIX)

@@ -9,23 +9,23 @@ from functools import cache, partial
 
 from nodrop.hardware import asic, switch
 from nodrop.model.buffers import BufferProfile, Headroom, HeadroomRow
-from nodrop.model.change import DOCUMENT
+from nodrop.model.change import DOCUMENT_AREA
 from nodrop.model.reading import Correction, Remedy
 from nodrop.model.states import Unknown, UnknownFact
 from nodrop.model.subject import Subject
-from nodrop.platforms.sonic.config import Config, Row, bare, model_of, names_asic
+from nodrop.platforms.sonic.config import Config, RowFields, is_chassis_key, model_of, name_in_reference
 from nodrop.platforms.sonic.corrections import (
-    catalogue_lanes,
     index_parts_by_profile,
-    lossless_by_pfc,
-    threshold_of_pool,
-    without_numbers,
+    is_group_lossless_by_pfc,
+    lane_corrections,
+    range_corrections,
+    threshold_corrections,
 )
-from nodrop.platforms.sonic.tables import COMPUTED
+from nodrop.platforms.sonic.tables import COMPUTED_PROFILE_WORD
 from nodrop.syntax.places import quote_text
-from nodrop.units import show_bytes, show_ids, show_speed, whole_number
+from nodrop.units import parse_whole_number, show_bytes, show_ids, show_speed
 
-TAKEN: dict[str, frozenset[str]] = {
+ACCEPTED_FIELDS_BY_TABLE: dict[str, frozenset[str]] = {
     "PFC_WD": frozenset({"action", "detection_time", "restoration_time", "pfc_stat_history"}),
     "SCHEDULER": frozenset({"type", "weight", "meter_type", "cir", "cbs", "pir", "pbs"}),
     "WRED_PROFILE": frozenset(
@@ -41,7 +41,7 @@ TAKEN: dict[str, frozenset[str]] = {
 """Tables of which orchagent rejects a whole row for a field that it does not know, and those that it does
 (sonic-swss orchagent/pfcwdorch.cpp createEntry, qosorch.cpp handleSchedulerTable and WredMapHandler)."""
 
-_WITHOUT = {
+_EFFECT_OF_REJECTED_ROW = {
     "PFC_WD": "the port has no PFC watchdog",
     "SCHEDULER": "its queues have no scheduler",
     "WRED_PROFILE": "its queues neither mark nor drop early",
@@ -55,15 +55,15 @@ _LARGEST_MBPS = 9_999_999
 _LARGEST_LANE = 99_999
 """More than any number of a lane or panel port."""
 QUEUE_TABLES = ("QUEUE", "BUFFER_QUEUE")
-_RANGED = ("BUFFER_PG", *QUEUE_TABLES)
+_TABLES_WITH_RANGES = ("BUFFER_PG", *QUEUE_TABLES)
 
 
-def rejected(config: Config, table: str, key: str, row: Row) -> bool:
+def is_row_rejected(config: Config, table: str, key: str, row: RowFields) -> bool:
     """Whether orchagent rejects a row for a field that it does not know, with a remark."""
-    unknown = sorted(row.keys() - TAKEN[table])
+    unknown = sorted(row.keys() - ACCEPTED_FIELDS_BY_TABLE[table])
     if unknown:
         subject = (key,) if table == "PFC_WD" else ()
-        facts = {"table": table, "row": key, "field": quote_text(unknown[0]), "effect": _WITHOUT[table]}
+        facts = {"table": table, "row": key, "field": quote_text(unknown[0]), "effect": _EFFECT_OF_REJECTED_ROW[table]}
         config.remark("rejected-row", subject, (table, key, unknown[0]), **facts)
     return bool(unknown)
 
@@ -79,9 +79,9 @@ def remark_refused_keys(config: Config, table: str) -> frozenset[str]:
     if localhost is None or (is_virtual and not config.database.writes("queues by host and ASIC")):
         return frozenset()
     expected = "host|asic|port|queue" if is_virtual else "port|queue"
-    refused_keys = frozenset(key for key in config.rows(table) if names_asic(key) != is_virtual)
+    refused_keys = frozenset(key for key in config.rows(table) if is_chassis_key(key) != is_virtual)
     for key in sorted(refused_keys):
-        ports, span = _parts(key)
+        ports, span = _split_queue_key(key)
         subject = (ports.rpartition("|")[2].split(",")[0], "qos", "queues", span.partition("-")[0])
         facts = {"table": table, "key": key, "type": quote_text(switch_type), "expected": expected}
         config.remark("refused-queue-key", subject, (table, key), **facts)
@@ -90,22 +90,22 @@ def remark_refused_keys(config: Config, table: str) -> frozenset[str]:
 
 def remark_qos(config: Config) -> None:
     """Report faults of the tables that state the traffic handling of ports."""
-    for table in _RANGED:
+    for table in _TABLES_WITH_RANGES:
         _remark_overlaps(config, table)
     parts_with_buffers = cache(partial(index_parts_by_profile, config, "profile", "BUFFER_PG", "BUFFER_QUEUE"))
     parts_with_wred = cache(partial(index_parts_by_profile, config, "wred_profile", "QUEUE"))
     for name, row in config.rows("BUFFER_PROFILE").items():
-        _threshold(config, name, row, parts_with_buffers)
+        _remark_wrong_threshold(config, name, row, parts_with_buffers)
     for name, row in config.rows("WRED_PROFILE").items():
         for field, text in row.items():
             is_number = field.endswith("_threshold") and text.isdecimal()
-            if is_number and whole_number(text, LARGEST_THRESHOLD) is None:
+            if is_number and parse_whole_number(text, LARGEST_THRESHOLD) is None:
                 facts = {"path": f"WRED_PROFILE/{name}/{field}", "found": text, "largest": str(LARGEST_THRESHOLD)}
                 remedy = Remedy(parts=parts_with_wred().get(name, ()))
                 config.remark("threshold-too-large", (), ("WRED_PROFILE", name, field), remedy, **facts)
     if config.rows("PFC_WD").get("GLOBAL", {}).get("BIG_RED_SWITCH") == "enable":
         keys = ("PFC_WD", "GLOBAL", "BIG_RED_SWITCH")
-        remedy = Remedy(corrections=(Correction((DOCUMENT, *keys), "enable", None),))
+        remedy = Remedy(corrections=(Correction((DOCUMENT_AREA, *keys), "enable", None),))
         config.remark("watchdog-drops-everything", (), keys, remedy)
 
 
@@ -114,11 +114,11 @@ def _remark_overlaps(config: Config, table: str) -> None:
     taken: dict[tuple[str, str], str] = {}
     for key in config.rows(table):
         if "-" not in key.rpartition("|")[2]:
-            taken[_parts(key)] = key
+            taken[_split_queue_key(key)] = key
     for key in config.rows(table):
-        ports, span = _parts(key)
+        ports, span = _split_queue_key(key)
         first_text, dash, last = span.partition("-")
-        low, high = whole_number(first_text), whole_number(last, _LARGEST_INDEX)
+        low, high = parse_whole_number(first_text), parse_whole_number(last, _LARGEST_INDEX)
         if dash and low is not None and high is not None:
             numbers = map(str, range(low, high + 1))
             owners = {number: owner for number in numbers if (owner := taken.setdefault((ports, number), key)) != key}
@@ -130,22 +130,22 @@ def _remark_overlaps(config: Config, table: str) -> None:
             for number, overlapping_key in list((unlike or owners).items())[:1]:
                 facts = {"table": table, "key": key, "number": number, "other": overlapping_key}
                 kind = "lossless-row-overlapped" if unlike else "overlapping-range"
-                corrections = _leave_to_owners(config, table, key, unlike, tuple(owners))
+                corrections = _correct_owned_groups(config, table, key, unlike, tuple(owners))
                 parts = tuple((port, "qos", "priority_groups") for port in ports.split(",") if corrections)
                 config.remark(kind, (ports.split(",")[0],), (table, key), Remedy(corrections, parts), **facts)
 
 
-def _leave_to_owners(
+def _correct_owned_groups(
     config: Config, table: str, key: str, unlike: Mapping[str, str], owned: Sequence[str]
 ) -> tuple[Correction, ...]:
     """Return what takes `owned` groups out of a range, if by the port's PFC the other rows of `unlike` are right."""
-    ports, profiles = _parts(key)[0].split(","), config.rows("BUFFER_PROFILE")
+    ports, profiles = _split_queue_key(key)[0].split(","), config.rows("BUFFER_PROFILE")
     right = all(
-        lossless_by_pfc(config, port, number) == _is_lossless(config.rows(table)[owner], profiles)
+        is_group_lossless_by_pfc(config, port, number) == _is_lossless(config.rows(table)[owner], profiles)
         for port in ports
         for number, owner in unlike.items()
     )
-    return without_numbers(config, table, key, owned) if unlike and right else ()
+    return range_corrections(config, table, key, owned) if unlike and right else ()
 
 
 def _are_equally_lossless(config: Config, table: str, *keys: str) -> bool:
@@ -155,19 +155,19 @@ def _are_equally_lossless(config: Config, table: str, *keys: str) -> bool:
     return len({_is_lossless(row, profiles) for row in rows}) < 2
 
 
-def _is_lossless(table_row: Row, profiles: Mapping[str, Row]) -> bool:
+def _is_lossless(table_row: RowFields, profiles: Mapping[str, RowFields]) -> bool:
     """Whether a row names a profile with headroom, or lets the switch compute one."""
-    name = bare(table_row.get("profile", ""))
-    return name == COMPUTED or "xoff" in profiles.get(name, {})
+    name = name_in_reference(table_row.get("profile", ""))
+    return name == COMPUTED_PROFILE_WORD or "xoff" in profiles.get(name, {})
 
 
-def _parts(key: str) -> tuple[str, str]:
+def _split_queue_key(key: str) -> tuple[str, str]:
     ports, _, span = key.rpartition("|")
     return ports, span
 
 
-def _threshold(
-    config: Config, name: str, table_row: Row, parts_by_profile: Callable[[], Mapping[str, tuple[Subject, ...]]]
+def _remark_wrong_threshold(
+    config: Config, name: str, table_row: RowFields, parts_by_profile: Callable[[], Mapping[str, tuple[Subject, ...]]]
 ) -> None:
     """Remark a buffer profile that has not one threshold, or not that of its pool's mode."""
     stated = [field for field in ("dynamic_th", "static_th") if field in table_row]
@@ -175,7 +175,7 @@ def _threshold(
     if len(stated) != 1:
         found_text = "both dynamic_th and static_th" if stated else "neither dynamic_th nor static_th"
         remedy = (
-            Remedy(corrections=threshold_of_pool(config, name, table_row))
+            Remedy(corrections=threshold_corrections(config, name, table_row))
             if stated
             else Remedy(parts=parts_by_profile().get(name, ()))
         )
@@ -208,18 +208,18 @@ def remark_ports(config: Config, rows: Sequence[HeadroomRow] | Unknown) -> None:
     _remark_stale_profiles(config, rows)
 
 
-_INTERNAL_PORT = re.compile(r"Ethernet-(Rec|IB)[0-9]+")
-_INTERNAL_KINDS = {"Rec": "recirculation", "Inb": "inband", "IB": "inband"}
+_INTERNAL_PORT_PATTERN = re.compile(r"Ethernet-(Rec|IB)[0-9]+")
+_INTERNAL_KIND_BY_ROLE = {"Rec": "recirculation", "Inb": "inband", "IB": "inband"}
 """Ports that lead back into the chip: by role (sonic-port.yang), and by name (sonic-buildimage qos_config.j2)."""
 
 
 def _remark_internal_pauses(config: Config) -> None:
     """Remark ports that lead back into the chip and have PFC or lossless priority groups."""
     rows, maps = config.rows("PORT"), config.rows("PORT_QOS_MAP")
-    match_of = {name: _INTERNAL_PORT.fullmatch(name) for name in (*rows, *(maps.keys() - rows.keys()))}
+    match_of = {name: _INTERNAL_PORT_PATTERN.fullmatch(name) for name in (*rows, *(maps.keys() - rows.keys()))}
     lossless_ports: set[str] | None = None
     for name, match in match_of.items():
-        kind = _INTERNAL_KINDS.get(rows.get(name, {}).get("role", match[1] if match else ""))
+        kind = _INTERNAL_KIND_BY_ROLE.get(rows.get(name, {}).get("role", match[1] if match else ""))
         if kind is None:
             continue
         lossless_ports = _lossless_ports(config) if lossless_ports is None else lossless_ports
@@ -230,7 +230,7 @@ def _remark_internal_pauses(config: Config) -> None:
             config.remark("pause-inside-chip", (name,), keys, name=name, kind=kind, found=found)
 
 
-_MADE = re.compile(r"pg_lossless_([0-9]{1,7})_([0-9]{1,6})m(?:_[A-Za-z0-9_]*)?_profile")
+_GENERATED_PROFILE_PATTERN = re.compile(r"pg_lossless_([0-9]{1,7})_([0-9]{1,6})m(?:_[A-Za-z0-9_]*)?_profile")
 """How buffermgrd names a headroom profile: by speed and cable length (sonic-swss cfgmgr/buffermgr.cpp)."""
 
 
@@ -239,7 +239,9 @@ def _remark_stale_profiles(config: Config, rows: Sequence[HeadroomRow] | Unknown
 
     If buffermgrd is known to write another profile over it, the report states that.
     """
-    matches = {name: match for name in config.rows("BUFFER_PROFILE") if (match := _MADE.fullmatch(name))}
+    matches = {
+        name: match for name in config.rows("BUFFER_PROFILE") if (match := _GENERATED_PROFILE_PATTERN.fullmatch(name))
+    }
     if not matches:
         return
     localhost = config.rows("DEVICE_METADATA").get("localhost", {})
@@ -248,7 +250,7 @@ def _remark_stale_profiles(config: Config, rows: Sequence[HeadroomRow] | Unknown
     metres = {port: text for row in config.rows("CABLE_LENGTH").values() for port, text in row.items()}
     remarked_ports = {remark.facts["port"] for remark in config.remarks if remark.kind == "replaced-profile"}
     for port, group, key, row in config.port_rows("BUFFER_PG"):
-        name, port_row = bare(row.get("profile", "")), ports.get(port, {})
+        name, port_row = name_in_reference(row.get("profile", "")), ports.get(port, {})
         if name not in matches or port in remarked_ports or port_row.get("admin_status") != "up":
             continue
         stated = (matches[name][1], f"{matches[name][2]}m")
@@ -270,7 +272,7 @@ def _describe_missing_row(rows: Sequence[HeadroomRow], speed: str, length: str) 
 
 
 def _format_speed(text: str) -> str:
-    mbps = whole_number(text, _LARGEST_MBPS)
+    mbps = parse_whole_number(text, _LARGEST_MBPS)
     return quote_text(text) if mbps is None else show_speed(mbps)
 
 
@@ -288,11 +290,11 @@ def _remark_shared_lanes(config: Config) -> None:
         for lane in _row_lanes(row):
             if owner.setdefault(lane, name) not in (name, ""):
                 facts = {"name": name, "lane": lane, "other": owner[lane]}
-                remedy = remedy or Remedy(corrections=catalogue_lanes(config, name))
+                remedy = remedy or Remedy(corrections=lane_corrections(config, name))
                 config.remark("lane-of-two-ports", (name,), ("PORT", name, "lanes"), remedy, **facts)
 
 
-_PART_COUNTS = frozenset({1, 2, 4, 8})
+_BREAKOUT_COUNTS = frozenset({1, 2, 4, 8})
 """Into how many equal parts a panel port is broken out (sonic-buildimage platform.json, `breakout_modes`)."""
 
 
@@ -306,13 +308,13 @@ def _remark_missing_parts(config: Config) -> None:
     panels: dict[int, list[str]] = {}
     rows = config.rows("PORT")
     for name, row in rows.items():
-        index = whole_number(row.get("index", ""), _LARGEST_LANE)
+        index = parse_whole_number(row.get("index", ""), _LARGEST_LANE)
         if index is not None and row.get("lanes"):
             panels.setdefault(index, []).append(name)
     owned = {lane for row in rows.values() for lane in _row_lanes(row)}
     for index, names in panels.items():
         shapes = {(rows[name]["lanes"].count(","), rows[name].get("speed")) for name in names}
-        if len(shapes) == 1 and len(names) not in _PART_COUNTS and len(names) < max(_PART_COUNTS):
+        if len(shapes) == 1 and len(names) not in _BREAKOUT_COUNTS and len(names) < max(_BREAKOUT_COUNTS):
             facts = {
                 "index": str(index),
                 "count": str(len(names)),
@@ -344,27 +346,29 @@ def _lossless_ports(config: Config) -> set[str]:
         return set()
     profiles = config.rows("BUFFER_PROFILE")
     stated_keys = (
-        key for key, row in config.rows("BUFFER_PG").items() if "xoff" in profiles.get(bare(row.get("profile", "")), {})
+        key
+        for key, row in config.rows("BUFFER_PG").items()
+        if "xoff" in profiles.get(name_in_reference(row.get("profile", "")), {})
     )
-    return {port for key in stated_keys for port in _parts(key)[0].split(",")}
+    return {port for key in stated_keys for port in _split_queue_key(key)[0].split(",")}
 
 
-def _format_missing_lanes(rows: Mapping[str, Row], names: list[str], owned: Set[str]) -> str:
+def _format_missing_lanes(rows: Mapping[str, RowFields], names: list[str], owned: Set[str]) -> str:
     """Return the lanes between those of a panel port that are not `owned`, as the end of a clause; else ""."""
-    lanes = (whole_number(lane, _LARGEST_LANE) for name in names for lane in _row_lanes(rows[name]))
+    lanes = (parse_whole_number(lane, _LARGEST_LANE) for name in names for lane in _row_lanes(rows[name]))
     own_lanes = {lane for lane in lanes if lane is not None}
     first_lane, last = min(own_lanes, default=0), max(own_lanes, default=0)
-    if last - first_lane > len(own_lanes) * max(_PART_COUNTS):
+    if last - first_lane > len(own_lanes) * max(_BREAKOUT_COUNTS):
         return ""
     holes = [lane for lane in range(first_lane, last) if lane not in own_lanes and str(lane) not in owned]
     return f" without {'lane' if len(holes) == 1 else 'lanes'} {show_ids(tuple(holes))}" if holes else ""
 
 
-def _row_lanes(row: Row) -> Iterator[str]:
+def _row_lanes(row: RowFields) -> Iterator[str]:
     return (lane for lane in row.get("lanes", "").split(",") if lane)
 
 
-_NAMES = (
+_NAMES_EXPECTED_BY_TOOLS = (
     (
         "ecnconfig",
         ("WRED_PROFILE", "AZURE_LOSSLESS"),
@@ -379,7 +383,7 @@ scripts/ecnconfig, scripts/db_migrator.py; sonic-swss cfgmgr/buffermgr.h)."""
 
 def remark_names(config: Config) -> None:
     """Remark names that SONiC's own tools look for and do not find here, and a watchdog that nobody has started."""
-    for tool, (table, name), effect in _NAMES if _has_pfc(config) else ():
+    for tool, (table, name), effect in _NAMES_EXPECTED_BY_TOOLS if _has_pfc(config) else ():
         rows = config.rows(table)
         if rows and name not in rows:
             facts = {
@@ -399,7 +403,7 @@ def _has_pfc(config: Config) -> bool:
     return any(row.get("pfc_enable") for row in config.rows("PORT_QOS_MAP").values())
 
 
-def same_thresholds(buffer_profile: BufferProfile | None, other_buffer_profile: BufferProfile) -> bool:
+def has_same_thresholds(buffer_profile: BufferProfile | None, other_buffer_profile: BufferProfile) -> bool:
     """Return whether a profile has the size, xoff, thresholds and offset of another; an absent number is 0."""
     try:
         return buffer_profile is not None and _threshold_key(buffer_profile) == _threshold_key(other_buffer_profile)
@@ -421,7 +425,11 @@ def remark_replaced_profile(
     `lost_headroom` says in words how much headroom that takes away; it is empty if it takes none.
     """
     key = next(
-        (key for key in config.rows("BUFFER_PG") if (p := _parts(key))[0] == port and _span_covers_index(p[1], index)),
+        (
+            key
+            for key in config.rows("BUFFER_PG")
+            if (p := _split_queue_key(key))[0] == port and _span_covers_index(p[1], index)
+        ),
         f"{port}|{index}",
     )
     facts = {"port": port, "group": str(index), "found": stated, "made": written_profile, "lost": lost_headroom}
@@ -439,5 +447,5 @@ def describe_lost_headroom(stated: object, written: BufferProfile) -> str:
 
 def _span_covers_index(span: str, index: int) -> bool:
     first_text, _, last = span.partition("-")
-    low, high = whole_number(first_text), whole_number(last or first_text)
+    low, high = parse_whole_number(first_text), parse_whole_number(last or first_text)
     return low is not None and high is not None and low <= index <= high

@@ -6,29 +6,29 @@ Sources: sonic-buildimage dockers/docker-snmp/snmpd.conf.j2 (agentAddress … @v
 
 from nodrop.platforms.sonic.config import Config
 
-KIND = "service-outside-management-vrf"
-_VRF = "mgmt"
-_OWN = ("127.", "::1")
-_GNMI = (("GNMI", "gnmi"), ("TELEMETRY", "gnmi"))
+SERVICE_VRF_REMARK_KIND = "service-outside-management-vrf"
+_MANAGEMENT_VRF = "mgmt"
+_LOOPBACK_ADDRESS_PREFIXES = ("127.", "::1")
+_GNMI_ROWS = (("GNMI", "gnmi"), ("TELEMETRY", "gnmi"))
 
 
-def remark_listening(config: Config) -> None:
+def remark_services_outside_management(config: Config) -> None:
     """Remark what runs in another VRF than that for management; nothing where the switch has no such VRF."""
     if config.rows("MGMT_VRF_CONFIG").get("vrf_global", {}).get("mgmtVrfEnabled") != "true":
         return
     for key in config.rows("SNMP_AGENT_ADDRESS_CONFIG"):
         address, _, remainder = key.partition("|")
         vrf = remainder.partition("|")[2]
-        if vrf != _VRF and not address.startswith(_OWN):
-            _remark_listening(config, ("SNMP_AGENT_ADDRESS_CONFIG", key), "SNMP", vrf)
-    for table, row in _GNMI:
-        vrf = config.rows(table).get(row, {}).get("vrf", _VRF)
-        if vrf != _VRF:
-            _remark_listening(config, (table, row, "vrf"), "gNMI", vrf)
-    vrf = config.rows("NTP").get("global", {}).get("vrf", _VRF)
-    if vrf != _VRF and config.rows("NTP_SERVER"):
-        _remark_listening(config, ("NTP", "global", "vrf"), "NTP", vrf)
+        if vrf != _MANAGEMENT_VRF and not address.startswith(_LOOPBACK_ADDRESS_PREFIXES):
+            _remark_service_vrf(config, ("SNMP_AGENT_ADDRESS_CONFIG", key), "SNMP", vrf)
+    for table, row in _GNMI_ROWS:
+        vrf = config.rows(table).get(row, {}).get("vrf", _MANAGEMENT_VRF)
+        if vrf != _MANAGEMENT_VRF:
+            _remark_service_vrf(config, (table, row, "vrf"), "gNMI", vrf)
+    vrf = config.rows("NTP").get("global", {}).get("vrf", _MANAGEMENT_VRF)
+    if vrf != _MANAGEMENT_VRF and config.rows("NTP_SERVER"):
+        _remark_service_vrf(config, ("NTP", "global", "vrf"), "NTP", vrf)
 
 
-def _remark_listening(config: Config, keys: tuple[str, ...], service: str, vrf: str) -> None:
-    config.remark(KIND, (), keys, service=service, vrf=vrf or "default")
+def _remark_service_vrf(config: Config, keys: tuple[str, ...], service: str, vrf: str) -> None:
+    config.remark(SERVICE_VRF_REMARK_KIND, (), keys, service=service, vrf=vrf or "default")

@@ -5,29 +5,29 @@ from typing import Any, Literal
 
 from nodrop.model.overlays import MultiChassis, Tunnel
 from nodrop.model.states import UNKNOWN, Unknown
-from nodrop.model.subject import natural
-from nodrop.platforms.sonic.config import Config, Row
+from nodrop.model.subject import natural_sort_key
+from nodrop.platforms.sonic.config import Config, RowFields
 
-_DSCP_MODES: Mapping[str, Literal["uniform", "pipe"]] = {"uniform": "uniform", "pipe": "pipe"}
-_REMAPS = ("encap_tc_to_queue_map", "encap_tc_to_dscp_map", "decap_dscp_to_tc_map", "decap_tc_to_pg_map")
+_DSCP_MODE_BY_WORD: Mapping[str, Literal["uniform", "pipe"]] = {"uniform": "uniform", "pipe": "pipe"}
+_TUNNEL_REMAP_FIELDS = ("encap_tc_to_queue_map", "encap_tc_to_dscp_map", "decap_dscp_to_tc_map", "decap_tc_to_pg_map")
 """The maps that DualToR gives a tunnel (sonic-buildimage files/build_templates/qos_config.j2, tunnel_qos_remap)."""
 
 
-def overlays(config: Config, localhost: Row) -> dict[str, Any]:
+def read_overlay_fields(config: Config, localhost: RowFields) -> dict[str, Any]:
     """Return the fields of a device that state its links to the other switch of a pair, and its tunnels."""
     return {
-        "multi_chassis": _multi_chassis(config),
+        "multi_chassis": _read_multi_chassis(config),
         "dual_tor": localhost.get("subtype") == "DualToR" if config.covers("DEVICE_METADATA") else UNKNOWN,
         "tunnels": _read_tunnels(config),
     }
 
 
-def _multi_chassis(config: Config) -> MultiChassis | None | Unknown:
+def _read_multi_chassis(config: Config) -> MultiChassis | None | Unknown:
     if not config.covers("MCLAG_DOMAIN"):
         return UNKNOWN
     for domain, row in config.rows("MCLAG_DOMAIN").items():
         pairs = (key.partition("|")[::2] for key in config.rows("MCLAG_INTERFACE"))
-        channels = sorted((name for owner, name in pairs if owner == domain), key=natural)
+        channels = sorted((name for owner, name in pairs if owner == domain), key=natural_sort_key)
         return MultiChassis(peer_link=row.get("peer_link"), port_channels=tuple(channels))
     return None
 
@@ -40,10 +40,10 @@ def _read_tunnels(config: Config) -> tuple[Tunnel, ...] | Unknown:
         Tunnel(
             name=name,
             kind="ip-in-ip",
-            dscp_mode=config.word(("TUNNEL", name), row, "dscp_mode", _DSCP_MODES),
-            remapped=all(field in row for field in _REMAPS),
+            dscp_mode=config.word(("TUNNEL", name), row, "dscp_mode", _DSCP_MODE_BY_WORD),
+            remapped=all(field in row for field in _TUNNEL_REMAP_FIELDS),
         )
         for name, row in config.rows("TUNNEL").items()
     ]
     tunnels += [Tunnel(name=name, kind="vxlan", dscp_mode=None, remapped=False) for name in config.rows("VXLAN_TUNNEL")]
-    return tuple(sorted(tunnels, key=lambda tunnel: natural(tunnel.name)))
+    return tuple(sorted(tunnels, key=lambda tunnel: natural_sort_key(tunnel.name)))

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeVar
 from nodrop.model.buffers import BufferProfile, DynamicBuffers, Headroom
 from nodrop.model.qos import (
     COLORS,
-    Map,
+    NumberMap,
     PfcWatchdog,
     PriorityGroup,
     QosProfile,
@@ -20,28 +20,43 @@ from nodrop.model.qos import (
 )
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import Subject
-from nodrop.platforms.sonic.config import Config, Row, bare, names_asic, own_asic
-from nodrop.platforms.sonic.read_buffers import buffer_profile, dynamic_buffers
-from nodrop.platforms.sonic.read_faults import QUEUE_TABLES, rejected, remark_qos, remark_refused_keys
-from nodrop.platforms.sonic.tables import ALL_PRIORITIES, COMPUTED, ECN_COLORS, ENABLED, MAPS, TARGETS
+from nodrop.platforms.sonic.config import Config, RowFields, asic_key_of_tables, is_chassis_key, name_in_reference
+from nodrop.platforms.sonic.read_buffers import read_buffer_profile, read_dynamic_buffers
+from nodrop.platforms.sonic.read_faults import QUEUE_TABLES, is_row_rejected, remark_qos, remark_refused_keys
+from nodrop.platforms.sonic.tables import (
+    ALL_PRIORITIES,
+    COLORS_BY_ECN_WORD,
+    COMPUTED_PROFILE_WORD,
+    IS_ENABLED_BY_WORD,
+    MAX_VALUE_BY_MAP,
+    TABLE_BY_MAP_ATTRIBUTE,
+)
 
 _T = TypeVar("_T")
-_INDEX = re.compile(r"[0-9]{1,3}")
-TRUE_FALSE = {"true": True, "false": False}
-ACTIONS: Mapping[str, Literal["drop", "forward", "alert"]] = {"drop": "drop", "forward": "forward", "alert": "alert"}
-_SCHEDULERS: Mapping[str, Literal["strict", "dwrr", "wrr"]] = {"STRICT": "strict", "DWRR": "dwrr", "WRR": "wrr"}
+_INDEX_PATTERN = re.compile(r"[0-9]{1,3}")
+IS_TRUE_BY_WORD = {"true": True, "false": False}
+WATCHDOG_ACTIONS: Mapping[str, Literal["drop", "forward", "alert"]] = {
+    "drop": "drop",
+    "forward": "forward",
+    "alert": "alert",
+}
+_SCHEDULER_TYPE_BY_WORD: Mapping[str, Literal["strict", "dwrr", "wrr"]] = {
+    "STRICT": "strict",
+    "DWRR": "dwrr",
+    "WRR": "wrr",
+}
 _COLOR_FIELDS = tuple(
     (color, f"{color}_min_threshold", f"{color}_max_threshold", f"{color}_drop_probability", f"wred_{color}_enable")
     for color in COLORS
 )
-BINDINGS = ("PORT_QOS_MAP", "PFC_WD", "BUFFER_PORT_INGRESS_PROFILE_LIST", "BUFFER_PORT_EGRESS_PROFILE_LIST")
-INDEXED = ("QUEUE", "BUFFER_QUEUE", "BUFFER_PG")
-_MASK = "a mask of the watchdog"
+PORT_TABLES = ("PORT_QOS_MAP", "PFC_WD", "BUFFER_PORT_INGRESS_PROFILE_LIST", "BUFFER_PORT_EGRESS_PROFILE_LIST")
+PORT_INDEX_TABLES = ("QUEUE", "BUFFER_QUEUE", "BUFFER_PG")
+_WATCHDOG_MASK_FEATURE = "a mask of the watchdog"
 
-TABLES = (
-    *BINDINGS,
-    *INDEXED,
-    *(table for table, _, _ in MAPS.values()),
+QOS_TABLES = (
+    *PORT_TABLES,
+    *PORT_INDEX_TABLES,
+    *(table for table, _, _ in TABLE_BY_MAP_ATTRIBUTE.values()),
     "BUFFER_POOL",
     "BUFFER_PROFILE",
     "DEFAULT_LOSSLESS_BUFFER_PARAMETER",
@@ -53,7 +68,7 @@ TABLES = (
 """All tables that are read here and nowhere else."""
 
 _ReadingKey = tuple[bool, frozenset[str], tuple[str, str] | None]
-_RECENT: deque[tuple[_ReadingKey, dict[str, Any], "QosReader"]] = deque(maxlen=8)
+_RECENT_READERS: deque[tuple[_ReadingKey, dict[str, Any], "QosReader"]] = deque(maxlen=8)
 
 
 def qos_reader(config: Config) -> "QosReader":
@@ -61,15 +76,15 @@ def qos_reader(config: Config) -> "QosReader":
 
     The switches of one role mostly have equal QoS tables, and comparing them is a tenth of the work of reading them.
     """
-    tables = {table: config.data.get(table) for table in TABLES}
-    reading_key = _reading_key(config)
-    for known_key, known_tables, former in _RECENT:
+    tables = {table: config.data.get(table) for table in QOS_TABLES}
+    reading_key = _qos_cache_key(config)
+    for known_key, known_tables, former in _RECENT_READERS:
         if known_key == reading_key and known_tables == tables:
             return former
     return QosReader(config)
 
 
-def _reading_key(config: Config) -> _ReadingKey:
+def _qos_cache_key(config: Config) -> _ReadingKey:
     """Return the facts that make equal QoS tables read differently: whole or part, the grammar, and the ASIC."""
     return config.whole, config.database.features, _asic_of_rows(config)
 
@@ -77,7 +92,7 @@ def _reading_key(config: Config) -> _ReadingKey:
 def _asic_of_rows(config: Config) -> tuple[str, str] | None:
     """Return the host and ASIC of the tables where keys name these, as in a chassis; None where no key does."""
     keys = (key for table in QUEUE_TABLES for key in config.rows(table))
-    return own_asic(config.data) if any(map(names_asic, keys)) else None
+    return asic_key_of_tables(config.data) if any(map(is_chassis_key, keys)) else None
 
 
 class QosReader:
@@ -90,15 +105,15 @@ class QosReader:
         self._collect_port_rows()
         self._read: dict[Any, QosProfile] = {}
         self._memo: dict[tuple[str, str], Any] = {}
-        self.dynamic = dynamic_buffers(config)
+        self.dynamic = read_dynamic_buffers(config)
         remark_qos(config)
 
     def _collect_port_rows(self) -> None:
         config, by_port = self._config, self._by_port
-        for slot, table in enumerate(BINDINGS):
+        for slot, table in enumerate(PORT_TABLES):
             for port, _, _, row in config.port_rows(table):
                 by_port[port][slot] = row
-        for slot, table in enumerate(INDEXED, len(BINDINGS)):
+        for slot, table in enumerate(PORT_INDEX_TABLES, len(PORT_TABLES)):
             refused_keys = remark_refused_keys(config, table) if table in QUEUE_TABLES else frozenset()
             for port, index, key, row in config.port_rows(table):
                 if key not in refused_keys:
@@ -106,15 +121,15 @@ class QosReader:
         asic = _asic_of_rows(config)
         self._has_unplaced_rows = asic is not None and not all(asic)
         by_port.pop("GLOBAL", None)
-        self.switch_row: Row | None = (by_port.pop("global", None) or [None])[0]
+        self.switch_row: RowFields | None = (by_port.pop("global", None) or [None])[0]
         by_port.pop("CPU", None)
 
     def remember(self) -> None:
         """Let `qos_reader` give this reader to later devices, where all was read and nothing had to be remarked."""
         unread = self._by_port.keys() - {port for port, *_ in self._by_key}
-        if not unread and not self._config.remarks and all(former is not self for _, _, former in _RECENT):
-            tables = {table: self._config.data.get(table) for table in TABLES}
-            _RECENT.appendleft((_reading_key(self._config), tables, self))
+        if not unread and not self._config.remarks and all(former is not self for _, _, former in _RECENT_READERS):
+            tables = {table: self._config.data.get(table) for table in QOS_TABLES}
+            _RECENT_READERS.appendleft((_qos_cache_key(self._config), tables, self))
 
     @property
     def ports(self) -> tuple[str, ...]:
@@ -158,7 +173,7 @@ class QosReader:
         """Return the profiles that the rows of a port's priority groups name, by group."""
         rows = self._by_port[port][6] if port in self._by_port else ()
         return {
-            number: bare(row.get("profile", ""))
+            number: name_in_reference(row.get("profile", ""))
             for index, key, row in rows
             for number in self._config.numbers(("BUFFER_PG", key), index, 7)
         }
@@ -174,11 +189,14 @@ class QosReader:
         config = self._config
         binding, watchdog, ingress, egress, queues, queue_buffers, groups = qos_rows
         unbound: Any = UNKNOWN if not config.covers("PORT_QOS_MAP") else None
-        maps: dict[str, Any] = dict.fromkeys(MAPS, unbound)
+        maps: dict[str, Any] = dict.fromkeys(TABLE_BY_MAP_ATTRIBUTE, unbound)
         sent: Any = UNKNOWN if unbound is UNKNOWN else ()
         if binding is not None:
             keys = ("PORT_QOS_MAP", port)
-            maps = {attribute: self._read_map(keys, binding, attribute, (port, "qos", attribute)) for attribute in MAPS}
+            maps = {
+                attribute: self._read_map(keys, binding, attribute, (port, "qos", attribute))
+                for attribute in TABLE_BY_MAP_ATTRIBUTE
+            }
             sent = config.priorities(keys, binding, "pfc_enable")
         return QosProfile(
             trust=_trust_of_maps(maps["dscp_to_tc"], maps["pcp_to_tc"]),
@@ -192,57 +210,62 @@ class QosReader:
             egress_buffers=self._read_buffer_list(port, egress, "EGRESS"),
         )
 
-    def switch_map(self) -> Map | None | Unknown:
+    def switch_map(self) -> NumberMap | None | Unknown:
         """Return the DSCP map of the whole switch."""
         if self.switch_row is None:
             return None if self._config.covers("PORT_QOS_MAP") else UNKNOWN
         return self._read_map(("PORT_QOS_MAP", "global"), self.switch_row, "dscp_to_tc", ("@switch_dscp_to_tc",))
 
-    def _read_map(self, keys: tuple[str, ...], row: Row, attribute: str, subject: Subject) -> Map | None | Unknown:
-        table, field, size = MAPS[attribute]
+    def _read_map(
+        self, keys: tuple[str, ...], row: RowFields, attribute: str, subject: Subject
+    ) -> NumberMap | None | Unknown:
+        table, field, size = TABLE_BY_MAP_ATTRIBUTE[attribute]
         if field not in row:
             return None
         map_row = self._config.reference(keys, row, field, table, subject)
         if map_row is None:
             return None if self._config.covers(table) else UNKNOWN
         return self._read_row_once(
-            table, bare(row[field]), map_row, lambda name, row: self._parse_map_row((table, name), row, size)
+            table,
+            name_in_reference(row[field]),
+            map_row,
+            lambda name, row: self._parse_map_row((table, name), row, size),
         )
 
-    def _read_row_once(self, table: str, name: str, row: Row, make: Callable[[str, Row], _T]) -> _T:
+    def _read_row_once(self, table: str, name: str, row: RowFields, make: Callable[[str, RowFields], _T]) -> _T:
         """Return what `make` reads from a row, read once."""
         if (table, name) not in self._memo:
             self._memo[table, name] = make(name, row)
         once: _T = self._memo[table, name]
         return once
 
-    def _parse_map_row(self, keys: tuple[str, ...], row: Row, size: int) -> Map:
+    def _parse_map_row(self, keys: tuple[str, ...], row: RowFields, size: int) -> NumberMap:
         targets: list[int | None] = [None] * size
         for index in row:
             target = self._config.integer(keys, row, index)
-            most = TARGETS[keys[0]]
-            if not _INDEX.fullmatch(index) or int(index) >= size:
+            most = MAX_VALUE_BY_MAP[keys[0]]
+            if not _INDEX_PATTERN.fullmatch(index) or int(index) >= size:
                 self._config.malformed((*keys, index), index, f"a key from 0 to {size - 1}")
             elif target is not None and 0 <= target <= most:  # any other is a fault of the schema, which reports it
                 targets[int(index)] = target
         return tuple(targets)
 
-    def _watchdog(self, port: str, binding: Row | None, row: Row | None) -> PfcWatchdog | None | Unknown:
+    def _watchdog(self, port: str, binding: RowFields | None, row: RowFields | None) -> PfcWatchdog | None | Unknown:
         config, keys = self._config, ("PFC_WD", port)
         if row is None:
             return None if config.covers("PFC_WD") else UNKNOWN
-        if rejected(config, *keys, row):
+        if is_row_rejected(config, *keys, row):
             return None
         mask: tuple[int, ...] | Unknown = () if config.covers("PORT_QOS_MAP") else UNKNOWN
         if binding is not None:
-            field = "pfcwd_sw_enable" if config.database.writes(_MASK) else "pfc_enable"
+            field = "pfcwd_sw_enable" if config.database.writes(_WATCHDOG_MASK_FEATURE) else "pfc_enable"
             mask = config.priorities(("PORT_QOS_MAP", port), binding, field)
         return PfcWatchdog(
             priorities=mask,
             detection_ms=config.integer(keys, row, "detection_time"),
             restoration_ms=config.integer(keys, row, "restoration_time"),
-            action=config.word(keys, row, "action", ACTIONS),
-            history=config.word(keys, row, "pfc_stat_history", ENABLED),
+            action=config.word(keys, row, "action", WATCHDOG_ACTIONS),
+            history=config.word(keys, row, "pfc_stat_history", IS_ENABLED_BY_WORD),
         )
 
     def _queues(self, port: str, rows: list[Any], buffers: list[Any]) -> tuple[Queue, ...] | Unknown:
@@ -283,14 +306,14 @@ class QosReader:
         groups = {group.index: group for group in added}
         for index, key, row in rows:
             keys, subject = ("BUFFER_PG", key), (port, "qos", "priority_groups", index)
-            computes = row.get("profile") == COMPUTED
+            computes = row.get("profile") == COMPUTED_PROFILE_WORD
             buffer = self.make_computed_profile() if computes else self._read_buffer(keys, row, subject)
             for number in self._config.numbers(keys, index, 7):
                 groups.setdefault(number, PriorityGroup(index=number, buffer=buffer))
         return tuple(groups[number] for number in sorted(groups))
 
-    def _buffer_profile(self, name: str, table_row: Row) -> BufferProfile:
-        return buffer_profile(self._config, name, table_row)
+    def _buffer_profile(self, name: str, table_row: RowFields) -> BufferProfile:
+        return read_buffer_profile(self._config, name, table_row)
 
     def make_computed_profile(self) -> BufferProfile:
         """Return the profile of a priority group whose headroom the switch computes."""
@@ -299,7 +322,9 @@ class QosReader:
         threshold = dynamic.dynamic_th if isinstance(dynamic, DynamicBuffers) else None
         return BufferProfile(pool="ingress_lossless", size_bytes=UNKNOWN, dynamic_th=threshold, headroom=headroom)
 
-    def _read_buffer_list(self, port: str, row: Row | None, direction: str) -> tuple[BufferProfile, ...] | Unknown:
+    def _read_buffer_list(
+        self, port: str, row: RowFields | None, direction: str
+    ) -> tuple[BufferProfile, ...] | Unknown:
         table = f"BUFFER_PORT_{direction}_PROFILE_LIST"
         if row is None:
             return () if self._config.covers(table) else UNKNOWN
@@ -312,7 +337,7 @@ class QosReader:
         return tuple(buffer for buffer in buffer_profiles if isinstance(buffer, BufferProfile))
 
     def _read_buffer(
-        self, keys: tuple[str, ...], row: Row, subject: Subject, field: str | None = "profile"
+        self, keys: tuple[str, ...], row: RowFields, subject: Subject, field: str | None = "profile"
     ) -> BufferProfile | None | Unknown:
         name = row.get("profile")
         if name is None:
@@ -323,31 +348,31 @@ class QosReader:
     def _read_reference(
         self,
         keys: tuple[str, ...],
-        table_row: Row,
+        table_row: RowFields,
         field: str,
         table_name: str,
         subject: Subject,
-        make: Callable[[str, Row], object],
+        make: Callable[[str, RowFields], object],
     ) -> object:
         return self._read_row((*keys, field), table_row[field], table_name, subject, make)
 
     def _read_row(
-        self, keys: tuple[str, ...], name: str, table_name: str, subject: Subject, make: Callable[[str, Row], _T]
+        self, keys: tuple[str, ...], name: str, table_name: str, subject: Subject, make: Callable[[str, RowFields], _T]
     ) -> _T | None | Unknown:
         """Return what `make` reads from the row `name` of `table_name`, once; None or UNKNOWN where it is not there."""
         row = self._config.find_row(keys, name, table_name, subject)
         if row is None:
             return None if self._config.covers(table_name) else UNKNOWN
-        return self._read_row_once(table_name, bare(name), row, make)
+        return self._read_row_once(table_name, name_in_reference(name), row, make)
 
-    def _scheduler(self, name: str, table_row: Row) -> Scheduler | None | Unknown:
+    def _scheduler(self, name: str, table_row: RowFields) -> Scheduler | None | Unknown:
         config, keys = self._config, ("SCHEDULER", name)
-        if rejected(config, *keys, table_row):
+        if is_row_rejected(config, *keys, table_row):
             return None
         if table_row.get("meter_type") == "packets" and table_row.keys() & {"cir", "pir", "cbs", "pbs"}:
             return UNKNOWN
         return Scheduler(
-            type=config.word(keys, table_row, "type", _SCHEDULERS) or "wrr",
+            type=config.word(keys, table_row, "type", _SCHEDULER_TYPE_BY_WORD) or "wrr",
             weight=config.integer(keys, table_row, "weight"),
             guaranteed_bytes_per_s=config.integer(keys, table_row, "cir"),
             guaranteed_burst_bytes=config.integer(keys, table_row, "cbs"),
@@ -355,23 +380,23 @@ class QosReader:
             peak_burst_bytes=config.integer(keys, table_row, "pbs"),
         )
 
-    def _wred(self, name: str, table_row: Row) -> WredProfile | None:
+    def _wred(self, name: str, table_row: RowFields) -> WredProfile | None:
         config, keys = self._config, ("WRED_PROFILE", name)
-        if rejected(config, *keys, table_row):
+        if is_row_rejected(config, *keys, table_row):
             return None
         colors = {
             color: WredColor(
                 min_bytes=config.integer(keys, table_row, low),
                 max_bytes=config.integer(keys, table_row, high),
                 probability_percent=config.integer(keys, table_row, probability),
-                enabled=config.word(keys, table_row, enabled, TRUE_FALSE),
+                enabled=config.word(keys, table_row, enabled, IS_TRUE_BY_WORD),
             )
             for color, low, high, probability, enabled in _COLOR_FIELDS
         }
-        return WredProfile(ecn_colors=config.word(keys, table_row, "ecn", ECN_COLORS) or (), **colors)
+        return WredProfile(ecn_colors=config.word(keys, table_row, "ecn", COLORS_BY_ECN_WORD) or (), **colors)
 
 
-def _row_key(row: Row | None) -> tuple[tuple[str, str], ...] | None:
+def _row_key(row: RowFields | None) -> tuple[tuple[str, str], ...] | None:
     return None if row is None else tuple(row.items())
 
 

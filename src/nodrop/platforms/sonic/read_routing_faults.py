@@ -11,16 +11,16 @@ from nodrop.model.fabric import Device
 from nodrop.model.reading import Remark
 from nodrop.model.states import Unknown
 from nodrop.platforms import frr
-from nodrop.platforms.frr.faults import faults
+from nodrop.platforms.frr.faults import find_interface_faults
 from nodrop.platforms.frr.policies import BFD_PROFILE
-from nodrop.platforms.sonic.config import Config, Row
-from nodrop.platforms.sonic.document import LOCALHOST
+from nodrop.platforms.sonic.config import Config, RowFields
+from nodrop.platforms.sonic.document import LOCALHOST_PATH
 from nodrop.platforms.sonic.frr_text import FrrText
-from nodrop.platforms.sonic.read_bgp import answers, own_files, routing
-from nodrop.platforms.sonic.routing_tables import framework
+from nodrop.platforms.sonic.read_bgp import read_routing, uses_foreign_frr_files, waits_for_hardware
+from nodrop.platforms.sonic.routing_tables import uses_frrcfgd
 from nodrop.platforms.sonic.starting import FRR_FILE
 
-_OF_FRRCFGD = (
+_FRRCFGD_TABLES = (
     *("BGP_GLOBALS", "BGP_GLOBALS_AF", "BGP_GLOBALS_AF_NETWORK", "BGP_GLOBALS_AF_AGGREGATE_ADDR"),
     *("BGP_GLOBALS_LISTEN_PREFIX", "BGP_NEIGHBOR_AF", "BGP_PEER_GROUP", "BGP_PEER_GROUP_AF", "ROUTE_REDISTRIBUTE"),
 )
@@ -28,28 +28,28 @@ _OF_FRRCFGD = (
 
 
 def check_routing(
-    config: Config, localhost: Row, frr_text: FrrText | None, routing: frr.Routing | None, device: Device
+    config: Config, localhost: RowFields, frr_text: FrrText | None, routing: frr.Routing | None, device: Device
 ) -> None:
     """Remark tables that no daemon reads, sessions with BFD but without its daemon, and references to nothing.
 
     And what zebra shuts or does not forward.
     """
-    unread = [table for table in _OF_FRRCFGD if config.rows(table)]
-    is_own = own_files(localhost) and frr_text is not None and frr_text.says_bgp
-    if unread and config.whole and not framework(localhost) and not is_own:
+    unread = [table for table in _FRRCFGD_TABLES if config.rows(table)]
+    is_own = uses_foreign_frr_files(localhost) and frr_text is not None and frr_text.says_bgp
+    if unread and config.whole and not uses_frrcfgd(localhost) and not is_own:
         config.remark("bgp-tables-unread", (), (unread[0],), tables=", ".join(unread))
     if routing is None:
         return
     if config.whole and is_own:
         _check_hardware_waits(config, localhost, routing)
-    for fault in faults(routing, device):
+    for fault in find_interface_faults(routing, device):
         where = frr_text.place(fault.statement.span) if frr_text else None
         config.remarks.append(Remark(kind=fault.kind, subject=fault.subject, place=where, facts=fault.facts))
     bgp = routing.bgp
     if bgp is not None and not isinstance(bgp.neighbors, Unknown) and config.whole:
         watched = [neighbor.key for neighbor in bgp.neighbors if neighbor.bfd]
-        if watched and not framework(localhost):
-            keys = LOCALHOST
+        if watched and not uses_frrcfgd(localhost):
+            keys = LOCALHOST_PATH
             config.remark("bfd-without-daemon", ("@bgp",), keys, neighbors=", ".join(watched))
     for undefined in routing.undefined:
         if undefined.kind == BFD_PROFILE and frr_text is not None and FRR_FILE not in frr_text.names:
@@ -58,17 +58,20 @@ def check_routing(
         config.remarks.append(undefined.remark(config.device, place, undefined.statement.text))
 
 
-def _check_hardware_waits(config: Config, localhost: Row, routing: frr.Routing) -> None:
+def _check_hardware_waits(config: Config, localhost: RowFields, routing: frr.Routing) -> None:
     """Remark that only one of bgpd and fpmsyncd waits until routes are in the hardware."""
     running = [bgp for bgp in (routing.bgp, *routing.vrf_bgp) if bgp is not None]
-    waiting = {"frr.conf": any(bgp.suppress_fib_pending for bgp in running), "DEVICE_METADATA": answers(localhost)}
+    waiting = {
+        "frr.conf": any(bgp.suppress_fib_pending for bgp in running),
+        "DEVICE_METADATA": waits_for_hardware(localhost),
+    }
     if running and len(set(waiting.values())) > 1:
         waits, other_file = sorted(waiting, key=lambda file: not waiting[file])
-        config.remark("hardware-wait-half-set", ("@bgp",), LOCALHOST, waits=waits, other=other_file)
+        config.remark("hardware-wait-half-set", ("@bgp",), LOCALHOST_PATH, waits=waits, other=other_file)
 
 
-def contradictions(
-    config: Config, localhost: Row, frr_text: FrrText | None, routes: Mapping[str, object]
+def find_contradictions(
+    config: Config, localhost: RowFields, frr_text: FrrText | None, routes: Mapping[str, object]
 ) -> Iterator[Problem]:
     """Yield a problem where FRR's files differ from the running configuration, given among the tables as `routes`.
 
@@ -77,7 +80,7 @@ def contradictions(
     beside = frr_text.beside if frr_text is not None else None
     if beside is None:
         return
-    stated, _ = routing(config, localhost, beside, frr.read_frr(beside.text))
+    stated, _ = read_routing(config, localhost, beside, frr.read_frr(beside.text))
     if _normalize_order(stated) == _normalize_order(routes):
         return
     running = next(document for document in config.documents if document.running_frr is not None)

@@ -6,14 +6,20 @@ sonic-bgp-common); `key_encrypt` is the HLD of TACACS+ passkey encryption.
 
 from collections.abc import Iterator, Mapping
 
-from nodrop.model.reading import Place
-from nodrop.platforms.kit.secrets import Exposure, exposure, of_frr, remark, suspicious
-from nodrop.platforms.sonic.config import COMMUNITIES, Config
+from nodrop.model.reading import FilePlace
+from nodrop.platforms.kit.secrets import (
+    Exposure,
+    build_secret_remark,
+    exposure_of_secret,
+    find_frr_secrets,
+    looks_like_secret,
+)
+from nodrop.platforms.sonic.config import SNMP_COMMUNITY_TABLE, Config
 from nodrop.platforms.sonic.frr_text import FrrText
 from nodrop.syntax.places import Span
-from nodrop.syntax.shapes import mapping
+from nodrop.syntax.shapes import mapping_or_empty
 
-FIELDS: Mapping[str, Mapping[str, str]] = {
+SECRET_FIELDS_BY_TABLE: Mapping[str, Mapping[str, str]] = {
     "TACPLUS": {"passkey": "the key of TACACS+"},
     "TACPLUS_SERVER": {"passkey": "the key of TACACS+"},
     "RADIUS": {"passkey": "the key of RADIUS"},
@@ -34,21 +40,21 @@ _PRIVATE_KEY = b"PRIVATE KEY-----"
 
 def remark_secrets(config: Config, frr: FrrText | None) -> None:
     """Remark every secret of a switch's files."""
-    for table in FIELDS.keys() & config.data.keys():
+    for table in SECRET_FIELDS_BY_TABLE.keys() & config.data.keys():
         for key, row in config.rows(table).items():
-            for field, secret_kind in FIELDS[table].items():
-                if (how := exposure(row.get(field, ""))) is not None:
+            for field, secret_kind in SECRET_FIELDS_BY_TABLE[table].items():
+                if (how := exposure_of_secret(row.get(field, ""))) is not None:
                     encrypted = row.get("key_encrypt") == "true"
                     _remark_secret_at_keys(config, (table, key, field), secret_kind, "scrambled" if encrypted else how)
-    for name in config.rows(COMMUNITIES) if COMMUNITIES in config.data else ():
-        if (how := exposure(name)) is not None:
-            _remark_secret_at_keys(config, (COMMUNITIES, name), "a community of SNMP", how)
+    for name in config.rows(SNMP_COMMUNITY_TABLE) if SNMP_COMMUNITY_TABLE in config.data else ():
+        if (how := exposure_of_secret(name)) is not None:
+            _remark_secret_at_keys(config, (SNMP_COMMUNITY_TABLE, name), "a community of SNMP", how)
     for document in config.documents:
         if _PRIVATE_KEY in document.raw:
             line = document.raw.count(b"\n", 0, document.raw.index(_PRIVATE_KEY)) + 1
-            _remark_secret(config, Place(document.name, Span(line, 1, line, 1)), "a private key", "clear")
+            _remark_secret(config, FilePlace(document.name, Span(line, 1, line, 1)), "a private key", "clear")
     for text in (frr, frr.lost) if frr is not None else ():
-        for line, first_column, last, secret_kind, how in of_frr(text.text) if text is not None else ():
+        for line, first_column, last, secret_kind, how in find_frr_secrets(text.text) if text is not None else ():
             assert text is not None
             _remark_secret(config, text.place(Span(line, first_column, line, last)), secret_kind, how)
 
@@ -57,11 +63,11 @@ def _remark_secret_at_keys(config: Config, keys: tuple[str, ...], secret_kind: s
     _remark_secret(config, config.place(keys), secret_kind, how)
 
 
-def _remark_secret(config: Config, place: Place | None, secret_kind: str, how: Exposure) -> None:
-    config.remarks.append(remark(config.device, place, secret_kind, how))
+def _remark_secret(config: Config, place: FilePlace | None, secret_kind: str, how: Exposure) -> None:
+    config.remarks.append(build_secret_remark(config.device, place, secret_kind, how))
 
 
-def without(config: Config, table_name: str, facts: Mapping[str, str]) -> Mapping[str, str]:
+def hide_secrets(config: Config, table_name: str, facts: Mapping[str, str]) -> Mapping[str, str]:
     """Return the facts of a remark about a table, dots in the place of each text that is a secret or looks like one."""
     if table_name not in config.secrets:
         config.secrets[table_name] = sorted(
@@ -74,13 +80,13 @@ def without(config: Config, table_name: str, facts: Mapping[str, str]) -> Mappin
 
 
 def _is_secret_value(table: str, field: str, value: object) -> bool:
-    secret = field in FIELDS.get(table, ()) or suspicious(field)
+    secret = field in SECRET_FIELDS_BY_TABLE.get(table, ()) or looks_like_secret(field)
     return secret and isinstance(value, str) and bool(value)
 
 
 def _secret_texts(rows: object, table: str) -> Iterator[str]:
-    for key, row in mapping(rows).items():
-        if table == COMMUNITIES:
+    for key, row in mapping_or_empty(rows).items():
+        if table == SNMP_COMMUNITY_TABLE:
             yield key
         elif isinstance(row, dict):
             yield from (value for field, value in row.items() if _is_secret_value(table, field, value))

@@ -7,82 +7,90 @@ from typing import Literal
 
 from nodrop.errors import InputProblems, Problem
 from nodrop.hardware import switch
-from nodrop.hardware.dynamic import resolve
+from nodrop.hardware.dynamic import resolve_dynamic_buffers
 from nodrop.model.buffers import BufferProfile, HeadroomRow
 from nodrop.model.fabric import Device, Fec, Interface
 from nodrop.model.qos import PriorityGroup, QosProfile
-from nodrop.model.reading import DeviceReading, Note, Place, Source
+from nodrop.model.reading import DeviceReading, FilePlace, Note, Source
 from nodrop.model.states import UNKNOWN, Unknown
-from nodrop.model.subject import Subject, natural
+from nodrop.model.subject import Subject, natural_sort_key
 from nodrop.platforms import frr
 from nodrop.platforms.frr.faults import unknown_statements
-from nodrop.platforms.kit.unknown_lines import unknown_command, unknown_line
-from nodrop.platforms.sonic.config import Config, Row, model_of
-from nodrop.platforms.sonic.document import CONFIG_FILES, MODE, Document
+from nodrop.platforms.kit.unknown_lines import note_unknown_command, note_unknown_line
+from nodrop.platforms.sonic.config import Config, RowFields, model_of
+from nodrop.platforms.sonic.document import CONFIG_FILES, ROUTING_MODE_FIELD, Document
 from nodrop.platforms.sonic.document import supplied as supplied
-from nodrop.platforms.sonic.frr_text import FrrText, frr_text
+from nodrop.platforms.sonic.frr_text import FrrText, running_frr_text
 from nodrop.platforms.sonic.headroom_table import (
-    HEADROOM_TABLE,
+    HEADROOM_TABLE_FILE,
     find_headroom_rows,
     find_row_profile,
     read_headroom_table,
 )
-from nodrop.platforms.sonic.naming import port_of
+from nodrop.platforms.sonic.naming import port_by_name_and_lanes
 from nodrop.platforms.sonic.neighbors import neighbor_cables
-from nodrop.platforms.sonic.read_access import access_lists, remark_refused_rules
-from nodrop.platforms.sonic.read_bgp import SESSIONS, from_tables, routing
-from nodrop.platforms.sonic.read_bridging import DEFAULT_MTU_BYTES, addresses_in, bridging
-from nodrop.platforms.sonic.read_buffers import pools, trimming
+from nodrop.platforms.sonic.read_access import read_access_lists, remark_refused_rules
+from nodrop.platforms.sonic.read_bgp import SESSION_TABLES, is_bgp_from_tables, read_routing
+from nodrop.platforms.sonic.read_bridging import DEFAULT_MTU_BYTES, addresses_in, read_bridging_fields
+from nodrop.platforms.sonic.read_buffers import read_buffer_pools, read_trimming
 from nodrop.platforms.sonic.read_faults import (
     describe_lost_headroom,
+    has_same_thresholds,
     remark_names,
     remark_ports,
     remark_replaced_profile,
-    same_thresholds,
 )
-from nodrop.platforms.sonic.read_listening import remark_listening
-from nodrop.platforms.sonic.read_overlays import overlays
+from nodrop.platforms.sonic.read_listening import remark_services_outside_management
+from nodrop.platforms.sonic.read_overlays import read_overlay_fields
 from nodrop.platforms.sonic.read_qos import QosReader, qos_reader
-from nodrop.platforms.sonic.read_routing_faults import check_routing, contradictions
+from nodrop.platforms.sonic.read_routing_faults import check_routing, find_contradictions
 from nodrop.platforms.sonic.read_secrets import remark_secrets
 from nodrop.platforms.sonic.read_services import (
-    counters,
-    gnmi_port,
-    hash_fields,
-    loopbacks,
-    management,
-    names_of,
-    snmp,
-    watchdog_polling,
+    read_counters,
+    read_gnmi_port,
+    read_hash_fields,
+    read_loopbacks,
+    read_management_port,
+    read_row_names,
+    read_snmp_text,
+    read_watchdog_polling_ms,
 )
-from nodrop.platforms.sonic.routing_tables import framework
-from nodrop.platforms.sonic.schema_check import check
-from nodrop.platforms.sonic.starting import FRR_FILES, MINIGRAPH, start_of
-from nodrop.platforms.sonic.streams import streams
-from nodrop.platforms.sonic.tables import ENABLED, HASH_SEED_OF_TYPE, ROLE_OF_TYPE, advertised_speeds
-from nodrop.platforms.sonic.unknown_tables import unfollowed_columns, unknown_columns, unknown_tables
+from nodrop.platforms.sonic.routing_tables import uses_frrcfgd
+from nodrop.platforms.sonic.schema_check import check_schema
+from nodrop.platforms.sonic.starting import FRR_FILES, MINIGRAPH_FILE, bgp_container_start_of
+from nodrop.platforms.sonic.streams import read_streams
+from nodrop.platforms.sonic.tables import HASH_SEED_BY_TYPE, IS_ENABLED_BY_WORD, ROLE_BY_TYPE, advertised_speeds
+from nodrop.platforms.sonic.unknown_tables import unknown_columns, unknown_tables, unmodeled_columns
 from nodrop.platforms.sonic.unloaded_files import remark_unloaded_files
-from nodrop.syntax.places import Span, decode, quote_text
+from nodrop.syntax.places import Span, decode_utf8, quote_text
 
-FILES, BESIDE, SUFFIXES = (*CONFIG_FILES, *FRR_FILES), (MINIGRAPH, HEADROOM_TABLE), (".json",)
-BELOW: tuple[tuple[str, str], ...] = ()
+CANONICAL_FILES, COMPANION_FILES, USUAL_SUFFIXES = (
+    (*CONFIG_FILES, *FRR_FILES),
+    (MINIGRAPH_FILE, HEADROOM_TABLE_FILE),
+    (".json",),
+)
+SUBFOLDER_ENDINGS: tuple[tuple[str, str], ...] = ()
 DEFAULT_NAME = "sonic"
 """The hostname of a switch that nobody has named (sonic-buildimage build_debian.sh)."""
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
-_TABLE = re.compile(rb'"(?:[A-Z][A-Z0-9_]+|(?:DEVICE_METADATA|PORT|FEATURE|BUFFER_PROFILE|QUEUE)\|[^"\n]+)"\s*:\s*\{')
-_OPENING = re.compile(rb"^\{", re.MULTILINE)
-_FECS: dict[str, Fec] = {"rs": "rs", "fc": "fc", "none": "none", "auto": "auto"}
+_HOSTNAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
+_TABLE_KEY_PATTERN = re.compile(
+    rb'"(?:[A-Z][A-Z0-9_]+|(?:DEVICE_METADATA|PORT|FEATURE|BUFFER_PROFILE|QUEUE)\|[^"\n]+)"\s*:\s*\{'
+)
+_OPENING_BRACE_LINE = re.compile(rb"^\{", re.MULTILINE)
+_FEC_BY_SONIC_WORD: dict[str, Fec] = {"rs": "rs", "fc": "fc", "none": "none", "auto": "auto"}
 _BUFFER_MODELS: dict[str, Literal["dynamic", "traditional"]] = {"dynamic": "dynamic", "traditional": "traditional"}
-_ON_OFF = {"on": True, "off": False}
-_UP_DOWN = {"up": True, "down": False}
+_IS_ON_BY_WORD = {"on": True, "off": False}
+_IS_UP_BY_WORD = {"up": True, "down": False}
 
 
 def detect(name: str, file_head: bytes) -> bool:
     """Whether a file is SONiC's: a JSON object of tables in capitals, be it printed in a terminal, or FRR's files."""
     if name in FRR_FILES:
         return True
-    return bool(_OPENING.search(file_head.lstrip(b"\xef\xbb\xbf \t\r\n"))) and bool(_TABLE.search(file_head))
+    return bool(_OPENING_BRACE_LINE.search(file_head.lstrip(b"\xef\xbb\xbf \t\r\n"))) and bool(
+        _TABLE_KEY_PATTERN.search(file_head)
+    )
 
 
 def read_device(name: str, bundle: Iterable[tuple[Source, bytes]]) -> DeviceReading:
@@ -95,11 +103,11 @@ def read_device(name: str, bundle: Iterable[tuple[Source, bytes]]) -> DeviceRead
     for source, raw in bundle:
         sources.append(source)
         try:
-            if source.name == HEADROOM_TABLE:
+            if source.name == HEADROOM_TABLE_FILE:
                 table = read_headroom_table(raw, source.display)
                 continue
-            if source.name in (*FRR_FILES, MINIGRAPH):
-                routing[source.name] = decode(raw, source.display)
+            if source.name in (*FRR_FILES, MINIGRAPH_FILE):
+                routing[source.name] = decode_utf8(raw, source.display)
             else:
                 loaded = source.path is not None and Path(source.display).name == source.name
                 documents.append(Document(source.name, raw, source.display, loaded=loaded))
@@ -123,11 +131,11 @@ class _Device:
         self._notes: list[Note] = []
         self._derived: dict[Subject, str] = {}
         self._config = Config(name, documents)
-        self._localhost: Row = self._config.rows("DEVICE_METADATA").get("localhost", {})
-        self._start = start_of(documents, routing.pop(MINIGRAPH, None))
+        self._localhost: RowFields = self._config.rows("DEVICE_METADATA").get("localhost", {})
+        self._start = bgp_container_start_of(documents, routing.pop(MINIGRAPH_FILE, None))
         if self._start is not None:
-            self._localhost = {**self._localhost, MODE: self._start.mode}
-        self._frr: FrrText | None = frr_text(routing, documents, self._start)
+            self._localhost = {**self._localhost, ROUTING_MODE_FIELD: self._start.mode}
+        self._frr: FrrText | None = running_frr_text(routing, documents, self._start)
         self._routing = frr.read_frr(self._frr.text) if self._frr else None
         self._called: str | None = None
         self.name = self._config.rename(self._hostname(name))
@@ -140,11 +148,11 @@ class _Device:
         check_routing(config, self._localhost, self._frr, self._routing, device)
         remark_unloaded_files(config, self._localhost, self._start, self._frr, self._routing)
         remark_secrets(config, self._frr)
-        remark_listening(config)
-        check(config)
+        remark_services_outside_management(config)
+        check_schema(config)
         remark_refused_rules(config, device.access_lists)
         return DeviceReading(
-            device=resolve(device),
+            device=resolve_dynamic_buffers(device),
             called=self._called,
             sources=self._sources,
             cables=tuple(neighbor_cables(config, self._localhost)),
@@ -163,15 +171,15 @@ class _Device:
         self._called = None if stated in (None, DEFAULT_NAME) else name
         if stated is None or stated == name:
             return name
-        if not _NAME.fullmatch(stated):
+        if not _HOSTNAME_PATTERN.fullmatch(stated):
             self._config.remark("odd-name", (), ("DEVICE_METADATA", "localhost", "hostname"), name=quote_text(stated))
             return name
         return stated
 
     def _device(self) -> Device:
         config = self._config
-        routes, reasons = routing(config, self._localhost, self._frr, self._routing)
-        self._problems += contradictions(config, self._localhost, self._frr, routes)
+        routes, reasons = read_routing(config, self._localhost, self._frr, self._routing)
+        self._problems += find_contradictions(config, self._localhost, self._frr, routes)
         self._derived |= {(self.name, *subject): reason for subject, reason in reasons.items()}
         qos = qos_reader(config)
         dynamic = self._buffer_model()
@@ -189,33 +197,33 @@ class _Device:
             role=self._device_role(),
             mac=self._localhost.get("mac", None if config.whole else UNKNOWN),
             interfaces=interfaces,
-            loopbacks=loopbacks(config),
-            **bridging(config, self._derived),
-            **overlays(config, self._localhost),
-            access_lists=access_lists(config),
-            management=management(config),
+            loopbacks=read_loopbacks(config),
+            **read_bridging_fields(config, self._derived),
+            **read_overlay_fields(config, self._localhost),
+            access_lists=read_access_lists(config),
+            management=read_management_port(config),
             **routes,
             buffer_model=dynamic,
             dynamic_buffers=qos.dynamic,
             headroom_table=self._table,
-            buffer_pools=pools(config, not isinstance(dynamic, Unknown) and dynamic == "dynamic"),
+            buffer_pools=read_buffer_pools(config, not isinstance(dynamic, Unknown) and dynamic == "dynamic"),
             switch_dscp_to_tc=qos.switch_map(),
-            watchdog_polling_ms=watchdog_polling(config),
-            counters=counters(config),
-            trimming=trimming(config),
+            watchdog_polling_ms=read_watchdog_polling_ms(config),
+            counters=read_counters(config),
+            trimming=read_trimming(config),
             hash_seed=self._hash_seed(),
             mac_ageing_s=UNKNOWN,
             arp_reachable_s=UNKNOWN,
             nd_reachable_s=UNKNOWN,
-            ntp_servers=names_of(config, "NTP_SERVER"),
-            syslog_servers=names_of(config, "SYSLOG_SERVER"),
-            dns_servers=names_of(config, "DNS_NAMESERVER"),
-            snmp_location=snmp(config, "LOCATION", "Location"),
-            snmp_contact=snmp(config, "CONTACT", "Contact"),
-            hash_fields=hash_fields(config),
-            gnmi_port=gnmi_port(config),
+            ntp_servers=read_row_names(config, "NTP_SERVER"),
+            syslog_servers=read_row_names(config, "SYSLOG_SERVER"),
+            dns_servers=read_row_names(config, "DNS_NAMESERVER"),
+            snmp_location=read_snmp_text(config, "LOCATION", "Location"),
+            snmp_contact=read_snmp_text(config, "CONTACT", "Contact"),
+            hash_fields=read_hash_fields(config),
+            gnmi_port=read_gnmi_port(config),
             otlp_collectors=() if config.whole else UNKNOWN,
-            high_frequency=streams(config),
+            high_frequency=read_streams(config),
         )
         qos.remember()
         remark_ports(config, self._headroom_rows)
@@ -238,15 +246,15 @@ class _Device:
     def _device_type(self) -> str | None:
         """Return the tier that a DEVICE_METADATA.type means to SONiC's templates, which look for a part of it."""
         stated = self._localhost.get("type", "")
-        return next((kind for kind in ROLE_OF_TYPE if kind in stated and "Mgmt" not in stated), None)
+        return next((kind for kind in ROLE_BY_TYPE if kind in stated and "Mgmt" not in stated), None)
 
     def _device_role(self) -> str | Unknown:
         kind = self._device_type()
-        return UNKNOWN if kind is None else ROLE_OF_TYPE[kind]
+        return UNKNOWN if kind is None else ROLE_BY_TYPE[kind]
 
     def _hash_seed(self) -> int | None | Unknown:
         kind = self._device_type()
-        return UNKNOWN if kind is None else HASH_SEED_OF_TYPE[kind]
+        return UNKNOWN if kind is None else HASH_SEED_BY_TYPE[kind]
 
     def _buffer_model(self) -> Literal["dynamic", "traditional"] | Unknown:
         stated = self._config.word(
@@ -268,7 +276,7 @@ class _Device:
         }
         addresses = addresses_in(self._config, "INTERFACE")
         named_ports = ports or dict.fromkeys(port for port in (*qos.ports, *cables) if port.startswith("Ethernet"))
-        for name in sorted(named_ports, key=natural):
+        for name in sorted(named_ports, key=natural_sort_key):
             row = ports.get(name)
             cable = cables.get(name, None if config.covers("CABLE_LENGTH") else UNKNOWN)
             if row is None:
@@ -290,7 +298,7 @@ class _Device:
     def _read_port(
         self,
         name: str,
-        row: Row,
+        row: RowFields,
         cable: int | None | Unknown,
         addresses: tuple[str, ...] | Unknown,
         qos: QosReader,
@@ -299,24 +307,26 @@ class _Device:
         config, keys = self._config, ("PORT", name)
         lanes = len(row["lanes"].split(",")) if row.get("lanes") else None
         speed = config.integer(keys, row, "speed")
-        enabled = config.word(keys, row, "admin_status", _UP_DOWN)
+        enabled = config.word(keys, row, "admin_status", _IS_UP_BY_WORD)
         if enabled is None and config.lists_ports:
             self._derived[self.name, name, "enabled"] = "PORT has no admin_status, which is down (sonic-port.yang)"
         mtu = config.integer(keys, row, "mtu")
         if mtu is None:
             self._derived[self.name, name, "mtu_bytes"] = f"PORT has no mtu, which is {DEFAULT_MTU_BYTES} (portmgrd)"
-        asymmetric = config.word(keys, row, "pfc_asym", _ON_OFF) or False
+        asymmetric = config.word(keys, row, "pfc_asym", _IS_ON_BY_WORD) or False
         added = self._added_priority_groups(name, qos, dynamic, speed, cable, enabled or False)
         return Interface(
             name=name,
-            port=UNKNOWN if isinstance(self._model, Unknown) or not lanes else port_of(self._model, name, lanes),
+            port=UNKNOWN
+            if isinstance(self._model, Unknown) or not lanes
+            else port_by_name_and_lanes(self._model, name, lanes),
             enabled=enabled if enabled is not None else False if config.lists_ports else UNKNOWN,
             speed_mbps=speed,
             lanes=lanes,
-            fec=config.word(keys, row, "fec", _FECS),
-            autoneg=config.word(keys, row, "autoneg", _ON_OFF),
+            fec=config.word(keys, row, "fec", _FEC_BY_SONIC_WORD),
+            autoneg=config.word(keys, row, "autoneg", _IS_ON_BY_WORD),
             advertised_speeds_mbps=advertised_speeds(row.get("adv_speeds", "")),
-            link_training=config.word(keys, row, "link_training", _ON_OFF),
+            link_training=config.word(keys, row, "link_training", _IS_ON_BY_WORD),
             mtu_bytes=DEFAULT_MTU_BYTES if mtu is None else mtu,
             addresses=addresses,
             link_local=self._is_link_local_only(name),
@@ -355,7 +365,7 @@ class _Device:
                 for index in wanted_pauses:
                     former = stated.get(index)
                     stated_profile = qos.find_profile(former) if former else None
-                    if former and not same_thresholds(stated_profile, buffer):
+                    if former and not has_same_thresholds(stated_profile, buffer):
                         lost = describe_lost_headroom(stated_profile, buffer)
                         remark_replaced_profile(self._config, name, index, former, new_name, lost)
         if buffer is None:
@@ -370,7 +380,7 @@ class _Device:
         profile = qos.find_profile(name) if name else None
         return profile is not None and profile.headroom is not None
 
-    def _length_m(self, name: str, port: str, row: Row) -> int | None:
+    def _length_m(self, name: str, port: str, row: RowFields) -> int | None:
         text = row[port]
         if not re.fullmatch(r"[0-9]{1,6}m", text):
             self._config.malformed(("CABLE_LENGTH", name, port), text, "metres, such as 40m")
@@ -382,7 +392,7 @@ class _Device:
         row = config.rows("INTERFACE").get(name)
         if not row:
             return False if row is not None or config.covers("INTERFACE") else UNKNOWN
-        return config.word(("INTERFACE", name), row, "ipv6_use_link_local_only", ENABLED) is True
+        return config.word(("INTERFACE", name), row, "ipv6_use_link_local_only", IS_ENABLED_BY_WORD) is True
 
     def _note_unread_parts(self, device: Device) -> None:
         database = self._config.database
@@ -390,28 +400,28 @@ class _Device:
             message = f"a database of {database.text} {database.unmodelled}: its fields were not checked"
             self._note("not-checked", message, self._config.place(("VERSIONS", "DATABASE", "VERSION")))
         lines = [(table, table, self._config.place((table,))) for table in unknown_tables(self._config)]
-        columns = [*unfollowed_columns(self._config, () if framework(self._localhost) else SESSIONS)]
-        if from_tables(self._config, self._localhost) is True:
+        columns = [*unmodeled_columns(self._config, () if uses_frrcfgd(self._localhost) else SESSION_TABLES)]
+        if is_bgp_from_tables(self._config, self._localhost) is True:
             columns += unknown_columns(self._config)
         lines += [
             (f"{table} {key} {column}", f"{table} {column}", self._config.place((table, key, column)))
             for table, key, column in columns
         ]
         for text, about, place in lines:
-            self._notes.append(unknown_line(text, about, self.name, *self._file_and_line(place)))
+            self._notes.append(note_unknown_line(text, about, self.name, *self._file_and_line(place)))
         if self._frr and self._routing:
             for statement in unknown_statements(self._routing, device):
                 file_and_line = self._file_and_line(self._frr.place(statement.span))
-                self._notes.append(unknown_command(statement.text, self.name, *file_and_line))
+                self._notes.append(note_unknown_command(statement.text, self.name, *file_and_line))
         for name in self._frr.unused if self._frr else ():
             message = f"{name} was not checked: FRR does not start with it, or runs what is given beside it"
-            self._note("not-read", message, Place(name, Span(1, 1, 1, 1)))
+            self._note("not-read", message, FilePlace(name, Span(1, 1, 1, 1)))
 
-    def _note(self, kind: str, message: str, place: Place | None) -> None:
+    def _note(self, kind: str, message: str, place: FilePlace | None) -> None:
         file, line = self._file_and_line(place)
         self._notes.append(Note(kind=kind, message=message, device=self.name, file=file, line=line))
 
-    def _file_and_line(self, source_place: Place | None) -> tuple[str | None, int | None]:
+    def _file_and_line(self, source_place: FilePlace | None) -> tuple[str | None, int | None]:
         """Return the name under which the file of a place is shown, and the line."""
         display = {source.name: source.display for source in self._sources}
         return (display.get(source_place.file), source_place.span.line) if source_place else (None, None)

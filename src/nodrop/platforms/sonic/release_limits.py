@@ -6,35 +6,38 @@ from nodrop.model.fabric import Device, Interface
 from nodrop.model.qos import QosProfile
 from nodrop.model.routing import Bgp
 from nodrop.model.states import require_fact
-from nodrop.platforms.kit.expressible import refuse
-from nodrop.platforms.sonic.releases import SINCE, WAITS, knows
+from nodrop.platforms.kit.expressible import unsupported_error
+from nodrop.platforms.sonic.releases import SINCE, WAITING_ANNOUNCEMENTS_FEATURE, has_feature
 from nodrop.platforms.sonic.traits import TRAITS
 
 _MOST_MBPS = 800_000
 _LAST_QUEUE = 7
 
-_Need = tuple[str, tuple[str, ...]]
+_NeededFeature = tuple[str, tuple[str, ...]]
 """What is needed of a release, a key of `SINCE`, and the part of the device that needs it."""
 
 
 def check_release(device: Device) -> None:
     """Raise Unsupported if a device, whose release is written, has a feature that the release cannot express."""
     release = str(device.version)
-    if all(knows(release, feature_name) for feature_name in SINCE):
+    if all(has_feature(release, feature_name) for feature_name in SINCE):
         return
     for feature, path in _needed_features(device):
-        if not knows(release, feature):
-            raise refuse(path, f"{TRAITS.title} has {feature} since {SINCE[feature]}, and this is {release}")
+        if not has_feature(release, feature):
+            raise unsupported_error(path, f"{TRAITS.title} has {feature} since {SINCE[feature]}, and this is {release}")
 
 
-def _needed_features(device: Device) -> Iterator[_Need]:
+def _needed_features(device: Device) -> Iterator[_NeededFeature]:
     if device.trimming is not None:
         yield "packet trimming", ("trimming",)
     if require_fact(device.routing_tables):
         yield "routing in tables", ("routing_tables",)
     for bgp in (device.bgp, *require_fact(device.vrf_bgp)):
         if isinstance(bgp, Bgp) and bgp.suppress_fib_pending is True:
-            yield WAITS, ("bgp" if bgp.vrf is None else f"vrf_bgp/{bgp.vrf}", "suppress_fib_pending")
+            yield (
+                WAITING_ANNOUNCEMENTS_FEATURE,
+                ("bgp" if bgp.vrf is None else f"vrf_bgp/{bgp.vrf}", "suppress_fib_pending"),
+            )
     if require_fact(device.dns_servers):
         yield "name servers", ("dns_servers",)
     if (fields := require_fact(device.hash_fields)) is not None:
@@ -56,7 +59,7 @@ def _needed_features(device: Device) -> Iterator[_Need]:
             yield from _qos_profile_needs(port.qos, ("interfaces", port.name, "qos"))
 
 
-def _port_needs(port: Interface) -> Iterator[_Need]:
+def _port_needs(port: Interface) -> Iterator[_NeededFeature]:
     if port.fec == "auto":
         yield "FEC mode auto", ("interfaces", port.name, "fec")
     if (require_fact(port.speed_mbps) or 0) > _MOST_MBPS:
@@ -66,7 +69,7 @@ def _port_needs(port: Interface) -> Iterator[_Need]:
         yield "speeds above 800G", ("interfaces", port.name, "advertised_speeds_mbps")
 
 
-def _qos_profile_needs(qos: QosProfile, path: tuple[str, ...]) -> Iterator[_Need]:
+def _qos_profile_needs(qos: QosProfile, path: tuple[str, ...]) -> Iterator[_NeededFeature]:
     watchdog = require_fact(qos.pfc_watchdog)
     if watchdog is not None and require_fact(watchdog.history) is not None:
         yield "a history of pauses", (*path, "pfc_watchdog", "history")

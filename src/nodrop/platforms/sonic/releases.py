@@ -20,10 +20,10 @@ RELEASES = {
 }
 """VERSIONS.DATABASE.VERSION by release, oldest first."""
 
-SAME_AS = {"master": "202605"}
+RELEASE_BY_BRANCH = {"master": "202605"}
 """Branches whose database is still that of a release: nothing in a file tells them apart."""
 
-WAITS = "announcements that wait for the hardware"
+WAITING_ANNOUNCEMENTS_FEATURE = "announcements that wait for the hardware"
 """Zebra waits for fpmsyncd's answer (sonic-buildimage dockers/docker-fpm-frr/frr/supervisord/supervisord.conf.j2,
 `--asic-offload=notify_on_offload`) since the templates say `bgp suppress-fib-pending`. Before, it answers BGP when the
 kernel has a route; 202311 has the field of DEVICE_METADATA, and no daemon that reads it."""
@@ -37,7 +37,7 @@ SINCE = {
     "a pool of both directions": "202405",
     "a map of traffic classes to DSCPs": "202411",
     "queues 8 and 9": "202411",
-    WAITS: "202411",
+    WAITING_ANNOUNCEMENTS_FEATURE: "202411",
     "weighted paths": "202411",
     "PFC without priorities": "202505",
     "packet trimming": "202505",
@@ -52,6 +52,6 @@ SINCE = {
 """The first release whose models or start scripts hold something; what is not here they all hold."""
 
 
-def knows(release: str, feature: str) -> bool:
+def has_feature(release: str, feature: str) -> bool:
     """Whether a release that is written knows of something that is not in all of them; KeyError for anything else."""
     return release >= SINCE[feature]

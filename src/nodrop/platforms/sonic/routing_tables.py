@@ -9,35 +9,35 @@ from typing import Any
 
 from nodrop.errors import Unsupported
 from nodrop.model.fabric import Device
-from nodrop.model.routing import SOURCES, Aggregate, Bgp, BgpNeighbor, Ipv6Unicast, Redistribution, StaticRoute
+from nodrop.model.routing import ROUTE_SOURCES, Aggregate, Bgp, BgpNeighbor, Ipv6Unicast, Redistribution, StaticRoute
 from nodrop.model.states import known_rows, require_fact
 from nodrop.platforms.frr import limits as frr_limits
-from nodrop.platforms.frr.words import is_address
-from nodrop.platforms.kit.bindings import decoded, encoded
-from nodrop.platforms.kit.expressible import refuse
+from nodrop.platforms.frr.words import is_neighbor_address
+from nodrop.platforms.kit.bindings import decode_fields, encode_fields
+from nodrop.platforms.kit.expressible import unsupported_error
 from nodrop.platforms.kit.session_groups import mark_local_asn_of_group
 from nodrop.platforms.sonic.bgp_rows import (
-    CONSTANT,
-    DEFAULT,
-    EVPN,
-    FAMILIES,
-    FAMILY,
-    PATHS,
-    PROCESS,
-    SESSION,
+    DATACENTER_DEFAULT_COLUMNS,
+    DEFAULT_VRF,
+    EVPN_FAMILY,
+    MAXIMUM_PATHS_BINDINGS,
+    PROCESS_BINDINGS,
+    SESSION_BINDINGS,
+    SESSION_FAMILY_BINDINGS,
+    SONIC_WORD_BY_FAMILY,
     TableRow,
     check_part,
 )
-from nodrop.platforms.sonic.config import Config, Row
-from nodrop.platforms.sonic.policy_rows import Rows, check_policies, policy_tables, read_policies
+from nodrop.platforms.sonic.config import Config, RowFields
+from nodrop.platforms.sonic.policy_rows import RowsByKey, check_policies, policy_tables, read_policies
 
-FRAMEWORK_DERIVED = {"requires_policy": "FRR's default is bgp ebgp-requires-policy, and no table changes it"}
+FRAMEWORK_DEFAULT_REASONS = {"requires_policy": "FRR's default is bgp ebgp-requires-policy, and no table changes it"}
 """The fields of a process of frrcfgd that no table states, and the source of each value."""
-INSTEAD = "use routing.delivery: frr.conf"
+FRR_DELIVERY_HINT = "use routing.delivery: frr.conf"
 """What to do about a part of a design that tables cannot express."""
 
 
-def framework(localhost: Row) -> bool:
+def uses_frrcfgd(localhost: RowFields) -> bool:
     """Whether frrcfgd, and not bgpcfgd, makes FRR's configuration."""
     return localhost.get("frr_mgmt_framework_config") == "true"
 
@@ -45,27 +45,28 @@ def framework(localhost: Row) -> bool:
 def read_process(config: Config, vrf: str) -> Bgp | None:
     """Return the process of a VRF; it requires policies on sessions to other ASes, because no table can change that."""
     row = TableRow(config, "BGP_GLOBALS", vrf, config.rows("BGP_GLOBALS").get(vrf, {}))
-    process_fields = decoded(PROCESS, row)
+    process_fields = decode_fields(PROCESS_BINDINGS, row)
     if "asn" not in process_fields:
         return None
     networks = config.rows("BGP_GLOBALS_AF_NETWORK")
-    for family, word in FAMILIES.items():
+    for family, word in SONIC_WORD_BY_FAMILY.items():
         key = f"{vrf}|{word}"
-        process_fields |= decoded((PATHS[family],), _row(config, "BGP_GLOBALS_AF", key))
+        process_fields |= decode_fields((MAXIMUM_PATHS_BINDINGS[family],), _find_row(config, "BGP_GLOBALS_AF", key))
     return Bgp(
         **process_fields,
         **read_policies(config),
-        vrf=None if vrf == DEFAULT else vrf,
+        vrf=None if vrf == DEFAULT_VRF else vrf,
         networks=tuple(
             key.removeprefix(f"{vrf}|{word}|")
-            for word in FAMILIES.values()
+            for word in SONIC_WORD_BY_FAMILY.values()
             for key in networks
             if key.startswith(f"{vrf}|{word}|")
         ),
         aggregates=tuple(_read_aggregates(config, vrf)),
         redistributions=tuple(
             sorted(
-                _redistributions(config, vrf), key=lambda redistribution: (redistribution.family, redistribution.source)
+                _read_redistributions(config, vrf),
+                key=lambda redistribution: (redistribution.family, redistribution.source),
             )
         ),
         requires_policy=True,
@@ -75,13 +76,13 @@ def read_process(config: Config, vrf: str) -> Bgp | None:
     )
 
 
-def _row(config: Config, table: str, key: str) -> TableRow:
+def _find_row(config: Config, table: str, key: str) -> TableRow:
     return TableRow(config, table, key, config.rows(table).get(key, {}))
 
 
 def _read_aggregates(config: Config, vrf: str) -> Iterator[Aggregate]:
     """Yield the aggregates of a process, those of IPv4 first."""
-    for word in FAMILIES.values():
+    for word in SONIC_WORD_BY_FAMILY.values():
         for key, row in config.rows("BGP_GLOBALS_AF_AGGREGATE_ADDR").items():
             prefix = key.removeprefix(f"{vrf}|{word}|")
             if prefix != key:
@@ -89,12 +90,12 @@ def _read_aggregates(config: Config, vrf: str) -> Iterator[Aggregate]:
                 yield Aggregate(prefix=prefix, summary_only=only, as_set=as_set)
 
 
-def _redistributions(config: Config, vrf: str) -> Iterator[Redistribution]:
+def _read_redistributions(config: Config, vrf: str) -> Iterator[Redistribution]:
     for key, row in config.rows("ROUTE_REDISTRIBUTE").items():
         match key.split("|"):
-            case [one, source, "bgp", ("ipv4" | "ipv6") as family] if one == vrf and source in SOURCES:
+            case [one, source, "bgp", ("ipv4" | "ipv6") as family] if one == vrf and source in ROUTE_SOURCES:
                 policy = row.get("route_map", "").split(",")[0] or None
-                yield Redistribution(source=SOURCES[source], family=family, policy=policy)
+                yield Redistribution(source=ROUTE_SOURCES[source], family=family, policy=policy)
 
 
 def _read_sessions(config: Config, vrf: str, asn: int, *, unicast: bool) -> Iterator[BgpNeighbor]:
@@ -110,26 +111,34 @@ def _read_sessions(config: Config, vrf: str, asn: int, *, unicast: bool) -> Iter
             inherited.pop("description", None)
             own_session_fields = _read_session_fields(config, "BGP_NEIGHBOR", key)
             ipv6 = Ipv6Unicast(**inherited.pop("ipv6", {}) | own_session_fields.pop("ipv6", {}))
-            identity = {"address" if is_address(name) else "interface": name, "ipv6": ipv6}
+            identity = {"address" if is_neighbor_address(name) else "interface": name, "ipv6": ipv6}
             session = BgpNeighbor(**{"active": unicast} | inherited | own_session_fields | identity)
             yield session if "local_asn" in own_session_fields else mark_local_asn_of_group(session, asn)
 
 
 def _read_session_fields(config: Config, table_name: str, key: str) -> dict[str, Any]:
     """Return the fields of a session that a row, and those of its address families, state."""
-    ipv4, ipv6 = (decoded(FAMILY, _row(config, f"{table_name}_AF", f"{key}|{word}")) for word in FAMILIES.values())
-    evpn = decoded(FAMILY[:1], _row(config, f"{table_name}_AF", f"{key}|{EVPN}"))
+    ipv4, ipv6 = (
+        decode_fields(SESSION_FAMILY_BINDINGS, _find_row(config, f"{table_name}_AF", f"{key}|{word}"))
+        for word in SONIC_WORD_BY_FAMILY.values()
+    )
+    evpn = decode_fields(SESSION_FAMILY_BINDINGS[:1], _find_row(config, f"{table_name}_AF", f"{key}|{EVPN_FAMILY}"))
     carries = {"evpn": evpn["active"]} if evpn else {}
-    return decoded(SESSION, _row(config, table_name, key)) | ipv4 | carries | ({"ipv6": ipv6} if ipv6 else {})
+    return (
+        decode_fields(SESSION_BINDINGS, _find_row(config, table_name, key))
+        | ipv4
+        | carries
+        | ({"ipv6": ipv6} if ipv6 else {})
+    )
 
 
-def tables(device: Device) -> dict[str, Rows]:
+def build_routing_tables(device: Device) -> dict[str, RowsByKey]:
     """Return the tables of a device's routing; Unsupported names the model path that they cannot express."""
     try:
         processes = _checked_processes(device)
     except Unsupported as error:
-        raise Unsupported(error.path, f"{error.reason}; {INSTEAD}") from None
-    rows_by_table: dict[str, Rows] = {}
+        raise Unsupported(error.path, f"{error.reason}; {FRR_DELIVERY_HINT}") from None
+    rows_by_table: dict[str, RowsByKey] = {}
     for bgp in processes:
         for table, rows in _build_bgp_tables(bgp):
             rows_by_table.setdefault(table, {}).update(rows)
@@ -138,12 +147,15 @@ def tables(device: Device) -> dict[str, Rows]:
     return {table: rows for table, rows in sorted(rows_by_table.items()) if rows}
 
 
-def _build_bgp_tables(bgp: Bgp) -> Iterator[tuple[str, Rows]]:
+def _build_bgp_tables(bgp: Bgp) -> Iterator[tuple[str, RowsByKey]]:
     vrf, unicast = bgp.key, require_fact(bgp.default_ipv4_unicast)
-    yield "BGP_GLOBALS", {vrf: _encode_row("BGP_GLOBALS", PROCESS, bgp)}
-    families = {f"{vrf}|{FAMILIES[family]}": _encode_row("", (row,), bgp) for family, row in PATHS.items()}
+    yield "BGP_GLOBALS", {vrf: _encode_row("BGP_GLOBALS", PROCESS_BINDINGS, bgp)}
+    families = {
+        f"{vrf}|{SONIC_WORD_BY_FAMILY[family]}": _encode_row("", (row,), bgp)
+        for family, row in MAXIMUM_PATHS_BINDINGS.items()
+    }
     yield "BGP_GLOBALS_AF", {key: columns for key, columns in families.items() if columns}
-    networks = [(FAMILIES["ipv6" if ":" in network else "ipv4"], network) for network in bgp.networks]
+    networks = [(SONIC_WORD_BY_FAMILY["ipv6" if ":" in network else "ipv4"], network) for network in bgp.networks]
     yield "BGP_GLOBALS_AF_NETWORK", {f"{vrf}|{word}|{network}": {} for word, network in networks}
     yield (
         "ROUTE_REDISTRIBUTE",
@@ -156,53 +168,53 @@ def _build_bgp_tables(bgp: Bgp) -> Iterator[tuple[str, Rows]]:
     )
     for neighbor in require_fact(bgp.neighbors):
         key = f"{vrf}|{neighbor.key}"
-        yield "BGP_NEIGHBOR", {key: _encode_row("BGP_NEIGHBOR", SESSION, neighbor)}
+        yield "BGP_NEIGHBOR", {key: _encode_row("BGP_NEIGHBOR", SESSION_BINDINGS, neighbor)}
         for word, session_part, by_default in (
-            (FAMILIES["ipv4"], neighbor, BgpNeighbor(active=unicast)),
-            (FAMILIES["ipv6"], neighbor.ipv6, Ipv6Unicast()),
+            (SONIC_WORD_BY_FAMILY["ipv4"], neighbor, BgpNeighbor(active=unicast)),
+            (SONIC_WORD_BY_FAMILY["ipv6"], neighbor.ipv6, Ipv6Unicast()),
         ):
-            columns = _encode_row("", FAMILY, session_part)
-            if columns != _encode_row("", FAMILY, by_default):
+            columns = _encode_row("", SESSION_FAMILY_BINDINGS, session_part)
+            if columns != _encode_row("", SESSION_FAMILY_BINDINGS, by_default):
                 yield "BGP_NEIGHBOR_AF", {f"{key}|{word}": columns}
 
 
 def _encode_row(table: str, rows: Any, model_part: object) -> dict[str, Any]:
-    row_columns: dict[str, object] = dict(CONSTANT.get(table, {}))
-    for columns in encoded(rows, model_part, None):
+    row_columns: dict[str, object] = dict(DATACENTER_DEFAULT_COLUMNS.get(table, {}))
+    for columns in encode_fields(rows, model_part, None):
         row_columns |= columns
     return dict(sorted(row_columns.items()))
 
 
-def _static_rows(routes: tuple[StaticRoute, ...]) -> Rows:
-    rows: Rows = {}
+def _static_rows(routes: tuple[StaticRoute, ...]) -> RowsByKey:
+    rows: RowsByKey = {}
     distances: dict[tuple[str | None, str], list[str]] = {}
     for route in routes:
-        columns = rows.setdefault(f"{route.vrf or DEFAULT}|{route.prefix}", {})
-        column, value = static_column(route)
+        columns = rows.setdefault(f"{route.vrf or DEFAULT_VRF}|{route.prefix}", {})
+        column, value = next_hop_column(route)
         columns[column] = f"{columns[column]},{value}" if column in columns else value
         distances.setdefault((route.vrf, route.prefix), []).append(str(route.distance))
     for (vrf, prefix), words in distances.items():
         if set(words) != {"1"}:
-            rows[f"{vrf or DEFAULT}|{prefix}"]["distance"] = ",".join(words)
+            rows[f"{vrf or DEFAULT_VRF}|{prefix}"]["distance"] = ",".join(words)
     return rows
 
 
-def static_column(route: StaticRoute) -> tuple[str, str]:
+def next_hop_column(route: StaticRoute) -> tuple[str, str]:
     """Return the column of STATIC_ROUTE that states a route's next hop, and its value."""
     if route.next_hop == "blackhole":
         return "blackhole", "true"
-    return "nexthop" if is_address(route.next_hop) else "ifname", route.next_hop
+    return "nexthop" if is_neighbor_address(route.next_hop) else "ifname", route.next_hop
 
 
 def _checked_processes(device: Device) -> tuple[Bgp, ...]:
     """Return a device's BGP processes; Unsupported if FRR or its tables cannot express a part of the routing."""
-    processes = frr_limits.check(device)
+    processes = frr_limits.check_bgp_limits(device)
     if not processes or processes[0].vrf is not None:
-        raise refuse(["routing_tables"], "there is no BGP process of the default VRF")
+        raise unsupported_error(["routing_tables"], "there is no BGP process of the default VRF")
     if known_rows(device.extra_lines):
-        raise refuse(["extra_lines"], "are written into frr.conf, which is made of the tables")
+        raise unsupported_error(["extra_lines"], "are written into frr.conf, which is made of the tables")
     if device.shut_by_daemon:
-        raise refuse(["shut_by_daemon"], "is written into frr.conf, which is made of the tables")
+        raise unsupported_error(["shut_by_daemon"], "is written into frr.conf, which is made of the tables")
     for bgp in processes:
         path = ("bgp",) if bgp.vrf is None else ("vrf_bgp", bgp.key)
         check_part(bgp, *path)
@@ -219,11 +231,13 @@ def _check_static_routes(routes: tuple[StaticRoute, ...]) -> None:
     kinds: dict[tuple[str | None, str], str] = {}
     for position, route in enumerate(routes):
         key = (route.vrf, route.prefix)
-        kind, _ = static_column(route)
+        kind, _ = next_hop_column(route)
         if kinds.setdefault(key, kind) != kind or (kind == "blackhole" and routes.index(route) != position):
-            raise refuse(["static_routes", route.prefix], "next hops of one prefix are all addresses or all ports")
+            raise unsupported_error(
+                ["static_routes", route.prefix], "next hops of one prefix are all addresses or all ports"
+            )
     order = list(dict.fromkeys((route.vrf, route.prefix) for route in routes))
     if [(route.vrf, route.prefix) for route in routes] != sorted(
         ((route.vrf, route.prefix) for route in routes), key=order.index
     ):
-        raise refuse(["static_routes"], "are not in the order in which they would be read back")
+        raise unsupported_error(["static_routes"], "are not in the order in which they would be read back")

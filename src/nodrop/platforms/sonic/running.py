@@ -7,16 +7,16 @@ of FRR 8 do by themselves; sharpd in 202605, which routes nothing); the kernel's
 files/image_config/sysctl/sysctl-net.conf. No defaults are chosen at start: those of FRR are `traditional`.
 """
 
-from nodrop.platforms.kit.running import ROUTER, Runs
+from nodrop.platforms.kit.running import ROUTER_SYSCTLS, SwitchDaemons
 
-RUNS = Runs(
+RUNS = SwitchDaemons(
     daemons=("zebra", "staticd", "bgpd"),
     with_bfd=("bfdd",),
     unless="bfd-without-daemon",
     profile="traditional",
     vlan="Vlan{}",
     sysctls={
-        **ROUTER,
+        **ROUTER_SYSCTLS,
         "net.ipv6.conf.all.accept_dad": 0,
         "net.ipv4.conf.all.arp_announce": 1,
         "net.ipv4.conf.all.arp_notify": 1,

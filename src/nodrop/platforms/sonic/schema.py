@@ -7,22 +7,22 @@ from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
-from nodrop.platforms.sonic.schema_conditions import Condition, Tables, condition_of, named_by_itself
-from nodrop.platforms.sonic.schema_types import Field, either, field_of
-from nodrop.syntax.yaml import parse
+from nodrop.platforms.sonic.schema_conditions import Condition, ConditionTables, parse_condition, table_named_by_field
+from nodrop.platforms.sonic.schema_types import Field, merge_fields, parse_field
+from nodrop.syntax.yaml import parse_yaml
 
-FILE = Path(__file__).with_name("schema.yaml")
+SCHEMA_FILE = Path(__file__).with_name("schema.yaml")
 
-_SPAN = re.compile(r"(?:since (?P<since>\w+) ?)?(?:until (?P<until>\w+) ?)?(?P<rest>.*)")
-_PART = re.compile(r"<([^>]+)>")
-_MOST = re.compile(r"at most ([0-9]+)")
-_VERSION = re.compile(r"version_([0-9]{6})_[0-9]{2}")
-_ABORTS_SINCE = "202505"
+_RELEASE_SPAN_PATTERN = re.compile(r"(?:since (?P<since>\w+) ?)?(?:until (?P<until>\w+) ?)?(?P<rest>.*)")
+_KEY_PART_PATTERN = re.compile(r"<([^>]+)>")
+_ROW_LIMIT_PATTERN = re.compile(r"at most ([0-9]+)")
+_DATABASE_VERSION_PATTERN = re.compile(r"version_([0-9]{6})_[0-9]{2}")
+_RELOAD_VALIDATES_SINCE = "202505"
 """From here on `config reload` validates all (sonic-utilities config/main.py, config_file_yang_validation)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Row:
+class RowSchema:
     """One shape of row: how its key is made, its fields, and the conditions between them."""
 
     name: str
@@ -67,14 +67,14 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Table:
+class TableSchema:
     """One table: its rows of a fixed name, and those that a key of so many parts has."""
 
     name: str
-    fixed: Mapping[str, Row]
-    keyed: Mapping[int, Row]
+    fixed: Mapping[str, RowSchema]
+    keyed: Mapping[int, RowSchema]
 
-    def row(self, key: str) -> Row | None:
+    def row(self, key: str) -> RowSchema | None:
         """Return the shape of row that a key has; None where the table has no such key."""
         return self.fixed.get(key) or self.keyed.get(key.count("|") + 1)
 
@@ -90,36 +90,38 @@ class Schema:
     def __init__(self, release: str | None) -> None:
         """Take a name of `releases()`, or None for any of them."""
         self.release = release
-        self._tables: dict[str, Table | None] = {}
+        self._tables: dict[str, TableSchema | None] = {}
 
     @property
     def aborts(self) -> bool:
         """Whether `config reload` refuses a file with a table that has no model; False where that is not known."""
-        return self.release is not None and releases().index(self.release) >= releases().index(_ABORTS_SINCE)
+        return self.release is not None and schema_releases().index(self.release) >= schema_releases().index(
+            _RELOAD_VALIDATES_SINCE
+        )
 
     @property
     def is_newest(self) -> bool:
         """Whether a switch may run a later build than all whose models are known: their databases have one version."""
-        *_, last, _main = releases()
-        return self.release is None or releases().index(self.release) >= releases().index(last)
+        *_, last, _main = schema_releases()
+        return self.release is None or schema_releases().index(self.release) >= schema_releases().index(last)
 
     @property
     def release_label(self) -> str:
         """The release as a message writes it."""
-        oldest_release, *_, last = releases()
+        oldest_release, *_, last = schema_releases()
         if self.release is None:
             return f"any release from {oldest_release} to {last}"
         return self.release if self.release == last else f"release {self.release}"
 
-    def table(self, name: str) -> Table | None:
+    def table(self, name: str) -> TableSchema | None:
         """Return a table; None where the release has none of this name."""
         if name not in self._tables:
             self._tables[name] = self._compile_table(name)
         return self._tables[name]
 
-    def tables(self, data: Mapping[str, object]) -> Tables:
+    def tables(self, data: Mapping[str, object]) -> ConditionTables:
         """Return the tables of a configuration as conditions see them."""
-        return Tables(data, self._row_with_defaults)
+        return ConditionTables(data, self._row_with_defaults)
 
     def _row_with_defaults(self, name: str, key: str, values: Mapping[str, object] | None) -> Mapping[str, object]:
         """Return a row as conditions see it; one of a fixed name has its defaults also where it is absent."""
@@ -151,11 +153,11 @@ class Schema:
     def _is_in_release(self, span: tuple[str | None, str | None]) -> bool:
         if self.release is None:
             return True
-        order, (since, until) = releases(), span
+        order, (since, until) = schema_releases(), span
         at = order.index(self.release)
         return (since is None or order.index(since) <= at) and (until is None or at <= order.index(until))
 
-    def _compile_table(self, name: str) -> Table | None:
+    def _compile_table(self, name: str) -> TableSchema | None:
         stated = _read_schema_document()["tables"].get(name)
         if stated is None or not self._is_in_release(_release_span(stated)):
             return None
@@ -164,26 +166,28 @@ class Schema:
             for key, row in stated.items()
             if isinstance(row, dict) and self._variants_in_release(row.get("row", ""))
         ]
-        return Table(
+        return TableSchema(
             name=name,
             fixed={row.name: row for row in rows if not row.parts},
             keyed={len(row.parts): row for row in rows if row.parts},
         )
 
-    def _row(self, table: str, key: str, stated: Mapping[str, Any]) -> Row:
-        key_parts = tuple(_PART.findall(key))
+    def _row(self, table: str, key: str, stated: Mapping[str, Any]) -> RowSchema:
+        key_parts = tuple(_KEY_PART_PATTERN.findall(key))
         fields = {}
         for name, spec in stated.items():
             if name in ("row", "must", "each"):
                 continue
             if found_fields := [
-                field_of(remainder, is_part=name in key_parts) for remainder in self._variants_in_release(spec)
+                parse_field(remainder, is_part=name in key_parts) for remainder in self._variants_in_release(spec)
             ]:
-                fields[name] = either(found_fields)
-        conditions = [condition_of(remainder) for remainder in self._conditions(stated.get("must", ()))]
-        named_tables = {condition.subject: target for condition in conditions if (target := named_by_itself(condition))}
-        limits = [_MOST.fullmatch(variant) for variant in self._variants_in_release(stated.get("row", ""))]
-        return Row(
+                fields[name] = merge_fields(found_fields)
+        conditions = [parse_condition(remainder) for remainder in self._conditions(stated.get("must", ()))]
+        named_tables = {
+            condition.subject: target for condition in conditions if (target := table_named_by_field(condition))
+        }
+        limits = [_ROW_LIMIT_PATTERN.fullmatch(variant) for variant in self._variants_in_release(stated.get("row", ""))]
+        return RowSchema(
             name=key,
             parts=key_parts,
             fields=fields,
@@ -191,7 +195,7 @@ class Schema:
             most=max(int(limit[1]) for limit in limits if limit) if all(limits) else None,
             required=tuple(name for name, field in fields.items() if field.required),
             defaults={name: field.default for name, field in fields.items() if field.default is not None},
-            conditions=tuple(condition for condition in conditions if not named_by_itself(condition)),
+            conditions=tuple(condition for condition in conditions if not table_named_by_field(condition)),
             named=named_tables,
             formed=tuple(name for name, field in fields.items() if field.many or field.kind.number),
             lists=tuple(name for name, field in fields.items() if field.many),
@@ -212,30 +216,30 @@ class Schema:
     def _name_and_value_fields(self, spec: str | list[str]) -> tuple[Field, Field]:
         pairs = [remainder.partition(" to ")[::2] for remainder in self._variants_in_release(spec)]
         sides = (dict.fromkeys(side) for side in zip(*pairs, strict=True))
-        names, values = (either([field_of(kind_text, is_part=True) for kind_text in side]) for side in sides)
+        names, values = (merge_fields([parse_field(kind_text, is_part=True) for kind_text in side]) for side in sides)
         return names, values
 
 
-def releases() -> tuple[str, ...]:
+def schema_releases() -> tuple[str, ...]:
     """Return the releases that schema.yaml distinguishes, the oldest first; the last is the main branch."""
     return tuple(_read_schema_document()["releases"])
 
 
 @cache
-def schema(release: str | None) -> Schema:
+def schema_of_release(release: str | None) -> Schema:
     """Return the schema of a release; None for what any release takes."""
     return Schema(release)
 
 
-def release_of(version: object) -> str | None:
+def release_of_database_version(version: object) -> str | None:
     """Return the release that VERSIONS.DATABASE.VERSION names; None if it names no known release.
 
     A version above all known ones is that of a newer main branch; the known main branch is nearest to it.
     """
-    match = _VERSION.fullmatch(version) if isinstance(version, str) else None
+    match = _DATABASE_VERSION_PATTERN.fullmatch(version) if isinstance(version, str) else None
     if match is None:
         return None
-    *numbered, main = releases()
+    *numbered, main = schema_releases()
     if match[1] in numbered:
         return match[1]
     return main if match[1] > numbered[-1] else None
@@ -243,12 +247,12 @@ def release_of(version: object) -> str | None:
 
 @cache
 def _read_schema_document() -> Mapping[str, Any]:
-    return cast("Mapping[str, Any]", parse(FILE.read_bytes(), FILE.name).data)
+    return cast("Mapping[str, Any]", parse_yaml(SCHEMA_FILE.read_bytes(), SCHEMA_FILE.name).data)
 
 
 def _split_span(value_text: str) -> tuple[tuple[str | None, str | None], str]:
     """Return the first release, the last release, and the rest of the text."""
-    match = _SPAN.match(value_text)
+    match = _RELEASE_SPAN_PATTERN.match(value_text)
     assert match is not None
     return (match["since"], match["until"]), match["rest"]
 

@@ -7,39 +7,39 @@ up for every file.
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
-from nodrop.model.change import DOCUMENT
+from nodrop.model.change import DOCUMENT_AREA
 from nodrop.model.reading import NO_REMEDY, Correction, Remedy
 from nodrop.model.types import meant
-from nodrop.platforms.sonic.config import Config, covers
-from nodrop.platforms.sonic.read_secrets import without
-from nodrop.platforms.sonic.schema import Schema, release_of, schema
-from nodrop.platforms.sonic.schema_conditions import Condition, Tables
+from nodrop.platforms.sonic.config import Config, covers_table
+from nodrop.platforms.sonic.read_secrets import hide_secrets
+from nodrop.platforms.sonic.schema import Schema, release_of_database_version, schema_of_release
+from nodrop.platforms.sonic.schema_conditions import Condition, ConditionTables
 from nodrop.platforms.sonic.schema_rows import (
     Fault,
     Judge,
     Path,
-    Targets,
+    ReferencedTables,
     Verdict,
-    missing,
+    missing_field_fault,
     point_at_shared_fields,
-    spaceless,
-    unmet,
+    strip_key_spaces,
+    unmet_condition_fault,
 )
-from nodrop.platforms.sonic.unknown_tables import designed_tables
+from nodrop.platforms.sonic.unknown_tables import unreleased_table_subjects
 from nodrop.syntax.places import quote_text
 from nodrop.syntax.shapes import mapping_at, value_at
 
-WITHOUT_MODEL = frozenset({"bgpraw"})
+TABLES_WITHOUT_MODEL = frozenset({"bgpraw"})
 """Tables that SONiC itself lets pass without a model (sonic-utilities config/main.py)."""
 
-_OF_NO_MODEL = frozenset({"unknown-table", "ignored-table"})
+_UNMODELLED_FAULT_KINDS = frozenset({"unknown-table", "ignored-table"})
 """Faults of tables that no model is about."""
 
 _MAX_TABLES = 8
 """Verdicts kept by table and release: switches differ by tier, pod and generation, and not much further."""
 
 
-def check(config: Config) -> None:
+def check_schema(config: Config) -> None:
     """Report all settings that a configuration's release does not take, except where something is reported already.
 
     A database older than all releases whose models are known, or of another distribution, is not checked; the reader
@@ -51,7 +51,7 @@ def check(config: Config) -> None:
     for fault in _schema_faults(config.data):
         if config.is_full:
             break
-        if config.old_forms.issuperset(_own_paths(config, fault)):
+        if config.old_forms.issuperset(_paths_of_fault(config, fault)):
             continue
         if remarked_paths is None:
             remarked_paths = set(config.remarked())
@@ -59,29 +59,29 @@ def check(config: Config) -> None:
         if is_remarked_field and config.forget_malformed(fault.path):
             remarked_paths.discard(fault.path)
         if not any(fault.path[:length] in remarked_paths for length in range(1, len(fault.path) + 1)):
-            facts = without(config, fault.path[0], fault.facts)
+            facts = hide_secrets(config, fault.path[0], fault.facts)
             subject = _port_subject(config, fault.path)
-            config.remark(fault.kind, subject, fault.path, _remedy(fault), fault.cause, **facts)
+            config.remark(fault.kind, subject, fault.path, _remedy_for_fault(fault), fault.cause, **facts)
             if len(fault.path) > 2:
                 remarked_paths.add(fault.path)
 
 
-def _remedy(fault: Fault) -> Remedy:
+def _remedy_for_fault(fault: Fault) -> Remedy:
     """Return the missing row of an address; for other faults no correction is known."""
     if fault.kind != "address-without-interface-row":
         return NO_REMEDY
-    return Remedy((Correction((DOCUMENT, fault.facts["table"], fault.facts["name"]), None, ""),))
+    return Remedy((Correction((DOCUMENT_AREA, fault.facts["table"], fault.facts["name"]), None, ""),))
 
 
-def invalid(data: Mapping[str, object]) -> Iterator[str]:
+def invalid_fault_kinds(data: Mapping[str, object]) -> Iterator[str]:
     """Yield the kinds of faults that the YANG models of its release refuse a configuration for.
 
     Tables without a model are passed over.
     """
-    return (fault.kind for fault in _schema_faults(data) if fault.kind not in _OF_NO_MODEL)
+    return (fault.kind for fault in _schema_faults(data) if fault.kind not in _UNMODELLED_FAULT_KINDS)
 
 
-def _own_paths(config: Config, fault: Fault) -> tuple[Path, ...]:
+def _paths_of_fault(config: Config, fault: Fault) -> tuple[Path, ...]:
     """Return the paths that a fault is about: of a missing field that field, in each row where no row has it."""
     if fault.kind != "missing-field":
         return (fault.path,)
@@ -91,7 +91,9 @@ def _own_paths(config: Config, fault: Fault) -> tuple[Path, ...]:
 
 
 def _schema_faults(data: Mapping[str, object]) -> Iterator[Fault]:
-    return _checker_for_release(release_of(value_at(data, "VERSIONS", "DATABASE", "VERSION"))).faults(data)
+    return _checker_for_release(release_of_database_version(value_at(data, "VERSIONS", "DATABASE", "VERSION"))).faults(
+        data
+    )
 
 
 def _port_subject(config: Config, path: Path) -> tuple[str, ...]:
@@ -102,7 +104,7 @@ def _port_subject(config: Config, path: Path) -> tuple[str, ...]:
 
 @cache
 def _checker_for_release(release: str | None) -> "_Checker":
-    return _Checker(schema(release))
+    return _Checker(schema_of_release(release))
 
 
 class _Checker:
@@ -120,16 +122,18 @@ class _Checker:
             if table is None:
                 if isinstance(rows, str):
                     text_names.append(name)
-                elif name not in WITHOUT_MODEL and not (self._schema.is_newest and name in designed_tables()):
+                elif name not in TABLES_WITHOUT_MODEL and not (
+                    self._schema.is_newest and name in unreleased_table_subjects()
+                ):
                     yield self._unknown_table(name)
             elif isinstance(rows, dict):
                 verdict = self._cached_verdict(name, rows)
                 yield from verdict.faults
                 for targets, names in verdict.names.items():
-                    if all(covers(data, other_table) for other_table, _ in targets):
+                    if all(covers_table(data, other_table) for other_table, _ in targets):
                         yield from _dangling_references(data, targets, names, verdict)
                 for condition, keys in verdict.outer.items():
-                    if all(covers(data, other_table) for other_table in condition.tables):
+                    if all(covers_table(data, other_table) for other_table in condition.tables):
                         yield from self._broken_condition_faults(tables, name, condition, keys)
         if text_names:
             yield self._texts_for_tables(text_names)
@@ -148,7 +152,7 @@ class _Checker:
 
     def _unknown_table(self, name: str) -> Fault:
         location = self._schema.elsewhere(name)
-        if design := designed_tables().get(name):
+        if design := unreleased_table_subjects().get(name):
             hint = f"; it belongs to {design}, which is newer"
         elif location:
             hint = f"; SONiC has it {location}"
@@ -168,7 +172,7 @@ class _Checker:
         return Fault(kind, (name,), {"table": table, "release": self._schema.release_label, "hint": hint})
 
     def _broken_condition_faults(
-        self, tables: Tables, name: str, condition: Condition, keys: list[str]
+        self, tables: ConditionTables, name: str, condition: Condition, keys: list[str]
     ) -> Iterator[Fault]:
         """Yield the rows that fail a condition on other tables; a condition that reads no field gives one fault."""
         broken = []
@@ -177,22 +181,24 @@ class _Checker:
             holds = condition.holds(full_row, tables)
             if condition.subject != "row" and condition.subject not in full_row:
                 if holds:
-                    yield missing(self._schema, (name, key), condition.subject)
+                    yield missing_field_fault(self._schema, (name, key), condition.subject)
             elif not holds:
-                broken.append(unmet(condition, (name, key), full_row, tables))
+                broken.append(unmet_condition_fault(condition, (name, key), full_row, tables))
         yield from point_at_shared_fields(broken)
 
 
 def _dangling_references(
-    data: Mapping[str, object], targets: Targets, names: set[str], verdict: Verdict
+    data: Mapping[str, object], targets: ReferencedTables, names: set[str], verdict: Verdict
 ) -> Iterator[Fault]:
     """Yield the places whose names no table of `targets` has."""
     open_names = names
     for table, key_part in targets:
         rows = data.get(table)
         if open_names and isinstance(rows, dict):
-            open_names = open_names.difference(rows if key_part is None else _parts(rows, table, key_part))
-            open_names = open_names.difference(map(spaceless, rows)) if open_names and key_part is None else open_names
+            open_names = open_names.difference(rows if key_part is None else _values_of_part(rows, table, key_part))
+            open_names = (
+                open_names.difference(map(strip_key_spaces, rows)) if open_names and key_part is None else open_names
+            )
     bare = _find_row_without_address(data) if open_names else ""
     for place_targets, name, path in verdict.places if open_names else ():
         if place_targets != targets or name not in open_names:
@@ -214,9 +220,9 @@ def _find_row_without_address(data: Mapping[str, object]) -> str:
     return next(rows, "")
 
 
-def _parts(table_rows: Mapping[str, object], table_name: str, key_part: str) -> set[str]:
+def _values_of_part(table_rows: Mapping[str, object], table_name: str, key_part: str) -> set[str]:
     """Return the values of a table's rows in one part of their key, or in one field."""
-    of_any = schema(None).table(table_name)
+    of_any = schema_of_release(None).table(table_name)
     names: set[str] = set()
     for key, values in table_rows.items():
         row = of_any.row(key) if of_any else None

@@ -15,11 +15,11 @@ from typing import Any
 
 from nodrop.syntax.shapes import mapping_at
 
-Value = Any
-Whole = Callable[[str, str, Mapping[str, object] | None], Mapping[str, object]]
+ConditionValue = Any
+CompleteRow = Callable[[str, str, Mapping[str, object] | None], Mapping[str, object]]
 """Returns the row of a table and key as conditions see it, from its values; None for a row that is absent."""
 
-_COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
+_FUNCTION_BY_COMPARISON: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
     ast.Lt: operator.lt,
@@ -27,12 +27,12 @@ _COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
     ast.Gt: operator.gt,
     ast.GtE: operator.ge,
 }
-_ARITHMETIC: dict[type[ast.operator], Callable[[float, float], float]] = {
+_FUNCTION_BY_OPERATOR: dict[type[ast.operator], Callable[[float, float], float]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
 }
-_FUNCTIONS: dict[str, Callable[..., Value]] = {
+_TEXT_FUNCTIONS: dict[str, Callable[..., ConditionValue]] = {
     "contains": lambda text, substring: substring in text,
     "starts": lambda text, part: text.startswith(part),
     "length": len,
@@ -44,21 +44,21 @@ _FUNCTIONS: dict[str, Callable[..., Value]] = {
 """Functions of texts: contains, starts-with, string-length, substring-before, -after, substring and concat of XPath."""
 
 
-class Tables:
+class ConditionTables:
     """The tables of a configuration as conditions see them: rows with their keys and defaults."""
 
-    def __init__(self, data: Mapping[str, object], complete_row: Whole) -> None:
+    def __init__(self, data: Mapping[str, object], complete_row: CompleteRow) -> None:
         """Take tables by name, of any shape."""
         self._data = data
         self._whole = complete_row
         self._rows: dict[tuple[str, str], Mapping[str, object]] = {}
-        self._counts: dict[tuple[str, tuple[str, ...]], Counter[tuple[Value, ...]]] = {}
+        self._counts: dict[tuple[str, tuple[str, ...]], Counter[tuple[ConditionValue, ...]]] = {}
 
     def keys(self, table: str) -> Mapping[str, object]:
         """Return the content of a table by key."""
         return mapping_at(self._data, table)
 
-    def has(self, table: str, key: Value) -> bool:
+    def has(self, table: str, key: ConditionValue) -> bool:
         """Whether a table has a row of this key, or whose key ends with it."""
         rows = self.keys(table)
         return key in rows or any(row.endswith(f"|{key}") for row in rows)
@@ -71,17 +71,17 @@ class Tables:
             self._rows[at] = self._whole(table, key, values)
         return self._rows[at]
 
-    def count(self, table: str, row_values: Mapping[str, Value]) -> int:
+    def count(self, table: str, row_values: Mapping[str, ConditionValue]) -> int:
         """Return the number of rows that have these values; an absent value equals none."""
         names = tuple(row_values)
         if (table, names) not in self._counts:
             rows = (self.row(table, key) for key in self.keys(table))
-            self._counts[table, names] = Counter(tuple(_field(row, name) for name in names) for row in rows)
+            self._counts[table, names] = Counter(tuple(_field_value(row, name) for name in names) for row in rows)
         values = tuple(row_values.values())
         return 0 if None in values else self._counts[table, names][values]
 
 
-_Evaluate = Callable[[Mapping[str, object], Tables], Value]
+_Evaluate = Callable[[Mapping[str, object], ConditionTables], ConditionValue]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,10 +97,10 @@ class Condition:
     """Fields of the row that it looks at."""
     tables: frozenset[str]
     """Tables that it looks at."""
-    holds: Callable[[Mapping[str, object], Tables], bool]
+    holds: Callable[[Mapping[str, object], ConditionTables], bool]
 
 
-def condition_of(value_text: str) -> Condition:
+def parse_condition(value_text: str) -> Condition:
     """Return the condition that a line of schema.yaml describes, without its releases; ValueError where none."""
     subject, when, expression = value_text.partition(" when ")
     if not when or " " in subject:
@@ -109,7 +109,7 @@ def condition_of(value_text: str) -> Condition:
     tables: set[str] = set()
     evaluate = _compile_condition(ast.parse(expression, mode="eval").body, names, tables)
 
-    def holds(row: Mapping[str, object], data: Tables) -> bool:
+    def holds(row: Mapping[str, object], data: ConditionTables) -> bool:
         return _is_true(evaluate(row, data))
 
     return Condition(
@@ -122,13 +122,13 @@ def condition_of(value_text: str) -> Condition:
     )
 
 
-def named_by_itself(condition: Condition) -> str | None:
+def table_named_by_field(condition: Condition) -> str | None:
     """Return the table of a condition `f: T[f]`, which is that f names a row of T; None for any other condition."""
     table, _, remainder = condition.text.partition("[")
     return table if table.isidentifier() and remainder == f"{condition.subject}]" else None
 
 
-def _is_true(value: Value) -> bool:
+def _is_true(value: ConditionValue) -> bool:
     return value is not None and value is not False
 
 
@@ -166,13 +166,13 @@ def _compile_condition(node: ast.expr, names: set[str], tables: set[str]) -> _Ev
             quantifier = all if every else any
             return lambda row, data: quantifier(_is_true(clause(row, data)) for clause in clauses)
         case ast.BinOp(left=left, op=op, right=right):
-            term, other_term, arithmetic = inner(left), inner(right), _ARITHMETIC[type(op)]
+            term, other_term, arithmetic = inner(left), inner(right), _FUNCTION_BY_OPERATOR[type(op)]
             return lambda row, data: _calculate_if_numeric(arithmetic, term(row, data), other_term(row, data))
         case ast.Compare(left=left, ops=[ast.In() | ast.NotIn() as op], comparators=[ast.Tuple(elts=choices)]):
             term, words, is_in = inner(left), {ast.literal_eval(choice) for choice in choices}, isinstance(op, ast.In)
             return lambda row, data: (term_value := term(row, data)) is not None and (str(term_value) in words) is is_in
         case ast.Compare(left=left, ops=[op], comparators=[right]):
-            term, other_term, compare = inner(left), inner(right), _COMPARE[type(op)]
+            term, other_term, compare = inner(left), inner(right), _FUNCTION_BY_COMPARISON[type(op)]
             numeric = not isinstance(op, ast.Eq | ast.NotEq)
             return lambda row, data: _compare_values(compare, numeric, term(row, data), other_term(row, data))
         case ast.Call(func=ast.Name(id="rows"), args=[ast.Name(id=table)], keywords=[]):
@@ -185,32 +185,34 @@ def _compile_condition(node: ast.expr, names: set[str], tables: set[str]) -> _Ev
         case ast.Call(func=ast.Name(id="count"), args=[several, *choices]):
             term, options = inner(several), {ast.literal_eval(choice) for choice in choices}
             return lambda row, data: sum(not options or value in options for value in _as_values(term(row, data)))
-        case ast.Call(func=ast.Name(id=name), args=arguments) if name in _FUNCTIONS:
-            function, texts = _FUNCTIONS[name], [inner(argument) for argument in arguments]
-            return lambda row, data: function(*(_text(text_term(row, data)) for text_term in texts))
+        case ast.Call(func=ast.Name(id=name), args=arguments) if name in _TEXT_FUNCTIONS:
+            function, texts = _TEXT_FUNCTIONS[name], [inner(argument) for argument in arguments]
+            return lambda row, data: function(*(_text_of_value(text_term(row, data)) for text_term in texts))
     raise ValueError(ast.unparse(node))
 
 
 def _field_evaluator(name: str, names: set[str]) -> _Evaluate:
     """Return the field of a row; one that is written with hyphens stands with underscores in a condition."""
     names.add(name)
-    return lambda row, _data: _field(row, name)
+    return lambda row, _data: _field_value(row, name)
 
 
-def _field(table_row: Mapping[str, object], name: str) -> Value:
+def _field_value(table_row: Mapping[str, object], name: str) -> ConditionValue:
     return table_row.get(name, table_row.get(name.replace("_", "-")))
 
 
-def _text(value: Value) -> str:
+def _text_of_value(value: ConditionValue) -> str:
     return "" if value is None else str(value)
 
 
-def _as_values(value: Value) -> Iterable[Value]:
+def _as_values(value: ConditionValue) -> Iterable[ConditionValue]:
     """Return the values of a list; that of a single value, and none where it is absent."""
     return value if isinstance(value, tuple) else () if value is None else (value,)
 
 
-def _compare_values(compare: Callable[[Any, Any], bool], numeric: bool, left_value: Value, right_value: Value) -> bool:
+def _compare_values(
+    compare: Callable[[Any, Any], bool], numeric: bool, left_value: ConditionValue, right_value: ConditionValue
+) -> bool:
     if left_value is None or right_value is None:
         return False
     if numeric or isinstance(left_value, float | int) or isinstance(right_value, float | int):
@@ -220,13 +222,13 @@ def _compare_values(compare: Callable[[Any, Any], bool], numeric: bool, left_val
 
 
 def _calculate_if_numeric(
-    calculate: Callable[[float, float], float], left_value: Value, right_value: Value
+    calculate: Callable[[float, float], float], left_value: ConditionValue, right_value: ConditionValue
 ) -> float | None:
     left_number, right = _parse_number(left_value), _parse_number(right_value)
     return None if left_number is None or right is None else calculate(left_number, right)
 
 
-def _parse_number(value: Value) -> float | None:
+def _parse_number(value: ConditionValue) -> float | None:
     try:
         return float(value)
     except (TypeError, ValueError):

@@ -8,23 +8,23 @@ from dataclasses import dataclass, field, replace
 from nodrop.limits import MAX_REMARKS
 from nodrop.model.types import meant
 from nodrop.platforms.sonic.condition_words import describe_condition
-from nodrop.platforms.sonic.config import bare, type_name
-from nodrop.platforms.sonic.schema import Row, Schema, Table
-from nodrop.platforms.sonic.schema_conditions import Condition, Tables
-from nodrop.platforms.sonic.schema_types import Field, Kind
+from nodrop.platforms.sonic.config import json_type_name, name_in_reference
+from nodrop.platforms.sonic.schema import RowSchema, Schema, TableSchema
+from nodrop.platforms.sonic.schema_conditions import Condition, ConditionTables
+from nodrop.platforms.sonic.schema_types import Field, ValueKind
 from nodrop.syntax.places import quote_text
 from nodrop.syntax.shapes import mapping_at
 
 Path = tuple[str, ...]
-Values = Mapping[str, object]
+RowFields = Mapping[str, object]
 """The fields of a row."""
-Targets = tuple[tuple[str, str | None], ...]
+ReferencedTables = tuple[tuple[str, str | None], ...]
 
-_ALIKE = 0.75
+_FIELD_SIMILARITY = 0.75
 """How much a field has to be like one of the model for a hint: what a vendor adds (`parent_port`) is no slip."""
 
-_ELSEWHERE = re.compile(r"(?<![A-Z0-9_])([A-Z0-9_]++)(?:\.|\[')(\w+)(?:'\])?\.(\w+)")
-_SPACE = re.compile(r"\s")
+_OTHER_TABLE_FIELD_PATTERN = re.compile(r"(?<![A-Z0-9_])([A-Z0-9_]++)(?:\.|\[')(\w+)(?:'\])?\.(\w+)")
+_WHITESPACE_PATTERN = re.compile(r"\s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,16 +45,16 @@ class Verdict:
     """The facts of a table before any other table is checked."""
 
     faults: list[Fault] = field(default_factory=list)
-    names: dict[Targets, set[str]] = field(default_factory=dict)
+    names: dict[ReferencedTables, set[str]] = field(default_factory=dict)
     """Names of rows, by the tables where they may be."""
-    places: list[tuple[Targets, str, Path]] = field(default_factory=list)
+    places: list[tuple[ReferencedTables, str, Path]] = field(default_factory=list)
     """Where each of them stands."""
     outer: dict[Condition, list[str]] = field(default_factory=dict)
     """Conditions on other tables, each with the keys of the rows that they are for."""
     lacking: dict[tuple[str, str], list[Path]] = field(default_factory=dict)
     """The rows that lack a required field, by the name of the kind of row and of the field."""
 
-    def name(self, targets: Targets, text: str, path: Path) -> None:
+    def name(self, targets: ReferencedTables, text: str, path: Path) -> None:
         """Remember that a place names a row."""
         known_names = self.names.get(targets)
         if known_names is None:
@@ -71,7 +71,7 @@ class Judge:
         """Take the schema of a release."""
         self._schema = schema
 
-    def table(self, table: Table, rows: Mapping[str, object]) -> Verdict:
+    def table(self, table: TableSchema, rows: Mapping[str, object]) -> Verdict:
         """Return the verdict on a table; once there are more faults than are listed, the rest is not judged."""
         verdict = Verdict()
         counts: dict[str, int] = {}
@@ -82,22 +82,22 @@ class Judge:
             row = table.row(key)
             if row is None:
                 facts = {"found": "no key of this table", "expected": table.shapes}
-                verdict.faults.append(fault("malformed-value", (table.name, key), facts))
+                verdict.faults.append(build_fault("malformed-value", (table.name, key), facts))
             elif isinstance(values, dict):
                 self._row(table, row, key, values, tables, verdict)
-                if _SPACE.search(key) and (same := spaceless(key)) != key and same in rows:
+                if _WHITESPACE_PATTERN.search(key) and (same := strip_key_spaces(key)) != key and same in rows:
                     facts = {"found": f"the key {same} twice", "expected": "each key once"}
-                    verdict.faults.append(fault("malformed-value", (table.name, key), facts))
+                    verdict.faults.append(build_fault("malformed-value", (table.name, key), facts))
                 counts[row.name] = counts.get(row.name, 0) + 1
                 if counts[row.name] == (row.most or 0) + 1 and row.most is not None:
                     facts = {"found": "one row more", "expected": f"at most {row.most}"}
-                    verdict.faults.append(fault("value-out-of-range", (table.name, key), facts))
+                    verdict.faults.append(build_fault("value-out-of-range", (table.name, key), facts))
         for (row_name, name), paths in verdict.lacking.items():
             is_everywhere = len(paths) == len(rows) == counts[row_name] > 1
             verdict.faults += (
                 [self._missing_in_all_rows(table.name, name, len(paths))]
                 if is_everywhere
-                else [missing(self._schema, path, name) for path in paths]
+                else [missing_field_fault(self._schema, path, name) for path in paths]
             )
         verdict.faults = point_at_shared_fields(verdict.faults)
         return verdict
@@ -105,14 +105,16 @@ class Judge:
     def _missing_in_all_rows(self, table_name: str, field_name: str, rows: int) -> Fault:
         """Return the one fault of a table of which no row has a required field, as of a part of a configuration."""
         facts = {"path": f"{table_name} (all {rows} rows)", "field": field_name, "release": self._schema.release_label}
-        return fault("missing-field", (table_name,), facts)
+        return build_fault("missing-field", (table_name,), facts)
 
-    def _row(self, table: Table, row: Row, key: str, values: Values, tables: Tables, verdict: Verdict) -> None:
+    def _row(
+        self, table: TableSchema, row: RowSchema, key: str, values: RowFields, tables: ConditionTables, verdict: Verdict
+    ) -> None:
         path, fields = (table.name, key), row.fields
         for name, text in zip(row.parts, key.split("|"), strict=False):
             key_part = text.strip()
             if (stated := fields.get(name)) is not None:
-                _value(stated, key_part, path, verdict)
+                _check_value(stated, key_part, path, verdict)
             if name in row.named:
                 verdict.name(((row.named[name], None),), key_part, path)
         for name, value in values.items():
@@ -121,18 +123,20 @@ class Judge:
             stated = fields.get(name)
             if row.each is not None:
                 names, inner = row.each
-                _value(names, name, (*path, name), verdict)
-                _value(inner, value, (*path, name), verdict)
+                _check_value(names, name, (*path, name), verdict)
+                _check_value(inner, value, (*path, name), verdict)
             elif stated is None or name in row.parts:
                 hint = self._unknown_field_hint(table.name, row, name) if len(verdict.faults) < MAX_REMARKS else ""
                 facts = {"release": self._schema.release_label, "hint": hint}
-                verdict.faults.append(fault("unknown-field", (*path, name), facts))
+                verdict.faults.append(build_fault("unknown-field", (*path, name), facts))
             elif stated.many or type(value) is not str or not stated.kind.accepts(value):
-                _value(stated, value, (*path, name), verdict)
+                _check_value(stated, value, (*path, name), verdict)
         if row.conditions or row.required:
             self._conditions(row, path, values, tables, verdict)
 
-    def _conditions(self, row: Row, path: Path, values: Values, tables: Tables, verdict: Verdict) -> None:
+    def _conditions(
+        self, row: RowSchema, path: Path, values: RowFields, tables: ConditionTables, verdict: Verdict
+    ) -> None:
         """Check required fields, and conditions between fields; leave conditions that read other tables."""
         table, key = path[0], path[1]
         full_row, optional, given_present_fields = None, set(), row.present_fields(values)
@@ -150,22 +154,22 @@ class Judge:
                 if condition.is_when and not is_stated:
                     optional.add(subject)
                 else:
-                    verdict.faults.append(unmet(condition, path, full_row, tables))
+                    verdict.faults.append(unmet_condition_fault(condition, path, full_row, tables))
         for name in row.required:
             if name not in given_present_fields and name not in optional:
                 verdict.lacking.setdefault((row.name, name), []).append(path)
 
-    def _unknown_field_hint(self, table: str, row: Row, name: str) -> str:
+    def _unknown_field_hint(self, table: str, row: RowSchema, name: str) -> str:
         location = self._schema.elsewhere(table, name)
         if location:
             return f"; SONiC has it {location}"
-        near = meant(name, [field_name for field_name in row.fields if field_name not in row.parts], _ALIKE)
+        near = meant(name, [field_name for field_name in row.fields if field_name not in row.parts], _FIELD_SIMILARITY)
         return near and f"; {near}"
 
 
-def missing(schema: Schema, path: Path, name: str) -> Fault:
+def missing_field_fault(schema: Schema, path: Path, name: str) -> Fault:
     """Return the fault of a row without a required field."""
-    return fault("missing-field", path, {"field": name, "release": schema.release_label})
+    return build_fault("missing-field", path, {"field": name, "release": schema.release_label})
 
 
 def point_at_shared_fields(faults: list[Fault]) -> list[Fault]:
@@ -176,37 +180,39 @@ def point_at_shared_fields(faults: list[Fault]) -> list[Fault]:
     return [replace(fault, cause=next((other for other in fault.others if counts[other] > 1), ())) for fault in faults]
 
 
-def unmet(condition: Condition, path: Path, row: Mapping[str, object], config_tables: Tables) -> Fault:
+def unmet_condition_fault(
+    condition: Condition, path: Path, row: Mapping[str, object], config_tables: ConditionTables
+) -> Fault:
     """Return the fault of a row that does not meet a condition."""
     field_texts = [
         f"{name} is {_format_value(row.get(name, row.get(name.replace('_', '-'))))}" for name in sorted(condition.names)
     ]
-    others = dict.fromkeys(_ELSEWHERE.findall(condition.text))
+    others = dict.fromkeys(_OTHER_TABLE_FIELD_PATTERN.findall(condition.text))
     for table, key, name in others:
         value = config_tables.row(table, key).get(name)
         field_texts.append(f"{name} of {table} {key} is {_format_value(value)}")
     place = (*path, condition.subject) if condition.subject in row and condition.subject != "row" else path
     facts = {"found": ", ".join(field_texts), "expected": describe_condition(condition.text)}
     stated = tuple(other for other in others if other[2] in mapping_at(config_tables.keys(other[0]), other[1]))
-    return replace(fault("broken-condition", place, facts), others=stated)
+    return replace(build_fault("broken-condition", place, facts), others=stated)
 
 
 def _format_value(value: object) -> str:
     return "absent" if value is None else quote_text(", ".join(value) if isinstance(value, tuple) else str(value))
 
 
-def spaceless(key: str) -> str:
+def strip_key_spaces(key: str) -> str:
     """Return a key as SONiC reads it, without spaces around its parts (sonic_yang_ext.py, `_extractKey`)."""
     return "|".join(map(str.strip, key.split("|")))
 
 
-def fault(object_kind: str, path: Path, facts: Mapping[str, str]) -> Fault:
+def build_fault(object_kind: str, path: Path, facts: Mapping[str, str]) -> Fault:
     """Return a fault whose message gives its path, except for references, whose message gives the referenced name."""
     says_path = object_kind not in ("bracket-reference", "dangling-reference")
     return Fault(object_kind, path, {"path": "/".join(path), **facts} if says_path else facts)
 
 
-def _value(stated: Field, value: object, path: Path, verdict: Verdict) -> None:
+def _check_value(stated: Field, value: object, path: Path, verdict: Verdict) -> None:
     """Judge one value as it stands in the file."""
     kind = stated.kind
     if not stated.many and type(value) is str:
@@ -215,9 +221,9 @@ def _value(stated: Field, value: object, path: Path, verdict: Verdict) -> None:
         return
     values = stated.values(value)
     if values is None:
-        found_text = quote_text(value) if isinstance(value, str) else type_name(value)
+        found_text = quote_text(value) if isinstance(value, str) else json_type_name(value)
         expected = f"a list, each {kind.expected}" if stated.many else kind.expected
-        verdict.faults.append(fault("malformed-value", path, {"found": found_text, "expected": expected}))
+        verdict.faults.append(build_fault("malformed-value", path, {"found": found_text, "expected": expected}))
         return
     for text in values:
         if not kind.accepts(text):
@@ -226,20 +232,20 @@ def _value(stated: Field, value: object, path: Path, verdict: Verdict) -> None:
     if len(counts) < len(values):
         [(most, _)] = counts.most_common(1)
         facts = {"found": f"{quote_text(most)} twice", "expected": "each value once"}
-        verdict.faults.append(fault("malformed-value", path, facts))
+        verdict.faults.append(build_fault("malformed-value", path, facts))
     if not values and stated.many == "filled list":
         facts = {"found": "empty", "expected": "the field left out where there is nothing to say"}
-        verdict.faults.append(fault("malformed-value", path, facts))
+        verdict.faults.append(build_fault("malformed-value", path, facts))
 
 
-def _record_reference_or_fault(kind: Kind, text: str, path: Path, verdict: Verdict) -> None:
+def _record_reference_or_fault(kind: ValueKind, text: str, path: Path, verdict: Verdict) -> None:
     """Remember the row that a text names, or that it is no value of its kind."""
     if kind.targets:
-        name = bare(text) if text.startswith("[") else text
+        name = name_in_reference(text) if text.startswith("[") else text
         if name != text:
-            verdict.faults.append(fault("bracket-reference", path, {"reference": text, "name": name}))
+            verdict.faults.append(build_fault("bracket-reference", path, {"reference": text, "name": name}))
         verdict.name(kind.targets, name, path)
         return
     wrong = "value-out-of-range" if kind.is_out_of_range(text) else "malformed-value"
     found_text = quote_text(text) if text else "empty"
-    verdict.faults.append(fault(wrong, path, {"found": found_text, "expected": kind.expected}))
+    verdict.faults.append(build_fault(wrong, path, {"found": found_text, "expected": kind.expected}))

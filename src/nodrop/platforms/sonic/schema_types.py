@@ -8,22 +8,22 @@ from ipaddress import AddressValueError, IPv6Address, NetmaskValueError
 
 from nodrop.syntax.places import quote_text
 
-Test = Callable[[str], bool]
-Number = Callable[[str], int | None]
+TextTest = Callable[[str], bool]
+NumberParser = Callable[[str], int | None]
 
 _MAX_KNOWN = 4096
-_LIMITS = {
+_RANGE_BY_INTEGER_TYPE = {
     **{f"uint{bits}": (0, 2**bits - 1) for bits in (8, 16, 32, 64)},
     **{f"int{bits}": (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) for bits in (8, 16, 32, 64)},
 }
-_OCTET = r"(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
-_IP4 = rf"{_OCTET}(?:\.{_OCTET}){{3}}"
-_MAC = "[0-9a-fA-F]{2}(?::[0-9a-fA-F]{2}){5}"
-_ZONE = r"(?:%\w+)?"
-_LENGTH4 = "(?:[0-9]|[12][0-9]|3[0-2])"
-_LENGTH6 = "(?:[0-9]{1,2}|1[01][0-9]|12[0-8])"
-_RULE = "(?: (?:le|ge) {})?"
-_EXPECTED = {
+_OCTET_REGEX = r"(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
+_IPV4_REGEX = rf"{_OCTET_REGEX}(?:\.{_OCTET_REGEX}){{3}}"
+_MAC_REGEX = "[0-9a-fA-F]{2}(?::[0-9a-fA-F]{2}){5}"
+_ADDRESS_ZONE_REGEX = r"(?:%\w+)?"
+_IPV4_LENGTH_REGEX = "(?:[0-9]|[12][0-9]|3[0-2])"
+_IPV6_LENGTH_REGEX = "(?:[0-9]{1,2}|1[01][0-9]|12[0-8])"
+_PREFIX_RULE_REGEX = "(?: (?:le|ge) {})?"
+_DESCRIPTION_BY_VALUE_TYPE = {
     "ip": "an address",
     "ip4": "an IPv4 address",
     "ip6": "an IPv6 address",
@@ -33,23 +33,27 @@ _EXPECTED = {
     "mac": "a MAC address",
     "text": "text",
 }
-_KIND = re.compile(
+_VALUE_TYPE_PATTERN = re.compile(
     r"enum (?P<enum>.+)|ref (?P<ref>[A-Z0-9_]+)(?:\.(?P<of>\S+))?"
     r"|text(?: (?P<length>[0-9]+\.\.[0-9]+))?(?: /(?P<pattern>.*)/)?"
     r"|(?P<base>u?int[0-9]+|decimal[0-9]*)(?: (?P<range>[-0-9.|]+))?|(?P<word>[a-z0-9-]+)"
 )
-_DECIMAL = re.compile(r"[ \t\n\r]*[+-]?[0-9]{1,18}(?:\.[0-9]{1,18})?[ \t\n\r]*")
-_WHOLE = re.compile(r"[ \t\n\r]*([+-]?)(?:0[xX]([0-9a-fA-F]{1,99})|(0[0-7]{0,99})|([1-9][0-9]{0,99}))[ \t\n\r]*")
+_DECIMAL_PATTERN = re.compile(r"[ \t\n\r]*[+-]?[0-9]{1,18}(?:\.[0-9]{1,18})?[ \t\n\r]*")
+_WHOLE_NUMBER_PATTERN = re.compile(
+    r"[ \t\n\r]*([+-]?)(?:0[xX]([0-9a-fA-F]{1,99})|(0[0-7]{0,99})|([1-9][0-9]{0,99}))[ \t\n\r]*"
+)
 """A whole number of YANG (RFC 7950, section 9.2.1): hexadecimal, octal or decimal."""
-_BASES = (16, 8, 10)
-_FIELD = re.compile(r"(required )?(?:default (\"[^\"]*\"|\S+) )?(?:(filled list|list|commas|semicolons) of )?(.+)")
+_WHOLE_NUMBER_BASES = (16, 8, 10)
+_FIELD_SPEC_PATTERN = re.compile(
+    r"(required )?(?:default (\"[^\"]*\"|\S+) )?(?:(filled list|list|commas|semicolons) of )?(.+)"
+)
 
 
 @dataclass(slots=True)
-class Kind:
+class ValueKind:
     """The allowed form of one value: accepted by a test, or the name of a row somewhere."""
 
-    tests: tuple[Test, ...]
+    tests: tuple[TextTest, ...]
     targets: tuple[tuple[str, str | None], ...]
     """Tables, each with the field or part of the key that is named; None for the whole key."""
     expected: str
@@ -57,7 +61,7 @@ class Kind:
     """Whether a number that is not accepted is out of range, and nothing else."""
     takes_all: bool = False
     """Whether it is text of any length, whatever it says."""
-    number: Number | None = None
+    number: NumberParser | None = None
     """What makes a number of a text, where all values are whole numbers."""
     _known: dict[str, bool] = field(default_factory=dict)
 
@@ -80,14 +84,14 @@ class Kind:
 
     def is_out_of_range(self, value_text: str) -> bool:
         """Whether a text that is not accepted is a number, only too small or too large."""
-        return self.is_number and bool(_DECIMAL.fullmatch(value_text))
+        return self.is_number and bool(_DECIMAL_PATTERN.fullmatch(value_text))
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
     """A field of a row: its kind, and how it stands in the file."""
 
-    kind: Kind
+    kind: ValueKind
     required: bool = False
     default: str | None = None
     many: str = ""
@@ -119,14 +123,14 @@ class Field:
         return (texts or None) if self.many else texts[0]
 
 
-def either(fields: list[Field]) -> Field:
+def merge_fields(fields: list[Field]) -> Field:
     """Return the field that takes what any of these takes: one field of several releases."""
     first_field = fields[0]
     if len(fields) == 1:
         return first_field
     kinds = [variant.kind for variant in fields]
     words = [word for kind in kinds for word in kind.expected.split(" or ")]
-    together = Kind(
+    together = ValueKind(
         tests=tuple(test for kind in kinds for test in kind.tests),
         targets=tuple(dict.fromkeys(target for kind in kinds for target in kind.targets)),
         expected=" or ".join(dict.fromkeys(words)),
@@ -139,23 +143,25 @@ def either(fields: list[Field]) -> Field:
 
 
 @cache
-def field_of(value_text: str, *, is_part: bool = False) -> Field:
+def parse_field(value_text: str, *, is_part: bool = False) -> Field:
     """Return the field that a line of schema.yaml describes, without its releases.
 
     `is_part` is for a part of a key and for the values that a row maps: YANG reads numbers in them, elsewhere SONiC's
     loader does.
     """
-    match = _FIELD.fullmatch(value_text)
+    match = _FIELD_SPEC_PATTERN.fullmatch(value_text)
     if match is None:
         raise ValueError(value_text)
     default = match[2] and match[2].removeprefix('"').removesuffix('"')
-    return Field(kind=kind_of(match[4], is_part=is_part), required=bool(match[1]), default=default, many=match[3] or "")
+    return Field(
+        kind=parse_kind(match[4], is_part=is_part), required=bool(match[1]), default=default, many=match[3] or ""
+    )
 
 
 @cache
-def kind_of(text: str, *, is_part: bool = False) -> Kind:
+def parse_kind(text: str, *, is_part: bool = False) -> ValueKind:
     """Return the kind that words describe, with `or` between them; ValueError where they describe none."""
-    tests: list[Test] = []
+    tests: list[TextTest] = []
     targets = []
     expected = []
     is_number = True
@@ -163,7 +169,7 @@ def kind_of(text: str, *, is_part: bool = False) -> Kind:
     is_loaded = len(alternatives) == 1 and text.startswith("uint") and not is_part
     number = _parse_python_int if is_loaded else _parse_yang_int
     for alternative in alternatives:
-        match = _KIND.fullmatch(alternative)
+        match = _VALUE_TYPE_PATTERN.fullmatch(alternative)
         if match is None:
             raise ValueError(alternative)
         is_number &= match["base"] is not None
@@ -171,9 +177,9 @@ def kind_of(text: str, *, is_part: bool = False) -> Kind:
             targets.append((match["ref"], match["of"]))
             expected.append(f"the name of a row of {match['ref']}")
         else:
-            tests.append(_build_test(match, number))
-            expected.append(_words(match, alternative))
-    return Kind(
+            tests.append(_make_type_test(match, number))
+            expected.append(_describe_alternative(match, alternative))
+    return ValueKind(
         tests=tuple(tests),
         targets=tuple(targets),
         expected=" or ".join(expected),
@@ -194,11 +200,11 @@ def _split_alternatives(text: str) -> list[str]:
     return alternatives
 
 
-def _words(match: re.Match[str], alternative: str) -> str:
+def _describe_alternative(match: re.Match[str], alternative: str) -> str:
     if match["enum"]:
         return " or ".join(match["enum"].split(" "))
     if match["base"]:
-        low, high = _LIMITS.get(match["base"], (None, None))
+        low, high = _RANGE_BY_INTEGER_TYPE.get(match["base"], (None, None))
         limits = match["range"] or (f"{low}..{high}" if low is not None else "")
         digits = match["base"].removeprefix("decimal") if match["base"].startswith("decimal") else ""
         return "a number" + (f" in {limits}" if limits else "") + (f" of at most {digits} decimals" if digits else "")
@@ -206,18 +212,18 @@ def _words(match: re.Match[str], alternative: str) -> str:
         return f"what matches {quote_text(match['pattern'])}" if match["pattern"] else "nothing"
     if match["length"]:
         return f"{match['length']} characters"
-    return _EXPECTED.get(alternative, alternative)
+    return _DESCRIPTION_BY_VALUE_TYPE.get(alternative, alternative)
 
 
-def _build_test(match: re.Match[str], number: Number) -> Test:
+def _make_type_test(match: re.Match[str], number: NumberParser) -> TextTest:
     if match["enum"]:
         return frozenset(match["enum"].split(" ")).__contains__
     if match["base"]:
         if match["base"].startswith("decimal"):
-            return _decimal_test(match["base"].removeprefix("decimal"), match["range"])
-        return _whole_number_test(number, match["base"], match["range"])
+            return _make_decimal_test(match["base"].removeprefix("decimal"), match["range"])
+        return _make_whole_number_test(number, match["base"], match["range"])
     if match["word"]:
-        return _address_test(match["word"])
+        return _make_address_test(match["word"])
     low, _, high = (match["length"] or "0..1000000").partition("..")
     least, most = int(low), int(high)
     if match["pattern"] is None:
@@ -226,17 +232,17 @@ def _build_test(match: re.Match[str], number: Number) -> Test:
     return lambda text: least <= len(text) <= most and matches(text) is not None
 
 
-def _whole_number_test(number: Number, base: str, stated: str | None) -> Test:
-    ranges = [(int(low), int(high)) for low, high in _range_ends(stated)] or [_LIMITS[base]]
+def _make_whole_number_test(number: NumberParser, base: str, stated: str | None) -> TextTest:
+    ranges = [(int(low), int(high)) for low, high in _range_ends(stated)] or [_RANGE_BY_INTEGER_TYPE[base]]
     return lambda text: (value := number(text)) is not None and any(low <= value <= high for low, high in ranges)
 
 
-def _decimal_test(digits: str, stated: str | None) -> Test:
+def _make_decimal_test(digits: str, stated: str | None) -> TextTest:
     ranges = [(float(low), float(high)) for low, high in _range_ends(stated)] or [(float("-inf"), float("inf"))]
     most = int(digits) if digits else None
 
     def accepts(text: str) -> bool:
-        if not _DECIMAL.fullmatch(text):
+        if not _DECIMAL_PATTERN.fullmatch(text):
             return False
         if most is not None and len(text.strip().partition(".")[2].rstrip("0")) > most:
             return False
@@ -260,31 +266,31 @@ def _parse_python_int(text: str) -> int | None:
 
 
 def _parse_yang_int(text: str) -> int | None:
-    match = _WHOLE.fullmatch(text)
+    match = _WHOLE_NUMBER_PATTERN.fullmatch(text)
     if match is None:
         return None
     sign, *digits = match.groups()
-    value = next(int(digit, base) for digit, base in zip(digits, _BASES, strict=True) if digit is not None)
+    value = next(int(digit, base) for digit, base in zip(digits, _WHOLE_NUMBER_BASES, strict=True) if digit is not None)
     return -value if sign == "-" else value
 
 
-def _address_test(word: str) -> Test:
+def _make_address_test(word: str) -> TextTest:
     four = {
-        "ip4": _IP4 + _ZONE,
-        "prefix4": f"{_IP4}/{_LENGTH4}",
-        "prefix4-rule": f"{_IP4}/{_LENGTH4}{_RULE.format(_LENGTH4)}",
-        "ip4-list": f"{_IP4}{_ZONE}(?:,{_IP4}{_ZONE})*",
-        "ip4-range": f"{_IP4}(?:-{_IP4})?",
-        "mac": _MAC,
+        "ip4": _IPV4_REGEX + _ADDRESS_ZONE_REGEX,
+        "prefix4": f"{_IPV4_REGEX}/{_IPV4_LENGTH_REGEX}",
+        "prefix4-rule": f"{_IPV4_REGEX}/{_IPV4_LENGTH_REGEX}{_PREFIX_RULE_REGEX.format(_IPV4_LENGTH_REGEX)}",
+        "ip4-list": f"{_IPV4_REGEX}{_ADDRESS_ZONE_REGEX}(?:,{_IPV4_REGEX}{_ADDRESS_ZONE_REGEX})*",
+        "ip4-range": f"{_IPV4_REGEX}(?:-{_IPV4_REGEX})?",
+        "mac": _MAC_REGEX,
     }
     six = {
-        "ip6": f"([^%,/ ]+){_ZONE}",
-        "prefix6": f"([^%,/ ]+)/{_LENGTH6}",
-        "prefix6-rule": f"([^%,/ ]+)/{_LENGTH6}{_RULE.format(_LENGTH6)}",
-        "ip6-list": f"([^%,/ ]+){_ZONE}(?:,[^%,/ ]+{_ZONE})*",
+        "ip6": f"([^%,/ ]+){_ADDRESS_ZONE_REGEX}",
+        "prefix6": f"([^%,/ ]+)/{_IPV6_LENGTH_REGEX}",
+        "prefix6-rule": f"([^%,/ ]+)/{_IPV6_LENGTH_REGEX}{_PREFIX_RULE_REGEX.format(_IPV6_LENGTH_REGEX)}",
+        "ip6-list": f"([^%,/ ]+){_ADDRESS_ZONE_REGEX}(?:,[^%,/ ]+{_ADDRESS_ZONE_REGEX})*",
     }
     if word in ("ip", "prefix"):
-        is_four, is_six = _address_test(f"{word}4"), _address_test(f"{word}6")
+        is_four, is_six = _make_address_test(f"{word}4"), _make_address_test(f"{word}6")
         return lambda text: is_four(text) or is_six(text)
     if word in four:
         matches = re.compile(four[word]).fullmatch

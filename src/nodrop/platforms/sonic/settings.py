@@ -3,52 +3,54 @@
 import json
 from collections.abc import Mapping
 
-from nodrop.platforms.kit.secrets import suspicious
-from nodrop.platforms.kit.settings import Path, Tree
+from nodrop.platforms.kit.secrets import looks_like_secret
+from nodrop.platforms.kit.settings import Path, SettingsTree
 from nodrop.platforms.sonic import config
-from nodrop.platforms.sonic.config import COMMUNITIES
-from nodrop.platforms.sonic.document import CONFIG_FILES, FILE, Document, by_table, merge_documents
-from nodrop.platforms.sonic.read_secrets import FIELDS
-from nodrop.platforms.sonic.schema import release_of, schema
+from nodrop.platforms.sonic.config import SNMP_COMMUNITY_TABLE
+from nodrop.platforms.sonic.document import CONFIG_DB_FILE, CONFIG_FILES, Document, group_dump_by_table, merge_documents
+from nodrop.platforms.sonic.read_secrets import SECRET_FIELDS_BY_TABLE
+from nodrop.platforms.sonic.schema import release_of_database_version, schema_of_release
 from nodrop.platforms.sonic.starting import FRR_FILE
-from nodrop.syntax.json import parse
+from nodrop.syntax.json import parse_json_text
 from nodrop.syntax.shapes import mapping_at
 
 HEAD = 1
 """How many words of a path name a table."""
-_DEFAULTS = {("PORT", "pfc_asym"): "off"}
+_UNSTATED_YANG_DEFAULTS = {("PORT", "pfc_asym"): "off"}
 """Defaults that YANG models describe and do not state (sonic-port.yang)."""
 
 
-def settings(name: str, file_content: bytes) -> Tree | None:
+def settings(name: str, file_content: bytes) -> SettingsTree | None:
     """Return the tables of a file; None where it is no JSON. Raises InputProblems where it cannot be read.
 
     A table without rows is none, as a switch has it.
     """
     if not name.endswith(".json"):
         return None
-    tables = parse(file_content, name)
+    tables = parse_json_text(file_content, name)
     if not isinstance(tables, dict):
         return None
-    return {table: rows for table, rows in by_table(tables).items() if rows != {}}
+    return {table: rows for table, rows in group_dump_by_table(tables).items() if rows != {}}
 
 
-def render_file(_raw: bytes, tree: Tree) -> bytes:
+def render_file(_raw: bytes, tree: SettingsTree) -> bytes:
     """Return a file with other settings."""
     return json.dumps(tree).encode()
 
 
 def secret(path: Path, at: int) -> bool:
     """Whether a word of a path is a secret itself."""
-    return at == 1 and path[0] == COMMUNITIES
+    return at == 1 and path[0] == SNMP_COMMUNITY_TABLE
 
 
 def masked(path: Path) -> bool:
     """Whether the value at a path is a secret, which a switch shows in another form than it was given."""
-    return len(path) == len(("table", "row", "field")) and (path[2] in FIELDS.get(path[0], ()) or suspicious(path[2]))
+    return len(path) == len(("table", "row", "field")) and (
+        path[2] in SECRET_FIELDS_BY_TABLE.get(path[0], ()) or looks_like_secret(path[2])
+    )
 
 
-def merge_files(config_files: Mapping[str, bytes]) -> tuple[dict[str, bytes], dict[str, Tree]]:
+def merge_files(config_files: Mapping[str, bytes]) -> tuple[dict[str, bytes], dict[str, SettingsTree]]:
     """Return a device's files with all tables merged into one, and these as the database holds them.
 
     FRR's configuration among the tables is a separate file. Raises InputProblems if a file cannot be read.
@@ -60,8 +62,10 @@ def merge_files(config_files: Mapping[str, bytes]) -> tuple[dict[str, bytes], di
         files = {FRR_FILE: running_frrs[0].encode()}
     if not documents:
         return files, {}
-    tables: Tree = {table: _stringify_values(rows) for table, rows in merge_documents(documents).items() if rows != {}}
-    return {FILE: render_file(b"", tables), **files}, {FILE: tables}
+    tables: SettingsTree = {
+        table: _stringify_values(rows) for table, rows in merge_documents(documents).items() if rows != {}
+    }
+    return {CONFIG_DB_FILE: render_file(b"", tables), **files}, {CONFIG_DB_FILE: tables}
 
 
 def _stringify_values(value: object) -> object:
@@ -73,9 +77,9 @@ def _stringify_values(value: object) -> object:
     return [str(member) for member in value] if isinstance(value, list) else str(value)
 
 
-def covers(tree: Tree, path: Path) -> bool:
+def covers(tree: SettingsTree, path: Path) -> bool:
     """Whether a file that sets a tree, and nothing at a path, states that nothing is set there."""
-    return config.covers(tree, path[0])
+    return config.covers_table(tree, path[0])
 
 
 def port(path: Path) -> str:
@@ -83,14 +87,14 @@ def port(path: Path) -> str:
     return path[1].partition("|")[0] if len(path) > 1 else ""
 
 
-def states_default(tree: Tree, path: Path) -> bool:
+def states_default(tree: SettingsTree, path: Path) -> bool:
     """Whether a field has the documented default of its YANG model in the release that the tables are of."""
     if len(path) != len(("table", "row", "field")):
         return False
     table, key, field = path
     version = mapping_at(mapping_at(tree, "VERSIONS"), "DATABASE").get("VERSION")
-    compiled = schema(release_of(version)).table(table)
+    compiled = schema_of_release(release_of_database_version(version)).table(table)
     row = compiled.row(key) if compiled is not None else None
     stated = mapping_at(mapping_at(tree, table), key).get(field)
-    default = _DEFAULTS.get((table, field)) or (row.defaults.get(field) if row is not None else None)
+    default = _UNSTATED_YANG_DEFAULTS.get((table, field)) or (row.defaults.get(field) if row is not None else None)
     return stated is not None and stated == default

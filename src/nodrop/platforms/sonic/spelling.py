@@ -9,9 +9,9 @@ from typing import Any
 
 from nodrop.model.buffers import BufferProfile
 from nodrop.model.fabric import Device, Interface
-from nodrop.model.qos import Map, PriorityGroup, QosProfile, Queue, Scheduler
+from nodrop.model.qos import NumberMap, PriorityGroup, QosProfile, Queue, Scheduler
 from nodrop.model.states import require_fact
-from nodrop.platforms.sonic.tables import COMPUTED, MAPS, POOL_SUFFIX
+from nodrop.platforms.sonic.tables import COMPUTED_PROFILE_WORD, POOL_SUFFIX, TABLE_BY_MAP_ATTRIBUTE
 from nodrop.units import show_speed
 
 
@@ -37,23 +37,23 @@ class Names:
         return ((name, value) for value, name in self.by_value.items())
 
 
-class Spelling:
+class QosObjectNames:
     """All names of one device, given in the order of its ports."""
 
     def __init__(self, device: Device, ports: Iterable[Interface]) -> None:
-        self.maps: dict[str, Names] = {attribute: Names() for attribute in MAPS}
+        self.maps: dict[str, Names] = {attribute: Names() for attribute in TABLE_BY_MAP_ATTRIBUTE}
         self._schedulers, self.wreds, self._profiles = Names(), Names(), Names()
         seen: set[object] = set()
         if device.switch_dscp_to_tc is not None:
             self.map("dscp_to_tc", require_fact(device.switch_dscp_to_tc))
         for port in ports:
             assert isinstance(port.qos, QosProfile)
-            key = (id(port.qos), port.speed_mbps, lossless_name(port))
+            key = (id(port.qos), port.speed_mbps, lossless_profile_name(port))
             if key not in seen:
                 seen.add(key)
                 self._name_profile_parts(port, port.qos)
 
-    def map(self, attribute: str, value: Map) -> str:
+    def map(self, attribute: str, value: NumberMap) -> str:
         """Return the name of a map."""
         return self.maps[attribute].name(value, "AZURE")
 
@@ -90,13 +90,15 @@ class Spelling:
         headroom = require_fact(value.headroom)
         if headroom is None:
             return self.buffer(value, "ingress_lossy_profile")
-        wanted_lossless_name = lossless_name(port)
+        wanted_lossless_name = lossless_profile_name(port)
         return (
-            COMPUTED if headroom.computed else self._profiles.name((value, wanted_lossless_name), wanted_lossless_name)
+            COMPUTED_PROFILE_WORD
+            if headroom.computed
+            else self._profiles.name((value, wanted_lossless_name), wanted_lossless_name)
         )
 
     def _name_profile_parts(self, port: Interface, qos: QosProfile) -> None:
-        for attribute in MAPS:
+        for attribute in TABLE_BY_MAP_ATTRIBUTE:
             value = require_fact(getattr(qos, attribute))
             if value is not None:
                 self.map(attribute, value)
@@ -123,19 +125,19 @@ class Spelling:
             self.buffer(buffer, "egress_lossless_profile" if "lossless" in (buffer.pool or "") else lossy)
 
 
-def lossless_name(port: Interface) -> str:
+def lossless_profile_name(port: Interface) -> str:
     """Return what buffermgrd calls a port's lossless profile (sonic-swss cfgmgr/buffermgr.cpp)."""
     if port.speed_mbps is None or port.cable_length_m is None:
         return "pg_lossless_profile"
     return f"pg_lossless_{port.speed_mbps}_{port.cable_length_m}m_profile"
 
 
-def pool_name(name: str) -> str:
+def sonic_pool_name(name: str) -> str:
     """Spell a pool."""
     return name + POOL_SUFFIX
 
 
-def ranges(indexes: Iterable[int]) -> Iterator[str]:
+def format_ranges(indexes: Iterable[int]) -> Iterator[str]:
     """Yield sorted indexes as SONiC's ranges: 0, 1, 2, 5 are `0-2` and `5`."""
     run: list[int] = []
     for index in sorted(indexes):

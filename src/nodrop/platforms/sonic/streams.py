@@ -10,23 +10,23 @@ from typing import NamedTuple
 from nodrop.limits import MAX_32_BITS
 from nodrop.model.fabric import CounterStream, Device, SampledCounters, SampledKind
 from nodrop.model.states import UNKNOWN, Unknown
-from nodrop.model.subject import natural
-from nodrop.platforms.kit.expressible import check_distinct, check_rows, refuse
+from nodrop.model.subject import natural_sort_key
+from nodrop.platforms.kit.expressible import check_distinct, check_rows, unsupported_error
 from nodrop.platforms.sonic.config import Config
 from nodrop.platforms.sonic.draft import Draft
-from nodrop.platforms.sonic.read_buffers import pool_identity
-from nodrop.platforms.sonic.spelling import pool_name
+from nodrop.platforms.sonic.read_buffers import model_pool_name
+from nodrop.platforms.sonic.spelling import sonic_pool_name
 
 PROFILE, GROUP = "HIGH_FREQUENCY_TELEMETRY_PROFILE", "HIGH_FREQUENCY_TELEMETRY_GROUP"
-GROUP_OF: dict[SampledKind, str] = {
+GROUP_BY_KIND: dict[SampledKind, str] = {
     "ports": "PORT",
     "queues": "QUEUE",
     "priority-groups": "INGRESS_PRIORITY_GROUP",
     "buffer-pools": "BUFFER_POOL",
 }
-_KIND_OF = {group: kind for kind, group in GROUP_OF.items()}
-STATES = {"enabled": True, "disabled": False}
-STATE_OF = {value: word for word, value in STATES.items()}
+_KIND_BY_GROUP = {group: kind for kind, group in GROUP_BY_KIND.items()}
+IS_ENABLED_BY_WORD = {"enabled": True, "disabled": False}
+WORD_BY_IS_ENABLED = {value: word for word, value in IS_ENABLED_BY_WORD.items()}
 
 
 class Group(NamedTuple):
@@ -37,20 +37,20 @@ class Group(NamedTuple):
     objects: tuple[str, ...]
 
 
-def groups(stream: CounterStream) -> Iterator[Group]:
+def stream_groups(stream: CounterStream) -> Iterator[Group]:
     """Yield the rows of a stream's groups."""
     for sampled in stream.samples:
         objects = tuple(_spell_object_name(sampled.kind, name) for name in sampled.objects)
-        yield Group(f"{stream.name}|{GROUP_OF[sampled.kind]}", sampled.counters, objects)
+        yield Group(f"{stream.name}|{GROUP_BY_KIND[sampled.kind]}", sampled.counters, objects)
 
 
 def _spell_object_name(kind: SampledKind, name: str) -> str:
-    return pool_name(name) if kind == "buffer-pools" else name.replace("/", "|")
+    return sonic_pool_name(name) if kind == "buffer-pools" else name.replace("/", "|")
 
 
-def group_of(kind: str) -> str | None:
+def sonic_group_of_kind(kind: str) -> str | None:
     """Return SONiC's word for a kind of objects; None if it has none."""
-    return next((group for object_kind, group in GROUP_OF.items() if object_kind == kind), None)
+    return next((group for object_kind, group in GROUP_BY_KIND.items() if object_kind == kind), None)
 
 
 def check_streams(stated_streams: Iterable[CounterStream]) -> None:
@@ -60,29 +60,33 @@ def check_streams(stated_streams: Iterable[CounterStream]) -> None:
     for stream in stated_streams:
         path = ("high_frequency", stream.name)
         if stream.interval_us is None:
-            raise refuse((*path, "interval_us"), "a stream has an interval")
+            raise unsupported_error((*path, "interval_us"), "a stream has an interval")
         if not 0 <= stream.interval_us <= MAX_32_BITS:
-            raise refuse((*path, "interval_us"), f"is not from 0 to {MAX_32_BITS}")
+            raise unsupported_error((*path, "interval_us"), f"is not from 0 to {MAX_32_BITS}")
         check_rows(stream.samples, *path, "samples")
         for sampled in stream.samples:
             where = (*path, "samples", sampled.kind)
-            for name, words, key in (("objects", sampled.objects, natural), ("counters", sampled.counters, str)):
+            for name, words, key in (
+                ("objects", sampled.objects, natural_sort_key),
+                ("counters", sampled.counters, str),
+            ):
                 check_distinct(words, *where, name)
                 if list(words) != sorted(words, key=key):
-                    raise refuse((*where, name), "are not in the order in which they would be read back")
+                    raise unsupported_error((*where, name), "are not in the order in which they would be read back")
 
 
-def streams(config: Config) -> tuple[CounterStream, ...] | Unknown:
+def read_streams(config: Config) -> tuple[CounterStream, ...] | Unknown:
     """Return the streams, sorted by name; a group of another object or without a profile is left to the schema."""
     if not config.covers(PROFILE):
         return UNKNOWN
     sampled: dict[str, list[SampledCounters]] = {}
     for key, row in config.rows(GROUP).items():
         profile, _, group = key.partition("|")
-        if kind := _KIND_OF.get(group):
+        if kind := _KIND_BY_GROUP.get(group):
             objects = tuple(
                 sorted(
-                    (_neutral_object_name(kind, name) for name in _split_list_field(row, "object_names")), key=natural
+                    (_neutral_object_name(kind, name) for name in _split_list_field(row, "object_names")),
+                    key=natural_sort_key,
                 )
             )
             counters = tuple(sorted(_split_list_field(row, "object_counters")))
@@ -90,7 +94,7 @@ def streams(config: Config) -> tuple[CounterStream, ...] | Unknown:
     return tuple(
         CounterStream(
             name=name,
-            enabled=config.word((PROFILE, name), row, "stream_state", STATES) is True,
+            enabled=config.word((PROFILE, name), row, "stream_state", IS_ENABLED_BY_WORD) is True,
             interval_us=config.integer((PROFILE, name), row, "poll_interval"),
             samples=tuple(sorted(sampled.get(name, ()), key=lambda sampled_counters: sampled_counters.kind)),
         )
@@ -110,9 +114,9 @@ def change_streams(draft: Draft, old_device: Device, new_device: Device) -> None
         was = before.get(name)
         if was is None or (was.enabled, was.interval_us) != (stream.enabled, stream.interval_us):
             interval = None if stream.interval_us is None else str(stream.interval_us)
-            draft.update(PROFILE, name, {"poll_interval": interval, "stream_state": STATE_OF[stream.enabled]})
-    stated = {group.key: group for stream in before.values() for group in groups(stream)}
-    wanted_group = {group.key: group for stream in after.values() for group in groups(stream)}
+            draft.update(PROFILE, name, {"poll_interval": interval, "stream_state": WORD_BY_IS_ENABLED[stream.enabled]})
+    stated = {group.key: group for stream in before.values() for group in stream_groups(stream)}
+    wanted_group = {group.key: group for stream in after.values() for group in stream_groups(stream)}
     for key in stated.keys() - wanted_group.keys():
         draft.remove(GROUP, key)
     for key, group in wanted_group.items():
@@ -126,7 +130,7 @@ def change_streams(draft: Draft, old_device: Device, new_device: Device) -> None
 
 
 def _neutral_object_name(kind: SampledKind, name: str) -> str:
-    return pool_identity(name) if kind == "buffer-pools" else name.replace("|", "/")
+    return model_pool_name(name) if kind == "buffer-pools" else name.replace("|", "/")
 
 
 def _split_list_field(table_row: dict[str, str], field: str) -> list[str]:

@@ -6,19 +6,19 @@ from nodrop.limits import MAX_DSCP
 from nodrop.model.fabric import Side
 from nodrop.model.qos import COLORS, Color
 from nodrop.model.states import UNKNOWN, Unknown
-from nodrop.units import whole_number
+from nodrop.units import parse_whole_number
 
-ROLE_OF_TYPE = {"ToRRouter": "leaf", "LeafRouter": "spine", "SpineRouter": "superspine"}
+ROLE_BY_TYPE = {"ToRRouter": "leaf", "LeafRouter": "spine", "SpineRouter": "superspine"}
 """DEVICE_METADATA.type by tier: T0, T1 and T2 in SONiC's words."""
 
 _ROUTER, _SERVER, _MANAGEMENT = "Router", "Server", "Mgmt"
 
-TYPE_OF_ROLE = {role: kind for kind, role in ROLE_OF_TYPE.items()}
+TYPE_BY_ROLE = {role: kind for kind, role in ROLE_BY_TYPE.items()}
 
-HASH_SEED_OF_TYPE = {"ToRRouter": 0, "LeafRouter": 10, "SpineRouter": 25}
+HASH_SEED_BY_TYPE = {"ToRRouter": 0, "LeafRouter": 10, "SpineRouter": 25}
 """ECMP hash seed (sonic-buildimage dockers/docker-orchagent/switch.json.j2)."""
 
-ECN_COLORS: dict[str, tuple[Color, ...]] = {
+COLORS_BY_ECN_WORD: dict[str, tuple[Color, ...]] = {
     "ecn_none": (),
     "ecn_green": ("green",),
     "ecn_yellow": ("yellow",),
@@ -28,9 +28,9 @@ ECN_COLORS: dict[str, tuple[Color, ...]] = {
     "ecn_yellow_red": ("yellow", "red"),
     "ecn_all": COLORS,
 }
-ECN_NAME = {colors: name for name, colors in ECN_COLORS.items()}
+ECN_WORD_BY_COLORS = {colors: name for name, colors in COLORS_BY_ECN_WORD.items()}
 
-MAPS: dict[str, tuple[str, str, int]] = {
+TABLE_BY_MAP_ATTRIBUTE: dict[str, tuple[str, str, int]] = {
     "dscp_to_tc": ("DSCP_TO_TC_MAP", "dscp_to_tc_map", 64),
     "pcp_to_tc": ("DOT1P_TO_TC_MAP", "dot1p_to_tc_map", 8),
     "tc_to_queue": ("TC_TO_QUEUE_MAP", "tc_to_queue_map", 16),
@@ -41,7 +41,7 @@ MAPS: dict[str, tuple[str, str, int]] = {
 }
 """QosProfile attribute: table of the map, field of PORT_QOS_MAP that binds it, size."""
 
-TARGETS = {
+MAX_VALUE_BY_MAP = {
     "DSCP_TO_TC_MAP": 15,
     "DOT1P_TO_TC_MAP": 15,
     "TC_TO_QUEUE_MAP": 15,
@@ -54,7 +54,7 @@ TARGETS = {
 
 ALL_PRIORITIES = tuple(range(8))
 POOL_SUFFIX = "_pool"
-COMPUTED = "NULL"
+COMPUTED_PROFILE_WORD = "NULL"
 """BUFFER_PG.profile by which the dynamic buffer model computes the headroom."""
 
 PORT_FIELDS = {
@@ -80,9 +80,9 @@ DYNAMIC_FIELDS = {
 TRIMMING_FIELDS = {"size_bytes": "size", "dscp": "dscp_value", "tc": "tc_value", "queue": "queue_index"}
 """Trimming attribute: field of SWITCH_TRIMMING."""
 
-ENABLED = {"enable": True, "disable": False}
-"""The words of switches of features; `WORD_OF` has them by value."""
-WORD_OF = {value: word for word, value in ENABLED.items()}
+IS_ENABLED_BY_WORD = {"enable": True, "disable": False}
+"""The words of switches of features; `WORD_BY_IS_ENABLED` has them by value."""
+WORD_BY_IS_ENABLED = {value: word for word, value in IS_ENABLED_BY_WORD.items()}
 
 
 @lru_cache(maxsize=1024)
@@ -94,7 +94,7 @@ def advertised_speeds(text: str) -> tuple[int, ...] | None | Unknown:
     """
     if text in ("", "all"):
         return None
-    speeds = {whole_number(part.strip()) for part in text.split(",")}
+    speeds = {parse_whole_number(part.strip()) for part in text.split(",")}
     return UNKNOWN if None in speeds else tuple(sorted(speed for speed in speeds if speed is not None))
 
 

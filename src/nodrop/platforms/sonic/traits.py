@@ -12,23 +12,30 @@ from dataclasses import replace
 from nodrop.model.fabric import COUNTER_GROUPS, HASH_FIELDS
 from nodrop.model.qos import PfcWatchdog
 from nodrop.model.routing import Bgp, BgpNeighbor
-from nodrop.platforms.kit.traits import Before, RoutingTables, StreamTraits, Traits, TrimmingTraits, WatchdogTraits
-from nodrop.platforms.sonic.bgp_rows import HOLD_S, MOST_PATHS, supported_fields
-from nodrop.platforms.sonic.policy_rows import SETS, drops_ge
+from nodrop.platforms.kit.traits import (
+    EarlierTraits,
+    RoutingTables,
+    StreamTraits,
+    Traits,
+    TrimmingTraits,
+    WatchdogTraits,
+)
+from nodrop.platforms.sonic.bgp_rows import DATACENTER_HOLD_S, MOST_PATHS, supported_fields
+from nodrop.platforms.sonic.policy_rows import ROUTE_MAP_SET_BINDINGS, does_template_drop_ge
 from nodrop.platforms.sonic.read_bridging import DEFAULT_MTU_BYTES
-from nodrop.platforms.sonic.releases import RELEASES, SAME_AS, SINCE, WAITS
-from nodrop.platforms.sonic.tables import ROLE_OF_TYPE
+from nodrop.platforms.sonic.releases import RELEASE_BY_BRANCH, RELEASES, SINCE, WAITING_ANNOUNCEMENTS_FEATURE
+from nodrop.platforms.sonic.tables import ROLE_BY_TYPE
 
-_LOWERED = (
+_GRACEFUL_SHUTDOWN_REASON = (
     "FRR itself gives routes with GRACEFUL_SHUTDOWN preference 0 (bgpd/bgp_route.c, bgp_update), and SONiC's template "
     "leaves set_local_pref out"
 )
 
-_WAIT_FAULT = "bgpd can lose the setting at its start and then announces no routes; fixed in 202511"
+_SUPPRESS_FIB_FAULT_REASON = "bgpd can lose the setting at its start and then announces no routes; fixed in 202511"
 """sonic-buildimage src/sonic-frr/patch/0106-bgpd-Fix-suppress-fib-pending-config-race-condition.patch. Branches
 202511, 202605 and master have it, 202411 and 202505 do not. It names traffic loss as the result."""
 
-_TRIMMING = TrimmingTraits(
+_TRIMMING_TRAITS = TrimmingTraits(
     asics=frozenset({"spectrum-4", "spectrum-5", "spectrum-6", "tomahawk-5", "tomahawk-6"}),
     size_bytes=(256, 1024),
     size_step_bytes=4,
@@ -36,13 +43,13 @@ _TRIMMING = TrimmingTraits(
     by_service_port=False,
 )
 
-_MARKS = frozenset({"WRED_ECN_PORT", "WRED_ECN_QUEUE"})
+_WRED_COUNTER_GROUPS = frozenset({"WRED_ECN_PORT", "WRED_ECN_QUEUE"})
 """The groups of counters that are off by default."""
 _MARKS_COUNTED_SINCE = "202505"
 """orchagent/flexcounterorch.cpp and `counterpoll` have WRED_ECN_QUEUE and WRED_ECN_PORT since then. The YANG models
 have them since 202305: an older switch accepts the rows and ignores them."""
 
-_STREAMS = StreamTraits(counter_bytes=200, management_mbps=1000)
+_STREAM_TRAITS = StreamTraits(counter_bytes=200, management_mbps=1000)
 """sonic-swss crates/countersyncd/src/message/otel.rs: each counter is a metric of OTLP with name, description and three
 attributes, 178 to 187 bytes by the name of its port, and TCP over Ethernet adds 6 %. sonic-mgmt_port.yang: 1000 Mb/s at
 most."""
@@ -53,15 +60,15 @@ twice the detection."""
 
 TRAITS = Traits(
     title="SONiC",
-    releases=(*RELEASES, *SAME_AS),
+    releases=(*RELEASES, *RELEASE_BY_BRANCH),
     usual="202505",
-    same_as=SAME_AS,
+    same_as=RELEASE_BY_BRANCH,
     before=(
-        Before(
+        EarlierTraits(
             release="202511",
             traits={
                 "routing_tables": None,
-                "wait_fault": _WAIT_FAULT,
+                "wait_fault": _SUPPRESS_FIB_FAULT_REASON,
                 "watchdog": WatchdogTraits(
                     polling_ms=(100, 3000),
                     detection_ms=(100, 5000),
@@ -71,26 +78,28 @@ TRAITS = Traits(
                 ),
             },
         ),
-        Before(release=SINCE["high-frequency telemetry"], traits={"streams": None}),
-        Before(release=SINCE["weighted paths"], traits={"weighted_paths": False}),
-        Before(
+        EarlierTraits(release=SINCE["high-frequency telemetry"], traits={"streams": None}),
+        EarlierTraits(release=SINCE["weighted paths"], traits={"weighted_paths": False}),
+        EarlierTraits(
             release=_MARKS_COUNTED_SINCE,
             traits={
-                "counters": tuple(counter_group for counter_group in COUNTER_GROUPS if counter_group not in _MARKS),
+                "counters": tuple(
+                    counter_group for counter_group in COUNTER_GROUPS if counter_group not in _WRED_COUNTER_GROUPS
+                ),
                 "mark_counters": None,
             },
         ),
-        Before(release=SINCE[WAITS], traits={"announces_installed": False}),
-        Before(release=SINCE["a pool's percentage"], traits={"pool_shares": False}),
-        Before(
+        EarlierTraits(release=SINCE[WAITING_ANNOUNCEMENTS_FEATURE], traits={"announces_installed": False}),
+        EarlierTraits(release=SINCE["a pool's percentage"], traits={"pool_shares": False}),
+        EarlierTraits(
             release=SINCE["packet trimming"],
             traits={
-                "trimming": replace(_TRIMMING, asics=frozenset()),
+                "trimming": replace(_TRIMMING_TRAITS, asics=frozenset()),
                 "hash_fields": frozenset(HASH_FIELDS) - {"ipv6-flow-label"},
             },
         ),
-        Before(release=SINCE["fields of the hash"], traits={"hash_fields": frozenset()}),
-        Before(release=SINCE["name servers"], traits={"most_dns_servers": 0}),
+        EarlierTraits(release=SINCE["fields of the hash"], traits={"hash_fields": frozenset()}),
+        EarlierTraits(release=SINCE["name servers"], traits={"most_dns_servers": 0}),
     ),
     watchdog=WatchdogTraits(
         stock_ms=200,  # sonic-utilities pfcwd/main.py, start_default
@@ -101,7 +110,7 @@ TRAITS = Traits(
         actions=True,
         history=frozenset({"broadcom"}),
     ),
-    trimming=_TRIMMING,
+    trimming=_TRIMMING_TRAITS,
     loopback=None,
     counters=COUNTER_GROUPS,
     mark_counters="WRED_ECN_QUEUE",
@@ -114,7 +123,7 @@ TRAITS = Traits(
     port_buffers=True,
     most_dns_servers=3,
     hash_fields=frozenset(HASH_FIELDS),
-    most_tiers=len(ROLE_OF_TYPE),  # each has a type with its hash seed (dockers/docker-orchagent/switch.json.j2)
+    most_tiers=len(ROLE_BY_TYPE),  # each has a type with its hash seed (dockers/docker-orchagent/switch.json.j2)
     adaptive_routing=False,
     most_paths=None,
     global_next_hops=True,  # neighsyncd/neighsync.cpp, isLinkLocalEnabled; bgpd/templates/general/policies.conf.j2
@@ -123,11 +132,11 @@ TRAITS = Traits(
     session_dscp=True,
     routing_tables=RoutingTables(
         most_paths=MOST_PATHS,
-        hold_s=HOLD_S,
+        hold_s=DATACENTER_HOLD_S,
         process=supported_fields(Bgp),
         session=supported_fields(BgpNeighbor),
-        lost_sets=frozenset(row.field for row in SETS if row.encode is None),
-        loses_ge=drops_ge,
+        lost_sets=frozenset(row.field for row in ROUTE_MAP_SET_BINDINGS if row.encode is None),
+        loses_ge=does_template_drop_ge,
     ),
     queue_reserves=True,
     red_marks=True,
@@ -139,12 +148,14 @@ TRAITS = Traits(
     otlp=False,
     gnmi=True,
     gnmi_beside_otlp=False,
-    streams=_STREAMS,
+    streams=_STREAM_TRAITS,
     additions=frozenset({"tables", "lines"}),
     taken={},
     reasons={
         "@counters": f"SONiC counts ECN marks since {_MARKS_COUNTED_SINCE}",
-        "@bgp/suppress_fib_pending": f"SONiC's BGP waits for the hardware since {SINCE[WAITS]}, and in frr.conf only",
+        "@bgp/suppress_fib_pending": (
+            f"SONiC's BGP waits for the hardware since {SINCE[WAITING_ANNOUNCEMENTS_FEATURE]}, and in frr.conf only"
+        ),
         "@buffer_pools/*": "SONiC shares its memory evenly among pools before 202405",
         "@bgp/session_dscp": "no table has the DSCP of BGP's packets: they leave with FRR's own CS6, DSCP 48",
         "@bgp/requires_policy": "no table turns off FRR's default, by which a session without policies passes nothing",
@@ -153,8 +164,8 @@ TRAITS = Traits(
         "@bgp/maximum_paths_ipv6": f"a table takes {MOST_PATHS} equal paths at most",
         "@bgp/prefix_lists": "a range in a table has both ends; SONiC's template drops a `ge` not above the prefix "
         "length, compared as text",
-        "@bgp/route_maps": _LOWERED,
-        "@bgp/community_lists": _LOWERED,
+        "@bgp/route_maps": _GRACEFUL_SHUTDOWN_REASON,
+        "@bgp/community_lists": _GRACEFUL_SHUTDOWN_REASON,
         "@bgp": "no table has a column for it",
         "@watchdog_conditions": "SONiC's watchdog goes by what its daemon has for the ASIC",
         "@high_frequency": f"SONiC has it since {SINCE['high-frequency telemetry']}, and from Spectrum-4 on",

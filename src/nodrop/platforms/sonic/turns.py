@@ -8,15 +8,15 @@ for each port is sorted in a second or two, for any number of ports.
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from nodrop.platforms.sonic.gcu import facts
-from nodrop.platforms.sonic.patch import NAMED_BY_OTHERS, Tables
+from nodrop.platforms.sonic.gcu import gcu_facts
+from nodrop.platforms.sonic.patch import REFERENCED_TABLES, PatchTree
 
-_PORTS = "PORT"
-_Row = Mapping[str, object]
-_Rows = Mapping[str, Mapping[str, _Row]]
+_PORT_TABLE = "PORT"
+_RowFields = Mapping[str, object]
+_RowsByTable = Mapping[str, Mapping[str, _RowFields]]
 
 
-def turns(old_tables: Tables, new_tables: Tables) -> Iterator[Tables]:
+def tables_after_each_patch(old_tables: PatchTree, new_tables: PatchTree) -> Iterator[PatchTree]:
     """Yield the configuration after each patch, the last of them `new`.
 
     There is one patch if at most one port is shut. Else all changes that need no shut port come first; then ports
@@ -26,9 +26,9 @@ def turns(old_tables: Tables, new_tables: Tables) -> Iterator[Tables]:
     """
     before, after = _rows_by_table(old_tables), _rows_by_table(new_tables)
     if before is not None and after is not None:
-        shut = facts()["shut_for"]
-        changed = dict.fromkeys(_port(key) for table in shut for key in _find_changed_keys(before, after, table))
-        ports = [port for port in changed if before.get(_PORTS, {}).get(port, {}).get("admin_status") == "up"]
+        shut = gcu_facts()["shut_for"]
+        changed = dict.fromkeys(_port_of_key(key) for table in shut for key in _find_changed_keys(before, after, table))
+        ports = [port for port in changed if before.get(_PORT_TABLE, {}).get(port, {}).get("admin_status") == "up"]
         kept_moved_rows = list(_find_moved_rows(before, after))
         if len(ports) > 1 or kept_moved_rows:
             for count in range(len(ports) + 1):
@@ -37,43 +37,43 @@ def turns(old_tables: Tables, new_tables: Tables) -> Iterator[Tables]:
 
 
 def _intermediate_tables(
-    old: _Rows, new: _Rows, waiting: Collection[str], kept_paths: Sequence[Sequence[str]]
-) -> Tables:
+    old: _RowsByTable, new: _RowsByTable, waiting: Collection[str], kept_paths: Sequence[Sequence[str]]
+) -> PatchTree:
     """Return the configuration with some ports still unchanged, and the objects that are kept for the end."""
-    tables: dict[str, dict[str, _Row]] = {}
+    tables: dict[str, dict[str, _RowFields]] = {}
     for table in {**old, **new}:
         before, after = old.get(table, {}), new.get(table, {})
-        tables[table] = {**before, **after} if table in NAMED_BY_OTHERS else dict(after)
-        if table == _PORTS or table in facts()["shut_for"]:
-            tables[table] = {key: row for key, row in tables[table].items() if _port(key) not in waiting}
-            tables[table] |= {key: row for key, row in before.items() if _port(key) in waiting}
+        tables[table] = {**before, **after} if table in REFERENCED_TABLES else dict(after)
+        if table == _PORT_TABLE or table in gcu_facts()["shut_for"]:
+            tables[table] = {key: row for key, row in tables[table].items() if _port_of_key(key) not in waiting}
+            tables[table] |= {key: row for key, row in before.items() if _port_of_key(key) in waiting}
     for table, key, *fields in kept_paths:
         row = old[table][key]
         tables[table][key] = {**tables[table].get(key, {}), **{field: row[field] for field in fields or row}}
     return {table: rows for table, rows in tables.items() if rows}
 
 
-def _find_moved_rows(old_rows: _Rows, new_rows: _Rows) -> Iterator[Sequence[str]]:
+def _find_moved_rows(old_rows: _RowsByTable, new_rows: _RowsByTable) -> Iterator[Sequence[str]]:
     """Yield the rows of guarded tables and the fields of ports that go while the same comes in another row."""
-    for table in dict.fromkeys(rule["table"] for rule in facts()["guarded"]):
+    for table in dict.fromkeys(rule["table"] for rule in gcu_facts()["guarded"]):
         before, after = old_rows.get(table, {}), new_rows.get(table, {})
         come = [row for key, row in after.items() if key not in before]
         yield from ((table, key) for key, row in before.items() if key not in after and row in come)
-    before, after = old_rows.get(_PORTS, {}), new_rows.get(_PORTS, {})
-    for field in facts()["supported_only"]:
+    before, after = old_rows.get(_PORT_TABLE, {}), new_rows.get(_PORT_TABLE, {})
+    for field in gcu_facts()["supported_only"]:
         put = [row[field] for key, row in after.items() if field in row and field not in before.get(key, {})]
         gone = [key for key, row in before.items() if field in row and field not in after.get(key, {})]
-        yield from ((_PORTS, key, field) for key in gone if before[key][field] in put)
+        yield from ((_PORT_TABLE, key, field) for key in gone if before[key][field] in put)
 
 
-def _find_changed_keys(old_rows: _Rows, new_rows: _Rows, table_name: str) -> Iterator[str]:
+def _find_changed_keys(old_rows: _RowsByTable, new_rows: _RowsByTable, table_name: str) -> Iterator[str]:
     before, after = old_rows.get(table_name, {}), new_rows.get(table_name, {})
     return (key for key in {**before, **after} if before.get(key) != after.get(key))
 
 
-def _rows_by_table(tables: Tables) -> _Rows | None:
+def _rows_by_table(tables: PatchTree) -> _RowsByTable | None:
     """Return tables that all consist of rows, and all rows of fields; None if one does not."""
-    rows_by_table: dict[str, Mapping[str, _Row]] = {}
+    rows_by_table: dict[str, Mapping[str, _RowFields]] = {}
     for table, rows in tables.items():
         if not isinstance(rows, dict) or not all(isinstance(row, dict) for row in rows.values()):
             return None
@@ -81,5 +81,5 @@ def _rows_by_table(tables: Tables) -> _Rows | None:
     return rows_by_table
 
 
-def _port(key: str) -> str:
+def _port_of_key(key: str) -> str:
     return key.partition("|")[0]

@@ -4,23 +4,23 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping
 
-from nodrop.platforms.sonic.config import FILE
-from nodrop.platforms.sonic.schema import schema
-from nodrop.platforms.sonic.schema_rows import Judge, Targets
-from nodrop.syntax.json import parse
-from nodrop.syntax.shapes import mapping, mapping_at
+from nodrop.platforms.sonic.config import CONFIG_DB_FILE
+from nodrop.platforms.sonic.schema import schema_of_release
+from nodrop.platforms.sonic.schema_rows import Judge, ReferencedTables
+from nodrop.syntax.json import parse_json_text
+from nodrop.syntax.shapes import mapping_at, mapping_or_empty
 
-_WRITE = re.compile(r"sudo sonic-db-cli CONFIG_DB HSET (.+)")
-_PORTS = frozenset({"PORT", "PORTCHANNEL"})
+_CONFIG_DB_WRITE_LINE = re.compile(r"sudo sonic-db-cli CONFIG_DB HSET (.+)")
+_PORT_TABLES = frozenset({"PORT", "PORTCHANNEL"})
 
-Tables = dict[str, dict[str, dict[str, str]]]
+ConfigTables = dict[str, dict[str, dict[str, str]]]
 
 
-def written_rows(commands: Iterable[str]) -> Tables:
+def rows_written_by_commands(commands: Iterable[str]) -> ConfigTables:
     """Return the fields that commands write to CONFIG_DB, by table and row."""
-    tables: Tables = {}
+    tables: ConfigTables = {}
     for command in commands:
-        if match := _WRITE.fullmatch(command):
+        if match := _CONFIG_DB_WRITE_LINE.fullmatch(command):
             row, *words = shlex.split(match[1])
             table, _, key = row.partition("|")
             fields = {name.removesuffix("@"): value for name, value in zip(words[::2], words[1::2], strict=False)}
@@ -34,24 +34,24 @@ def would_refuse_commands(commands: Iterable[str], read_files: Callable[[], Mapp
 
     Ports are not looked up: they are of the switch. `read_files` is called only for names that no command writes.
     """
-    tables = written_rows(commands)
-    judge = Judge(schema(None))
-    missing: dict[Targets, set[str]] = {}
+    tables = rows_written_by_commands(commands)
+    judge = Judge(schema_of_release(None))
+    missing: dict[ReferencedTables, set[str]] = {}
     for name, rows in tables.items():
-        table = schema(None).table(name)
+        table = schema_of_release(None).table(name)
         if table is None:
             continue
         verdict = judge.table(table, rows)
         if any(fault.kind == "malformed-value" and len(fault.path) == 2 for fault in verdict.faults):
             return True
         for targets, named in verdict.names.items():
-            if targets[0][0] not in _PORTS and all(part is None for _, part in targets):
-                missing.setdefault(targets, set()).update(named - _keys(tables, targets))
+            if targets[0][0] not in _PORT_TABLES and all(part is None for _, part in targets):
+                missing.setdefault(targets, set()).update(named - _keys_of_targets(tables, targets))
     if not any(missing.values()):
         return False
-    data = mapping(parse(read_files().get(FILE, b"{}"), FILE))
-    return any(named - _keys(data, targets) for targets, named in missing.items())
+    data = mapping_or_empty(parse_json_text(read_files().get(CONFIG_DB_FILE, b"{}"), CONFIG_DB_FILE))
+    return any(named - _keys_of_targets(data, targets) for targets, named in missing.items())
 
 
-def _keys(tables: Mapping[str, object], targets: Targets) -> set[str]:
+def _keys_of_targets(tables: Mapping[str, object], targets: ReferencedTables) -> set[str]:
     return {key for target, _ in targets for key in mapping_at(tables, target)}

@@ -8,16 +8,22 @@ from pathlib import Path
 from typing import Any, cast
 
 from nodrop.limits import MAX_DISTANCE
-from nodrop.platforms.sonic.bgp_rows import FAMILY, PATHS, PROCESS, SESSION, BgpBinding
+from nodrop.platforms.sonic.bgp_rows import (
+    MAXIMUM_PATHS_BINDINGS,
+    PROCESS_BINDINGS,
+    SESSION_BINDINGS,
+    SESSION_FAMILY_BINDINGS,
+    BgpBinding,
+)
 from nodrop.platforms.sonic.config import Config
-from nodrop.platforms.sonic.schema import release_of, schema
+from nodrop.platforms.sonic.schema import release_of_database_version, schema_of_release
 from nodrop.syntax.shapes import value_at
-from nodrop.syntax.yaml import parse
-from nodrop.units import whole_number
+from nodrop.syntax.yaml import parse_yaml
+from nodrop.units import parse_whole_number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Harmless:
+class HarmlessTable:
     """Why a table changes nothing that is checked, and the source.
 
     With `when`, that is so if each of these fields has one of these values, the first of them SONiC's default;
@@ -46,7 +52,7 @@ class Harmless:
 @cache
 def _read_table_facts() -> Mapping[str, Any]:
     path = Path(__file__).with_name("tables.yaml")
-    return cast("Mapping[str, Any]", parse(path.read_bytes(), path.name).data)
+    return cast("Mapping[str, Any]", parse_yaml(path.read_bytes(), path.name).data)
 
 
 @cache
@@ -56,10 +62,10 @@ def parsed_tables() -> frozenset[str]:
 
 
 @cache
-def harmless_tables() -> Mapping[str, Harmless]:
+def harmless_tables() -> Mapping[str, HarmlessTable]:
     """Return the harmless tables, by name."""
     return {
-        table: Harmless(
+        table: HarmlessTable(
             because=group["because"],
             source=group["source"],
             when={field: tuple(values) for field, values in group.get("when", {}).items()},
@@ -71,31 +77,34 @@ def harmless_tables() -> Mapping[str, Harmless]:
 
 
 @cache
-def designed_tables() -> Mapping[str, str]:
+def unreleased_table_subjects() -> Mapping[str, str]:
     """Return the subject of each table that SONiC has designed, and whose YANG model no known release has."""
     return {table: group["about"] for group in _read_table_facts()["designed"] for table in group["tables"]}
 
 
-_ROWS: Mapping[str, Iterable[BgpBinding]] = {
-    "BGP_GLOBALS": PROCESS,
-    "BGP_GLOBALS_AF": tuple(PATHS.values()),
+_BINDINGS_BY_TABLE: Mapping[str, Iterable[BgpBinding]] = {
+    "BGP_GLOBALS": PROCESS_BINDINGS,
+    "BGP_GLOBALS_AF": tuple(MAXIMUM_PATHS_BINDINGS.values()),
     "BGP_GLOBALS_AF_NETWORK": (),
     "BGP_GLOBALS_AF_AGGREGATE_ADDR": (),
-    "BGP_NEIGHBOR": SESSION,
-    "BGP_NEIGHBOR_AF": FAMILY,
-    "BGP_PEER_GROUP": SESSION,
-    "BGP_PEER_GROUP_AF": FAMILY,
+    "BGP_NEIGHBOR": SESSION_BINDINGS,
+    "BGP_NEIGHBOR_AF": SESSION_FAMILY_BINDINGS,
+    "BGP_PEER_GROUP": SESSION_BINDINGS,
+    "BGP_PEER_GROUP_AF": SESSION_FAMILY_BINDINGS,
     "ROUTE_REDISTRIBUTE": (),
 }
 """The tables of frrcfgd, with the rows that read their columns."""
-_EMPTY = "NULL"
+_EMPTY_ROW_COLUMN = "NULL"
 """The column of a row without columns."""
 
 
 @cache
 def _known_columns() -> Mapping[str, frozenset[str]]:
     """Return the columns of each table of frrcfgd that are read or harmless."""
-    table_columns = {table: {_EMPTY, *chain.from_iterable(row.where for row in rows)} for table, rows in _ROWS.items()}
+    table_columns = {
+        table: {_EMPTY_ROW_COLUMN, *chain.from_iterable(row.where for row in rows)}
+        for table, rows in _BINDINGS_BY_TABLE.items()
+    }
     for group in _read_table_facts()["columns"]:
         for table, columns in group["tables"].items():
             table_columns[table] |= set(columns)
@@ -107,7 +116,9 @@ def unknown_columns(config: Config) -> Iterator[tuple[str, str, str]]:
 
     Columns that the release does not have are reported by other rules.
     """
-    of_release = schema(release_of(value_at(config.data, "VERSIONS", "DATABASE", "VERSION")))
+    of_release = schema_of_release(
+        release_of_database_version(value_at(config.data, "VERSIONS", "DATABASE", "VERSION"))
+    )
     for table, known_columns in _known_columns().items():
         far_table = of_release.table(table)
         for key, row in config.rows(table).items() if far_table is not None else ():
@@ -118,7 +129,7 @@ def unknown_columns(config: Config) -> Iterator[tuple[str, str, str]]:
                     yield table, key, column
 
 
-def unfollowed_columns(config: Config, sessions: Iterable[str]) -> Iterator[tuple[str, str, str]]:
+def unmodeled_columns(config: Config, sessions: Iterable[str]) -> Iterator[tuple[str, str, str]]:
     """Yield (table, row, column) of the effects of rows under bgpcfgd that the model does not have.
 
     These are the VRF where a static route finds its next hop (sonic-buildimage
@@ -131,7 +142,7 @@ def unfollowed_columns(config: Config, sessions: Iterable[str]) -> Iterator[tupl
         if not set(row.get("nexthop-vrf", "").split(",")) <= {"", vrf}:
             yield "STATIC_ROUTE", key, "nexthop-vrf"
         distances = row.get("distance", "").split(",")
-        if any(word and whole_number(word, MAX_DISTANCE) is None for word in distances):
+        if any(word and parse_whole_number(word, MAX_DISTANCE) is None for word in distances):
             yield "STATIC_ROUTE", key, "distance"
     for table in sessions:
         for key, row in config.rows(table).items():
@@ -144,7 +155,9 @@ def unknown_tables(config: Config) -> Iterator[str]:
 
     Tables that the release does not have are reported by other rules, save those that a later build can have.
     """
-    of_release = schema(release_of(value_at(config.data, "VERSIONS", "DATABASE", "VERSION")))
+    of_release = schema_of_release(
+        release_of_database_version(value_at(config.data, "VERSIONS", "DATABASE", "VERSION"))
+    )
     for table, rows in config.data.items():
         if not rows or table in parsed_tables():
             continue
@@ -152,5 +165,5 @@ def unknown_tables(config: Config) -> Iterator[str]:
             known_harmless_table = harmless_tables().get(table)
             if known_harmless_table is None or not known_harmless_table.covers(rows):
                 yield table
-        elif of_release.is_newest and table in designed_tables():
+        elif of_release.is_newest and table in unreleased_table_subjects():
             yield table

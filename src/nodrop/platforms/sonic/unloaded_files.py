@@ -3,55 +3,67 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from nodrop.model.reading import Place, Remark
+from nodrop.model.reading import FilePlace, Remark
 from nodrop.model.states import Unknown
 from nodrop.platforms import frr
-from nodrop.platforms.sonic.config import Config, Row
-from nodrop.platforms.sonic.document import FILE, LOCALHOST, MODE, left_out
+from nodrop.platforms.sonic.config import Config, RowFields
+from nodrop.platforms.sonic.document import CONFIG_DB_FILE, LOCALHOST_PATH, ROUTING_MODE_FIELD, find_left_out_files
 from nodrop.platforms.sonic.frr_text import FrrText
-from nodrop.platforms.sonic.read_bgp import routing
-from nodrop.platforms.sonic.starting import FRR_FILES, MINIGRAPH, Start
+from nodrop.platforms.sonic.read_bgp import read_routing
+from nodrop.platforms.sonic.starting import FRR_FILES, MINIGRAPH_FILE, BgpContainerStart
 from nodrop.syntax.places import Span
 
-_SHOWN = 3
+_MAX_SHOWN_PLACES = 3
 """Places of a file that are named in one finding."""
-_MADE = "Managed by sonic-cfggen"
+_GENERATED_FILE_MARK = "Managed by sonic-cfggen"
 """What is written in files that the bgp container makes itself (sonic-buildimage dockers/docker-fpm-frr/frr)."""
-_AT_TOP = Span(1, 1, 1, 1)
+_FILE_START_SPAN = Span(1, 1, 1, 1)
 
 
 def remark_unloaded_files(
-    config: Config, localhost: Row, start: Start | None, frr_text: FrrText | None, frr_routing: frr.Routing | None
+    config: Config,
+    localhost: RowFields,
+    start: BgpContainerStart | None,
+    frr_text: FrrText | None,
+    frr_routing: frr.Routing | None,
 ) -> None:
     """Remark tables in files that a start leaves out, and routing in files of FRR that the bgp container drops."""
-    for document, how, paths in left_out(config.documents):
+    for document, how, paths in find_left_out_files(config.documents):
         place = document.place(paths[0])
-        remainder_text = f" and {len(paths) - _SHOWN:,} more" if len(paths) > _SHOWN else ""
-        places = ", ".join(" ".join(path) for path in paths[:_SHOWN]) + remainder_text
+        remainder_text = f" and {len(paths) - _MAX_SHOWN_PLACES:,} more" if len(paths) > _MAX_SHOWN_PLACES else ""
+        places = ", ".join(" ".join(path) for path in paths[:_MAX_SHOWN_PLACES]) + remainder_text
         facts = {"file": document.name, "places": places, "how": how}
         _add_remark(config, "file-not-loaded", place[1] if place else None, facts)
-    if start is None or frr_text is None or frr_text.lost is None or frr_text.says_bgp or _MADE in frr_text.lost.text:
+    if (
+        start is None
+        or frr_text is None
+        or frr_text.lost is None
+        or frr_text.says_bgp
+        or _GENERATED_FILE_MARK in frr_text.lost.text
+    ):
         return
     names = [name for name in FRR_FILES if name in frr_text.lost.names]
-    file_routing, _ = routing(config, localhost, frr_text.lost, frr.read_frr(frr_text.lost.text))
-    if _essential_routing(file_routing) == _essential_routing(routing(config, localhost, frr_text, frr_routing)[0]):
+    file_routing, _ = read_routing(config, localhost, frr_text.lost, frr.read_frr(frr_text.lost.text))
+    if _essential_routing(file_routing) == _essential_routing(
+        read_routing(config, localhost, frr_text, frr_routing)[0]
+    ):
         return
     state = f"is {start.mode}" if start.mode else "is not set"
-    by = "" if start.taken_from == FILE else f", from {start.taken_from} (db_migrator)"
-    facts = {"file": ", ".join(names), "fate": start.fates[names[0]], "mode": f"{MODE} {state}{by}"}
+    by = "" if start.taken_from == CONFIG_DB_FILE else f", from {start.taken_from} (db_migrator)"
+    facts = {"file": ", ".join(names), "fate": start.fates[names[0]], "mode": f"{ROUTING_MODE_FIELD} {state}{by}"}
     _add_remark(config, "frr-file-not-kept", _mode_place(config, start), facts)
 
 
-def _mode_place(config: Config, start: Start) -> Place | None:
+def _mode_place(config: Config, start: BgpContainerStart) -> FilePlace | None:
     """Return where the mode is stated, or would be."""
-    if start.taken_from == MINIGRAPH:
-        return Place(MINIGRAPH, _AT_TOP)
+    if start.taken_from == MINIGRAPH_FILE:
+        return FilePlace(MINIGRAPH_FILE, _FILE_START_SPAN)
     document = next((candidate for candidate in config.documents if candidate.name == start.taken_from), None)
-    place = document.place((*LOCALHOST, MODE)) if document is not None else None
-    return place[1] if place is not None else config.place((*LOCALHOST, MODE))
+    place = document.place((*LOCALHOST_PATH, ROUTING_MODE_FIELD)) if document is not None else None
+    return place[1] if place is not None else config.place((*LOCALHOST_PATH, ROUTING_MODE_FIELD))
 
 
-def _add_remark(config: Config, kind: str, place: Place | None, facts: Mapping[str, str]) -> None:
+def _add_remark(config: Config, kind: str, place: FilePlace | None, facts: Mapping[str, str]) -> None:
     config.remarks.append(Remark(kind=kind, subject=(config.device,), place=place, facts=dict(facts)))
 
 

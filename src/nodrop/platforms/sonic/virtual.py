@@ -12,14 +12,14 @@ import re
 from collections.abc import Iterator, Mapping
 
 from nodrop.model.fabric import Device
-from nodrop.platforms.kit.virtual_switches import Kind, Virtual
-from nodrop.platforms.sonic.document import CONFIG_FILES, FILE, Document, at_start, merge_documents
+from nodrop.platforms.kit.virtual_switches import NodeKind, VirtualSwitch
+from nodrop.platforms.sonic.document import CONFIG_DB_FILE, CONFIG_FILES, Document, documents_at_start, merge_documents
 from nodrop.platforms.sonic.starting import FRR_FILE
-from nodrop.syntax.json import parse
+from nodrop.syntax.json import parse_json_text
 
-WRITES = (FILE, "lanemap.ini", "port_config.ini", FRR_FILE)
+WRITES = (CONFIG_DB_FILE, "lanemap.ini", "port_config.ini", FRR_FILE)
 """The names of the files of a switch."""
-KIND = Kind(
+KIND = NodeKind(
     name="sonic-vs",
     image="docker-sonic-vs:latest",
     binds={"sonic.sh": "/nodrop.sh"},
@@ -36,21 +36,23 @@ KIND = Kind(
     ),
 )
 
-_LANES = re.compile(r"[0-9]+(?:,[0-9]+)*")
-_WIDTHS = frozenset({1, 2, 4, 8})
-_FOLDER = "/nodrop"
+_LANES_PATTERN = re.compile(r"[0-9]+(?:,[0-9]+)*")
+_LANE_COUNTS = frozenset({1, 2, 4, 8})
+_CONTAINER_FOLDER = "/nodrop"
 
 
-def virtual(device: Device, config_files: Mapping[str, bytes], frr: str | None) -> Virtual:
+def virtual(device: Device, config_files: Mapping[str, bytes], frr: str | None) -> VirtualSwitch:
     """Return the switch: its tables as they were read, its ports, and the commands that FRR gets once it runs."""
-    documents = at_start([Document(name, config_files[name], name) for name in CONFIG_FILES if name in config_files])
+    documents = documents_at_start(
+        [Document(name, config_files[name], name) for name in CONFIG_FILES if name in config_files]
+    )
     tables = merge_documents(documents)
     remarks: list[str] = []
-    rows = list(_rows(tables, remarks))
+    rows = list(_port_config_rows(tables, remarks))
     files = {
-        FILE: _text(documents, config_files, tables, remarks),
+        CONFIG_DB_FILE: _config_db_text(documents, config_files, tables, remarks),
         "lanemap.ini": "".join(f"eth{number}:{lanes}\n" for number, (_, lanes, *_) in enumerate(rows, 1)),
-        "port_config.ini": "".join(f"{'  '.join(row)}\n" for row in [_HEADER, *rows]),
+        "port_config.ini": "".join(f"{'  '.join(row)}\n" for row in [_PORT_CONFIG_HEADER, *rows]),
     }
     if frr is None:
         remarks.append("FRR starts without a configuration, for nothing is known of routing")
@@ -58,19 +60,19 @@ def virtual(device: Device, config_files: Mapping[str, bytes], frr: str | None) 
         files[FRR_FILE] = frr
     ports = {name: f"eth{number}" for number, (name, *_) in enumerate(rows, 1)}
     known_names = {port.name for port in device.interfaces}
-    return Virtual(
+    return VirtualSwitch(
         files=files,
-        binds={name: f"{_FOLDER}/{name}" for name in files},
+        binds={name: f"{_CONTAINER_FOLDER}/{name}" for name in files},
         ports={name: ports[name] for name in ports if name in known_names},
         remarks=tuple(remarks),
     )
 
 
-_Row = tuple[str, str, str, str, str]
-_HEADER: _Row = ("# name", "lanes", "alias", "index", "speed")
+_PortConfigRow = tuple[str, str, str, str, str]
+_PORT_CONFIG_HEADER: _PortConfigRow = ("# name", "lanes", "alias", "index", "speed")
 
 
-def _rows(config_tables: Mapping[str, object], remarks: list[str]) -> Iterator[_Row]:
+def _port_config_rows(config_tables: Mapping[str, object], remarks: list[str]) -> Iterator[_PortConfigRow]:
     """Yield the ports that a container can have, in the order of the table."""
     table = config_tables.get("PORT")
     used: set[str] = set()
@@ -78,7 +80,7 @@ def _rows(config_tables: Mapping[str, object], remarks: list[str]) -> Iterator[_
         fields = row if isinstance(row, dict) else {}
         lanes = str(fields.get("lanes", "")).replace(" ", "")
         single = lanes.split(",")
-        if not _LANES.fullmatch(lanes) or len(single) not in _WIDTHS:
+        if not _LANES_PATTERN.fullmatch(lanes) or len(single) not in _LANE_COUNTS:
             remarks.append(
                 f"{name} is not there: a port of the virtual switch has 1, 2, 4 or 8 lanes, not {lanes or 'none'}"
             )
@@ -94,7 +96,7 @@ def _join_words(text: str) -> str:
     return "_".join(text.split()) or "-"
 
 
-def _text(
+def _config_db_text(
     documents: list[Document],
     config_files: Mapping[str, bytes],
     config_tables: Mapping[str, object],
@@ -102,13 +104,15 @@ def _text(
 ) -> str:
     """Return the tables as one file, the very text of it where there is one that has nothing else."""
     if len(documents) == 1 and (raw := config_files[documents[0].name]) == documents[0].raw:
-        if parse(raw, FILE) == config_tables:
+        if parse_json_text(raw, CONFIG_DB_FILE) == config_tables:
             return raw.decode()
-        messages.append(f"its tables are {FILE}, without the other content of the file that was read")
+        messages.append(f"its tables are {CONFIG_DB_FILE}, without the other content of the file that was read")
     elif not documents:
         messages.append("no file of tables was read, and so no port is there")
     elif len(documents) > 1:
-        messages.append(f"{', '.join(document.name for document in documents)} are laid over each other as {FILE}")
+        messages.append(
+            f"{', '.join(document.name for document in documents)} are laid over each other as {CONFIG_DB_FILE}"
+        )
     else:
-        messages.append(f"its tables are {FILE}, without the text around them")
+        messages.append(f"its tables are {CONFIG_DB_FILE}, without the text around them")
     return json.dumps(config_tables, indent=4, ensure_ascii=False) + "\n"

@@ -5,7 +5,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, TypeVar
 
-from nodrop.hardware.dynamic import as_configured, counted_speed, resolve
+from nodrop.hardware.dynamic import resolve_dynamic_buffers, speed_for_headroom_mbps, without_computed_headroom
 from nodrop.hardware.ports import NarrowWay, Split
 from nodrop.hardware.schema import Switch
 from nodrop.model.buffers import BufferPool, BufferProfile
@@ -17,19 +17,30 @@ from nodrop.model.states import require_fact
 from nodrop.model.values import replace_fields
 from nodrop.platforms import frr
 from nodrop.platforms.kit.artifact import Artifact
-from nodrop.platforms.kit.expressible import refuse
-from nodrop.platforms.kit.rendering import template, tidy
-from nodrop.platforms.kit.session_groups import far_ends
+from nodrop.platforms.kit.expressible import unsupported_error
+from nodrop.platforms.kit.rendering import drop_trailing_commas, load_template
+from nodrop.platforms.kit.session_groups import group_name_by_far_end
 from nodrop.platforms.sonic import additions, routing_tables
-from nodrop.platforms.sonic.config import table_to_add
+from nodrop.platforms.sonic.config import required_empty_table
 from nodrop.platforms.sonic.delivery import apply_script, routing_mode
-from nodrop.platforms.sonic.limits import check, way_of
+from nodrop.platforms.sonic.limits import breakout_of_port, check_expressible
 from nodrop.platforms.sonic.naming import port_name
 from nodrop.platforms.sonic.read_bridging import DEFAULT_MTU_BYTES
-from nodrop.platforms.sonic.releases import RELEASES, knows
-from nodrop.platforms.sonic.spelling import Spelling, lossless_name, pool_name, ranges, vlan_name
-from nodrop.platforms.sonic.streams import Group, groups
-from nodrop.platforms.sonic.tables import COMPUTED, ECN_NAME, MAPS, TYPE_OF_ROLE
+from nodrop.platforms.sonic.releases import RELEASES, has_feature
+from nodrop.platforms.sonic.spelling import (
+    QosObjectNames,
+    format_ranges,
+    lossless_profile_name,
+    sonic_pool_name,
+    vlan_name,
+)
+from nodrop.platforms.sonic.streams import Group, stream_groups
+from nodrop.platforms.sonic.tables import (
+    COMPUTED_PROFILE_WORD,
+    ECN_WORD_BY_COLORS,
+    TABLE_BY_MAP_ATTRIBUTE,
+    TYPE_BY_ROLE,
+)
 
 _T = TypeVar("_T")
 
@@ -38,32 +49,32 @@ _CACHED_DESIGNS = 128
 
 def write(device: Device, index: Index) -> tuple[Artifact, ...]:
     """Return the device's files; Unsupported names the model path that SONiC cannot express."""
-    facts = check(device)
+    facts = check_expressible(device)
     device = _configured_device(device)
     far = _far_ends(device, index)
-    splits = _ways(facts, device)
-    ports = [_port(facts, interface, splits[interface.name]) for interface in device.interfaces]
+    splits = _split_by_port(facts, device)
+    ports = [_port_row(facts, interface, splits[interface.name]) for interface in device.interfaces]
     tables = (
-        _render(
+        _render_template(
             "device", device=device, sonic=facts.sonic, waits=_suppresses_fib_pending(device), **_routing_modes(device)
         ),
         _render_bridging(device),
-        _render(
+        _render_template(
             "ports",
             device=device,
             ports=ports,
             far=far,
-            breakouts=list(_breakouts(facts, device, splits)),
+            breakouts=list(_breakout_modes(facts, device, splits)),
             default_mtu=DEFAULT_MTU_BYTES,
         ),
         _render_qos(device, facts),
-        _render("services", device=device, vrf=_services_vrf(device), groups=list(_telemetry_groups(device))),
-        _render(
+        _render_template("services", device=device, vrf=_services_vrf(device), groups=list(_telemetry_groups(device))),
+        _render_template(
             "switch", device=device, hashed=list(_hash_field_words(device)), database=RELEASES[str(device.version)]
         ),
         _format_routing_tables(device),
     )
-    text = additions.config("{\n" + "".join(tables).removesuffix(",\n") + "\n}\n", device)
+    text = additions.add_to_config_db("{\n" + "".join(tables).removesuffix(",\n") + "\n}\n", device)
     config = Artifact(device=device.name, path="config_db.json", text=text)
     if device.bgp is None:
         return (config,)
@@ -72,13 +83,13 @@ def write(device: Device, index: Index) -> tuple[Artifact, ...]:
     apply = Artifact(device=device.name, path="apply/apply.sh", text=script)
     if in_tables:
         return (config, apply)
-    text = additions.routing(frr.write(device, far_ends(device, index)), device)
+    text = additions.add_to_frr_conf(frr.write_frr_conf(device, group_name_by_far_end(device, index)), device)
     routing = Artifact(device=device.name, path="frr.conf", text=text)
     return (config, routing, apply)
 
 
-def _render(name: str, **names: object) -> str:
-    return tidy(template(f"sonic/{name}.json.j2").render(**names))
+def _render_template(name: str, **names: object) -> str:
+    return drop_trailing_commas(load_template(f"sonic/{name}.json.j2").render(**names))
 
 
 def _render_bridging(device: Device) -> str:
@@ -95,8 +106,8 @@ def _render_bridging(device: Device) -> str:
         "PORTCHANNEL_INTERFACE": [(row.name, row) for row in channels],
         "VLAN_INTERFACE": [(vlan_name(row.id), row) for row in vlans],
     }
-    tables = (_render("addresses", table=table, rows=rows) for table, rows in addresses.items())
-    text = _render("bridging", device=device, vrfs=sorted(vrfs), vlan_name=vlan_name) + "".join(tables)
+    tables = (_render_template("addresses", table=table, rows=rows) for table, rows in addresses.items())
+    text = _render_template("bridging", device=device, vrfs=sorted(vrfs), vlan_name=vlan_name) + "".join(tables)
     is_without_members = channels and not any(channel.members for channel in channels)
     return f'{text}    "PORTCHANNEL_MEMBER": {{}},\n' if is_without_members else text
 
@@ -110,13 +121,13 @@ def _routing_modes(device: Device) -> dict[str, object]:
     """
     tables = require_fact(device.routing_tables)
     with_bfd = isinstance(device.neighbors, tuple) and any(neighbor.bfd for neighbor in device.neighbors)
-    kind = TYPE_OF_ROLE[require_fact(device.role)]
+    kind = TYPE_BY_ROLE[require_fact(device.role)]
     return {"kind": kind, "mode": routing_mode(tables=tables), "framework": tables or with_bfd}
 
 
 def _format_routing_tables(device: Device) -> str:
     """Return the tables of BGP and static routes, if that is where they are."""
-    tables = routing_tables.tables(device) if require_fact(device.routing_tables) else {}
+    tables = routing_tables.build_routing_tables(device) if require_fact(device.routing_tables) else {}
     return "".join(f"{additions.spell_table(name, rows)},\n" for name, rows in tables.items())
 
 
@@ -134,7 +145,7 @@ def _hash_field_words(device: Device) -> Iterator[str]:
 
 def _telemetry_groups(device: Device) -> Iterator[Group]:
     """Yield the rows of groups of high-frequency telemetry, sorted by key."""
-    yield from sorted(group for stream in require_fact(device.high_frequency) for group in groups(stream))
+    yield from sorted(group for stream in require_fact(device.high_frequency) for group in stream_groups(stream))
 
 
 def _services_vrf(device: Device) -> str:
@@ -142,7 +153,7 @@ def _services_vrf(device: Device) -> str:
     return "mgmt" if management is not None and management.own_vrf else "default"
 
 
-_SETTLED: OrderedDict[object, tuple[object, tuple[BufferPool, ...]]] = OrderedDict()
+_STATED_POOLS_CACHE: OrderedDict[object, tuple[object, tuple[BufferPool, ...]]] = OrderedDict()
 
 
 def _configured_device(device: Device) -> Device:
@@ -154,13 +165,14 @@ def _configured_device(device: Device) -> Device:
         return device
     ports = device.interfaces
     of_ports = tuple(
-        (id(p.qos), p.enabled, counted_speed(device, p), p.lanes, p.mtu_bytes, p.cable_length_m) for p in ports
+        (id(p.qos), p.enabled, speed_for_headroom_mbps(device, p), p.lanes, p.mtu_bytes, p.cable_length_m)
+        for p in ports
     )
     key = (device.model, device.version, of_ports, device.buffer_pools, device.dynamic_buffers)
-    if key not in _SETTLED:
+    if key not in _STATED_POOLS_CACHE:
         kept_profiles = [port.qos for port in ports]  # holds the profiles, so that their ids stay theirs
-        _cache_value(_SETTLED, key, (kept_profiles, _stated_pools(device)))
-    return replace_fields(device, buffer_pools=_SETTLED[key][1])
+        _cache_value(_STATED_POOLS_CACHE, key, (kept_profiles, _stated_pools(device)))
+    return replace_fields(device, buffer_pools=_STATED_POOLS_CACHE[key][1])
 
 
 def _cache_value(memory: OrderedDict[object, _T], key: object, value: _T) -> None:
@@ -171,15 +183,15 @@ def _cache_value(memory: OrderedDict[object, _T], key: object, value: _T) -> Non
 
 def _stated_pools(device: Device) -> tuple[BufferPool, ...]:
     """Return the pools, with shared headroom only if the switch would not compute exactly that size."""
-    bare = as_configured(device)
+    bare = without_computed_headroom(device)
     for stated in (bare, device):
-        if _same_buffers(resolve(stated), device):
+        if _have_same_buffers(resolve_dynamic_buffers(stated), device):
             return require_fact(stated.buffer_pools)
-    difference = next(differences(resolve(bare), device))
-    raise refuse(difference.path, f"the switch computes {difference.a}")
+    difference = next(differences(resolve_dynamic_buffers(bare), device))
+    raise unsupported_error(difference.path, f"the switch computes {difference.a}")
 
 
-def _same_buffers(device: Device, other_device: Device) -> bool:
+def _have_same_buffers(device: Device, other_device: Device) -> bool:
     profiles = {id(port.qos): port.qos for port in (*device.interfaces, *other_device.interfaces)}
     pairs = {
         (id(a.qos), id(b.qos))
@@ -217,7 +229,7 @@ class _PortRow(NamedTuple):
     vrf: str | None
 
 
-def _port(facts: Switch, interface: Interface, breakout: Split) -> _PortRow:
+def _port_row(facts: Switch, interface: Interface, breakout: Split) -> _PortRow:
     """Return a port's row: alias, index and lanes are the SKU's own; a part of a port has a letter and a number."""
     port, lanes, qos = require_fact(interface.port), require_fact(interface.lanes), interface.qos
     advertised = require_fact(interface.advertised_speeds_mbps)
@@ -235,9 +247,9 @@ def _port(facts: Switch, interface: Interface, breakout: Split) -> _PortRow:
         enabled=require_fact(interface.enabled),
         mtu=require_fact(interface.mtu_bytes),
         fec=require_fact(interface.fec),
-        autoneg=on_off(require_fact(interface.autoneg)),
+        autoneg=format_on_off(require_fact(interface.autoneg)),
         advertised_speeds=",".join(map(str, advertised or ())),
-        link_training=on_off(require_fact(interface.link_training)),
+        link_training=format_on_off(require_fact(interface.link_training)),
         subport=port.split + 1 if split else 0,
         description=require_fact(interface.description),
         asymmetric=isinstance(qos, QosProfile) and qos.pfc_rx_priorities != qos.pfc_tx_priorities,
@@ -247,20 +259,20 @@ def _port(facts: Switch, interface: Interface, breakout: Split) -> _PortRow:
     )
 
 
-def _ways(facts: Switch, device: Device) -> dict[str, Split]:
+def _split_by_port(facts: Switch, device: Device) -> dict[str, Split]:
     """Return how the panel port of each port is used, by the name of the port."""
     counts = Counter(port.panel for iface in device.interfaces if (port := require_fact(iface.port)) is not None)
     splits: dict[str, Split] = {}
     for interface in device.interfaces:
         port = require_fact(interface.port)
         assert port is not None
-        split = way_of(facts, interface, alone=counts[port.panel] == 1)
+        split = breakout_of_port(facts, interface, alone=counts[port.panel] == 1)
         assert split is not None
         splits[interface.name] = split
     return splits
 
 
-def _breakouts(facts: Switch, device: Device, splits: Mapping[str, Split]) -> Iterator[tuple[str, str]]:
+def _breakout_modes(facts: Switch, device: Device, splits: Mapping[str, Split]) -> Iterator[tuple[str, str]]:
     """Yield (first port, breakout mode) of every panel port in the words of platform.json, unless all are whole."""
     used = {
         port.panel: (splits[interface.name], require_fact(interface.speed_mbps))
@@ -273,13 +285,13 @@ def _breakouts(facts: Switch, device: Device, splits: Mapping[str, Split]) -> It
         yield port_name(facts.name, Port(panel), 1), breakout.mode(speed)
 
 
-def on_off(value: bool | None) -> str | None:
+def format_on_off(value: bool | None) -> str | None:
     """Spell a switch of a port; None is not written."""
     return None if value is None else "on" if value else "off"
 
 
-_RENDERED: OrderedDict[object, tuple[object, Spelling, str]] = OrderedDict()
-_TABLE = re.compile(r'^    "([A-Z_]+)": \{$', re.MULTILINE)
+_RENDERED_CONFIG_CACHE: OrderedDict[object, tuple[object, QosObjectNames, str]] = OrderedDict()
+_TABLE_LINE = re.compile(r'^    "([A-Z_]+)": \{$', re.MULTILINE)
 
 
 def _render_qos(device: Device, facts: Switch) -> str:
@@ -293,50 +305,52 @@ def _render_qos(device: Device, facts: Switch) -> str:
         device.watchdog_polling_ms,
         device.buffer_pools,
         device.dynamic_buffers,
-        knows(str(device.version), "PFC without priorities"),
+        has_feature(str(device.version), "PFC without priorities"),
     )
-    if key not in _RENDERED:
-        spelling = Spelling(device, ports)
+    if key not in _RENDERED_CONFIG_CACHE:
+        spelling = QosObjectNames(device, ports)
         names = {
             "device": device,
             "ports": ports,
             "cables": cables,
             "spelling": spelling,
-            "say": _Say(spelling, none=key[-1]),
+            "say": _TemplateWords(spelling, none=key[-1]),
         }
         kept_profiles = [port.qos for port in ports]  # holds the profiles, so that their ids stay theirs
-        text = "".join(_render(name, **names) for name in ("maps", "port_qos", "buffers"))
-        if (table := table_to_add(_TABLE.findall(text))) is not None:
+        text = "".join(_render_template(name, **names) for name in ("maps", "port_qos", "buffers"))
+        if (table := required_empty_table(_TABLE_LINE.findall(text))) is not None:
             text += f'    "{table}": {{}},\n'
-        _cache_value(_RENDERED, key, (kept_profiles, spelling, text))
-    _, spelling, text = _RENDERED[key]
+        _cache_value(_RENDERED_CONFIG_CACHE, key, (kept_profiles, spelling, text))
+    _, spelling, text = _RENDERED_CONFIG_CACHE[key]
     if device.buffer_model == "traditional":
         for port in ports:
             _check_added_groups(port, facts, require_fact(device.hwsku), spelling)
     return text
 
 
-def _check_added_groups(port: Interface, facts: Switch, hwsku: str | None, spelling: Spelling) -> None:
+def _check_added_groups(port: Interface, facts: Switch, hwsku: str | None, spelling: QosObjectNames) -> None:
     """Refuse a port on which buffermgrd would lay other lossless priority groups over those of the model."""
     row = facts.sonic.headroom_row(require_fact(port.speed_mbps), require_fact(port.cable_length_m), hwsku)
     if row is None or not port.enabled or not isinstance(port.qos, QosProfile):
         return
     names = {group.index: spelling.group(port, group) for group in require_fact(port.qos.priority_groups)}
     for priority in require_fact(port.qos.pfc_tx_priorities):
-        if names.get(priority) != lossless_name(port):
+        if names.get(priority) != lossless_profile_name(port):
             path = ["interfaces", port.name, "qos", "priority_groups", *([priority] if priority in names else [])]
-            raise refuse(path, f"buffermgrd gives priority group {priority} the SKU's {lossless_name(port)}")
+            raise unsupported_error(
+                path, f"buffermgrd gives priority group {priority} the SKU's {lossless_profile_name(port)}"
+            )
 
 
-class _Say:
+class _TemplateWords:
     """The words that the QoS templates ask for."""
 
     colors = COLORS
-    maps = MAPS
-    ecn = ECN_NAME
-    computed = COMPUTED
+    maps = TABLE_BY_MAP_ATTRIBUTE
+    ecn = ECN_WORD_BY_COLORS
+    computed = COMPUTED_PROFILE_WORD
 
-    def __init__(self, spelling: Spelling, *, none: bool) -> None:
+    def __init__(self, spelling: QosObjectNames, *, none: bool) -> None:
         """`none` states that the release takes a list without priorities, so it need not be left out."""
         self._names, self._none = spelling, none
 
@@ -355,13 +369,13 @@ class _Say:
 
     def bound(self, port: Interface) -> Iterator[tuple[str, str]]:
         """Yield (field of PORT_QOS_MAP, name of the map) for a port."""
-        for attribute, (_, field, _) in MAPS.items():
+        for attribute, (_, field, _) in TABLE_BY_MAP_ATTRIBUTE.items():
             if (value := getattr(port.qos, attribute)) is not None:
                 yield field, self._names.map(attribute, value)
 
     def pool(self, name: str) -> str:
         """Spell a pool."""
-        return pool_name(name)
+        return sonic_pool_name(name)
 
     def profile(self, buffer: BufferProfile) -> str:
         """Spell a buffer profile."""
@@ -391,5 +405,5 @@ class _Say:
         for index, profile in rows:
             by_profile.setdefault(profile, []).append(index)
         for profile, indexes in by_profile.items():
-            for span in ranges(indexes):
+            for span in format_ranges(indexes):
                 yield span, profile

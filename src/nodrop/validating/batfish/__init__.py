@@ -3,18 +3,18 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from nodrop.export.batfish import report_generated_parts, report_omissions, snapshot
+from nodrop.export.batfish import build_snapshot, report_generated_parts, report_omissions
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
 from nodrop.routing.observation import Observation
-from nodrop.validating.batfish.comparing import Difference as Difference
-from nodrop.validating.batfish.comparing import difference as difference
+from nodrop.validating.batfish.comparing import PacketDifference as PacketDifference
+from nodrop.validating.batfish.comparing import compare_builds as compare_builds
 from nodrop.validating.batfish.failures import add_failure_observations
 from nodrop.validating.batfish.observing import SnapshotObserver
 from nodrop.validating.batfish.service import Service
 
 
-def observe(
+def observe_in_batfish(
     reading: Reading, index: Index, service: str, *, progress: Callable[[str], None] | None = None
 ) -> Observation:
     """Return Batfish's observations of a fabric, limited to the items that the built-in computation has.
@@ -23,7 +23,7 @@ def observe(
     ServiceUnavailable if there is no pybatfish, no service answers, or it stops in the middle; InputProblems if a file
     has changed since it was read.
     """
-    exported = snapshot(reading)
+    exported = build_snapshot(reading)
     with Service(service, progress=progress) as opened:
         if progress is not None:
             progress(f"Batfish reads {len(exported.files)} files")

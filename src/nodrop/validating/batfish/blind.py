@@ -15,31 +15,31 @@ from nodrop.model.index import Index
 from nodrop.model.reading import Reading
 from nodrop.model.routing import AsPathList, Bgp, BgpNeighbor
 from nodrop.model.states import Unknown, known_rows
-from nodrop.model.subject import FABRIC, Subject, cable_ends
+from nodrop.model.subject import FABRIC_HEAD, Subject, cable_ends
 from nodrop.model.values import replace_fields
 from nodrop.platforms import frr
 from nodrop.platforms.frr.text_reader import Routing
 from nodrop.routing.observation import Observation, ObservationCheck
-from nodrop.routing.prefixes import Address, address
+from nodrop.routing.prefixes import Address, parse_address
 from nodrop.validating.batfish.lines import SkippedLines, explain_harmless
 from nodrop.validating.batfish.names import ExportedSnapshot, NodeNames
 
-_IGNORED: Final[tuple[tuple[str, str, int | bool], ...]] = (
+_IGNORED_BGP_FIELDS: Final[tuple[tuple[str, str, int | bool], ...]] = (
     ("Batfish follows all equal paths, whatever maximum-paths says", "maximum_paths", 1 << 16),
     ("Batfish does not model ebgp-requires-policy", "requires_policy", False),
     ("Batfish announces networks that no route leads to", "import_check", False),
     ("Batfish compares MEDs of different neighboring ASes", "always_compare_med", True),
 )
 """What it reads and does not follow: what is said of it, the field of BGP, and what it takes that for."""
-UNSEEN_IPV6: Final = "Batfish drops addresses, sessions and routes of IPv6"
-UNSEEN_NEIGHBOR: Final = "Batfish has ports without an address as neighbors only where both have BGP over them"
+IPV6_UNSEEN_REASON: Final = "Batfish drops addresses, sessions and routes of IPv6"
+NEIGHBOR_UNSEEN_REASON: Final = "Batfish has ports without an address as neighbors only where both have BGP over them"
 ARRIVAL_ORDER_REASON: Final = "which of equally good routes is used hangs on which came first"
-_HIGHEST: Final = (1 << 32) - 1
-_HANGING: Final[tuple[ObservationCheck, ...]] = ("sessions", "routes", "reach")
-_POLICIES: Final = ("import_policy", "export_policy")
-_ALONE: Final = 12
+_MAX_IPV4_NUMBER: Final = (1 << 32) - 1
+_DEPENDENT_CHECKS: Final[tuple[ObservationCheck, ...]] = ("sessions", "routes", "reach")
+_POLICY_FIELDS: Final = ("import_policy", "export_policy")
+_MAX_SINGLE_TRIALS: Final = 12
 """So many things that it lacks are tried one by one, to say which of them it is; the others are named together."""
-_START: Final = "frr "
+_FRR_START_TEXT: Final = "frr "
 
 
 class FrrPart(NamedTuple):
@@ -49,10 +49,10 @@ class FrrPart(NamedTuple):
     above: int
 
 
-def part(text: str) -> FrrPart:
+def frr_part_of_file(text: str) -> FrrPart:
     """Return what FRR reads of a file; all of it, but for one that has the interfaces before it."""
     lines = text.splitlines(keepends=True)
-    above = next((number for number, line in enumerate(lines) if line.startswith(_START)), 0)
+    above = next((number for number, line in enumerate(lines) if line.startswith(_FRR_START_TEXT)), 0)
     return FrrPart("".join(lines[above:]), above)
 
 
@@ -70,7 +70,7 @@ class ReadLines:
 
     def __call__(self, file: str, line: int) -> bool:
         """Whether a line of a file of the snapshot is among FRR's, and nodrop reads it."""
-        frr_part = part(self._exported.files[file])
+        frr_part = frr_part_of_file(self._exported.files[file])
         if line <= frr_part.above:
             return False
         if file not in self._unread:
@@ -89,13 +89,13 @@ def find_unseen_items(
     """Return the items that differ when computed from the configurations as Batfish takes them, with the reasons."""
     changes = dict(_changes_batfish_lacks(reading, snapshot, lines, followed))
     later = changes.pop(ARRIVAL_ORDER_REASON)
-    reasons: dict[ObservationCheck, dict[Subject, str]] = {check: {} for check in _HANGING}
+    reasons: dict[ObservationCheck, dict[Subject, str]] = {check: {} for check in _DEPENDENT_CHECKS}
     for group in ([later], changes.values(), (*changes.values(), later)):
         _add_reasons(reasons, _differing_items(observation, _apply_changes(reading.fabric, group)), "")
     if any(reasons.values()):
-        for reason, change in (*list(changes.items())[:_ALONE], (ARRIVAL_ORDER_REASON, later)):
+        for reason, change in (*list(changes.items())[:_MAX_SINGLE_TRIALS], (ARRIVAL_ORDER_REASON, later)):
             _add_reasons(reasons, _differing_items(observation, _apply_changes(reading.fabric, [change])), reason)
-    remainder = _join_reasons((*list(changes)[_ALONE:],) or (*changes, ARRIVAL_ORDER_REASON))
+    remainder = _join_reasons((*list(changes)[_MAX_SINGLE_TRIALS:],) or (*changes, ARRIVAL_ORDER_REASON))
     return {check: {item: text or remainder for item, text in items.items()} for check, items in reasons.items()}
 
 
@@ -136,16 +136,16 @@ def find_left_out_items(
 
 def _is_link_of_device(item: Subject, device: str, *_: str) -> bool:
     """Whether an item is a link of a device."""
-    return item[:2] == (FABRIC, "links") and any(end.node == device for end in cable_ends(item[-1]))
+    return item[:2] == (FABRIC_HEAD, "links") and any(end.node == device for end in cable_ends(item[-1]))
 
 
-_Change = Mapping[str, Callable[[Device], Device]]
+_ChangeByDevice = Mapping[str, Callable[[Device], Device]]
 """What Batfish lacks of devices, by their names."""
 
 
 def _changes_batfish_lacks(
     reading: Reading, exported: ExportedSnapshot, lines: SkippedLines, followed: Callable[[str, int], bool]
-) -> Iterator[tuple[str, _Change]]:
+) -> Iterator[tuple[str, _ChangeByDevice]]:
     """Yield the parts that Batfish ignores, by the reason, if they change the facts about a device."""
     names = NodeNames(exported)
     devices = {device.name: device for device in reading.fabric.devices}
@@ -155,7 +155,9 @@ def _changes_batfish_lacks(
         for line in sorted(comments) if name in devices else ():
             text = " ".join(names.line(file, line).split())
             if name is not None and followed(file, line) and not explain_harmless(text):
-                skipped_lines = skips.setdefault(text, {}).setdefault(name, (part(exported.files[file]), []))
+                skipped_lines = skips.setdefault(text, {}).setdefault(
+                    name, (frr_part_of_file(exported.files[file]), [])
+                )
                 skipped_lines[1].append(line)
     for text, rows in skips.items():
         change = {
@@ -178,7 +180,7 @@ def _changes_batfish_lacks(
     if numbered := {
         name: _without_ipv6_sessions for name, device in devices.items() if _without_ipv6_sessions(device) is not device
     }:
-        yield UNSEEN_IPV6, numbered
+        yield IPV6_UNSEEN_REASON, numbered
     if literal := {
         name: _without_underscore_rules
         for name, device in devices.items()
@@ -187,13 +189,15 @@ def _changes_batfish_lacks(
         yield "Batfish takes _ in an AS path's regular expression for that very character", literal
     yield from _access_list_removals(devices, exported)
     yield ARRIVAL_ORDER_REASON, dict.fromkeys(devices, _invert_router_id_order)
-    for reason, field, value in _IGNORED:
+    for reason, field, value in _IGNORED_BGP_FIELDS:
         taken = partial(_set_bgp_field, field=field, value=value)
         if any_of := {name: taken for name, device in devices.items() if taken(device) is not device}:
             yield reason, any_of
 
 
-def _access_list_removals(devices: Mapping[str, Device], exported: ExportedSnapshot) -> Iterator[tuple[str, _Change]]:
+def _access_list_removals(
+    devices: Mapping[str, Device], exported: ExportedSnapshot
+) -> Iterator[tuple[str, _ChangeByDevice]]:
     """Yield the access lists that are missing in the snapshot, by the reason."""
     hidden: dict[str, dict[str, set[str]]] = {}
     for subject, reason in exported.unseen.items():
@@ -213,7 +217,7 @@ def _without_access_lists(device: Device, names: set[str]) -> Device:
     )
 
 
-def _apply_changes(fabric: Fabric, changes: Iterable[_Change]) -> Fabric:
+def _apply_changes(fabric: Fabric, changes: Iterable[_ChangeByDevice]) -> Fabric:
     devices = {device.name: device for device in fabric.devices}
     for change in changes:
         devices |= {name: apply_change(devices[name]) for name, apply_change in change.items()}
@@ -305,7 +309,7 @@ def _without_missing_policies(device: Device) -> Device:
         def session(neighbor: BgpNeighbor) -> BgpNeighbor:
             absent = [
                 side
-                for side in _POLICIES
+                for side in _POLICY_FIELDS
                 if getattr(neighbor, side) is not None and getattr(neighbor, side) not in names
             ]
             return replace_fields(neighbor, **dict.fromkeys(absent)) if absent else neighbor
@@ -363,11 +367,11 @@ def _invert_router_id_order(device: Device) -> Device:
     """Return a device whose neighbors prefer others to it, as those do that heard of the others first."""
 
     def process(bgp: Bgp) -> Bgp:
-        own_address = address(bgp.router_id or "0.0.0.0")  # noqa: S104, a router id
+        own_address = parse_address(bgp.router_id or "0.0.0.0")  # noqa: S104, a router id
         return (
             bgp
             if own_address is None
-            else replace_fields(bgp, router_id=str(Address("ipv4", _HIGHEST - own_address.number)))
+            else replace_fields(bgp, router_id=str(Address("ipv4", _MAX_IPV4_NUMBER - own_address.number)))
         )
 
     return _map_bgp_processes(device, process)
@@ -390,7 +394,7 @@ def _set_bgp_field(device: Device, field: str, value: int | bool) -> Device:
 def _differing_items(seen: Observation, fabric: Fabric) -> Mapping[ObservationCheck, Sequence[Subject]]:
     """Return the items that differ in another fabric."""
     other_observation = compute_observation(Index(fabric))
-    return {check: list(_unequal_items(seen, other_observation, check)) for check in _HANGING}
+    return {check: list(_unequal_items(seen, other_observation, check)) for check in _DEPENDENT_CHECKS}
 
 
 def _unequal_items(seen: Observation, other_observation: Observation, check: ObservationCheck) -> Iterator[Subject]:

@@ -10,27 +10,27 @@ from dataclasses import dataclass, replace
 from ipaddress import IPv4Network, ip_address, ip_network
 from typing import Final
 
-from nodrop.export.batfish import snapshot
+from nodrop.export.batfish import build_snapshot
 from nodrop.model.fabric import Fabric
 from nodrop.model.index import Index
 from nodrop.model.reading import Reading
-from nodrop.model.subject import natural
-from nodrop.routing.observation import Flow
-from nodrop.validating import compute_observation, destinations
-from nodrop.validating.batfish.failures import SHOWN_WAYS, Called, Witness
+from nodrop.model.subject import natural_sort_key
+from nodrop.routing.observation import DifferingFlow
+from nodrop.validating import compute_observation, destination_prefixes_by_leaf
+from nodrop.validating.batfish.failures import SHOWN_WAYS, BatfishNames, Witness
 from nodrop.validating.batfish.names import ExportedSnapshot, format_node_specifier
-from nodrop.validating.batfish.service import Loaded, Service
+from nodrop.validating.batfish.service import LoadedSnapshot, Service
 
-QUESTIONS: Final = 200
+MAX_QUESTIONS: Final = 200
 """So many questions are asked at most, of half a second each in a small fabric and of some seconds for 50 switches."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Side:
+class ComparedBuild:
     """One of two builds, as Batfish has it."""
 
-    loaded: Loaded
-    called: Called
+    loaded: LoadedSnapshot
+    called: BatfishNames
     fabric: Fabric
     leaves: frozenset[str]
     texts: Mapping[str, str]
@@ -38,30 +38,30 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
+class PacketDifference:
     """What packets gain and lose from one build to another."""
 
-    flows: tuple[Flow, ...]
+    flows: tuple[DifferingFlow, ...]
     notes: tuple[str, ...] = ()
     """What a reader should know of how it was done."""
 
 
-def difference(
+def compare_builds(
     old_reading: Reading,
     new_reading: Reading,
     service: str,
     *,
     index: Index | None = None,
     progress: Callable[[str], None] | None = None,
-) -> Difference:
+) -> PacketDifference:
     """Compare two builds in the service at HOST or HOST:PORT; `index` is of the new one's fabric, if available.
 
     ServiceUnavailable if there is no service or it stops in the middle; InputProblems if a file has changed since it
     was read.
     """
     builds = [
-        (old_reading, Index(old_reading.fabric), snapshot(old_reading)),
-        (new_reading, index or Index(new_reading.fabric), snapshot(new_reading)),
+        (old_reading, Index(old_reading.fabric), build_snapshot(old_reading)),
+        (new_reading, index or Index(new_reading.fabric), build_snapshot(new_reading)),
     ]
     prefixes: set[str] = set()
     with Service(service, progress=progress) as opened:
@@ -71,35 +71,41 @@ def difference(
                 progress(f"Batfish reads {len(exported.files)} files")
             loaded = opened.load(exported.files)
             leaves = frozenset(item[0] for item in compute_observation(own_index).seen.get("reach", {}))
-            called = Called.of(exported, loaded)
+            called = BatfishNames.of(exported, loaded)
             texts = _texts_by_device(exported)
-            sides.append(Side(loaded=loaded, called=called, fabric=reading.fabric, leaves=leaves, texts=texts))
-            prefixes |= destinations(own_index).keys()
+            sides.append(ComparedBuild(loaded=loaded, called=called, fabric=reading.fabric, leaves=leaves, texts=texts))
+            prefixes |= destination_prefixes_by_leaf(own_index).keys()
         found_difference = compare_reachability(sides[0], sides[1], prefixes, progress)
     return replace(found_difference, notes=(opened.versions, *found_difference.notes))
 
 
 def compare_reachability(
-    old_side: Side, new_side: Side, prefixes: Iterable[str], progress: Callable[[str], None] | None = None
-) -> Difference:
+    old_side: ComparedBuild,
+    new_side: ComparedBuild,
+    prefixes: Iterable[str],
+    progress: Callable[[str], None] | None = None,
+) -> PacketDifference:
     """Return what becomes of packets to some prefixes, from every leaf that both builds have."""
     notes = []
-    wanted_prefixes = sorted(set(prefixes), key=natural)
+    wanted_prefixes = sorted(set(prefixes), key=natural_sort_key)
     ipv4 = {prefix: network for prefix in wanted_prefixes if isinstance(network := ip_network(prefix), IPv4Network)}
     if len(ipv4) < len(wanted_prefixes):
         notes.append("the builds are compared for IPv4 alone: Batfish reads no IPv6 routes")
-    single = sorted(old_side.leaves ^ new_side.leaves, key=natural)
+    single = sorted(old_side.leaves ^ new_side.leaves, key=natural_sort_key)
     notes += [f"packets from {leaf} are not compared: only one of the builds has it" for leaf in single]
     starts = list(_start_locations(old_side, new_side))
     if not starts or not ipv4 or old_side.loaded.name == new_side.loaded.name:
-        return Difference(flows=(), notes=tuple(notes))
+        return PacketDifference(flows=(), notes=tuple(notes))
     search = _Search(old_side, new_side, ipv4, starts, progress)
     flows = tuple(
-        sorted(search.flows(), key=lambda flow: (natural(flow.source), natural(flow.prefix), flow.lost, flow.port))
+        sorted(
+            search.flows(),
+            key=lambda flow: (natural_sort_key(flow.source), natural_sort_key(flow.prefix), flow.lost, flow.port),
+        )
     )
     if search.left:
         notes.append(f"{len(search.left)} prefixes differ together and were not separated:  {', '.join(search.left)}")
-    return Difference(flows=flows, notes=tuple(notes))
+    return PacketDifference(flows=flows, notes=tuple(notes))
 
 
 def _texts_by_device(exported: ExportedSnapshot) -> dict[str, str]:
@@ -110,20 +116,20 @@ def _texts_by_device(exported: ExportedSnapshot) -> dict[str, str]:
     return texts
 
 
-def _start_locations(old: Side, new: Side) -> Iterator[str]:
+def _start_locations(old: ComparedBuild, new: ComparedBuild) -> Iterator[str]:
     """Yield the places where packets start: leaves, and ports of changed leaves at which both builds have a host."""
     nodes = old.called.nodes.keys() & new.called.nodes.keys()
     ports: dict[str, list[str]] = {}
     for end in sorted(_host_ports(old) & _host_ports(new)):
         ports.setdefault(end[0], []).append(end[1])
-    for leaf in sorted(old.leaves & new.leaves & nodes, key=natural):
+    for leaf in sorted(old.leaves & new.leaves & nodes, key=natural_sort_key):
         node = new.called.nodes[leaf]
         yield (name := format_node_specifier([node]))
         if node in ports and old.texts.get(leaf) != new.texts.get(leaf):
             yield f"@enter({name}[{format_node_specifier(ports[node])}])"
 
 
-def _host_ports(snapshot_side: Side) -> set[tuple[str, str]]:
+def _host_ports(snapshot_side: ComparedBuild) -> set[tuple[str, str]]:
     devices = {device.name for device in snapshot_side.fabric.devices}
     links = [link for link in snapshot_side.fabric.links if not {link.a.node, link.b.node} <= devices]
     ends = {end for link in links for end in (link.a, link.b)}
@@ -135,8 +141,8 @@ class _Search:
 
     def __init__(
         self,
-        old: Side,
-        new: Side,
+        old: ComparedBuild,
+        new: ComparedBuild,
         prefixes: Mapping[str, IPv4Network],
         starts: Sequence[str],
         progress: Callable[[str], None] | None,
@@ -148,15 +154,15 @@ class _Search:
         self.left: list[str] = []
         """Prefixes that were not looked at one by one when the questions were used up."""
 
-    def flows(self) -> Iterator[Flow]:
+    def flows(self) -> Iterator[DifferingFlow]:
         """Yield what differs, once for each start and prefix; of a device's ports only where it delivers itself."""
-        found_flows: dict[tuple[str, str, bool, str], Flow] = {}
+        found_flows: dict[tuple[str, str, bool, str], DifferingFlow] = {}
         sets = [tuple(self._prefixes)]
         while sets:
             prefixes = sets.pop(0)
             witnesses = list(self._ask_differing_packets(prefixes))
             if witnesses and len(prefixes) > 1:
-                if self._asked + len(sets) + 2 <= QUESTIONS:
+                if self._asked + len(sets) + 2 <= MAX_QUESTIONS:
                     half = len(prefixes) // 2
                     sets += [prefixes[:half], prefixes[half:]]
                     continue
@@ -181,11 +187,11 @@ class _Search:
         )
         return (Witness.of(row, self._devices) for row in rows)
 
-    def _flow_of_witness(self, witness: Witness, prefixes: Sequence[str]) -> Flow:
+    def _flow_of_witness(self, witness: Witness, prefixes: Sequence[str]) -> DifferingFlow:
         to = ip_address(witness.to)
         within = [prefix for prefix in prefixes if to in self._prefixes[prefix]]
         prefix = max(within, key=lambda candidate: self._prefixes[candidate].prefixlen)
-        return Flow(
+        return DifferingFlow(
             source=witness.start,
             port=witness.port,
             prefix=prefix,

@@ -13,11 +13,11 @@ from typing import Final
 from nodrop.model.fabric import End, Fabric
 from nodrop.model.index import Index
 from nodrop.model.subject import Subject
-from nodrop.model.subject import link as link_subject
+from nodrop.model.subject import link_subject as link_subject
 from nodrop.routing.observation import Observation
-from nodrop.validating import destinations
+from nodrop.validating import destination_prefixes_by_leaf
 from nodrop.validating.batfish.names import ExportedSnapshot, NodeNames, format_node_specifier
-from nodrop.validating.batfish.service import AnswerRow, Loaded
+from nodrop.validating.batfish.service import AnswerRow, LoadedSnapshot
 
 SWITCHES_COMPUTED: Final = 1600
 """How many switches' routes are computed anew for all failures together: three to seven minutes on two cores, where a
@@ -30,12 +30,12 @@ SUCCESS_DISPOSITIONS: Final = frozenset({"ACCEPTED", "DELIVERED_TO_SUBNET", "EXI
 SHOWN_WAYS: Final = 4
 """So many ways of a packet are shown in an answer; there may be dozens."""
 
-LostRoutes = frozenset[tuple[str, str]]
+LostDevicePrefixes = frozenset[tuple[str, str]]
 """Pairs of a device and the prefix that it no longer reaches."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Called:
+class BatfishNames:
     """What Batfish calls the devices and ports that it has."""
 
     nodes: Mapping[str, str]
@@ -44,7 +44,7 @@ class Called:
     """By the model's names."""
 
     @classmethod
-    def of(cls, exported: ExportedSnapshot, loaded: Loaded) -> "Called":
+    def of(cls, exported: ExportedSnapshot, loaded: LoadedSnapshot) -> "BatfishNames":
         """Ask a snapshot."""
         names = NodeNames(exported)
         interfaces = [row["Interface"] for row in loaded.ask("interfaceProperties", properties="MTU")]
@@ -53,10 +53,10 @@ class Called:
 
 
 @dataclass(slots=True)
-class Tried:
+class FailureResults:
     """What became of failures, by item of the check."""
 
-    seen: dict[Subject, LostRoutes] = field(default_factory=dict)
+    seen: dict[Subject, LostDevicePrefixes] = field(default_factory=dict)
     said: dict[Subject, str] = field(default_factory=dict)
     unseen: dict[Subject, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
@@ -67,7 +67,7 @@ def add_failure_observations(
     index: Index,
     computed: Observation,
     snapshot: ExportedSnapshot,
-    base: Loaded,
+    base: LoadedSnapshot,
     progress: Callable[[str], None] | None = None,
 ) -> Observation:
     """Add the effects of failures to the observation `observation` of a snapshot.
@@ -77,10 +77,10 @@ def add_failure_observations(
     hidden = [observation.unseen.get(check, {}) for check in ("routes", "reach")]
     reasons = [reason for items in hidden for item, reason in items.items() if not item or ":" not in item[-1]]
     if reasons:
-        failure = Tried(unseen={(): reasons[0]})
+        failure = FailureResults(unseen={(): reasons[0]})
     else:
-        called = Called.of(snapshot, base)
-        failure = try_failures(base, called, index.fabric, computed, destinations(index), progress)
+        called = BatfishNames.of(snapshot, base)
+        failure = try_failures(base, called, index.fabric, computed, destination_prefixes_by_leaf(index), progress)
     return replace(
         observation,
         seen={**observation.seen, **({"failures": failure.seen} if failure.seen else {})},
@@ -91,20 +91,20 @@ def add_failure_observations(
 
 
 def try_failures(
-    base: Loaded,
-    called: Called,
+    base: LoadedSnapshot,
+    called: BatfishNames,
     fabric: Fabric,
     computed: Observation,
     announced: Mapping[str, frozenset[str]],
     progress: Callable[[str], None] | None = None,
-) -> Tried:
+) -> FailureResults:
     """Try the failures that `computed` has, and find which leaf loses which of the `announced` prefixes.
 
     `announced` has the devices by prefix; a prefix that only the failed device announces does not count as lost. A
     failure of a device or cable that is not in the snapshot is unseen, and so are those beyond the limit for a fabric
     of this size.
     """
-    failure = Tried()
+    failure = FailureResults()
     trial = _Trial(base, called, computed, announced)
     failures = dict(_testable_failures(fabric, called, computed, failure))
     most = max(AT_LEAST, SWITCHES_COMPUTED // max(1, len(called.nodes)))
@@ -123,10 +123,12 @@ def try_failures(
     return failure
 
 
-def _record_failure_outcome(trial_record: Tried, item: Subject, outcome: "_Outcome", computed: Observation) -> None:
+def _record_failure_outcome(
+    trial_record: FailureResults, item: Subject, outcome: "_Outcome", computed: Observation
+) -> None:
     """Record the observed outcome; a loss in IPv6 alone is unseen, as Batfish reads no IPv6."""
     computed_loss = computed.seen.get("failures", {}).get(item)
-    expected: LostRoutes = computed_loss if isinstance(computed_loss, frozenset) else frozenset()
+    expected: LostDevicePrefixes = computed_loss if isinstance(computed_loss, frozenset) else frozenset()
     ipv6 = {pair for pair in expected if ":" in pair[1]}
     if ipv6 and outcome.lost == expected - ipv6:
         trial_record.unseen[item] = "it also loses IPv6 prefixes, and Batfish reads no IPv6 routes"
@@ -138,7 +140,7 @@ def _record_failure_outcome(trial_record: Tried, item: Subject, outcome: "_Outco
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
-    lost: LostRoutes
+    lost: LostDevicePrefixes
     said: str = ""
 
 
@@ -151,7 +153,7 @@ class _Failure:
 
 
 def _testable_failures(
-    fabric: Fabric, called: Called, computed: Observation, trial_record: Tried
+    fabric: Fabric, called: BatfishNames, computed: Observation, trial_record: FailureResults
 ) -> Iterator[tuple[Subject, _Failure]]:
     links = {link_subject(link.a, link.b)[-1]: link for link in fabric.links}
     for item in computed.seen.get("failures", {}):
@@ -179,7 +181,7 @@ class _Trial:
     """Failures of one snapshot."""
 
     def __init__(
-        self, base: Loaded, called: Called, computed: Observation, announced: Mapping[str, frozenset[str]]
+        self, base: LoadedSnapshot, called: BatfishNames, computed: Observation, announced: Mapping[str, frozenset[str]]
     ) -> None:
         self._base, self._called, self._announced = base, called, announced
         self._devices = {node: device for device, node in called.nodes.items()}
@@ -188,7 +190,7 @@ class _Trial:
         }
         leaves = dict.fromkeys(item[0] for item in computed.seen.get("reach", {}))
         self._leaves = [leaf for leaf in leaves if leaf in called.nodes]
-        self._nested = frozenset(_nested(computed.seen.get("routes", {}), self._prefixes))
+        self._nested = frozenset(_devices_with_covering_route(computed.seen.get("routes", {}), self._prefixes))
 
     def without(self, failed_name: str, failure: _Failure) -> _Outcome:
         """Return the routes that the leaves lose."""
@@ -221,7 +223,7 @@ class _Trial:
         return _Outcome(frozenset(lost), ", ".join(loss_texts))
 
     def _lost_prefixes(
-        self, snapshot: Loaded, devices: Iterable[str], missed: Sequence[str]
+        self, snapshot: LoadedSnapshot, devices: Iterable[str], missed: Sequence[str]
     ) -> Iterator[tuple[str, str]]:
         """Yield the prefixes that devices have no route of BGP to any more."""
         for device in sorted(devices):
@@ -238,7 +240,7 @@ class _Trial:
             yield from ((device, prefix) for prefix in missed if route_presence.get(prefix) is False)
 
 
-def _nested(routes: Iterable[Subject], prefixes: Mapping[str, IPv4Network]) -> Iterator[str]:
+def _devices_with_covering_route(routes: Iterable[Subject], prefixes: Mapping[str, IPv4Network]) -> Iterator[str]:
     """Yield the devices with a route to a prefix around a destination: they deliver, though its own route is gone."""
     networks = {
         network.supernet(new_prefix=length) for network in prefixes.values() for length in range(network.prefixlen)

@@ -9,8 +9,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
-from nodrop.model.reading import Place
-from nodrop.routing.observation import Refused
+from nodrop.model.reading import FilePlace
+from nodrop.routing.observation import RefusedLine
 from nodrop.validating.batfish.names import NodeNames
 from nodrop.validating.batfish.service import AnswerRow
 
@@ -62,8 +62,10 @@ HARMLESS_ISSUES: Final = (
 """What Batfish 0.36 says of parts of a device, as whole texts, where it does not matter."""
 
 _HARMLESS_ISSUES = [re.compile(harmless_line.line) for harmless_line in HARMLESS_ISSUES]
-_HARMLESS = [(re.compile(harmless_line.line), harmless_line.because) for harmless_line in HARMLESS_LINES]
-_NOISE: Final = ("Parse warning", "Parse warning (unimplemented)", "Convert warning (unimplemented)")
+_REASON_BY_HARMLESS_PATTERN = [
+    (re.compile(harmless_line.line), harmless_line.because) for harmless_line in HARMLESS_LINES
+]
+_IGNORED_ISSUE_KINDS: Final = ("Parse warning", "Parse warning (unimplemented)", "Convert warning (unimplemented)")
 """Kinds of issues that are told line by line elsewhere, or of tables that are handed over on no account."""
 
 SkippedLines = Mapping[str, Mapping[int, str]]
@@ -75,7 +77,7 @@ IsLineFollowed = Callable[[str, int], bool]
 def explain_harmless(line: str) -> str:
     """Why a line does not matter; "" where it may."""
     text = " ".join(line.split())
-    return next((because for pattern, because in _HARMLESS if pattern.fullmatch(text)), "")
+    return next((because for pattern, because in _REASON_BY_HARMLESS_PATTERN if pattern.fullmatch(text)), "")
 
 
 def skipped_lines(warnings: Iterable[AnswerRow]) -> SkippedLines:
@@ -88,12 +90,12 @@ def skipped_lines(warnings: Iterable[AnswerRow]) -> SkippedLines:
 
 def skipped_routing_lines(
     lines: SkippedLines, node_names: NodeNames, followed: IsLineFollowed
-) -> dict[str, dict[str, Place | None]]:
+) -> dict[str, dict[str, FilePlace | None]]:
     """Return the lines that were not read and bear on routing, each with the devices that have it and a place there.
 
     What hangs on those that nodrop reads is compared, and the device is taken in part all the same.
     """
-    places_by_text: dict[str, dict[str, Place | None]] = {}
+    places_by_text: dict[str, dict[str, FilePlace | None]] = {}
     for file, line, device, place in _locate_unread_lines(lines, node_names):
         text = " ".join(node_names.line(file, line).split())
         if followed(file, line) and not explain_harmless(text):
@@ -101,15 +103,15 @@ def skipped_routing_lines(
     return places_by_text
 
 
-def refused_lines(lines: SkippedLines, node_names: NodeNames, followed: IsLineFollowed) -> Iterator[Refused]:
+def refused_lines(lines: SkippedLines, node_names: NodeNames, followed: IsLineFollowed) -> Iterator[RefusedLine]:
     """Yield the unread lines, one by one, those that matter and those that do not."""
     for file, line, device, place in _locate_unread_lines(lines, node_names):
         text = node_names.line(file, line)
         matters = not explain_harmless(text) and not followed(file, line)
-        yield Refused(device=device, text=text, said=lines[file][line], place=place, matters=matters)
+        yield RefusedLine(device=device, text=text, said=lines[file][line], place=place, matters=matters)
 
 
-def _locate_unread_lines(lines: SkippedLines, names: NodeNames) -> Iterator[tuple[str, int, str, Place | None]]:
+def _locate_unread_lines(lines: SkippedLines, names: NodeNames) -> Iterator[tuple[str, int, str, FilePlace | None]]:
     """Yield each line of a device that was not read: the file and its line in the snapshot, the device, its place."""
     for file, comments in lines.items():
         for line in sorted(comments):
@@ -118,11 +120,11 @@ def _locate_unread_lines(lines: SkippedLines, names: NodeNames) -> Iterator[tupl
                 yield file, line, device, place
 
 
-def refused_files(issues: Iterable[AnswerRow], node_names: NodeNames) -> Iterator[Refused]:
+def refused_files(issues: Iterable[AnswerRow], node_names: NodeNames) -> Iterator[RefusedLine]:
     """Yield faults of whole files and tables (`initIssues`): parts not read, or lost in converting."""
     for row in issues:
         kind, details = str(row["Type"]), str(row["Details"])
-        if kind in _NOISE:
+        if kind in _IGNORED_ISSUE_KINDS:
             continue
         matters = not any(pattern.fullmatch(details) for pattern in _HARMLESS_ISSUES)
         places = [
@@ -134,17 +136,17 @@ def refused_files(issues: Iterable[AnswerRow], node_names: NodeNames) -> Iterato
             device, place = node_names.place(file, line)
             if device is not None:
                 text = str(row["Line_Text"] or node_names.line(file, line))
-                yield Refused(device=device, text=text, said=f"{kind}: {details}", place=place, matters=matters)
+                yield RefusedLine(device=device, text=text, said=f"{kind}: {details}", place=place, matters=matters)
         if not places:
             for node in row["Nodes"] or ():
                 device = node_names.device(node)
                 if device is not None:
-                    yield Refused(device=device, text="", said=f"{kind}: {details}", matters=matters)
+                    yield RefusedLine(device=device, text="", said=f"{kind}: {details}", matters=matters)
 
 
 def undefined_references(
     answer_rows: Iterable[AnswerRow], lines: SkippedLines, node_names: NodeNames
-) -> Iterator[Refused]:
+) -> Iterator[RefusedLine]:
     """Yield references to missing objects (`undefinedReferences`); objects that a skipped line defines exist."""
     for row in answer_rows:
         file, name = str(row["File_Name"]), str(row["Ref_Name"])
@@ -154,4 +156,4 @@ def undefined_references(
             if device is not None:
                 message = f"{row['Struct_Type']} {name} is not defined ({row['Context']})"
                 text = node_names.line(file, line)
-                yield Refused(device=device, text=text, said=message, place=place, matters=not defined)
+                yield RefusedLine(device=device, text=text, said=message, place=place, matters=not defined)

@@ -6,12 +6,12 @@ from functools import cached_property
 from typing import Final, Protocol
 
 from nodrop.model.fabric import End
-from nodrop.model.reading import Place
+from nodrop.model.reading import FilePlace
 from nodrop.model.subject import Subject
-from nodrop.routing.prefixes import Prefix, address, prefix
+from nodrop.routing.prefixes import Prefix, parse_address, parse_prefix
 from nodrop.validating.batfish.service import AnswerRow
 
-_WORD: Final = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.-]*")
+_UNQUOTED_NODE_PATTERN: Final = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.-]*")
 
 
 class ExportedSnapshot(Protocol):
@@ -22,7 +22,7 @@ class ExportedSnapshot(Protocol):
         """The text of its files."""
 
     @property
-    def where(self) -> Mapping[str, tuple[str, Callable[[int], Place | None]]]:
+    def where(self) -> Mapping[str, tuple[str, Callable[[int], FilePlace | None]]]:
         """The device that a file describes, and where its lines stand in that device's own files."""
 
     @property
@@ -69,7 +69,7 @@ class NodeNames:
             return None
         return End(device, self._legs.get((device, str(interface).lower()), str(interface)))
 
-    def place(self, file: str, line: int | None) -> tuple[str | None, Place | None]:
+    def place(self, file: str, line: int | None) -> tuple[str | None, FilePlace | None]:
         """Return the device of a file of the snapshot, and the place of a line of it in the device's files."""
         file_origin = self._exported.where.get(file)
         if file_origin is None:
@@ -82,7 +82,7 @@ class NodeNames:
         return lines[line - 1].strip() if line is not None and 0 < line <= len(lines) else ""
 
 
-def vrf(answer_row: AnswerRow) -> str | None:
+def vrf_of_row(answer_row: AnswerRow) -> str | None:
     """Return the VRF of a row; None is the default one."""
     name = answer_row.get("VRF")
     return None if name in (None, "default") else str(name)
@@ -96,17 +96,17 @@ class AddressOwners:
         self._subnets: dict[tuple[str, str | None], dict[Prefix, End]] = {}
         for row in rows:
             end = names.leg(names.device(row["Node"]), row["Interface"])
-            own_address = address(str(row["IP"]))
+            own_address = parse_address(str(row["IP"]))
             if end is None or own_address is None:
                 continue
-            self.of.setdefault((vrf(row), str(own_address)), set()).add(end)
-            subnet = prefix(f"{own_address}/{row['Mask']}")
+            self.of.setdefault((vrf_of_row(row), str(own_address)), set()).add(end)
+            subnet = parse_prefix(f"{own_address}/{row['Mask']}")
             if subnet is not None:
-                self._subnets.setdefault((end.node, vrf(row)), {})[subnet] = end
+                self._subnets.setdefault((end.node, vrf_of_row(row)), {})[subnet] = end
 
     def towards(self, device: str, where: str | None, far: str) -> str | None:
         """Return the leg in whose subnet an address is, the longest first."""
-        found_address = address(far)
+        found_address = parse_address(far)
         subnets = self._subnets.get((device, where), {})
         matching = [subnet for subnet in subnets if found_address is not None and subnet.has(found_address)]
         return subnets[max(matching, key=lambda candidate: candidate.length)].port if matching else None
@@ -114,4 +114,4 @@ class AddressOwners:
 
 def format_node_specifier(nodes: Sequence[str]) -> str:
     """Nodes as Batfish wants them named: a union, odd names in quotes (its grammar of node specifiers)."""
-    return ", ".join(node if _WORD.fullmatch(node) else f'"{node}"' for node in nodes)
+    return ", ".join(node if _UNQUOTED_NODE_PATTERN.fullmatch(node) else f'"{node}"' for node in nodes)

@@ -9,41 +9,41 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final
 
-from nodrop.analyses._aims import aims, leaf
+from nodrop.analyses._aims import is_leaf, required_destinations_of
 from nodrop.analyses._plane import control_plane_of
-from nodrop.model.effects import RDMA_DSCP
+from nodrop.model.effects import DEFAULT_RDMA_DSCP
 from nodrop.model.fabric import End
 from nodrop.model.index import Index
-from nodrop.model.reading import Place, Reading
+from nodrop.model.reading import FilePlace, Reading
 from nodrop.model.states import Unknown
-from nodrop.model.subject import Subject, natural
-from nodrop.model.subject import link as link_subject
+from nodrop.model.subject import Subject, natural_sort_key
+from nodrop.model.subject import link_subject as link_subject
 from nodrop.routing.observation import (
     DELIVERY_FATES,
     OBSERVATION_CHECKS,
     Observation,
     ObservationCheck,
-    Refused,
+    RefusedLine,
     route_item,
 )
 from nodrop.validating import compute_observation, unlike_data
 from nodrop.validating.batfish import lines, questions
 from nodrop.validating.batfish.blind import (
     ARRIVAL_ORDER_REASON,
-    UNSEEN_IPV6,
-    UNSEEN_NEIGHBOR,
+    IPV6_UNSEEN_REASON,
+    NEIGHBOR_UNSEEN_REASON,
     ReadLines,
     find_left_out_items,
     find_unseen_items,
 )
 from nodrop.validating.batfish.names import AddressOwners, ExportedSnapshot, NodeNames, format_node_specifier
 from nodrop.validating.batfish.reaching import ReachabilityQuestions
-from nodrop.validating.batfish.service import AnswerRow, Loaded
+from nodrop.validating.batfish.service import AnswerRow, LoadedSnapshot
 
 OBSERVER_NAME: Final = "Batfish"
 QUESTION_BATCH: Final = 25
 """Nodes whose routes are asked for at once: the answer for 25 switches of a fabric of 200 is 10 MB."""
-_OF_ADDRESSES: Final[tuple[ObservationCheck, ...]] = ("sessions", "addresses", "routes", "reach")
+_ADDRESS_CHECKS: Final[tuple[ObservationCheck, ...]] = ("sessions", "addresses", "routes", "reach")
 PARTLY_READ_REASON: Final = "it does not read some of their lines, which are named below"
 """Why a device that Batfish has is not taken whole; what hangs on those lines is checked item by item."""
 SHOWN_LINES: Final = 5
@@ -58,7 +58,7 @@ class SnapshotObserver:
         reading: Reading,
         index: Index,
         exported: ExportedSnapshot,
-        loaded: Loaded,
+        loaded: LoadedSnapshot,
         progress: Callable[[str], None] | None = None,
     ) -> None:
         self.reading, self.index, self.exported, self.loaded = reading, index, exported, loaded
@@ -67,7 +67,7 @@ class SnapshotObserver:
         self.seen: dict[ObservationCheck, dict[Subject, Hashable]] = {check: {} for check in OBSERVATION_CHECKS[:-2]}
         self.said: dict[tuple[ObservationCheck, Subject], str] = {}
         self.unseen: dict[ObservationCheck, dict[Subject, str]] = {check: {} for check in OBSERVATION_CHECKS}
-        self.refused: list[Refused] = []
+        self.refused: list[RefusedLine] = []
 
     def observation(self, *notes: str) -> Observation:
         """Return all that Batfish sees; except failures and recoveries, which are separate snapshots."""
@@ -110,14 +110,14 @@ class SnapshotObserver:
         return ReadLines(self.exported)
 
     @cached_property
-    def _unread_routing_lines(self) -> Mapping[str, Mapping[str, Place | None]]:
+    def _unread_routing_lines(self) -> Mapping[str, Mapping[str, FilePlace | None]]:
         return lines.skipped_routing_lines(self._skipped_lines, self.names, self._followed_lines)
 
     def _format_unread_lines(self) -> Iterator[str]:
         """Yield which lines Batfish does not read though they bear on routing, in one sentence."""
         shown = []
         for text, places in list(self._unread_routing_lines.items())[:SHOWN_LINES]:
-            device, place = min(places.items(), key=lambda device_place: natural(device_place[0]))
+            device, place = min(places.items(), key=lambda device_place: natural_sort_key(device_place[0]))
             count_suffix = f" and {len(places) - 1} more" if len(places) > 1 else ""
             where = f"{place.file}:{place.span.line}" if place is not None else "frr.conf"
             shown.append(f"`{text}` ({device}, {where}{count_suffix})")
@@ -170,7 +170,7 @@ class SnapshotObserver:
         joined = questions.find_links(self._ask_batfish("layer3Edges"), self.names)
         cables = questions.find_links(self._ask_batfish("layer1Edges"), self.names)
         rows = self._ask_batfish("interfaceProperties", properties="MTU, Active, All_Prefixes")
-        ports = questions.ports(rows, self.names)
+        ports = questions.port_states_by_end(rows, self.names)
         ends = {link_subject(link.a, link.b): (link.a, link.b) for link in self.reading.fabric.links}
         for item in self._computed_items("links"):
             a, b = (ports.get(end) for end in ends[item])
@@ -181,7 +181,7 @@ class SnapshotObserver:
             if item not in cables:
                 self.said["links", item] = "not in layer1Edges"
             elif not up and a.active and b.active and not (a.addressed or b.addressed):
-                self.unseen["links"][item] = UNSEEN_NEIGHBOR
+                self.unseen["links"][item] = NEIGHBOR_UNSEEN_REASON
                 up = True
             self.seen["packets"][item] = "crosses" if up and a.mtu_bytes == b.mtu_bytes else "lost"
             self.said["packets", item] = f"MTU {a.mtu_bytes} and {b.mtu_bytes}"
@@ -202,28 +202,30 @@ class SnapshotObserver:
     def _observe_sessions(self) -> None:
         compatibility = self._ask_batfish("bgpSessionCompatibility")
         status = self._ask_batfish("bgpSessionStatus")
-        for session in questions.sessions(
+        for session in questions.session_rows(
             status, compatibility, self.names, self._address_owners, self._peers_by_neighbor
         ):
             self.seen["sessions"][session.item] = "up" if session.up else "down"
             self.said["sessions", session.item] = session.said
 
     def _observe_routes(self) -> None:
-        nodes = sorted(self.names.nodes.values(), key=natural)
+        nodes = sorted(self.names.nodes.values(), key=natural_sort_key)
         for start in range(0, len(nodes), QUESTION_BATCH):
             rows = self._ask_batfish(
                 "routes", nodes=format_node_specifier(nodes[start : start + QUESTION_BATCH]), protocols="bgp, static"
             )
-            self.seen["routes"].update(questions.routes(rows, self.names, self._address_owners))
+            self.seen["routes"].update(questions.next_hop_ports_by_route(rows, self.names, self._address_owners))
 
     def _observe_reach(self) -> None:
         plane, fates = control_plane_of(self.index), self.seen["reach"]
-        starts = {(start_router.device.name, start_router.vrf) for start_router in plane.routers if leaf(start_router)}
+        starts = {
+            (start_router.device.name, start_router.vrf) for start_router in plane.routers if is_leaf(start_router)
+        }
         known_nodes = {
             device: node for device, node in self.names.nodes.items() if (device,) in self.seen["configuration"]
         }
         reaching = ReachabilityQuestions(self._ask_batfish, self.names, known_nodes, self._rdma_dscp)
-        aimed = [aim for aim in aims(self.index) if aim.prefix.family == "ipv4"]
+        aimed = [aim for aim in required_destinations_of(self.index) if aim.prefix.family == "ipv4"]
         found_fates = reaching.fates(starts, {to for aim in aimed for to in aim.to})
         for router in plane.routers:
             for aim in aimed if (router.device.name, router.vrf) in starts else ():
@@ -239,7 +241,7 @@ class SnapshotObserver:
                 item = route_item(device, str(aim.prefix), vrf, "reach")
                 self.unseen["reach"][item] = reaching.remaining_reason
         looped = {to for (_, _, to), (fate, _) in found_fates.items() if fate == "loop"}
-        for loop in sorted(reaching.loops(), key=lambda witness: (witness.to, natural(witness.device))):
+        for loop in sorted(reaching.loops(), key=lambda witness: (witness.to, natural_sort_key(witness.device))):
             if loop.to not in looped:
                 looped.add(loop.to)
                 item = route_item(loop.device, f"{loop.to}/32", loop.vrf, "reach")
@@ -255,17 +257,19 @@ class SnapshotObserver:
             for traffic_class in self.reading.fabric.classes
             if traffic_class.purpose == "rdma" and traffic_class.dscp
         )
-        return next((found_marks[0] for found_marks in marks if not isinstance(found_marks, Unknown)), RDMA_DSCP)
+        return next(
+            (found_marks[0] for found_marks in marks if not isinstance(found_marks, Unknown)), DEFAULT_RDMA_DSCP
+        )
 
     def _add_unseen_items(self) -> None:
         """Add what Batfish drops, skips or does not follow; an item that is not seen has no value.
 
         What hangs on which route came first is seen as it is, and only not compared.
         """
-        for check in _OF_ADDRESSES:
+        for check in _ADDRESS_CHECKS:
             for item in self._computed_items(check):
                 if ":" in item[-1]:
-                    self.unseen[check][item] = UNSEEN_IPV6
+                    self.unseen[check][item] = IPV6_UNSEEN_REASON
         for check, items in find_left_out_items(self.exported, self.computed).items():
             self.unseen[check].update(items)
         hanging = find_unseen_items(

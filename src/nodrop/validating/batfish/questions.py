@@ -10,13 +10,13 @@ from typing import Final, NamedTuple
 
 from nodrop.model.fabric import End
 from nodrop.model.subject import Subject
-from nodrop.model.subject import link as link_subject
+from nodrop.model.subject import link_subject as link_subject
 from nodrop.routing.observation import address_item, route_item
-from nodrop.routing.prefixes import Address, address
-from nodrop.validating.batfish.names import AddressOwners, NodeNames, vrf
+from nodrop.routing.prefixes import Address, parse_address
+from nodrop.validating.batfish.names import AddressOwners, NodeNames, vrf_of_row
 from nodrop.validating.batfish.service import AnswerRow
 
-ESTABLISHED: Final = "ESTABLISHED"
+ESTABLISHED_STATE: Final = "ESTABLISHED"
 
 FATES_BY_DISPOSITION: Final[Mapping[str, str]] = {
     "LOOP": "loop",
@@ -54,7 +54,7 @@ class PortState(NamedTuple):
     addressed: bool
 
 
-def ports(properties: Iterable[AnswerRow], node_names: NodeNames) -> dict[End, PortState]:
+def port_states_by_end(properties: Iterable[AnswerRow], node_names: NodeNames) -> dict[End, PortState]:
     """All legs (`interfaceProperties`)."""
     port_by_end = {}
     for row in properties:
@@ -79,7 +79,7 @@ class SessionRow(NamedTuple):
     said: str
 
 
-def sessions(
+def session_rows(
     status: Iterable[AnswerRow],
     compatibility: Iterable[AnswerRow],
     node_names: NodeNames,
@@ -94,7 +94,7 @@ def sessions(
             continue
         item = _session_item(row, device, node_names, owners, expected)
         word = str(row["Established_Status"])
-        if word != ESTABLISHED:
+        if word != ESTABLISHED_STATE:
             reason = reasons.get(_session_key(row, node_names), "")
             yield SessionRow(item, up=False, said=reason if reason not in ("", "UNIQUE_MATCH") else word)
         elif not row["Address_Families"]:
@@ -108,7 +108,7 @@ def sessions(
 def _session_key(answer_row: AnswerRow, node_names: NodeNames) -> tuple[object, ...]:
     return (
         node_names.device(answer_row["Node"]),
-        vrf(answer_row),
+        vrf_of_row(answer_row),
         node_names.end(answer_row["Local_Interface"]),
         str(answer_row["Remote_IP"]),
     )
@@ -122,7 +122,7 @@ def _session_item(
     expected: Mapping[Subject, ExpectedPeer],
 ) -> Subject:
     """Return the item of a session: by its interface, or its address; over a numbered interface, the interface."""
-    where = vrf(answer_row)
+    where = vrf_of_row(answer_row)
     kind: Subject = (device, "@neighbors") if where is None else (device, "@vrf_bgp", where, "neighbors")
     local = node_names.end(answer_row["Local_Interface"])
     if local is not None:
@@ -149,30 +149,30 @@ def router_ids(processes: Iterable[AnswerRow], node_names: NodeNames) -> dict[Su
     owners: defaultdict[str, set[str]] = defaultdict(set)
     for row in processes:
         device = node_names.device(row["Node"])
-        if device is not None and vrf(row) is None and row["Router_ID"] is not None:
+        if device is not None and vrf_of_row(row) is None and row["Router_ID"] is not None:
             owners[str(row["Router_ID"])].add(device)
     return {address_item(f"router id {router_id}"): tuple(sorted(devices)) for router_id, devices in owners.items()}
 
 
-def routes(
+def next_hop_ports_by_route(
     answer_rows: Iterable[AnswerRow], node_names: NodeNames, owners: AddressOwners
 ) -> dict[Subject, frozenset[str]]:
-    """Return the ports of the next hops of routes of BGP and static ones (`routes`), by item."""
+    """Return the ports of the next hops of routes of BGP and static ones (`next_hop_ports_by_route`), by item."""
     ports_by_route: defaultdict[Subject, set[str]] = defaultdict(set)
     port_of_hop: dict[tuple[str, str | None, str], str] = {}
     for row in answer_rows:
         device = node_names.device(row["Node"])
         if device is None or row["Protocol"] in ("connected", "local"):
             continue
-        where, hop = vrf(row), row["Next_Hop"]
+        where, hop = vrf_of_row(row), row["Next_Hop"]
         key = (device, where, f"{hop.get('type')} {hop.get('interface')} {hop.get('ip')}")
         if key not in port_of_hop:
-            port_of_hop[key] = _port(device, where, hop, node_names, owners)
+            port_of_hop[key] = _next_hop_port(device, where, hop, node_names, owners)
         ports_by_route[route_item(device, str(row["Network"]), where)].add(port_of_hop[key])
     return {item: frozenset(ports) for item, ports in ports_by_route.items()}
 
 
-def _port(
+def _next_hop_port(
     device: str, vrf_name: str | None, hop: Mapping[str, object], node_names: NodeNames, owners: AddressOwners
 ) -> str:
     match hop.get("type"):
@@ -201,7 +201,7 @@ def lost_packets(answer_rows: Iterable[AnswerRow], node_names: NodeNames) -> Ite
     """Yield the packets of an answer about reachability or loops, each with the worst of its traces."""
     for row in answer_rows:
         flow = row["Flow"]
-        device, to = node_names.device(flow["ingressNode"]), address(str(flow["dstIp"]))
+        device, to = node_names.device(flow["ingressNode"]), parse_address(str(flow["dstIp"]))
         if device is None or to is None:
             continue
         ends = {str(trace["disposition"]) for trace in row["Traces"]}

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from nodrop.errors import ServiceUnavailable
 from nodrop.model.fabric import End
-from nodrop.units import whole_number
+from nodrop.units import parse_whole_number
 from nodrop.validating.batfish.watching import ConnectionWatch
 
 if TYPE_CHECKING:
@@ -30,24 +30,24 @@ if TYPE_CHECKING:
 AnswerRow = Mapping[str, Any]
 """A row of an answer as the service's JSON has it; an interface is `{"hostname": …, "interface": …}`."""
 
-PORT: Final = 9996
+BATFISH_PORT: Final = 9996
 """The one port of a Batfish service (coordinator, API version 2)."""
-API_VERSION: Final = (2, 1)
+MIN_API_VERSION: Final = (2, 1)
 """The oldest version of that API which the library speaks to (pybatfish 2026.9)."""
-PYBATFISH_VERSION: Final = (2026, 9)
+MIN_PYBATFISH_VERSION: Final = (2026, 9)
 """The oldest release of pybatfish whose sessions are made as here: the year and the month."""
 ANSWERS_S: Final = 5.0
 """How long a service may take to say who it is."""
 SILENCE_TIMEOUT_S: Final = 60.0
 """How long it may be silent within an answer: a Java machine that collects garbage is."""
-LEAVE_TIMEOUT_S: Final = 5.0
+DELETE_TIMEOUT_S: Final = 5.0
 """How long deleting what was made there may take."""
 OPERATION_LIMIT_S: Final = 900.0
 """How long one snapshot or one question may take: twenty times what a fabric of 200 switches takes."""
 
-_NO_SOURCES: Final = "No sources are compatible with the headerspace"
+_NO_SOURCES_MESSAGE: Final = "No sources are compatible with the headerspace"
 """How Batfish answers a question about packets that nobody can send: with an exception."""
-_WHERE: Final = re.compile(
+_SERVICE_ADDRESS_PATTERN: Final = re.compile(
     r"(?:\[(?P<inside>[0-9A-Fa-f:.]+)\]|(?P<host>[^\s:/@?#\[\]]+))(?::(?P<port>[0-9]{1,5}))?|(?P<address>[0-9A-Fa-f.]*:[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*)"
 )
 
@@ -93,15 +93,17 @@ class Service:
     def __exit__(self, *_: object) -> None:
         self._delete_network()
 
-    def load(self, files: Mapping[str, str | bytes], name: str = "") -> "Loaded":
+    def load(self, files: Mapping[str, str | bytes], name: str = "") -> "LoadedSnapshot":
         """Upload files and have them parsed; the name of the snapshot identifies its contents."""
         name = name or snapshot_name(files)
         archive: Any = io.BytesIO(zip_snapshot(files))  # which it takes, though it says that it wants a path
         with self.limit_time(f"the snapshot of {len(files)} files"):
             self._session.init_snapshot(archive, name=name, overwrite=True)
-        return Loaded(self, name)
+        return LoadedSnapshot(self, name)
 
-    def fork(self, base: "Loaded", name: str, nodes: Sequence[str] = (), ports: Sequence[End] = ()) -> "Loaded":
+    def fork(
+        self, base: "LoadedSnapshot", name: str, nodes: Sequence[str] = (), ports: Sequence[End] = ()
+    ) -> "LoadedSnapshot":
         """Make a snapshot of another, without some nodes and ports, by Batfish's names."""
         from pybatfish.datamodel.primitives import Interface
 
@@ -110,9 +112,9 @@ class Service:
             self._session.fork_snapshot(
                 base.name, name, overwrite=True, deactivate_nodes=list(nodes) or None, deactivate_interfaces=off or None
             )
-        return Loaded(self, name)
+        return LoadedSnapshot(self, name)
 
-    def forget(self, snapshot: "Loaded") -> None:
+    def forget(self, snapshot: "LoadedSnapshot") -> None:
         """Delete a snapshot; of many failures each needs its own."""
         with self.limit_time(f"deleting {snapshot.name}"):
             self._session.delete_snapshot(snapshot.name)
@@ -128,9 +130,9 @@ class Service:
             if template is None:
                 raise ServiceUnavailable(f"{self.name} does not know the question {question}; is it an old release?")
             try:
-                return _rows(template(**parameters).answer(snapshot=snapshot, reference_snapshot=reference))
+                return _answer_rows(template(**parameters).answer(snapshot=snapshot, reference_snapshot=reference))
             except BatfishException as error:
-                if _NO_SOURCES in str(error):
+                if _NO_SOURCES_MESSAGE in str(error):
                     return ()
                 raise
 
@@ -184,15 +186,15 @@ class Service:
         with suppress(ValueError):
             answer = json.loads(text)
         if status != 200 or not isinstance(answer, dict) or "Batfish" not in answer:
-            old = f"an old release, or its port of API version 1; Batfish listens on {PORT} since then"
+            old = f"an old release, or its port of API version 1; Batfish listens on {BATFISH_PORT} since then"
             answer_text = f"HTTP status {status}" if status != 200 else "no version of Batfish"
             raise ServiceUnavailable(
                 f"what answers at {self._shown}:{self.port} is no Batfish of today: {answer_text} ({old})"
             )
         api = str(answer.get("api_version", "2.0"))
-        numbers = tuple(number for digits in api.split(".")[:2] if (number := whole_number(digits)) is not None)
-        if numbers < API_VERSION:
-            minimum_api = ".".join(map(str, API_VERSION))
+        numbers = tuple(number for digits in api.split(".")[:2] if (number := parse_whole_number(digits)) is not None)
+        if numbers < MIN_API_VERSION:
+            minimum_api = ".".join(map(str, MIN_API_VERSION))
             raise ServiceUnavailable(f"{self.name} is too old: it has API {api}, {minimum_api} or later is needed")
         return str(answer["Batfish"])
 
@@ -202,7 +204,7 @@ class Service:
         is_local = self.host == "localhost"
         with suppress(ValueError):
             is_local = ipaddress.ip_address(self.host).is_loopback
-        return f" (docker run --rm -p 127.0.0.1:{self.port}:{PORT} batfish/batfish)" if is_local else ""
+        return f" (docker run --rm -p 127.0.0.1:{self.port}:{BATFISH_PORT} batfish/batfish)" if is_local else ""
 
     def _get(self, path: str) -> tuple[int, bytes]:
         connection = HTTPConnection(self.host, self.port, timeout=ANSWERS_S)
@@ -280,8 +282,8 @@ class Service:
 
     def _delete_network(self) -> None:
         """Delete the network, and no word of it: what went wrong before matters more, and a dead service has none."""
-        self._until = time.monotonic() + LEAVE_TIMEOUT_S
-        with suppress(Exception), self._watch.over("deleting what was made", LEAVE_TIMEOUT_S):
+        self._until = time.monotonic() + DELETE_TIMEOUT_S
+        with suppress(Exception), self._watch.over("deleting what was made", DELETE_TIMEOUT_S):
             self._session.delete_network(self.network)
         self._until = None
         self._unmount_adapters()
@@ -293,20 +295,22 @@ class Service:
                 adapter.close()
 
 
-class Loaded:
+class LoadedSnapshot:
     """A snapshot in a service."""
 
     def __init__(self, service: Service, name: str) -> None:
         self.service, self.name = service, name
 
-    def ask(self, question: str, *, reference: "Loaded | None" = None, **parameters: object) -> Sequence[AnswerRow]:
+    def ask(
+        self, question: str, *, reference: "LoadedSnapshot | None" = None, **parameters: object
+    ) -> Sequence[AnswerRow]:
         """Ask a question of it by Batfish's name, against another snapshot where the question compares two.
 
         Constraints on headers and paths are mappings: `headers={"ipProtocols": ["UDP"], "dstPorts": "4791"}`.
         """
         return self.service.ask(question, self.name, None if reference is None else reference.name, **parameters)
 
-    def fork(self, name: str, *, nodes: Sequence[str] = (), ports: Sequence[End] = ()) -> "Loaded":
+    def fork(self, name: str, *, nodes: Sequence[str] = (), ports: Sequence[End] = ()) -> "LoadedSnapshot":
         """Return the same without some nodes and ports."""
         return self.service.fork(self, name, nodes, ports)
 
@@ -337,10 +341,12 @@ def zip_snapshot(files: Mapping[str, str | bytes]) -> bytes:
 
 def _parse_host_and_port(where: str) -> tuple[str, int]:
     """HOST, HOST:PORT or [ADDRESS]:PORT; ServiceUnavailable where it is none of them."""
-    match = _WHERE.fullmatch(where)
-    number = int(match["port"] or PORT) if match else 0
+    match = _SERVICE_ADDRESS_PATTERN.fullmatch(where)
+    number = int(match["port"] or BATFISH_PORT) if match else 0
     if not match or not 0 < number < 65536:
-        raise ServiceUnavailable(f"{where} names no service: HOST or HOST:PORT is expected, as 127.0.0.1:{PORT}")
+        raise ServiceUnavailable(
+            f"{where} names no service: HOST or HOST:PORT is expected, as 127.0.0.1:{BATFISH_PORT}"
+        )
     return match["inside"] or match["address"] or match["host"], number
 
 
@@ -353,15 +359,15 @@ def _pybatfish_version() -> str:
         hint = f"asking Batfish needs pybatfish{missing}: pip install nodrop[batfish]"
         raise ServiceUnavailable(hint) from None
     version = importlib.metadata.version("pybatfish")
-    numbers = tuple(number for text in version.split(".")[:2] if (number := whole_number(text)) is not None)
-    if numbers < PYBATFISH_VERSION:
-        oldest = ".".join(map(str, PYBATFISH_VERSION))
+    numbers = tuple(number for text in version.split(".")[:2] if (number := parse_whole_number(text)) is not None)
+    if numbers < MIN_PYBATFISH_VERSION:
+        oldest = ".".join(map(str, MIN_PYBATFISH_VERSION))
         hint = f"{oldest} or later is needed: pip install --upgrade nodrop[batfish]"
         raise ServiceUnavailable(f"pybatfish {version} is too old: {hint}")
     return version
 
 
-def _rows(answer: object) -> Sequence[AnswerRow]:
+def _answer_rows(answer: object) -> Sequence[AnswerRow]:
     """Return the rows of the table that an answer holds."""
     if not isinstance(answer, dict):
         raise ValueError("not an answer")

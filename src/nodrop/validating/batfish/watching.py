@@ -9,7 +9,7 @@ from weakref import WeakSet
 
 BEAT_S: Final = 10.0
 """How often progress says that an operation still goes on."""
-_AGAIN_S: Final = 0.2
+_RECUT_DELAY_S: Final = 0.2
 """How soon after the end of its time an operation that has connected again is cut off again."""
 
 
@@ -35,7 +35,7 @@ class ConnectionWatch:
 
         def watch() -> None:
             waited = 0.0
-            while not done.wait(step := min(BEAT_S, limit_s - waited) if waited < limit_s else _AGAIN_S):
+            while not done.wait(step := min(BEAT_S, limit_s - waited) if waited < limit_s else _RECUT_DELAY_S):
                 waited += step
                 if waited >= limit_s:
                     late.set()

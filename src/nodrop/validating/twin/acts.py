@@ -6,10 +6,10 @@ from contextlib import closing
 
 from nodrop.model.effects import cnp_dscps, probed_dscps
 from nodrop.model.subject import Subject
-from nodrop.model.subject import link as link_subject
-from nodrop.routing.prefixes import Prefix, prefix
+from nodrop.model.subject import link_subject as link_subject
+from nodrop.routing.prefixes import Prefix, parse_prefix
 from nodrop.routing.roce_opcodes import CNP_OPCODE
-from nodrop.validating import destinations
+from nodrop.validating import destination_prefixes_by_leaf
 from nodrop.validating.twin.box import ReportProgress
 from nodrop.validating.twin.breaking import FailureInjection
 from nodrop.validating.twin.crossing import test_cable_crossings
@@ -17,29 +17,31 @@ from nodrop.validating.twin.hosts import settle_hosts
 from nodrop.validating.twin.lab import TwinLab
 from nodrop.validating.twin.packets import TwinSockets
 from nodrop.validating.twin.plan import NamespaceKey
-from nodrop.validating.twin.reaching import Kind, ReachabilityTest, ReachItem
-from nodrop.validating.twin.work import Part, Work
+from nodrop.validating.twin.reaching import PacketKind, ReachabilityTest, ReachItem
+from nodrop.validating.twin.work import PartialObservation, Work
 
 
-def run_experiments(twin_lab: TwinLab, twin_work: Work, tell: ReportProgress) -> Part:
+def run_experiments(twin_lab: TwinLab, twin_work: Work, tell: ReportProgress) -> PartialObservation:
     """Give hosts their ways out, send packets over every cable and path, let things fail and come back."""
     settle_hosts(twin_lab)
-    observed_part, asked = Part(), twin_work.options.checks
+    observed_part, asked = PartialObservation(), twin_work.options.checks
     with closing(TwinSockets(twin_lab.plan)) as sockets:
         if "packets" in asked:
             tell(f"packets over {sum(bool(wire.links) for wire in twin_lab.plan.wires)} cables")
-            observed_part.take(packets(twin_lab, twin_work, sockets))
+            observed_part.take(send_largest_packets(twin_lab, twin_work, sockets))
         if "reach" in asked:
-            observed_part.take(reach(twin_lab, twin_work, sockets))
+            observed_part.take(send_reach_packets(twin_lab, twin_work, sockets))
         if {"failures", "recoveries"} & asked:
-            observed_part.take(failures(twin_lab, twin_work, sockets, observed_part.seen.get("reach", {}), tell))
+            observed_part.take(
+                observe_failures(twin_lab, twin_work, sockets, observed_part.seen.get("reach", {}), tell)
+            )
     return observed_part
 
 
-def packets(twin_lab: TwinLab, twin_work: Work, twin_sockets: TwinSockets) -> Part:
-    """Send the largest packets over every cable, both ways: check `packets`, also of cables of hosts."""
+def send_largest_packets(twin_lab: TwinLab, twin_work: Work, twin_sockets: TwinSockets) -> PartialObservation:
+    """Send the largest packets over every cable, both ways: check `send_largest_packets`, also of cables of hosts."""
     crossing_by_link = test_cable_crossings(twin_sockets, twin_lab.plan)
-    packet = Part(seen={"packets": {}}, unseen={"packets": {}})
+    packet = PartialObservation(seen={"packets": {}}, unseen={"packets": {}})
     for link, crossing in crossing_by_link.items():
         item = link_subject(link.a, link.b)
         nics = (*twin_lab.plan.at.get(link.a, ()), *twin_lab.plan.at.get(link.b, ()))
@@ -56,10 +58,10 @@ def packets(twin_lab: TwinLab, twin_work: Work, twin_sockets: TwinSockets) -> Pa
     return packet
 
 
-def reach(twin_lab: TwinLab, twin_work: Work, twin_sockets: TwinSockets) -> Part:
-    """Send packets to every prefix by every equal path, from routers and hosts: check `reach`."""
+def send_reach_packets(twin_lab: TwinLab, twin_work: Work, twin_sockets: TwinSockets) -> PartialObservation:
+    """Send packets to every prefix by every equal path, from routers and hosts: check `send_reach_packets`."""
     items: dict[ReachItem, Subject] = {}
-    reach_part = Part(seen={"reach": {}}, unseen={"reach": {}})
+    reach_part = PartialObservation(seen={"reach": {}}, unseen={"reach": {}})
     for subject in twin_work.computed.get("reach", {}):
         item = ReachItem(NamespaceKey(subject[0], subject[2] or None), _parse_prefix(subject[3]))
         if item.space.node in twin_lab.devices:
@@ -67,7 +69,9 @@ def reach(twin_lab: TwinLab, twin_work: Work, twin_sockets: TwinSockets) -> Part
         else:
             reach_part.unseen["reach"][subject] = f"{item.space.node} runs no daemons"
     hosts = [host.name for host in twin_lab.fabric.hosts]
-    sent = ReachabilityTest(twin_sockets, twin_lab.plan, hosts, kinds=_kinds(twin_lab), because=twin_lab.filters.cause)
+    sent = ReachabilityTest(
+        twin_sockets, twin_lab.plan, hosts, kinds=_packet_kinds(twin_lab), because=twin_lab.filters.cause
+    )
     for item, reached in sent.of(items).items():
         if reached.fate is None:
             reach_part.unseen["reach"][items[item]] = reached.said
@@ -78,29 +82,29 @@ def reach(twin_lab: TwinLab, twin_work: Work, twin_sockets: TwinSockets) -> Part
     return reach_part
 
 
-def _kinds(lab: TwinLab) -> Iterator[Kind]:
+def _packet_kinds(lab: TwinLab) -> Iterator[PacketKind]:
     """Yield the kinds of packets that access lists may treat differently; of a fabric without any, one."""
     first, *others = probed_dscps(lab.fabric)
-    yield Kind(first)
+    yield PacketKind(first)
     if lab.filters.acting:
         cnps = cnp_dscps(lab.fabric)
         for dscp in others:
-            yield Kind(dscp, "CNPs", CNP_OPCODE) if dscp in cnps else Kind(dscp, f"data of DSCP {dscp}")
+            yield PacketKind(dscp, "CNPs", CNP_OPCODE) if dscp in cnps else PacketKind(dscp, f"data of DSCP {dscp}")
 
 
-def failures(
+def observe_failures(
     twin_lab: TwinLab,
     twin_work: Work,
     twin_sockets: TwinSockets,
     reached: Mapping[Subject, Hashable],
     tell: ReportProgress,
-) -> Part:
-    """Let one of everything fail that fails alike, one at a time: checks `failures` and `recoveries`.
+) -> PartialObservation:
+    """Let one of everything fail that fails alike, one at a time: checks `observe_failures` and `recoveries`.
 
     What packets have not `reached` before anything failed is not lost by a failure.
     """
-    failure = Part(seen={"failures": {}, "recoveries": {}}, unseen={"failures": {}, "recoveries": {}})
-    counted = destinations(twin_lab.index)
+    failure = PartialObservation(seen={"failures": {}, "recoveries": {}}, unseen={"failures": {}, "recoveries": {}})
+    counted = destination_prefixes_by_leaf(twin_lab.index)
     delivered_prefixes = {
         (NamespaceKey(device, vrf or None), _parse_prefix(to)): counted[to]
         for (device, _, vrf, to), fate in {**twin_work.computed.get("reach", {}), **reached}.items()
@@ -121,7 +125,7 @@ def failures(
 
 
 def _parse_prefix(text: str) -> Prefix:
-    found_prefix = prefix(text)
+    found_prefix = parse_prefix(text)
     if found_prefix is None:
         raise ValueError(text)
     return found_prefix

@@ -9,14 +9,14 @@ from collections.abc import Callable, Collection
 from typing import IO, Any, Final, Literal, get_args, get_type_hints
 
 from nodrop.errors import ServiceUnavailable
-from nodrop.syntax.packed import Table, Unreadable, classes_of
+from nodrop.syntax.packed import PackableClasses, Unreadable, classes_of
 
 MessageKind = Literal["progress", "done", "failed", "missing", "work"]
 """A line about what is being done; the value returned; a traceback; why there is no such service; what is to be done.
 """
 MESSAGE_KINDS: Final[tuple[MessageKind, ...]] = get_args(MessageKind)
-ANSWERS: Final[tuple[MessageKind, ...]] = ("progress", "done", "failed", "missing")
-WORK: Final[tuple[MessageKind, ...]] = ("work",)
+ANSWER_KINDS: Final[tuple[MessageKind, ...]] = ("progress", "done", "failed", "missing")
+WORK_KINDS: Final[tuple[MessageKind, ...]] = ("work",)
 """What the caller takes from a tree, and what goes the other way."""
 ANSWER_BYTES: Final = 256 << 20
 """The longest answer: that of 200 switches takes 10 MB."""
@@ -25,7 +25,7 @@ PROGRESS_BYTES: Final = 16 << 20
 MESSAGE_HEADER: Final = struct.Struct(">BQ")
 
 
-def send(pipe: IO[bytes], kind: MessageKind, body: bytes) -> None:
+def send_message(pipe: IO[bytes], kind: MessageKind, body: bytes) -> None:
     """Write an answer, or work; nothing where nobody reads it any more, which shows when the answer is read."""
     try:
         pipe.write(MESSAGE_HEADER.pack(MESSAGE_KINDS.index(kind), len(body)) + body)
@@ -53,13 +53,13 @@ def receive_message(
 
 def pack_result(function: Callable[..., object], value: object) -> bytes:
     """Return a function's result as bytes; Unpackable if it is not made of plain values and its classes."""
-    _, table = _table(function)
+    _, table = _result_type_and_table(function)
     return table.pack(value)
 
 
 def unpack_result(function: Callable[..., object], message_body: bytes) -> Any:
     """Return a function's result; ServiceUnavailable if the function cannot have returned it."""
-    returned, table = _table(function)
+    returned, table = _result_type_and_table(function)
     try:
         return table.unpack(message_body, returned)
     except Unreadable as error:
@@ -71,6 +71,6 @@ def decode_text(body: bytes) -> str:
     return body.decode(errors="replace")
 
 
-def _table(function: Callable[..., object]) -> tuple[Any, Table]:
+def _result_type_and_table(function: Callable[..., object]) -> tuple[Any, PackableClasses]:
     returned = get_type_hints(function)["return"]
-    return returned, Table(classes_of([returned]))
+    return returned, PackableClasses(classes_of([returned]))

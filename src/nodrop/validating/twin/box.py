@@ -23,23 +23,25 @@ ReportProgress = Callable[[str], None]
 """Takes a line for the user about what is being done."""
 MAX_PROCESSES: Final = 1024
 """How many processes and threads a tree may have that does not say how many it needs."""
-_SPACES = ("unshare", "--pid", "--fork", "--kill-child", "--mount")
-_USER = ("--user", "--map-root-user")
-_WITHIN = ("unshare", "--user", "--map-root-user", "--mount")
+_UNSHARE_COMMAND = ("unshare", "--pid", "--fork", "--kill-child", "--mount")
+_USER_NAMESPACE_OPTIONS = ("--user", "--map-root-user")
+_NESTED_UNSHARE_COMMAND = ("unshare", "--user", "--map-root-user", "--mount")
 """What is tried within: nothing that reads a configuration runs in namespaces that the host's root owns."""
-_INSIDE = "from nodrop.validating.twin.inside import main; main()"
-_PASSED: Final = ("PATH", "HOME", "LANG", "LC_ALL", "PYTHONHASHSEED", "NODROP_TWIN_MARK")
+_CHILD_PROGRAM = "from nodrop.validating.twin.inside import main; main()"
+_PASSED_VARIABLES: Final = ("PATH", "HOME", "LANG", "LC_ALL", "PYTHONHASHSEED", "NODROP_TWIN_MARK")
 """Variables that the tree gets: others may hold secrets. The mark is for whoever looks for its processes."""
-_SAID_BYTES: Final = 4096
+_MAX_OUTPUT_BYTES: Final = 4096
 _END_S = 20
 """How long the kernel may take to end a tree before its outermost process is killed; it takes a second."""
-_TOOLS: Final[Mapping[str, str]] = {"unshare": "util-linux", "nsenter": "util-linux", "mount": "mount"}
+_PACKAGE_BY_PROGRAM: Final[Mapping[str, str]] = {"unshare": "util-linux", "nsenter": "util-linux", "mount": "mount"}
 """Programs that the tree is made with, and Debian's packages that have them."""
 
 
 def require_programs(needed: Mapping[str, str]) -> None:
     """See that programs are there, each by its name or path with the package that has it; ServiceUnavailable if not."""
-    lacking = {name: package for name, package in {**_TOOLS, **needed}.items() if find_program(name) is None}
+    lacking = {
+        name: package for name, package in {**_PACKAGE_BY_PROGRAM, **needed}.items() if find_program(name) is None
+    }
     if lacking:
         packages = " ".join(sorted(set(lacking.values())))
         raise ServiceUnavailable(f"there is no {', '.join(sorted(lacking))} here (apt install {packages})")
@@ -56,8 +58,12 @@ def namespace_command() -> tuple[str, ...]:
     Raise ServiceUnavailable where neither works.
     """
     error_text = ""
-    for words in ((*_SPACES,), (*_SPACES, *_USER)) if os.geteuid() == 0 else ((*_SPACES, *_USER),):
-        tried = subprocess.run([*words, *_WITHIN, "true"], capture_output=True, check=False)
+    for words in (
+        ((*_UNSHARE_COMMAND,), (*_UNSHARE_COMMAND, *_USER_NAMESPACE_OPTIONS))
+        if os.geteuid() == 0
+        else ((*_UNSHARE_COMMAND, *_USER_NAMESPACE_OPTIONS),)
+    ):
+        tried = subprocess.run([*words, *_NESTED_UNSHARE_COMMAND, "true"], capture_output=True, check=False)
         if tried.returncode == 0:
             return words
         error_text = tried.stderr.decode(errors="replace").strip()
@@ -81,10 +87,10 @@ def call_in_sandbox(
     """
     require_programs({})
     progress_bytes = 0
-    with _tree(namespace_command()) as (tree, errors):
+    with _run_tree(namespace_command()) as (tree, errors):
         assert tree.stdin is not None and tree.stdout is not None  # noqa: PT018 -- for the type checker
-        answers.send(tree.stdin, "work", pickle.dumps((sys.path, processes, function, arguments)))
-        while (answer := answers.receive_message(tree.stdout, answers.ANSWERS)) is not None:
+        answers.send_message(tree.stdin, "work", pickle.dumps((sys.path, processes, function, arguments)))
+        while (answer := answers.receive_message(tree.stdout, answers.ANSWER_KINDS)) is not None:
             kind, body = answer
             progress_bytes += answers.MESSAGE_HEADER.size + len(body)
             if kind == "progress" and progress_bytes > answers.PROGRESS_BYTES:
@@ -99,32 +105,32 @@ def call_in_sandbox(
                 case "failed":
                     raise RuntimeError(answers.decode_text(body))
         errors.seek(0)
-        error_text = answers.decode_text(errors.read(_SAID_BYTES)).strip()
+        error_text = answers.decode_text(errors.read(_MAX_OUTPUT_BYTES)).strip()
     raise ServiceUnavailable(
         f"the twin was ended from outside: {error_text}" if error_text else "the twin was ended from outside"
     )
 
 
 @contextmanager
-def _tree(words: Sequence[str]) -> Iterator[tuple[subprocess.Popen[bytes], IO[bytes]]]:
+def _run_tree(words: Sequence[str]) -> Iterator[tuple[subprocess.Popen[bytes], IO[bytes]]]:
     """Yield a running tree, and its standard error; it is gone with the block."""
     with os.fdopen(os.memfd_create("nodrop"), "w+b") as errors:
         tree = subprocess.Popen(
-            [*words, sys.executable, "-P", "-c", _INSIDE],
+            [*words, sys.executable, "-P", "-c", _CHILD_PROGRAM],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,
             start_new_session=True,
-            env={name: os.environ[name] for name in _PASSED if name in os.environ}
+            env={name: os.environ[name] for name in _PASSED_VARIABLES if name in os.environ}
             | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
         )
         try:
             yield tree, errors
         finally:
-            _end(tree)
+            _end_tree(tree)
 
 
-def _end(tree: subprocess.Popen[bytes]) -> None:
+def _end_tree(tree: subprocess.Popen[bytes]) -> None:
     """Close the pipe, which ends PID 1, and wait until the kernel has ended the rest."""
     for pipe in (tree.stdin, tree.stdout):
         if pipe is not None:

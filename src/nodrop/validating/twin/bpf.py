@@ -13,12 +13,12 @@ LOAD_WORD, LOAD_HALF, LOAD_BYTE = 0x20, 0x28, 0x30
 """Load what is at a place of the packet into the accumulator."""
 INDEXED_HALF, INDEXED_BYTE = 0x48, 0x50
 """The same, with the index register added to the place."""
-LOAD_LENGTH: Final = 0xB1
+LOAD_IPV4_HEADER_LENGTH: Final = 0xB1
 """Load into the index register four times the low half of a byte: how long an IPv4 header is."""
 AND, RETURN, JUMP = 0x54, 0x06, 0x05
 EQUAL, GREATER, AT_LEAST, ANY_BIT = 0x15, 0x25, 0x35, 0x45
 """Jumps that compare the accumulator with a number."""
-_FAR: Final = 255
+_MAX_JUMP_ROWS: Final = 255
 """Over how many rows a comparison can jump; a plain jump has no such limit."""
 
 
@@ -109,7 +109,7 @@ class BpfProgram:
         if not isinstance(step, _Branch):
             return False
         labels = [label for label in (step.if_so, step.if_not) if label is not None]
-        return any(places[label] - starts[number] - 1 > _FAR for label in labels)
+        return any(places[label] - starts[number] - 1 > _MAX_JUMP_ROWS for label in labels)
 
     def _rows(self, long: set[int], starts: list[int], places: dict[JumpLabel, int]) -> Sequence[BpfInstruction]:
         rows: list[BpfInstruction] = []

@@ -13,18 +13,18 @@ from nodrop.model.effects import probed_dscps
 from nodrop.model.fabric import End
 from nodrop.model.states import Unknown, known_rows
 from nodrop.model.subject import Subject, cable_ends
-from nodrop.routing import compute
+from nodrop.routing import compute_control_plane
 from nodrop.routing.prefixes import Prefix
-from nodrop.validating.twin.kernel import Table
+from nodrop.validating.twin.kernel import KernelRoutes
 from nodrop.validating.twin.lab import TwinLab
 from nodrop.validating.twin.packets import TwinSockets
 from nodrop.validating.twin.plan import NamespaceKey
-from nodrop.validating.twin.reaching import Kind, ReachabilityTest, ReachItem
+from nodrop.validating.twin.reaching import PacketKind, ReachabilityTest, ReachItem
 from nodrop.validating.twin.vty import DaemonSilent
 
 RoutesByPrefix = dict[tuple[NamespaceKey, Prefix], frozenset[str]]
 """Routes of BGP and static ones: the interfaces of the next hops as the kernel calls them, none where it drops."""
-_AT_ONCE_S: Final = 15.0
+_CARRIER_LOSS_TIMEOUT_S: Final = 15.0
 """For how long routes may take to be as computed where a neighbor is seen to be gone by the carrier."""
 _POLL_S: Final = 0.1
 
@@ -57,7 +57,7 @@ class FailureInjection:
         self._up = self._session_states()
         self._else = self._differing_routes(self._compute_routes(frozenset()), self.before)
 
-    def break_(self, failed_name: str) -> "Broken":
+    def break_(self, failed_name: str) -> "FailureLosses":
         """Let something fail, and return the losses once routes are as they will be, before it is mended."""
         ends = self._ends_of_failure(failed_name)
         gone = "" if cable_ends(failed_name) else failed_name
@@ -72,13 +72,13 @@ class FailureInjection:
         loss_notes += [f"{key[0].node} sends otherwise to {key[1]} than is computed" for key in sorted(wrong, key=str)]
         still = [ReachItem(*key) for key in sorted(surviving_routes - lost, key=str)]
         hosts = [host.name for host in self._lab.fabric.hosts]
-        kinds = (Kind(probed_dscps(self._lab.fabric)[0]),)
+        kinds = (PacketKind(probed_dscps(self._lab.fabric)[0]),)
         sent = ReachabilityTest(self._sockets, self._lab.plan, hosts, without=gone, kinds=kinds)
         for item, reached in sent.of(still).items():
             if reached.fate not in ("delivered", None):
                 lost.add((item.space, item.prefix))
                 loss_notes.append(f"{reached.fate}: {reached.said}")
-        return Broken(frozenset((space.node, str(to)) for space, to in lost), "; ".join(loss_notes[:3]))
+        return FailureLosses(frozenset((space.node, str(to)) for space, to in lost), "; ".join(loss_notes[:3]))
 
     def mend(self, failed_name: str) -> str:
         """Mend it, and return the difference from the former state when its time is over; "" if there is none."""
@@ -101,7 +101,9 @@ class FailureInjection:
         return cable_ends(node) or self._lab.ends(node)
 
     def _observe_routes(self) -> RoutesByPrefix:
-        return _ways({space: self._sockets.posts[space].kernel.routes() for space in self._running_router_spaces()})
+        return _routes_by_prefix(
+            {space: self._sockets.posts[space].kernel.routes() for space in self._running_router_spaces()}
+        )
 
     def _running_router_spaces(self) -> Iterator[NamespaceKey]:
         alive = frozenset(self._lab.devices)
@@ -109,7 +111,7 @@ class FailureInjection:
 
     def _compute_routes(self, failed: frozenset[End]) -> RoutesByPrefix:
         """Compute the routes of the fabric with some ports failed."""
-        plane = compute(self._lab.index, failed)
+        plane = compute_control_plane(self._lab.index, failed)
         routes: RoutesByPrefix = {}
         for family in plane.families:
             for router in plane.routers:
@@ -144,19 +146,19 @@ class FailureInjection:
     def _session_states(self) -> dict[Subject, bool]:
         sessions: dict[Subject, bool] = {}
         asked = [name for name in self._lab.devices if self._lab.runs(name, "bgpd")]
-        for rows in self._lab.each(lambda name: sessions_up(self._lab, name), asked):
+        for rows in self._lab.each(lambda name: session_up_by_subject(self._lab, name), asked):
             sessions |= rows
         return sessions
 
 
-class Broken(NamedTuple):
+class FailureLosses(NamedTuple):
     """The losses of a failure: pairs of a device and a prefix; and the words for it."""
 
     lost: frozenset[tuple[str, str]]
     said: str
 
 
-def sessions_up(twin_lab: TwinLab, node: str) -> dict[Subject, bool]:
+def session_up_by_subject(twin_lab: TwinLab, node: str) -> dict[Subject, bool]:
     """Return the sessions of a device in each family, and whether each is up; none if bgpd does not answer."""
     try:
         summary: Mapping[str, Any] = twin_lab.json(node, "show bgp vrf all summary")
@@ -190,7 +192,7 @@ def compute_timeouts(twin_lab: TwinLab) -> FailureTimeouts:
                     hold_s = max(hold_s, row.get("bgpTimerHoldTimeMsecs", 0) / 1000)
                     retry_s = max(retry_s, row.get("connectRetryTimer", 0))
     slow = any(_relies_on_hold_timer(twin_lab, name) for name in twin_lab.devices)
-    return FailureTimeouts(_AT_ONCE_S + (hold_s if slow else 0), _AT_ONCE_S + 2 * retry_s)
+    return FailureTimeouts(_CARRIER_LOSS_TIMEOUT_S + (hold_s if slow else 0), _CARRIER_LOSS_TIMEOUT_S + 2 * retry_s)
 
 
 def _relies_on_hold_timer(lab: TwinLab, name: str) -> bool:
@@ -201,7 +203,7 @@ def _relies_on_hold_timer(lab: TwinLab, name: str) -> bool:
     return far or "no bgp fast-external-failover" in lab.vtysh(name, "show running-config")
 
 
-def _ways(tables: Mapping[NamespaceKey, Table]) -> RoutesByPrefix:
+def _routes_by_prefix(tables: Mapping[NamespaceKey, KernelRoutes]) -> RoutesByPrefix:
     return {
         (space, to): frozenset(row.hops)
         for space, table in tables.items()

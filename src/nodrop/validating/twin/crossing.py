@@ -4,11 +4,11 @@ from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
 from nodrop.model.fabric import Link
-from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address, AddressFamily, Prefix, address, prefix
+from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address, AddressFamily, Prefix, parse_address, parse_prefix
 from nodrop.validating.twin.packets import PortLocation, ProbePacket, TwinSockets
-from nodrop.validating.twin.plan import Nic, Plan
+from nodrop.validating.twin.plan import Plan, TwinInterface
 
-_LOOSE: Final[Mapping[AddressFamily, Address]] = {
+_LINK_LOCAL_ADDRESS: Final[Mapping[AddressFamily, Address]] = {
     "ipv4": Address("ipv4", 0xA9FE0001),
     "ipv6": Address("ipv6", 0xFE80 << 112 | 1),
 }
@@ -22,12 +22,12 @@ class CrossingResult(NamedTuple):
     said: str
 
 
-class _Way(NamedTuple):
+class _CableDirection(NamedTuple):
     """A cable in one direction."""
 
     links: tuple[Link, ...]
-    near: Nic
-    far: Nic
+    near: TwinInterface
+    far: TwinInterface
 
 
 def test_cable_crossings(twin_sockets: TwinSockets, plan: Plan) -> dict[Link, CrossingResult]:
@@ -38,14 +38,14 @@ def test_cable_crossings(twin_sockets: TwinSockets, plan: Plan) -> dict[Link, Cr
     each other's subnet; those without addresses, or in a VLAN, send from and to addresses of the link.
     """
     packets: list[ProbePacket] = []
-    directions: list[_Way] = []
+    directions: list[_CableDirection] = []
     lost: dict[Link, dict[str, set[AddressFamily]]] = {}
     tried: dict[Link, set[tuple[AddressFamily, int]]] = {}
     for wire in plan.wires:
         if wire.b is not None:
             for near, far in ((wire.a, wire.b), (wire.b, wire.a)):
-                direction = _Way(wire.links, near, far)
-                new_packets = list(_packets(twin_sockets, direction))
+                direction = _CableDirection(wire.links, near, far)
+                new_packets = list(_largest_packets(twin_sockets, direction))
                 packets += new_packets
                 directions += [direction] * len(new_packets)
             if not new_packets:
@@ -72,14 +72,14 @@ def test_cable_crossings(twin_sockets: TwinSockets, plan: Plan) -> dict[Link, Cr
     }
 
 
-def _packets(posts: TwinSockets, one_way: _Way) -> Iterable[ProbePacket]:
+def _largest_packets(posts: TwinSockets, one_way: _CableDirection) -> Iterable[ProbePacket]:
     """Yield the largest packets of one end of a cable, in each family that it can send in."""
     sender = posts.posts[one_way.near.space].devices[one_way.near.name]
     receiver = posts.posts[one_way.far.space].devices[one_way.far.name]
     loose = bool(one_way.near.bridge or one_way.far.bridge) or not (one_way.near.addresses or one_way.far.addresses)
     near, far = _subnets_of_nic(one_way.near), _subnets_of_nic(one_way.far)
     for family in ADDRESS_FAMILIES:
-        source, target = (_LOOSE[family],) * 2 if loose else _find_address_pair(family, near, far)
+        source, target = (_LINK_LOCAL_ADDRESS[family],) * 2 if loose else _find_address_pair(family, near, far)
         if source is not None and target is not None:
             yield ProbePacket(
                 one_way.near.space,
@@ -91,8 +91,8 @@ def _packets(posts: TwinSockets, one_way: _Way) -> Iterable[ProbePacket]:
             )
 
 
-def _subnets_of_nic(nic: Nic) -> list[tuple[Address, Prefix]]:
-    rows = ((address(text), prefix(text)) for text in nic.addresses)
+def _subnets_of_nic(nic: TwinInterface) -> list[tuple[Address, Prefix]]:
+    rows = ((parse_address(text), parse_prefix(text)) for text in nic.addresses)
     return [(own_address, subnet) for own_address, subnet in rows if own_address is not None and subnet is not None]
 
 

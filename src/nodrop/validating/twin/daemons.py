@@ -8,25 +8,25 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from nodrop.syntax.json import parse as parse_json
-from nodrop.validating.twin.entering import entering
-from nodrop.validating.twin.own_root import HOME
+from nodrop.syntax.json import parse_json_text as parse_json
+from nodrop.validating.twin.entering import namespace_command_prefix
+from nodrop.validating.twin.own_root import DAEMONS_FOLDER
 from nodrop.validating.twin.vty import VtyConnection
 
-FRR: Final = Path("/usr/lib/frr")
+FRR_FOLDER: Final = Path("/usr/lib/frr")
 """Where packages of FRR have the daemons."""
 
-_LINE = re.compile(r"line (\d+): (.*)")
+_REFUSED_LINE_PATTERN = re.compile(r"line (\d+): (.*)")
 """How vtysh names a line that it or a daemon does not take (FRR, vtysh/vtysh.c, vtysh_config_from_file)."""
-_UNKNOWN = re.compile(r"% Unknown command\[\d+\]:.*|\[\w+\] Unknown command:.*")
-_FAILED = "% Configuration failed."
+_UNKNOWN_COMMAND_PATTERN = re.compile(r"% Unknown command\[\d+\]:.*|\[\w+\] Unknown command:.*")
+_CONFIGURATION_FAILED_TEXT = "% Configuration failed."
 """How a daemon refuses lines that it takes together (FRR, lib/northbound_cli.c, nb_cli_apply_changes_internal)."""
-_NOT_LET_IN = "vtysh_pam:"
+_VTYSH_REFUSED_TEXT = "vtysh_pam:"
 """How vtysh says that it ends without having read anything, and with 0 (FRR, vtysh/vtysh_user.c)."""
-_VRF = re.compile(r"[^/\s\0]{1,35}")
+_VRF_NAME_PATTERN = re.compile(r"[^/\s\0]{1,35}")
 """What FRR takes as the name of a VRF that is a namespace: that of a file (lib/vrf.h, VRF_NAMSIZ)."""
 _START_S = 60
-_OWN: Final[Mapping[str, str]] = {"zebra": "no zebra nexthop kernel enable\n"}
+_INITIAL_CONFIG_BY_DAEMON: Final[Mapping[str, str]] = {"zebra": "no zebra nexthop kernel enable\n"}
 """With what a daemon starts before it reads frr.conf.
 
 zebra tells the kernel of each route with its next hops, not of groups of next hops by number: before FRR 9 it loses
@@ -43,7 +43,7 @@ class RefusedFrrLine(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Boot:
+class BootConfiguration:
     """The configuration that a device starts with."""
 
     text: str
@@ -61,8 +61,8 @@ class DaemonsFailed(Exception):
 class Daemons:
     """The daemons of one device, in the namespace of its default VRF."""
 
-    def __init__(self, number: str, space: str, boot: Boot) -> None:
-        self._home, self._space, self._boot = HOME / number, space, boot
+    def __init__(self, number: str, space: str, boot: BootConfiguration) -> None:
+        self._home, self._space, self._boot = DAEMONS_FOLDER / number, space, boot
         self._asked: dict[str, VtyConnection] = {}
 
     @property
@@ -75,7 +75,7 @@ class Daemons:
         home = self._home
         home.mkdir(exist_ok=True)
         for daemon in self._boot.daemons:
-            (home / f"{daemon}.conf").write_text(_OWN.get(daemon, ""))
+            (home / f"{daemon}.conf").write_text(_INITIAL_CONFIG_BY_DAEMON.get(daemon, ""))
         (home / "frr.conf").write_text(self._boot.text)
         (home / "vtysh.conf").write_text("service integrated-vtysh-config\n")
         for daemon in self._boot.daemons:
@@ -83,21 +83,34 @@ class Daemons:
             if done.returncode:
                 raise DaemonsFailed(f"{daemon}: {done.stderr.strip() or done.stdout.strip() or done.returncode}")
         done = self._run_in_namespace("vtysh", f"exec stdbuf -o0 vtysh --vty_socket {home} --config_dir {home} -b 2>&1")
-        if done.stdout.startswith(_NOT_LET_IN):
+        if done.stdout.startswith(_VTYSH_REFUSED_TEXT):
             raise DaemonsFailed(done.stdout.strip())
         return parse_refusals(done.stdout, self._boot.text)
 
     def _daemon_command(self, daemon: str) -> str:
         home = self._home
         words = [
-            *(FRR / daemon, "-d", "-u", "root", "-g", "root", "-F", self._boot.profile, "-A", "127.0.0.1", "-P", "0"),
+            *(
+                FRR_FOLDER / daemon,
+                "-d",
+                "-u",
+                "root",
+                "-g",
+                "root",
+                "-F",
+                self._boot.profile,
+                "-A",
+                "127.0.0.1",
+                "-P",
+                "0",
+            ),
             *("--log", f"file:{home / daemon}.log", "--log-level", "info", "-f", home / f"{daemon}.conf"),
             *("-i", home / f"{daemon}.pid", "--vty_socket", home, "-z", home / "zserv.api"),
         ]
         if not self._boot.vrfs:
             return "exec " + shlex.join(map(str, words))
         for vrf in self._boot.vrfs:
-            if vrf in (".", "..") or not _VRF.fullmatch(vrf):
+            if vrf in (".", "..") or not _VRF_NAME_PATTERN.fullmatch(vrf):
                 raise DaemonsFailed(f"{daemon}: {vrf!r} cannot be the name of a VRF")
         own_path = home / "netns"
         lines = [f"mkdir -p {own_path}"]
@@ -109,7 +122,7 @@ class Daemons:
         return " && ".join((*lines, "exec " + shlex.join(map(str, words))))
 
     def _run_in_namespace(self, program: str, script: str) -> subprocess.CompletedProcess[str]:
-        words = list(entering(self._space))
+        words = list(namespace_command_prefix(self._space))
         words += ["unshare", "--mount", "--"] if self._boot.vrfs else []
         words += ["sh", "-c", script]
         try:
@@ -145,13 +158,13 @@ def parse_refusals(output: str, frr_text: str) -> tuple[RefusedFrrLine, ...]:
     refusals: list[RefusedFrrLine] = []
     words: list[str] = []
     for line in filter(None, map(str.strip, output.splitlines())):
-        match = _LINE.fullmatch(line)
+        match = _REFUSED_LINE_PATTERN.fullmatch(line)
         if match is None:
             words.append(line)
             continue
         _extract_group_refusals(words, frr_text, refusals)
         reason = match[2] if match[2].startswith("%") else " ".join(words).removeprefix("% ") or match[2]
-        refusals.append(RefusedFrrLine(int(match[1]), _UNKNOWN.sub("unknown command", reason)))
+        refusals.append(RefusedFrrLine(int(match[1]), _UNKNOWN_COMMAND_PATTERN.sub("unknown command", reason)))
         words.clear()
     _extract_group_refusals(words, frr_text, refusals)
     refusals += [RefusedFrrLine(None, word.removeprefix("% ")) for word in words if word.startswith("%")]
@@ -160,13 +173,13 @@ def parse_refusals(output: str, frr_text: str) -> tuple[RefusedFrrLine, ...]:
 
 def _extract_group_refusals(words: list[str], text: str, refusals: list[RefusedFrrLine]) -> None:
     """Remove from `words` the messages about lines that are refused together, and add these to `refusals`."""
-    while _FAILED in words:
-        start = words.index(_FAILED)
+    while _CONFIGURATION_FAILED_TEXT in words:
+        start = words.index(_CONFIGURATION_FAILED_TEXT)
         last = start + 1
         while last < len(words) and not words[last].startswith("%"):
             last += 1
         rows, block = words[start:last], {row[1:].strip() for row in words[start:last] if row.startswith("-")}
-        error_text = "; ".join(row for row in rows[1:] if row.startswith("Error")) or _FAILED
+        error_text = "; ".join(row for row in rows[1:] if row.startswith("Error")) or _CONFIGURATION_FAILED_TEXT
         lines = {refusal.line for refusal in refusals}
         for number, line in enumerate(text.split("\n"), 1):
             if line.strip() in block and number not in lines:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from nodrop.validating.twin import syscalls
 
 
-def entering(namespace_name: str) -> tuple[str, ...]:
+def namespace_command_prefix(namespace_name: str) -> tuple[str, ...]:
     """Return the words to put before a program to run it in the namespace of that name.
 
     `ip -n` would mount a /sys, and a twin has none.
@@ -25,12 +25,12 @@ def enter_namespace(space: str) -> Iterator[None]:
     try:
         descriptor = os.open(f"/run/netns/{space}", os.O_RDONLY | os.O_CLOEXEC)
         try:
-            syscalls.enter_namespace_of(descriptor, syscalls.NEW_NETWORK)
+            syscalls.enter_namespace_of(descriptor, syscalls.CLONE_NEW_NETWORK)
         finally:
             os.close(descriptor)
         try:
             yield
         finally:
-            syscalls.enter_namespace_of(home, syscalls.NEW_NETWORK)
+            syscalls.enter_namespace_of(home, syscalls.CLONE_NEW_NETWORK)
     finally:
         os.close(home)

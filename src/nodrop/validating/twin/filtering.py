@@ -36,7 +36,7 @@ SYSCALL_NUMBERS: Final = {
 perf_event_open, open_by_handle_at, bpf, userfaultfd, io_uring_setup, io_uring_enter, io_uring_register
 (Linux, arch/x86/entry/syscalls/syscall_64.tbl and include/uapi/asm-generic/unistd.h).
 """
-_X32: Final = 0x40000000
+_FIRST_X32_SYSCALL: Final = 0x40000000
 """From here on calls of x86_64 are those of another binary interface, with numbers of their own."""
 _LOAD, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
 _ALLOW, _ERROR = 0x7FFF0000, 0x00050000
@@ -49,7 +49,7 @@ class _Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("rows", ctypes.c_char_p))
 
 
-def refuse_calls() -> None:
+def install_syscall_filter() -> None:
     """Refuse these calls from here on to this thread and all that it starts; OSError where the kernel has no filters.
 
     Needs `no_new_privs`. Calls of other binary interfaces than the machine's own end with ENOSYS.
@@ -57,7 +57,7 @@ def refuse_calls() -> None:
     numbers = SYSCALL_NUMBERS.get(platform.machine())
     if numbers is None:
         return
-    rows = _rows(numbers)
+    rows = _filter_instructions(numbers)
     program = _Program(len(rows), b"".join(rows))
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(_SET_SECCOMP, ctypes.c_ulong(_FILTER), ctypes.byref(program), 0, 0) < 0:
@@ -65,24 +65,32 @@ def refuse_calls() -> None:
         raise OSError(number, os.strerror(number), "seccomp")
 
 
-def _rows(numbers: SyscallNumbers) -> list[bytes]:
+def _filter_instructions(numbers: SyscallNumbers) -> list[bytes]:
     """Return the filter: each comparison goes on with the row behind it or jumps over one."""
     return [
-        _row(_LOAD, _AUDIT_AT),
-        _row(_EQUAL, numbers.audit, 1, 0),
-        _row(_RETURN, _ERROR | errno.ENOSYS),
-        _row(_LOAD, _NUMBER_AT),
-        _row(_AT_LEAST, _X32, 0, 1),
-        _row(_RETURN, _ERROR | errno.ENOSYS),
-        *(row for call in numbers.refused for row in (_row(_EQUAL, call, 0, 1), _row(_RETURN, _ERROR | errno.EPERM))),
-        _row(_EQUAL, numbers.sockets[0], 2, 0),
-        _row(_EQUAL, numbers.sockets[1], 1, 0),
-        _row(_RETURN, _ALLOW),
-        _row(_LOAD, _FIRST_AT),
-        *(row for family in SOCKET_FAMILIES for row in (_row(_EQUAL, family, 0, 1), _row(_RETURN, _ALLOW))),
-        _row(_RETURN, _ERROR | errno.EAFNOSUPPORT),
+        _pack_instruction(_LOAD, _AUDIT_AT),
+        _pack_instruction(_EQUAL, numbers.audit, 1, 0),
+        _pack_instruction(_RETURN, _ERROR | errno.ENOSYS),
+        _pack_instruction(_LOAD, _NUMBER_AT),
+        _pack_instruction(_AT_LEAST, _FIRST_X32_SYSCALL, 0, 1),
+        _pack_instruction(_RETURN, _ERROR | errno.ENOSYS),
+        *(
+            row
+            for call in numbers.refused
+            for row in (_pack_instruction(_EQUAL, call, 0, 1), _pack_instruction(_RETURN, _ERROR | errno.EPERM))
+        ),
+        _pack_instruction(_EQUAL, numbers.sockets[0], 2, 0),
+        _pack_instruction(_EQUAL, numbers.sockets[1], 1, 0),
+        _pack_instruction(_RETURN, _ALLOW),
+        _pack_instruction(_LOAD, _FIRST_AT),
+        *(
+            row
+            for family in SOCKET_FAMILIES
+            for row in (_pack_instruction(_EQUAL, family, 0, 1), _pack_instruction(_RETURN, _ALLOW))
+        ),
+        _pack_instruction(_RETURN, _ERROR | errno.EAFNOSUPPORT),
     ]
 
 
-def _row(code: int, value: int, if_so: int = 0, if_not: int = 0) -> bytes:
+def _pack_instruction(code: int, value: int, if_so: int = 0, if_not: int = 0) -> bytes:
     return struct.pack("=HBBI", code, if_so, if_not, value)

@@ -4,11 +4,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from nodrop.model.fabric import Fabric
-from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address, Prefix, address, prefix
+from nodrop.routing.prefixes import ADDRESS_FAMILIES, Address, Prefix, parse_address, parse_prefix
 from nodrop.validating.twin.lab import TwinLab
-from nodrop.validating.twin.plan import NamespaceKey, Nic, Plan
+from nodrop.validating.twin.plan import NamespaceKey, Plan, TwinInterface
 
-_ALL = {"ipv4": "0.0.0.0/0", "ipv6": "::/0"}
+_DEFAULT_PREFIX_BY_FAMILY = {"ipv4": "0.0.0.0/0", "ipv6": "::/0"}
 
 
 def settle_hosts(twin_lab: TwinLab) -> None:
@@ -61,14 +61,16 @@ def default_route_commands(fabric: Fabric, plan: Plan) -> Mapping[NamespaceKey, 
                     hops.append(f"nexthop via {gateway} dev {nic.name}")
     return {
         space: tuple(
-            f"route replace {_ALL[family]} {' '.join(hops[family])}" for family in ADDRESS_FAMILIES if family in hops
+            f"route replace {_DEFAULT_PREFIX_BY_FAMILY[family]} {' '.join(hops[family])}"
+            for family in ADDRESS_FAMILIES
+            if family in hops
         )
         for space, hops in hops_by_space.items()
     }
 
 
-def _subnets_of_nic(nic: Nic) -> Iterator[tuple[Prefix, Address]]:
+def _subnets_of_nic(nic: TwinInterface) -> Iterator[tuple[Prefix, Address]]:
     for text in nic.addresses:
-        subnet, own_address = prefix(text), address(text)
+        subnet, own_address = parse_prefix(text), parse_address(text)
         if subnet is not None and own_address is not None:
             yield subnet, own_address

@@ -21,10 +21,10 @@ from typing import Final
 
 from nodrop.errors import ServiceUnavailable
 from nodrop.validating.twin import answers, syscalls
-from nodrop.validating.twin.filtering import refuse_calls
-from nodrop.validating.twin.own_root import HOME, enter_own_root
+from nodrop.validating.twin.filtering import install_syscall_filter
+from nodrop.validating.twin.own_root import DAEMONS_FOLDER, enter_private_root
 
-NOBODY: Final = 65534
+NOBODY_UID: Final = 65534
 """The user of the host that root's twins run as: one who owns nothing."""
 MEMORY_BYTES: Final = 8 << 30
 """Address space of one process. Of all processes the kernel ends those of a twin first when memory is short."""
@@ -32,40 +32,47 @@ _FILE_BYTES: Final = 64 << 20
 """The largest file: logs of daemons take some kB."""
 _CORE_BYTES: Final = 1
 """A limit of 1 has no core be written, nor the host's program for cores be started (Linux, fs/coredump.c)."""
-_END_SCORE: Final = 1000
+_OOM_SCORE: Final = 1000
 """Ends first where memory is short (proc(5), oom_score_adj)."""
-_KEPT: Final = (syscalls.NET_BIND_SERVICE, syscalls.NET_ADMIN, syscalls.NET_RAW, syscalls.SYS_ADMIN)
-"""What FRR asks for (bgpd/bgp_main.c and zebra/main.c, _caps_p), and `ip netns`."""
-_KINDS: Final = (
-    *(syscalls.NEW_USERS, syscalls.NEW_MOUNTS, syscalls.NEW_NETWORK, syscalls.NEW_IPC),
-    *(syscalls.NEW_NAMES, syscalls.NEW_CGROUPS),
+_KEPT_CAPABILITIES: Final = (
+    syscalls.CAP_NET_BIND_SERVICE,
+    syscalls.CAP_NET_ADMIN,
+    syscalls.CAP_NET_RAW,
+    syscalls.CAP_SYS_ADMIN,
 )
-_READY: Final = b"ready"
+"""What FRR asks for (bgpd/bgp_main.c and zebra/main.c, _caps_p), and `ip netns`."""
+_NAMESPACE_FLAGS: Final = (
+    *(syscalls.CLONE_NEW_USER, syscalls.CLONE_NEW_MOUNT, syscalls.CLONE_NEW_NETWORK, syscalls.CLONE_NEW_IPC),
+    *(syscalls.CLONE_NEW_UTS, syscalls.CLONE_NEW_CGROUP),
+)
+_READY_MESSAGE: Final = b"ready"
 _SET_FLAGS, _UP_AND_RUNNING = 0x8914, 0x41
 """SIOCSIFFLAGS; IFF_UP and IFF_RUNNING (linux/sockios.h, linux/if.h)."""
-_SAID_BYTES: Final = 4096
+_MAX_OUTPUT_BYTES: Final = 4096
 """How much of what programs printed is told where the worker is gone without an answer."""
 
 
 def main() -> None:
     """Make the root, start the worker with the work that comes over standard input, and end with either of them."""
-    work = answers.receive_message(sys.stdin.buffer, answers.WORK, sys.maxsize)
+    work = answers.receive_message(sys.stdin.buffer, answers.WORK_KINDS, sys.maxsize)
     if work is None:
         os._exit(2)
     try:
         owner = _find_worker_owner()
-        Path("/proc/self/oom_score_adj").write_text(str(_END_SCORE))
-        enter_own_root(owner)
-        HOME.mkdir()
-        os.chown(HOME, owner, owner)
-        log_fd = os.open(HOME / "said", os.O_RDWR | os.O_CREAT | os.O_EXCL)
+        Path("/proc/self/oom_score_adj").write_text(str(_OOM_SCORE))
+        enter_private_root(owner)
+        DAEMONS_FOLDER.mkdir()
+        os.chown(DAEMONS_FOLDER, owner, owner)
+        log_fd = os.open(DAEMONS_FOLDER / "said", os.O_RDWR | os.O_CREAT | os.O_EXCL)
         worker = _start_worker(work[1], owner, log_fd)
-        syscalls.keep_capabilities(())
+        syscalls.drop_other_capabilities(())
         syscalls.hide_memory()
     except ServiceUnavailable as error:
-        answers.send(sys.stdout.buffer, "missing", str(error).encode())
+        answers.send_message(sys.stdout.buffer, "missing", str(error).encode())
     except OSError as error:
-        answers.send(sys.stdout.buffer, "missing", f"the kernel refuses the twin a part of its box: {error}".encode())
+        answers.send_message(
+            sys.stdout.buffer, "missing", f"the kernel refuses the twin a part of its box: {error}".encode()
+        )
     else:
         os.close(1)
         _wait_for_caller_or_worker(worker, log_fd)
@@ -75,7 +82,7 @@ def main() -> None:
 def _find_worker_owner() -> int:
     """Return the number here of the user that runs the worker outside its namespace."""
     rows = (map(int, line.split()) for line in Path("/proc/self/uid_map").read_text().splitlines())
-    return NOBODY if any(first_id <= NOBODY < first_id + count for first_id, _, count in rows) else 0
+    return NOBODY_UID if any(first_id <= NOBODY_UID < first_id + count for first_id, _, count in rows) else 0
 
 
 def _start_worker(work: bytes, owner: int, log_fd: int) -> int:
@@ -91,12 +98,12 @@ def _start_worker(work: bytes, owner: int, log_fd: int) -> int:
             os._exit(1)
     parent.close()
     answer = local_socket.recv(4096)
-    if answer != _READY:
+    if answer != _READY_MESSAGE:
         raise ServiceUnavailable(f"the kernel refuses separate namespaces for the twin: {answer.decode()}")
     folder = Path("/proc", str(worker))
     for file in ("uid_map", "gid_map"):
         (folder / file).write_text(f"0 {owner} 1\n")
-    local_socket.sendall(_READY)
+    local_socket.sendall(_READY_MESSAGE)
     local_socket.close()
     return worker
 
@@ -110,7 +117,7 @@ def _wait_for_caller_or_worker(worker: int, log_fd: int) -> None:
     while not waiting.poll():
         continue
     size = os.fstat(log_fd).st_size
-    os.write(2, os.pread(log_fd, _SAID_BYTES, max(0, size - _SAID_BYTES)))
+    os.write(2, os.pread(log_fd, _MAX_OUTPUT_BYTES, max(0, size - _MAX_OUTPUT_BYTES)))
 
 
 def _leave_caller_namespaces(parent: socket.socket, log_fd: int, *, drop_groups: bool) -> None:
@@ -120,12 +127,12 @@ def _leave_caller_namespaces(parent: socket.socket, log_fd: int, *, drop_groups:
     try:
         if drop_groups:
             os.setgroups([])
-        syscalls.unshare(sum(_KINDS))
+        syscalls.unshare_namespaces(sum(_NAMESPACE_FLAGS))
     except OSError as error:
         parent.sendall(str(error).encode())
         os._exit(1)
-    parent.sendall(_READY)
-    if parent.recv(len(_READY)) != _READY:
+    parent.sendall(_READY_MESSAGE)
+    if parent.recv(len(_READY_MESSAGE)) != _READY_MESSAGE:
         os._exit(1)
     parent.close()
 
@@ -138,7 +145,7 @@ def _run_work(work: bytes) -> None:
 
     def answer(kind: answers.MessageKind, body: bytes) -> None:
         with lock:
-            answers.send(pipe, kind, body)
+            answers.send_message(pipe, kind, body)
 
     try:
         sys.path[:], processes, function, arguments = pickle.loads(work)
@@ -179,13 +186,13 @@ def _prepare_namespaces() -> None:
         syscalls.join_empty_keyring()
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
             ioctl(any_socket, _SET_FLAGS, struct.pack("=16sh14x", b"lo", _UP_AND_RUNNING))
-        syscalls.keep_capabilities(_KEPT)
+        syscalls.drop_other_capabilities(_KEPT_CAPABILITIES)
         syscalls.hide_memory()
-        refuse_calls()
+        install_syscall_filter()
     except OSError as error:
         raise ServiceUnavailable(f"the kernel refuses the twin a part of its box: {error}") from None
     os.umask(0o022)
-    os.environ["HOME"] = str(HOME)  # where vtysh keeps a history
+    os.environ["HOME"] = str(DAEMONS_FOLDER)  # where vtysh keeps a history
     Path("/run/netns").mkdir()
 
 

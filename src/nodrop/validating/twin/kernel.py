@@ -15,17 +15,17 @@ from nodrop.routing.prefixes import ADDRESS_BITS, Address, AddressFamily, Prefix
 _GETLINK, _GETADDR, _GETROUTE = 18, 22, 26
 _REQUEST, _DUMP = 0x1, 0x300
 _ERROR, _DONE = 2, 3
-_FAMILIES: Final[Mapping[int, AddressFamily]] = {socket.AF_INET: "ipv4", socket.AF_INET6: "ipv6"}
+_FAMILY_BY_SOCKET_FAMILY: Final[Mapping[int, AddressFamily]] = {socket.AF_INET: "ipv4", socket.AF_INET6: "ipv6"}
 _MAIN, _LOCAL = 254, 255
 _UNICAST, _HERE, _DROPPED = 1, 2, (6, 7, 8)
-_CLONED: Final = 0x200
+_CLONED_ROUTE_FLAG: Final = 0x200
 """A route that the kernel has learned from one packet (RTM_F_CLONED)."""
 _IFF_UP, _IFF_LOWER_UP = 0x1, 0x10000
-_DEAD: Final = 0x1
-_NESTED: Final = 0x3FFF
-BGP: Final = 186
+_DEAD_HOP_FLAG: Final = 0x1
+_ATTRIBUTE_TYPE_MASK: Final = 0x3FFF
+BGP_ROUTE_PROTOCOL: Final = 186
 """The protocol number that zebra gives its routes of BGP (`RTPROT_BGP` of linux/rtnetlink.h)."""
-_PROTOCOLS: Final = {2: "connected", BGP: "bgp", 196: "static"}
+_SOURCE_BY_ROUTE_PROTOCOL: Final = {2: "connected", BGP_ROUTE_PROTOCOL: "bgp", 196: "static"}
 
 
 class NetworkDevice(NamedTuple):
@@ -74,10 +74,10 @@ class NamespaceKernel:
                 index,
                 name,
                 attributes.get(1, b""),
-                _number(attributes.get(4)),
+                _native_integer(attributes.get(4)),
                 bool(flags & _IFF_UP),
                 bool(flags & _IFF_UP and flags & _IFF_LOWER_UP),
-                _number(attributes.get(10)),
+                _native_integer(attributes.get(10)),
             )
         return device
 
@@ -87,24 +87,24 @@ class NamespaceKernel:
             family, length, _, _, index = struct.unpack_from("=BBBBi", body)
             attributes = dict(_read_attributes(body, 8))
             raw = attributes.get(2) or attributes.get(1)
-            if family in _FAMILIES and raw:
-                yield index, Address(_FAMILIES[family], int.from_bytes(raw, "big")), length
+            if family in _FAMILY_BY_SOCKET_FAMILY and raw:
+                yield index, Address(_FAMILY_BY_SOCKET_FAMILY[family], int.from_bytes(raw, "big")), length
 
-    def routes(self) -> "Table":
+    def routes(self) -> "KernelRoutes":
         """Return its routes; if there are several to one prefix, the one that counts.
 
         Next hops are those that it sends to: also by a device that has no carrier, until it gets other routes.
         """
         devices = {device.number: device for device in self.devices().values()}
         best_by_prefix: dict[Prefix, tuple[tuple[int, int], KernelRoute]] = {}
-        for number, family in _FAMILIES.items():
+        for number, family in _FAMILY_BY_SOCKET_FAMILY.items():
             for body in self._ask_kernel(_GETROUTE, struct.pack("=BBBBBBBBI", number, *([0] * 8))):
                 read = _parse_route(body, family, devices)
                 if read is not None:
                     order, row = read
                     if row.prefix not in best_by_prefix or order < best_by_prefix[row.prefix][0]:
                         best_by_prefix[row.prefix] = order, row
-        return Table({prefix: row for prefix, (_, row) in best_by_prefix.items()})
+        return KernelRoutes({prefix: row for prefix, (_, row) in best_by_prefix.items()})
 
     def _ask_kernel(self, kind: int, body: bytes) -> Iterator[bytes]:
         """Yield the bodies of all answers to a question; OSError is the kernel's error answer."""
@@ -133,11 +133,11 @@ def _read_attributes(data: bytes, place: int) -> Iterator[tuple[int, bytes]]:
         length, kind = struct.unpack_from("=HH", data, place)
         if length < 4:
             return
-        yield kind & _NESTED, data[place + 4 : place + length]
+        yield kind & _ATTRIBUTE_TYPE_MASK, data[place + 4 : place + length]
         place += (length + 3) & ~3
 
 
-def _number(file_content: bytes | None) -> int:
+def _native_integer(file_content: bytes | None) -> int:
     return int.from_bytes(file_content[:4], sys.byteorder) if file_content else 0
 
 
@@ -146,11 +146,11 @@ def _parse_route(
 ) -> tuple[tuple[int, int], KernelRoute] | None:
     """Parse a route of a dump and its rank of lookup; None where it leads no packet to another node."""
     _, length, _, _, table, protocol, _, kind, flags = struct.unpack_from("=BBBBBBBBI", body)
-    if flags & _CLONED or table not in (_MAIN, _LOCAL):
+    if flags & _CLONED_ROUTE_FLAG or table not in (_MAIN, _LOCAL):
         return None
     attributes = dict(_read_attributes(body, 12))
-    order = (table != _LOCAL, _number(attributes.get(6)))
-    source = _PROTOCOLS.get(protocol, str(protocol))
+    order = (table != _LOCAL, _native_integer(attributes.get(6)))
+    source = _SOURCE_BY_ROUTE_PROTOCOL.get(protocol, str(protocol))
     prefix = Prefix(family, int.from_bytes(attributes.get(1, b""), "big"), length)
     if kind == _HERE:
         return order, KernelRoute(prefix, source, (), here=True)
@@ -158,8 +158,8 @@ def _parse_route(
         return order, KernelRoute(prefix, source, ())
     if kind != _UNICAST:
         return None
-    hops = list(_next_hop_devices(attributes[9])) if 9 in attributes else [(_number(attributes.get(4)), flags)]
-    alive = [devices[index].name for index, state in hops if index in devices and not state & _DEAD]
+    hops = list(_next_hop_devices(attributes[9])) if 9 in attributes else [(_native_integer(attributes.get(4)), flags)]
+    alive = [devices[index].name for index, state in hops if index in devices and not state & _DEAD_HOP_FLAG]
     return (order, KernelRoute(prefix, source, tuple(alive))) if alive else None
 
 
@@ -172,7 +172,7 @@ def _next_hop_devices(raw: bytes) -> Iterator[tuple[int, int]]:
         place += (max(length, 8) + 3) & ~3
 
 
-class Table:
+class KernelRoutes:
     """The routes of a namespace, to be looked up as the kernel does: the longest prefix counts."""
 
     def __init__(self, rows: Mapping[Prefix, KernelRoute]) -> None:

@@ -16,27 +16,27 @@ from nodrop.model.fabric import End, Fabric
 from nodrop.model.index import Index
 from nodrop.model.states import known_rows, surely_off
 from nodrop.routing.prefixes import Address
-from nodrop.syntax.json import parse
+from nodrop.syntax.json import parse_json_text
 from nodrop.validating.twin import neighbors
-from nodrop.validating.twin.daemons import Boot, Daemons, DaemonsFailed, RefusedFrrLine
-from nodrop.validating.twin.entering import entering
-from nodrop.validating.twin.lists import Filters, build_filters
-from nodrop.validating.twin.plan import NamespaceKey, Nic, Plan, kernel_settings, plan
+from nodrop.validating.twin.daemons import BootConfiguration, Daemons, DaemonsFailed, RefusedFrrLine
+from nodrop.validating.twin.entering import namespace_command_prefix
+from nodrop.validating.twin.lists import TwinFilters, build_filters
+from nodrop.validating.twin.plan import NamespaceKey, Plan, TwinInterface, kernel_settings, plan_twin
 
 _T = TypeVar("_T")
 _R = TypeVar("_R")
 
-THREADS: Final = min(8, 2 * (os.cpu_count() or 1))
+DEVICE_THREADS: Final = min(8, 2 * (os.cpu_count() or 1))
 """How many devices are made or asked at a time: what takes the time are other processes."""
-_HOST: Final[Mapping[str, int]] = {
+_HOST_SYSCTLS: Final[Mapping[str, int]] = {
     "net.ipv6.conf.all.disable_ipv6": 0,
     "net.ipv6.conf.default.accept_dad": 0,
     "net.ipv6.conf.all.keep_addr_on_down": 1,
     "net.ipv4.conf.all.rp_filter": 0,
     "net.ipv4.conf.default.rp_filter": 0,
 }
-_RUN_S = 60
-_MANY: Final = 100
+_COMMAND_TIMEOUT_S = 60
+_MANY_CABLES: Final = 100
 """From how many cables on neighbors are held, and how many ends look for each other at a time."""
 
 
@@ -46,11 +46,11 @@ class TwinLab:
     Nodes are named as in the fabric; as a VRF, None is the default one.
     """
 
-    def __init__(self, fabric: Fabric, boots: Mapping[str, Boot], failed: Iterable[End] = ()) -> None:
+    def __init__(self, fabric: Fabric, boots: Mapping[str, BootConfiguration], failed: Iterable[End] = ()) -> None:
         self.fabric = fabric
         self.index = Index(fabric)
-        self.plan: Plan = plan(fabric)
-        self.filters: Filters = build_filters(fabric, self.plan)
+        self.plan: Plan = plan_twin(fabric)
+        self.filters: TwinFilters = build_filters(fabric, self.plan)
         self.unfiltered: dict[str, str] = {}
         """Devices where the kernel refuses a program of an access list, and what it says."""
         self.refused: dict[str, tuple[RefusedFrrLine, ...]] = {}
@@ -61,7 +61,7 @@ class TwinLab:
         self._up: dict[tuple[NamespaceKey, str], bool] = {}
         self._daemons = {name: self._make_daemons(name, boot) for name, boot in boots.items()}
 
-    def _make_daemons(self, name: str, boot: Boot) -> Daemons:
+    def _make_daemons(self, name: str, boot: BootConfiguration) -> Daemons:
         vrfs = {
             space.vrf: new_space for space, new_space in self.plan.spaces.items() if space.node == name and space.vrf
         }
@@ -69,7 +69,9 @@ class TwinLab:
         for long, short in self.plan.names.get(name, {}).items():
             text = re.sub(rf"(?<!\S){re.escape(long)}(?!\S)", short, text)
         space = self.plan.spaces[NamespaceKey(name)]
-        return Daemons(space, space, Boot(text=text, daemons=boot.daemons, profile=boot.profile, vrfs=vrfs))
+        return Daemons(
+            space, space, BootConfiguration(text=text, daemons=boot.daemons, profile=boot.profile, vrfs=vrfs)
+        )
 
     @property
     def devices(self) -> tuple[str, ...]:
@@ -91,7 +93,7 @@ class TwinLab:
             lines[nic.space] += [f"link set dev {nic.name} up"] if up else []
 
         def ready(namespace: NamespaceKey) -> None:
-            rows = sysctls.get(namespace.node, _HOST)
+            rows = sysctls.get(namespace.node, _HOST_SYSCTLS)
             words = [f"{name}={value}" for name, value in rows.items()]
             self.run(namespace.node, ["sysctl", "-qew", *words], vrf=namespace.vrf)
             _run_ip_batch(lines[namespace], spaces[namespace], force=True)
@@ -159,7 +161,7 @@ class TwinLab:
                 self._up[nic.space, nic.name] = up
                 _run_ip_batch([f"link set dev {nic.name} {'up' if up else 'down'}"], self.plan.spaces[nic.space])
 
-    def _should_nic_be_up(self, nic: Nic) -> bool:
+    def _should_nic_be_up(self, nic: TwinInterface) -> bool:
         """Whether an interface must be up: for a bundle, while enough of its cables work at both ends."""
         wire = self.plan.wire_at.get((nic.space, nic.name))
         if not nic.enabled:
@@ -171,7 +173,7 @@ class TwinLab:
         return sum(not {link.a, link.b} & self._cut for link in wire.links) >= nic.least
 
     def run(
-        self, node: str, words: Sequence[str], *, vrf: str | None = None, timeout_s: float = _RUN_S
+        self, node: str, words: Sequence[str], *, vrf: str | None = None, timeout_s: float = _COMMAND_TIMEOUT_S
     ) -> subprocess.CompletedProcess[str]:
         """Run a program in a node; what becomes of it is for the caller to see."""
         return subprocess.run(
@@ -185,7 +187,7 @@ class TwinLab:
 
     def entering(self, node: str, vrf: str | None = None) -> tuple[str, ...]:
         """Return the words that a program runs behind to be in a node."""
-        return entering(self.plan.spaces[NamespaceKey(node, vrf)])
+        return namespace_command_prefix(self.plan.spaces[NamespaceKey(node, vrf)])
 
     def ip(self, node: str, *words: str, vrf: str | None = None) -> str:
         """Return the output of `ip` in a node; RuntimeError if it fails."""
@@ -197,7 +199,7 @@ class TwinLab:
 
     def addresses(self, node: str, vrf: str | None = None) -> Any:
         """Return the interfaces of a node with their addresses, as `ip -json address` has them."""
-        return parse(self.ip(node, "-json", "address", vrf=vrf).encode(), "ip address")
+        return parse_json_text(self.ip(node, "-json", "address", vrf=vrf).encode(), "ip address")
 
     def json(self, node: str, command: str, daemon: str = "bgpd") -> Any:
         """Return the parsed JSON of a daemon's answer to a command (`show bgp summary`, without ` json`).
@@ -220,7 +222,7 @@ class TwinLab:
 
     def hold_neighbors(self) -> None:
         """Keep the neighbors that ARP and ND have found, where there are many; to be called again for new ones."""
-        if len(self.plan.wires) > _MANY:
+        if len(self.plan.wires) > _MANY_CABLES:
             for _ in self.each(neighbors.pin_neighbors, self.plan.spaces.values()):
                 continue
 
@@ -232,9 +234,9 @@ class TwinLab:
             if wire.b
             for near_nic, far_nic in ((wire.a, wire.b), (wire.b, wire.a))
         ]
-        for at in range(0, len(ends) if len(self.plan.wires) > _MANY else 0, _MANY):
+        for at in range(0, len(ends) if len(self.plan.wires) > _MANY_CABLES else 0, _MANY_CABLES):
             asked: defaultdict[str, list[tuple[str, Address]]] = defaultdict(list)
-            for nic, other_nic in ends[at : at + _MANY]:
+            for nic, other_nic in ends[at : at + _MANY_CABLES]:
                 asked[self.plan.spaces[nic.space]] += [
                     (nic.name, far) for far in neighbors.neighbor_addresses(nic, other_nic)
                 ]
@@ -243,7 +245,7 @@ class TwinLab:
 
     def each(self, function: Callable[[_T], _R], items: Iterable[_T]) -> Iterator[_R]:
         """Call a function for many devices or namespaces at a time; yield its results, in their order."""
-        with ThreadPoolExecutor(THREADS) as threads:
+        with ThreadPoolExecutor(DEVICE_THREADS) as threads:
             yield from threads.map(function, items)
 
 
@@ -256,7 +258,7 @@ def _shut_ports(fabric: Fabric) -> Iterator[End]:
                 yield End(device.name, port.name)
 
 
-def _nic_commands(nic: Nic) -> Iterator[str]:
+def _nic_commands(nic: TwinInterface) -> Iterator[str]:
     """Yield the commands that configure an interface; a bridge is made, too."""
     if nic.leg.startswith("VLAN ") and not nic.ends:
         yield f"link add name {nic.name} type bridge forward_delay 0"
@@ -270,7 +272,7 @@ def _nic_commands(nic: Nic) -> Iterator[str]:
 def _run_ip_batch(lines: Iterable[str], space: str = "", *, force: bool = False) -> None:
     """Have `ip` do many things at once, in a namespace; one after the other, also past what fails if that is asked."""
     text = "".join(f"{line}\n" for line in lines)
-    words = [*(entering(space) if space else ()), "ip", *(["-force"] if force else []), "-batch", "-"]
+    words = [*(namespace_command_prefix(space) if space else ()), "ip", *(["-force"] if force else []), "-batch", "-"]
     done = subprocess.run(words, input=text, capture_output=True, text=True, errors="replace", check=False)
     if done.returncode and not force:
         raise RuntimeError(f"{shlex.join(words)}: {done.stderr.strip()}")

@@ -7,19 +7,19 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from nodrop.model.subject import Subject
-from nodrop.model.subject import link as link_subject
+from nodrop.model.subject import link_subject as link_subject
 from nodrop.routing.prefixes import Address
 from nodrop.validating.twin import neighbors
 from nodrop.validating.twin.lab import TwinLab
-from nodrop.validating.twin.plan import NamespaceKey, Nic
+from nodrop.validating.twin.plan import NamespaceKey, TwinInterface
 from nodrop.validating.twin.vty import DaemonSilent
-from nodrop.validating.twin.work import Part
+from nodrop.validating.twin.work import PartialObservation
 
 _LOOKS, _PAUSE_S = 20, 0.1
 """How often it is looked for an answer: ARP and ND ask three times, a second apart."""
 
 
-class _Seen(NamedTuple):
+class _NamespaceNeighbors(NamedTuple):
     """A namespace's knowledge of neighbors: for each interface its MAC, its addresses of one link, its neighbors."""
 
     mac: Mapping[str, str]
@@ -27,11 +27,11 @@ class _Seen(NamedTuple):
     advertised: Mapping[str, frozenset[str]]
 
 
-def links(twin_lab: TwinLab, checked_subjects: Iterable[Subject]) -> Part:
+def observe_links(twin_lab: TwinLab, checked_subjects: Iterable[Subject]) -> PartialObservation:
     """See the cables of these items: `up` or `down`; others are not between two routing ports of the twin."""
     wires = {link_subject(cable.a, cable.b): wire for wire in twin_lab.plan.wires for cable in wire.links if wire.b}
-    link = Part(seen={"links": {}}, unseen={"links": {}})
-    asked: defaultdict[NamespaceKey, list[tuple[Subject, Nic, Nic]]] = defaultdict(list)
+    link = PartialObservation(seen={"links": {}}, unseen={"links": {}})
+    asked: defaultdict[NamespaceKey, list[tuple[Subject, TwinInterface, TwinInterface]]] = defaultdict(list)
     for item in checked_subjects:
         wire = wires.get(item)
         if wire is None or wire.b is None:
@@ -46,7 +46,7 @@ def links(twin_lab: TwinLab, checked_subjects: Iterable[Subject]) -> Part:
     return link
 
 
-def _read_nic_addresses(lab: TwinLab, space: NamespaceKey) -> _Seen:
+def _read_nic_addresses(lab: TwinLab, space: NamespaceKey) -> _NamespaceNeighbors:
     rows = lab.addresses(space.node, space.vrf)
     mac = {row["ifname"]: row.get("address", "") for row in rows}
     local = {
@@ -62,11 +62,14 @@ def _read_nic_addresses(lab: TwinLab, space: NamespaceKey) -> _Seen:
         for name, row in interfaces.items()
         if isinstance(row, dict)
     }
-    return _Seen(mac, local, heard)
+    return _NamespaceNeighbors(mac, local, heard)
 
 
 def _far_end_evidence(
-    lab: TwinLab, space: NamespaceKey, rows: list[tuple[Subject, Nic, Nic]], seen: Mapping[NamespaceKey, _Seen]
+    lab: TwinLab,
+    space: NamespaceKey,
+    rows: list[tuple[Subject, TwinInterface, TwinInterface]],
+    seen: Mapping[NamespaceKey, _NamespaceNeighbors],
 ) -> Iterator[tuple[Subject, str]]:
     """Yield of each cable how its far end was found, or nothing."""
     probes: dict[Subject, tuple[str, str, tuple[Address, ...]]] = {}
@@ -80,7 +83,9 @@ def _far_end_evidence(
     yield from ((item, probe_far_ends.get(item, "")) for item in probes)
 
 
-def _has_heard_far_end(near_view: _Seen, at: Nic, far_view: _Seen, far: Nic) -> bool:
+def _has_heard_far_end(
+    near_view: _NamespaceNeighbors, at: TwinInterface, far_view: _NamespaceNeighbors, far: TwinInterface
+) -> bool:
     return bool(near_view.advertised.get(at.name, frozenset()) & far_view.local.get(far.name, frozenset()))
 
 

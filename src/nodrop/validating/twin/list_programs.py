@@ -19,10 +19,10 @@ from nodrop.validating.twin.bpf import BpfInstruction, BpfProgram, JumpLabel
 DROP, PASS = 2, 0xFFFFFFFF
 """TC_ACT_SHOT and TC_ACT_UNSPEC of linux/pkt_cls.h: the packet is dropped; the next program decides."""
 _TYPE_AT, _HEADER_AT = 12, 14
-_TYPES: Final[dict[AddressFamily, int]] = {"ipv4": 0x0800, "ipv6": 0x86DD}
+_ETHERTYPE_BY_FAMILY: Final[dict[AddressFamily, int]] = {"ipv4": 0x0800, "ipv6": 0x86DD}
 
 
-class _Places(NamedTuple):
+class _HeaderOffsets(NamedTuple):
     """Where a header has what entries match: bytes from the beginning of the frame."""
 
     protocol: int
@@ -30,27 +30,30 @@ class _Places(NamedTuple):
     destination: int
 
 
-_PLACES: Final[dict[AddressFamily, _Places]] = {"ipv4": _Places(23, 26, 30), "ipv6": _Places(20, 22, 38)}
+_HEADER_OFFSETS_BY_FAMILY: Final[dict[AddressFamily, _HeaderOffsets]] = {
+    "ipv4": _HeaderOffsets(23, 26, 30),
+    "ipv6": _HeaderOffsets(20, 22, 38),
+}
 _FRAGMENT_AT, _OFFSET = 20, 0x1FFF
 """Of IPv4: which part of a packet it is, in units of 8 bytes (RFC 791)."""
-_DSCP: Final[dict[AddressFamily, tuple[int, int]]] = {"ipv4": (0x00FC, 2), "ipv6": (0x0FC0, 6)}
+_DSCP_MASK_AND_SHIFT: Final[dict[AddressFamily, tuple[int, int]]] = {"ipv4": (0x00FC, 2), "ipv6": (0x0FC0, 6)}
 """The bits of DSCP among the first two bytes of a header, and how far they are from the right end."""
 _IPV6_BYTES: Final = 40
-_ECN: Final[dict[AddressFamily, tuple[int, int]]] = {"ipv4": (0x0003, 0), "ipv6": (0x0030, 4)}
+_ECN_MASK_AND_SHIFT: Final[dict[AddressFamily, tuple[int, int]]] = {"ipv4": (0x0003, 0), "ipv6": (0x0030, 4)}
 """The same of the ECN bits."""
-_OPCODE_AT: Final = 8
+_BTH_OPCODE_OFFSET: Final = 8
 """Where BTH has the opcode, behind the header of UDP."""
-_FLAGS_AT: Final = 13
+_TCP_FLAGS_OFFSET: Final = 13
 """Where TCP has its flags (RFC 9293)."""
 _TCP, _UDP = 6, 17
-_WORD: Final = 32
+_WORD_BITS: Final = 32
 _ALL_BITS: Final = 0xFFFFFFFF
-_GROUPS: Final = {
+_SWITCH_OWNED_DESTINATIONS: Final = {
     "ipv4": (Prefix("ipv4", 0xE0000000, 4), Prefix("ipv4", 0xFFFFFFFF, 32)),
     "ipv6": (Prefix("ipv6", 0xFF << 120, 8), Prefix("ipv6", 0xFE80 << 112, 10)),
 }
 """What is for a switch itself besides its addresses: groups, the broadcast address, link-local addresses."""
-_NOWHERE: Final = {"ipv4": (), "ipv6": (Prefix("ipv6", 0xFE80 << 112, 10), Prefix("ipv6", 0, 128))}
+_SWITCH_OWNED_SOURCES: Final = {"ipv4": (), "ipv6": (Prefix("ipv6", 0xFE80 << 112, 10), Prefix("ipv6", 0, 128))}
 """What a switch sends from besides its addresses: link-local addresses, and none while it looks for duplicates."""
 
 
@@ -83,7 +86,7 @@ class _Compiler:
         starts = {family: JumpLabel() for family in ADDRESS_FAMILIES}
         self.program.add(bpf.LOAD_HALF, _TYPE_AT)
         for family in ADDRESS_FAMILIES:
-            self.program.branch(bpf.EQUAL, _TYPES[family], label_if_true=starts[family])
+            self.program.branch(bpf.EQUAL, _ETHERTYPE_BY_FAMILY[family], label_if_true=starts[family])
         self.program.jump(self._passes)
         for family in ADDRESS_FAMILIES:
             self.program.put(starts[family])
@@ -111,7 +114,7 @@ class _Compiler:
         drops = applies and not isinstance(otherwise, Unknown) and otherwise == "deny"
         last = self._drops if drops else self._passes
         if family == "ipv4":
-            self.program.add(bpf.LOAD_LENGTH, _HEADER_AT)
+            self.program.add(bpf.LOAD_IPV4_HEADER_LENGTH, _HEADER_AT)
         if entries or last is self._drops:
             self._gate_by_stage(family)
         for entry in entries:
@@ -123,22 +126,29 @@ class _Compiler:
 
     def _gate_by_stage(self, family: AddressFamily) -> None:
         """Let packets pass that a list does not affect at this stage, by whether they are for or from the switch."""
-        places, own_addresses = _PLACES[family], [address for address in self._own if address.family == family]
+        places, own_addresses = (
+            _HEADER_OFFSETS_BY_FAMILY[family],
+            [address for address in self._own if address.family == family],
+        )
         alone = tuple(Prefix(family, address.number, ADDRESS_BITS[family]) for address in own_addresses)
         inside = JumpLabel()
         if self._stage in ("control-plane", "control-plane-out"):
             self._pass_roce(family)
         match self._stage:
             case "transit":
-                self._jump_by_prefixes(places.destination, (*alone, *_GROUPS[family]), self._passes, inside)
+                self._jump_by_prefixes(
+                    places.destination, (*alone, *_SWITCH_OWNED_DESTINATIONS[family]), self._passes, inside
+                )
             case "control-plane":
-                self._jump_by_prefixes(places.destination, (*alone, *_GROUPS[family]), inside, self._passes)
+                self._jump_by_prefixes(
+                    places.destination, (*alone, *_SWITCH_OWNED_DESTINATIONS[family]), inside, self._passes
+                )
             case "transit-out":
-                self._jump_by_prefixes(places.source, (*alone, *_NOWHERE[family]), self._passes, inside)
+                self._jump_by_prefixes(places.source, (*alone, *_SWITCH_OWNED_SOURCES[family]), self._passes, inside)
             case "control-plane-out":
-                self._jump_by_prefixes(places.source, (*alone, *_NOWHERE[family]), inside, self._passes)
+                self._jump_by_prefixes(places.source, (*alone, *_SWITCH_OWNED_SOURCES[family]), inside, self._passes)
             case "egress" if self._rules.own_packets is not True:
-                self._jump_by_prefixes(places.source, (*alone, *_NOWHERE[family]), self._passes, inside)
+                self._jump_by_prefixes(places.source, (*alone, *_SWITCH_OWNED_SOURCES[family]), self._passes, inside)
             case "services":
                 raise Inexpressible("the twin has no connection tracking, by which the switch accepts answers")
             case _:
@@ -148,7 +158,7 @@ class _Compiler:
     def _pass_roce(self, family: AddressFamily) -> None:
         """Let pass the twin's own packets of RoCE, which stand for packets through the switch."""
         other = JumpLabel()
-        self.program.add(bpf.LOAD_BYTE, _PLACES[family].protocol)
+        self.program.add(bpf.LOAD_BYTE, _HEADER_OFFSETS_BY_FAMILY[family].protocol)
         self.program.branch(bpf.EQUAL, _UDP, label_if_false=other)
         self._load_layer_4_value(family, 2, bpf.LOAD_HALF)
         self.program.branch(bpf.EQUAL, ROCE_PORT, label_if_true=self._passes)
@@ -156,7 +166,7 @@ class _Compiler:
 
     def _conditions(self, entry: AccessEntry, family: AddressFamily, after: JumpLabel) -> None:
         """Write the conditions of an entry, which lead to the next one where one does not hold."""
-        places = _PLACES[family]
+        places = _HEADER_OFFSETS_BY_FAMILY[family]
         with_ports = bool(entry.source_ports or entry.destination_ports)
         if entry.protocol is not None:
             self.program.add(bpf.LOAD_BYTE, places.protocol)
@@ -169,12 +179,12 @@ class _Compiler:
                 )
                 self.program.put(label)
         if entry.dscps:
-            mask, right = _DSCP[family]
+            mask, right = _DSCP_MASK_AND_SHIFT[family]
             self.program.add(bpf.LOAD_HALF, _HEADER_AT)
             self.program.add(bpf.AND, mask)
             self._require_any_test([self._branch_if_equal(dscp << right) for dscp in entry.dscps], after)
         if entry.ecns:
-            mask, right = _ECN[family]
+            mask, right = _ECN_MASK_AND_SHIFT[family]
             self.program.add(bpf.LOAD_HALF, _HEADER_AT)
             self.program.add(bpf.AND, mask)
             self._require_any_test([self._branch_if_equal(ecn << right) for ecn in entry.ecns], after)
@@ -185,7 +195,7 @@ class _Compiler:
                 self._load_layer_4_value(family, at, bpf.LOAD_HALF)
                 self._require_any_test([self._make_port_range_test(port_range) for port_range in ranges], after)
         if entry.tcp_flags is not None:
-            self._load_layer_4_value(family, _FLAGS_AT, bpf.LOAD_BYTE)
+            self._load_layer_4_value(family, _TCP_FLAGS_OFFSET, bpf.LOAD_BYTE)
             self.program.add(bpf.AND, entry.tcp_flags.mask)
             self.program.branch(bpf.EQUAL, entry.tcp_flags.number & entry.tcp_flags.mask, label_if_false=after)
         if entry.opcode is not None:
@@ -193,18 +203,18 @@ class _Compiler:
 
     def _require_opcode(self, opcode: Bits, family: AddressFamily, after: JumpLabel) -> None:
         """Go on with the next entry where a packet is not RoCE with an opcode."""
-        self.program.add(bpf.LOAD_BYTE, _PLACES[family].protocol)
+        self.program.add(bpf.LOAD_BYTE, _HEADER_OFFSETS_BY_FAMILY[family].protocol)
         self.program.branch(bpf.EQUAL, _UDP, label_if_false=after)
         self._load_layer_4_value(family, 2, bpf.LOAD_HALF)
         self.program.branch(bpf.EQUAL, ROCE_PORT, label_if_false=after)
-        self._load_layer_4_value(family, _OPCODE_AT, bpf.LOAD_BYTE)
+        self._load_layer_4_value(family, _BTH_OPCODE_OFFSET, bpf.LOAD_BYTE)
         self.program.add(bpf.AND, opcode.mask)
         self.program.branch(bpf.EQUAL, opcode.number & opcode.mask, label_if_false=after)
 
     def _require_layer_4(self, entry: AccessEntry, family: AddressFamily, after: JumpLabel) -> None:
         """Go on with the next entry where a packet is neither TCP nor UDP, or is a later fragment."""
         label = JumpLabel()
-        self.program.add(bpf.LOAD_BYTE, _PLACES[family].protocol)
+        self.program.add(bpf.LOAD_BYTE, _HEADER_OFFSETS_BY_FAMILY[family].protocol)
         if entry.tcp_flags is None:
             self.program.branch(bpf.EQUAL, _UDP, label_if_true=label)
         self.program.branch(bpf.EQUAL, _TCP, label_if_false=after)
@@ -244,13 +254,13 @@ class _Compiler:
         """Jump by whether the address at a place is in one of some prefixes."""
         for prefix in prefixes:
             beyond = JumpLabel()
-            words = ADDRESS_BITS[prefix.family] // _WORD
+            words = ADDRESS_BITS[prefix.family] // _WORD_BITS
             for number in range(words):
-                length = min(max(prefix.length - number * _WORD, 0), _WORD)
+                length = min(max(prefix.length - number * _WORD_BITS, 0), _WORD_BITS)
                 if length:
-                    mask = _ALL_BITS << _WORD - length & _ALL_BITS
-                    prefix_word = prefix.first >> (words - 1 - number) * _WORD & mask
-                    self.program.add(bpf.LOAD_WORD, at + number * _WORD // 8)
+                    mask = _ALL_BITS << _WORD_BITS - length & _ALL_BITS
+                    prefix_word = prefix.first >> (words - 1 - number) * _WORD_BITS & mask
+                    self.program.add(bpf.LOAD_WORD, at + number * _WORD_BITS // 8)
                     if mask != _ALL_BITS:
                         self.program.add(bpf.AND, mask)
                     self.program.branch(bpf.EQUAL, prefix_word, label_if_false=beyond)

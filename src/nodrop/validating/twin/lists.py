@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple
 
-from nodrop.model.access import ENTERING, AccessEntry, AccessList, Binding, PortRange, Stage
+from nodrop.model.access import ENTERING_STAGES, AccessEntry, AccessList, Binding, PortRange, Stage
 from nodrop.model.fabric import Device, Fabric
 from nodrop.model.states import UNKNOWN, Unknown, known_rows
 from nodrop.model.values import replace_fields
@@ -16,29 +16,29 @@ from nodrop.routing.roce_packets import roce_packet
 from nodrop.validating.twin import bpf
 from nodrop.validating.twin.bpf import BpfInstruction
 from nodrop.validating.twin.list_programs import Inexpressible, compile_list
-from nodrop.validating.twin.packets import ECN_CAPABLE, PortLocation, ProbePacket
-from nodrop.validating.twin.plan import NamespaceKey, Nic, Plan
-from nodrop.validating.twin.reaching import Lost
+from nodrop.validating.twin.packets import ECT0_CODEPOINT, PortLocation, ProbePacket
+from nodrop.validating.twin.plan import NamespaceKey, Plan, TwinInterface
+from nodrop.validating.twin.reaching import DeniedPacket
 
 FilterDirection = Literal["ingress", "egress"]
-_PLACES: Final = 8
+_MAX_NAMED_SWITCHES: Final = 8
 """How many switches a note names."""
 _TCP, _UDP, _ICMPV6 = 6, 17, 58
-_BGP: Final = 179
-_PORTS: Final = {_TCP: (_BGP,), _UDP: (3784, 3785, 4784, 4791)}
+_BGP_PORT: Final = 179
+_CONTROL_PORTS_BY_PROTOCOL: Final = {_TCP: (_BGP_PORT,), _UDP: (3784, 3785, 4784, 4791)}
 """The ports to which packets of BGP, BFD (RFC 5881, RFC 5883) and RoCEv2 go."""
-_FIRST_FREE_PORT: Final = 1024
+_FIRST_CLIENT_PORT: Final = 1024
 """From here on the port may be to which a session's answers go."""
 
 
 @dataclass(slots=True, kw_only=True)
-class Filters:
+class TwinFilters:
     """The access lists of a fabric, as programs on the interfaces of a twin."""
 
     fabric: Fabric
     notes: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     """What is not applied, with the switches of which that is so."""
-    acting: dict[tuple[NamespaceKey, str], list["_Acting"]] = field(default_factory=lambda: defaultdict(list))
+    acting: dict[tuple[NamespaceKey, str], list["_ActingList"]] = field(default_factory=lambda: defaultdict(list))
     """By namespace and interface the lists that run there, in this order."""
     far: Mapping[PortLocation, PortLocation] = field(default_factory=dict)
     """The interface at the other end of the cable of each."""
@@ -58,14 +58,16 @@ class Filters:
     def rendered_notes(self) -> Iterator[str]:
         """The notes, in the words of a report."""
         for note, devices in sorted(self.notes.items()):
-            count_suffix = f" and {len(devices) - _PLACES} more switches" if len(devices) > _PLACES else ""
-            yield f"not applied in the twin: {note} ({', '.join(devices[:_PLACES])}{count_suffix})"
+            count_suffix = (
+                f" and {len(devices) - _MAX_NAMED_SWITCHES} more switches" if len(devices) > _MAX_NAMED_SWITCHES else ""
+            )
+            yield f"not applied in the twin: {note} ({', '.join(devices[:_MAX_NAMED_SWITCHES])}{count_suffix})"
 
-    def filters_egress(self, nic: Nic) -> bool:
+    def filters_egress(self, nic: TwinInterface) -> bool:
         """Whether a list acts on what leaves an interface."""
         return any(acting.way == "egress" for acting in self.acting.get((nic.space, nic.name), ()))
 
-    def cause(self, lost: Lost) -> str:
+    def cause(self, lost: DeniedPacket) -> str:
         """Return which entry drops a packet that was denied, as the end of a sentence; "" where no list does.
 
         Where it may have left by several interfaces that drop it, all their entries are named.
@@ -90,7 +92,7 @@ class Filters:
         causes = (self._drops(acting, packet, interface[0]) for acting in acting_lists)
         return next(filter(None, causes), "")
 
-    def _drops(self, acting: "_Acting", packet: ProbePacket, space: NamespaceKey) -> str:
+    def _drops(self, acting: "_ActingList", packet: ProbePacket, space: NamespaceKey) -> str:
         """Return which entry of a list drops a packet in a namespace, in words; "" where none surely does."""
         rules, own_addresses = acting.rules, self.own.get(space.node, frozenset())
         for_itself, from_itself = packet.target in own_addresses, packet.space.node == space.node
@@ -102,7 +104,7 @@ class Filters:
         }.get(acting.stage, True)
         roce = roce_packet(self.fabric, packet.source, packet.target, packet.dscp)._replace(
             source_ports=(PortRange(packet.port, packet.port),),
-            ecns=frozenset({ECN_CAPABLE}),
+            ecns=frozenset({ECT0_CODEPOINT}),
             opcodes=frozenset({packet.opcode}),
         )
         for decision in () if passes else decide_packets(rules, "", roce):
@@ -121,7 +123,7 @@ class Filters:
                     yield f'filter add dev {name} {acting.way} pref {number} bpf da bytecode "{code}"'
 
 
-class _Acting(NamedTuple):
+class _ActingList(NamedTuple):
     """A list at an interface, with those of its entries that are for the interface, and its program."""
 
     way: FilterDirection
@@ -130,7 +132,7 @@ class _Acting(NamedTuple):
     program: tuple[BpfInstruction, ...]
 
 
-def build_filters(fabric: Fabric, plan: Plan) -> Filters:
+def build_filters(fabric: Fabric, plan: Plan) -> TwinFilters:
     """Return what applies the access lists of a fabric's switches in its twin."""
     wires = [(wire.a, wire.b) for wire in plan.wires if wire.b is not None]
     ends = [(one, other) for wire in wires for one, other in (wire, wire[::-1])]
@@ -139,18 +141,18 @@ def build_filters(fabric: Fabric, plan: Plan) -> Filters:
         if nic.bridge is not None:
             bridged[nic.space, nic.bridge] += (nic.name,)
     far = {(one.space, one.name): (other.space, other.name) for one, other in ends}
-    found_filters = Filters(fabric=fabric, far=far, bridged=bridged)
+    found_filters = TwinFilters(fabric=fabric, far=far, bridged=bridged)
     for device in fabric.devices:
         lists = [access_list for access_list in known_rows(device.access_lists) if access_list.bindings]
         if lists:
-            _Device(device, plan, found_filters).take(lists)
+            _DeviceLists(device, plan, found_filters).take(lists)
     return found_filters
 
 
-class _Device:
+class _DeviceLists:
     """The lists of one switch."""
 
-    def __init__(self, device: Device, plan: Plan, found_filters: Filters) -> None:
+    def __init__(self, device: Device, plan: Plan, found_filters: TwinFilters) -> None:
         self._name, self._found = device.name, found_filters
         self._nics = [nic for nic in plan.nics if nic.space.node == device.name and (nic.ends or _is_vlan(nic))]
         self._ports = {port.name for port in device.interfaces}
@@ -189,7 +191,7 @@ class _Device:
             if rules.own_packets is UNKNOWN and any(binding.stage == "egress" for binding in rules.bindings):
                 self._note(f"{name} at egress to what the switch itself sends, for it is not known whether it is")
 
-    def _rows(self, rules: AccessList, entries: Sequence[AccessEntry]) -> Iterator[tuple[Nic, _Acting]]:
+    def _rows(self, rules: AccessList, entries: Sequence[AccessEntry]) -> Iterator[tuple[TwinInterface, _ActingList]]:
         rows: dict[tuple[object, ...], tuple[BpfInstruction, ...]] = {}
         for binding in dict.fromkeys(rules.bindings):
             nics = [nic for nic in self._nics if self._applies_to_nic(rules, entries, binding, nic)]
@@ -203,10 +205,12 @@ class _Device:
                 if key not in rows:
                     rows[key] = compile_list(rules, chosen, binding.stage, self._own)
                 there = tuple(replace_fields(entry, interfaces=()) if entry.interfaces else entry for entry in chosen)
-                way: FilterDirection = "ingress" if binding.stage in ENTERING else "egress"
-                yield nic, _Acting(way, binding.stage, replace_fields(rules, entries=there), rows[key])
+                way: FilterDirection = "ingress" if binding.stage in ENTERING_STAGES else "egress"
+                yield nic, _ActingList(way, binding.stage, replace_fields(rules, entries=there), rows[key])
 
-    def _applies_to_nic(self, rules: AccessList, entries: Sequence[AccessEntry], binding: Binding, nic: Nic) -> bool:
+    def _applies_to_nic(
+        self, rules: AccessList, entries: Sequence[AccessEntry], binding: Binding, nic: TwinInterface
+    ) -> bool:
         """Whether a binding is for an interface of the twin; one at ports of a bundle, with those at all the others."""
         if binding.interface is None:
             return bool(nic.ends) or any(nic.leg in access_entry.interfaces for access_entry in entries)
@@ -220,7 +224,7 @@ class _Device:
             raise Inexpressible(f"it acts at some members of {nic.leg}, which is one interface in the twin")
         return binding.interface == ports[0]
 
-    def _entry_applies_to_nic(self, entry: AccessEntry, nic: Nic) -> bool:
+    def _entry_applies_to_nic(self, entry: AccessEntry, nic: TwinInterface) -> bool:
         if not entry.interfaces or nic.leg in entry.interfaces:
             return True
         ports = {end.port for end in nic.ends}
@@ -256,15 +260,20 @@ def _conditions_without_program(entry: AccessEntry) -> Iterator[str]:
 
 def _may_match_twin_traffic(entry: AccessEntry) -> bool:
     """Whether an entry may match RoCE, BGP, BFD or neighbor discovery, as far as its conditions are known."""
-    if entry.family == "other" or entry.protocol not in (None, *_PORTS, _ICMPV6):
+    if entry.family == "other" or entry.protocol not in (None, *_CONTROL_PORTS_BY_PROTOCOL, _ICMPV6):
         return False
     if entry.protocol == _ICMPV6:
         return True
-    wanted = {port for protocol, ports in _PORTS.items() if entry.protocol in (None, protocol) for port in ports}
+    wanted = {
+        port
+        for protocol, ports in _CONTROL_PORTS_BY_PROTOCOL.items()
+        if entry.protocol in (None, protocol)
+        for port in ports
+    }
     if _covers_any_port(entry.destination_ports, wanted):
         return True
-    answers = entry.protocol in (None, _TCP) and _covers_any_port(entry.source_ports, {_BGP})
-    return answers and any(port_range.last >= _FIRST_FREE_PORT for port_range in entry.destination_ports)
+    answers = entry.protocol in (None, _TCP) and _covers_any_port(entry.source_ports, {_BGP_PORT})
+    return answers and any(port_range.last >= _FIRST_CLIENT_PORT for port_range in entry.destination_ports)
 
 
 def _covers_any_port(port_ranges: Sequence[PortRange], ports: Iterable[int]) -> bool:
@@ -296,5 +305,5 @@ def _has_conditions(entry: AccessEntry) -> bool:
     return any(sets) or any(number is not None for number in (entry.protocol, entry.tcp_flags, entry.opcode))
 
 
-def _is_vlan(nic: Nic) -> bool:
+def _is_vlan(nic: TwinInterface) -> bool:
     return not nic.ends and nic.leg.startswith("VLAN ")

@@ -8,7 +8,7 @@ from nodrop.model.routing import Bgp
 from nodrop.model.states import Unknown, known_rows
 from nodrop.model.subject import Subject
 from nodrop.routing.observation import route_item
-from nodrop.routing.prefixes import address
+from nodrop.routing.prefixes import parse_address
 from nodrop.validating.twin.lab import TwinLab
 from nodrop.validating.twin.plan import NamespaceKey
 
@@ -27,7 +27,7 @@ class ObservedSession(NamedTuple):
         return f"{self.state} ({self.why})" if self.why else self.state
 
 
-def names(twin_lab: TwinLab, node: str) -> Mapping[str, str]:
+def model_name_by_kernel_name(twin_lab: TwinLab, node: str) -> Mapping[str, str]:
     """Return the model's names of the interfaces whose names the kernel does not take, by the names that it has."""
     return {short: long for long, short in twin_lab.plan.names.get(node, {}).items()}
 
@@ -45,16 +45,20 @@ def configured_sessions(twin_lab: TwinLab, node: str) -> StatedSessions:
     for process in (*processes, *known_rows(device.vrf_bgp)):
         for neighbor in known_rows(process.neighbors):
             inside = (node, "@neighbors") if process.vrf is None else (node, "@vrf_bgp", process.vrf, "neighbors")
-            key = str(address(neighbor.key) or neighbor.key)
+            key = str(parse_address(neighbor.key) or neighbor.key)
             found_configured_sessions[process.vrf, key] = (*inside, neighbor.key)
     return found_configured_sessions
 
 
-def sessions(twin_lab: TwinLab, node: str) -> dict[Subject, ObservedSession]:
+def bgpd_sessions(twin_lab: TwinLab, node: str) -> dict[Subject, ObservedSession]:
     """Return the sessions that bgpd has, by their items; those that the model does not state have FRR's names."""
-    known_configured_sessions, own_names = configured_sessions(twin_lab, node), names(twin_lab, node)
+    known_configured_sessions, own_names = (
+        configured_sessions(twin_lab, node),
+        model_name_by_kernel_name(twin_lab, node),
+    )
     notices = {
-        match["peer"]: f"{match['way']}: {match['what']}" for match in _NOTIFICATION.finditer(twin_lab.log(node))
+        match["peer"]: f"{match['way']}: {match['what']}"
+        for match in _BGP_NOTIFICATION_PATTERN.finditer(twin_lab.log(node))
     }
     session: dict[Subject, ObservedSession] = {}
     for name, rows in twin_lab.json(node, "show bgp vrf all neighbors").items():
@@ -69,7 +73,7 @@ def sessions(twin_lab: TwinLab, node: str) -> dict[Subject, ObservedSession]:
     return session
 
 
-_NOTIFICATION: Final = re.compile(
+_BGP_NOTIFICATION_PATTERN: Final = re.compile(
     r"%NOTIFICATION: (?P<way>sent|received)\b.* neighbor (?P<peer>\S+) \S+ \((?P<what>[^)]*)\)"
 )
 """How bgpd logs what ended a session (FRR, bgpd/bgp_debug.c, bgp_notify_print), where it logs changes of neighbors."""
@@ -90,7 +94,7 @@ def observed_router_id(twin_lab: TwinLab, node: str) -> str:
     return str(process.get("routerId", ""))
 
 
-def read_pulse(twin_lab: TwinLab, node: str) -> RoutingPulse:
+def read_routing_pulse(twin_lab: TwinLab, node: str) -> RoutingPulse:
     """Return the state of each VRF, family and session that changes while routes do, and the counts of messages."""
     session_states: RoutingPulse = {}
     for vrf, families in twin_lab.json(node, "show bgp vrf all summary").items():
@@ -108,7 +112,9 @@ ObservedRoutes = dict[Subject, tuple[str, frozenset[str]]]
 """Routes in use by their items: the protocol, and the ports of the next hops as the model calls them, or `discard`."""
 
 
-def routes(twin_lab: TwinLab, node: str, sources: frozenset[str] = frozenset({"bgp", "static"})) -> ObservedRoutes:
+def installed_routes(
+    twin_lab: TwinLab, node: str, sources: frozenset[str] = frozenset({"bgp", "static"})
+) -> ObservedRoutes:
     """Return the routes of some protocols that zebra has put into the kernel, without those of links."""
     found_routes: ObservedRoutes = {}
     for space in twin_lab.plan.spaces:
@@ -119,7 +125,7 @@ def routes(twin_lab: TwinLab, node: str, sources: frozenset[str] = frozenset({"b
             for prefix, rows in twin_lab.json(node, f"show {family} route{vrf_words}", "zebra").items():
                 for row in rows:
                     if row.get("selected") and row.get("protocol") in sources and not prefix.startswith("fe80:"):
-                        hops = frozenset(_ports(twin_lab, space, row.get("nexthops", ())))
+                        hops = frozenset(_ports_of_hops(twin_lab, space, row.get("nexthops", ())))
                         found_routes[route_item(node, prefix, space.vrf)] = row["protocol"], hops
     return found_routes
 
@@ -140,7 +146,7 @@ def best_path_reason(twin_lab: TwinLab, node: str, prefix: str, vrf: str = "") -
     )
 
 
-def _ports(twin_lab: TwinLab, namespace: NamespaceKey, hops: Any) -> Iterator[str]:
+def _ports_of_hops(twin_lab: TwinLab, namespace: NamespaceKey, hops: Any) -> Iterator[str]:
     for hop in hops:
         if hop.get("blackhole") or hop.get("reject"):
             yield "discard"
@@ -149,7 +155,7 @@ def _ports(twin_lab: TwinLab, namespace: NamespaceKey, hops: Any) -> Iterator[st
             yield twin_lab.plan.legs.get((namespace, name), name)
 
 
-def addresses(twin_lab: TwinLab, node: str) -> Iterator[tuple[str, str]]:
+def kernel_addresses(twin_lab: TwinLab, node: str) -> Iterator[tuple[str, str]]:
     """Yield the addresses that the kernel has in a device's default VRF, with the interface of each in the model."""
     space = NamespaceKey(node)
     loopbacks = {loopback for at, rows in twin_lab.plan.loopbacks if at == space for loopback in rows}

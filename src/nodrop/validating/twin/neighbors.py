@@ -11,16 +11,16 @@ import time
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any, Final, NamedTuple, cast
 
-from nodrop.routing.prefixes import Address, address, prefix
-from nodrop.syntax.json import parse
-from nodrop.validating.twin.entering import enter_namespace, entering
-from nodrop.validating.twin.plan import Nic
+from nodrop.routing.prefixes import Address, parse_address, parse_prefix
+from nodrop.syntax.json import parse_json_text
+from nodrop.validating.twin.entering import enter_namespace, namespace_command_prefix
+from nodrop.validating.twin.plan import TwinInterface
 
-_DISCARD: Final = 9
+_DISCARD_PORT: Final = 9
 """UDP port to which what is sent is for nobody (RFC 863); what counts is that the far end has to be found for it."""
 _LOOKS, _PAUSE_S = 5, 0.05
 """How often it is looked whether neighbors are found: it takes less than a millisecond where there are any."""
-_UNFOUND: Final = frozenset({"FAILED", "INCOMPLETE", "NOARP"})
+_UNRESOLVED_STATES: Final = frozenset({"FAILED", "INCOMPLETE", "NOARP"})
 
 
 class Neighbor(NamedTuple):
@@ -32,12 +32,14 @@ class Neighbor(NamedTuple):
     held: bool
 
 
-def neighbor_addresses(first_interface: Nic, second_interface: Nic) -> Iterator[Address]:
+def neighbor_addresses(first_interface: TwinInterface, second_interface: TwinInterface) -> Iterator[Address]:
     """Yield the addresses of one end that are in a subnet of the other."""
-    own_addresses = {own_address for text in first_interface.addresses if (own_address := address(text)) is not None}
-    subnets = [found_prefix for text in first_interface.addresses if (found_prefix := prefix(text)) is not None]
+    own_addresses = {
+        own_address for text in first_interface.addresses if (own_address := parse_address(text)) is not None
+    }
+    subnets = [found_prefix for text in first_interface.addresses if (found_prefix := parse_prefix(text)) is not None]
     for text in second_interface.addresses:
-        far = address(text)
+        far = parse_address(text)
         if far is not None and far not in own_addresses and any(subnet.has(far) for subnet in subnets):
             yield far
 
@@ -50,18 +52,18 @@ def probe_neighbors(namespace_name: str, far_addresses: Iterable[tuple[str, Addr
             with contextlib.suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as out:
                 out.setblocking(False)
                 out.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, port.encode())
-                out.sendto(b"", (str(far), _DISCARD))
+                out.sendto(b"", (str(far), _DISCARD_PORT))
 
 
 def read_neighbors(namespace_name: str) -> list[Neighbor]:
     """Return the neighbors that a namespace has found."""
-    words = [*entering(namespace_name), "ip", "-json", "neighbor"]
+    words = [*namespace_command_prefix(namespace_name), "ip", "-json", "neighbor"]
     stdout = subprocess.run(words, capture_output=True, check=True).stdout
-    rows = cast("list[dict[str, Any]]", parse(stdout, "ip neighbor")) if stdout.strip() else []
+    rows = cast("list[dict[str, Any]]", parse_json_text(stdout, "ip neighbor")) if stdout.strip() else []
     return [
-        Neighbor(row["dev"], str(address(row["dst"])), row["lladdr"], "PERMANENT" in row["state"])
+        Neighbor(row["dev"], str(parse_address(row["dst"])), row["lladdr"], "PERMANENT" in row["state"])
         for row in rows
-        if "lladdr" in row and not _UNFOUND & set(row.get("state", ()))
+        if "lladdr" in row and not _UNRESOLVED_STATES & set(row.get("state", ()))
     ]
 
 
@@ -84,5 +86,5 @@ def pin_neighbors(namespace_name: str) -> None:
             f"neighbor replace {neighbor.address} lladdr {neighbor.mac} dev {neighbor.port} nud permanent\n"
             for neighbor in loose
         ]
-        words = [*entering(namespace_name), "ip", "-force", "-batch", "-"]
+        words = [*namespace_command_prefix(namespace_name), "ip", "-force", "-batch", "-"]
         subprocess.run(words, input="".join(lines), capture_output=True, text=True, errors="replace", check=False)

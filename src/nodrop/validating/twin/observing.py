@@ -9,15 +9,15 @@ from typing import Final
 
 from nodrop.errors import ServiceUnavailable
 from nodrop.model.index import Index
-from nodrop.model.reading import Place, Reading
-from nodrop.routing.legs import unsaid
-from nodrop.routing.observation import OBSERVATION_CHECKS, Observation, ObservationCheck, Refused, address_item
+from nodrop.model.reading import FilePlace, Reading
+from nodrop.routing.legs import unknown_leg_fact
+from nodrop.routing.observation import OBSERVATION_CHECKS, Observation, ObservationCheck, RefusedLine, address_item
 from nodrop.validating import compute_observation
 from nodrop.validating.twin import box, looking
 from nodrop.validating.twin.acts import run_experiments
-from nodrop.validating.twin.daemons import FRR, RefusedFrrLine
+from nodrop.validating.twin.daemons import FRR_FOLDER, RefusedFrrLine
 from nodrop.validating.twin.lab import TwinLab
-from nodrop.validating.twin.links import links
+from nodrop.validating.twin.links import observe_links
 from nodrop.validating.twin.sampling import (
     DEVICE_PROCESSES,
     compute_sample_observation,
@@ -26,18 +26,18 @@ from nodrop.validating.twin.sampling import (
     sample_fabric,
 )
 from nodrop.validating.twin.starting import Start, prepare_start
-from nodrop.validating.twin.waiting import FIRST_SESSION_S, MAX_SHOWN_MOVING, SettledState, wait_until_settled
-from nodrop.validating.twin.work import NOT_ASKED_REASON, Options, Part, Work
+from nodrop.validating.twin.waiting import FIRST_SESSION_S, MAX_PATIENCE_FACTOR, SettledState, wait_until_settled
+from nodrop.validating.twin.work import NOT_ASKED_REASON, Options, PartialObservation, Work
 
-BY: Final = "real FRR"
+OBSERVER_NAME: Final = "real FRR"
 
-TwinExperiment = Callable[[TwinLab, Work, box.ReportProgress], Part]
+TwinExperiment = Callable[[TwinLab, Work, box.ReportProgress], PartialObservation]
 """Something that is done with a twin that has come to rest, and leaves it as it was; what is seen of it is returned."""
 
 TWIN_EXPERIMENTS: Final[tuple[TwinExperiment, ...]] = (run_experiments,)
 """What is done with it, in this order."""
 
-_THROUGHOUT: Final[tuple[ObservationCheck, ...]] = ("routes", "reach", "failures", "recoveries")
+_FABRIC_WIDE_CHECKS: Final[tuple[ObservationCheck, ...]] = ("routes", "reach", "failures", "recoveries")
 """What hangs on every interface and route of a fabric."""
 
 FLAPPING_LABEL: Final = "going up and down"
@@ -46,11 +46,11 @@ FLAPPING_LABEL: Final = "going up and down"
 _PAUSE_S: Final = 0.5
 """Between two looks at the routes of all devices."""
 
-_OLDER: Final = "Older Path"
+_OLDER_PATH_REASON: Final = "Older Path"
 """FRR's word for why it prefers one of two paths that are equal in all else (bgpd/bgp_route.c, bgp_path_info_cmp)."""
 BY_AGE_REASON: Final = "of equal paths the one that came first is used, which is another each time"
 
-_HARMLESS = re.compile(
+_HARMLESS_LINE = re.compile(
     r"\s*(?:no )?(?:fpm |log |hostname |domainname |password |enable password |service |agentx|username |line vty|"
     r"zebra nexthop-group |zebra route-map |mgmt |debug |banner |frr version|frr defaults|bgp no-rib|"
     r"neighbor \S+ capability software-version|bgp suppress-fib-pending|ip nht resolve-via-default|"
@@ -60,21 +60,21 @@ _HARMLESS = re.compile(
 Cumulus Linux have such lines that Debian's FRR does not take."""
 
 
-_NEEDED: Final = {
-    **dict.fromkeys(("vtysh", *(str(FRR / daemon) for daemon in ("zebra", "staticd", "bgpd", "bfdd"))), "frr"),
+_PACKAGE_BY_PROGRAM: Final = {
+    **dict.fromkeys(("vtysh", *(str(FRR_FOLDER / daemon) for daemon in ("zebra", "staticd", "bgpd", "bfdd"))), "frr"),
     **dict.fromkeys(("ip", "tc"), "iproute2"),
     "sysctl": "procps",
     "stdbuf": "coreutils",
 }
 
 
-def available() -> None:
+def require_twin_support() -> None:
     """Check that a twin can be run here; ServiceUnavailable if FRR, `ip` or separate namespaces are missing."""
-    box.require_programs(_NEEDED)
+    box.require_programs(_PACKAGE_BY_PROGRAM)
     box.namespace_command()
 
 
-def observe(
+def observe_in_twin(
     reading: Reading, index: Index, *, options: Options | None = None, progress: box.ReportProgress | None = None
 ) -> Observation:
     """Run a fabric in real FRR daemons, and return the observations there of the computed items.
@@ -82,7 +82,7 @@ def observe(
     `index` is of the fabric of the reading. ServiceUnavailable if no twin can be run here; InputProblems if a file has
     changed since it was read.
     """
-    available()
+    require_twin_support()
     begun, chosen = time.monotonic(), options or Options()
     taken = sample_fabric(index, chosen.devices or max_devices())
     whole_observation = compute_observation(index)
@@ -101,8 +101,8 @@ def observe(
         run_twin, work, progress=progress, processes=box.MAX_PROCESSES + DEVICE_PROCESSES * len(twin_start.boots)
     )
     for device in taken.fabric.devices:
-        if path := unsaid(device):
-            for check in _THROUGHOUT:
+        if path := unknown_leg_fact(device):
+            for check in _FABRIC_WIDE_CHECKS:
                 observed_part.unseen.setdefault(check, {})[()] = (
                     f"{path} of {device.name} is not known, and the twin is without it"
                 )
@@ -119,7 +119,7 @@ def observe(
         *twin_start.left_out,
     )
     return Observation(
-        by=BY,
+        by=OBSERVER_NAME,
         seen=observed_part.seen,
         said=observed_part.said,
         unseen=observed_part.unseen,
@@ -128,7 +128,9 @@ def observe(
     )
 
 
-def run_twin(tell: box.ReportProgress, twin_work: Work) -> tuple[Part, dict[str, tuple[RefusedFrrLine, ...]], str]:
+def run_twin(
+    tell: box.ReportProgress, twin_work: Work
+) -> tuple[PartialObservation, dict[str, tuple[RefusedFrrLine, ...]], str]:
     """Start the twin and look at it; inside its own process tree. With it come the lines refused, and FRR's version."""
     lab = TwinLab(twin_work.fabric, twin_work.boots)
     tell(f"starting {len(twin_work.boots)} devices")
@@ -144,14 +146,16 @@ def run_twin(tell: box.ReportProgress, twin_work: Work) -> tuple[Part, dict[str,
     )
     if not settled.moving:
         _wait_for_stable_routes(lab, twin_work)
-    observed_part = Part(notes=[*lab.plan.notes, *lab.filters.rendered_notes])
-    for check, look in _LOOKS.items():
+    observed_part = PartialObservation(notes=[*lab.plan.notes, *lab.filters.rendered_notes])
+    for check, look in _OBSERVE_BY_CHECK.items():
         if check in twin_work.options.checks:
             observed_part.take(look(lab, twin_work))
     asked = twin_work
     if settled.moving:
         observed_part.take(_move_checks_to_unsettled(observed_part, settled))
-        asked = replace(twin_work, options=replace(twin_work.options, checks=twin_work.options.checks - {*_THROUGHOUT}))
+        asked = replace(
+            twin_work, options=replace(twin_work.options, checks=twin_work.options.checks - {*_FABRIC_WIDE_CHECKS})
+        )
     for run_act in TWIN_EXPERIMENTS:
         observed_part.take(run_act(lab, asked, tell))
     observed_part.take(_make_unfiltered_part(lab))
@@ -166,7 +170,7 @@ def _wait_for_stable_routes(lab: TwinLab, work: Work) -> None:
     """
     computed_routes, before = work.computed.get("routes", {}), None
     end = time.monotonic() + FIRST_SESSION_S
-    last = time.monotonic() + work.options.patience_s * MAX_SHOWN_MOVING
+    last = time.monotonic() + work.options.patience_s * MAX_PATIENCE_FACTOR
     while (routes := _observe_routes(lab, work).seen["routes"]) != computed_routes and time.monotonic() < min(
         end, last
     ):
@@ -175,27 +179,27 @@ def _wait_for_stable_routes(lab: TwinLab, work: Work) -> None:
         time.sleep(_PAUSE_S)
 
 
-def _move_checks_to_unsettled(observed_part: Part, settled: SettledState) -> Part:
+def _move_checks_to_unsettled(observed_part: PartialObservation, settled: SettledState) -> PartialObservation:
     """Return the unseen checks of a twin that never came to rest: sessions that go up and down are seen as that."""
-    unsettled_part = Part(seen={"sessions": {}})
+    unsettled_part = PartialObservation(seen={"sessions": {}})
     for item, times in settled.unsteady.items():
         unsettled_part.seen["sessions"][item] = FLAPPING_LABEL
         unsettled_part.said["sessions", item] = f"went down {times} times"
     why = "sessions go up and down" if settled.unsteady else "routes never stopped changing"
-    for check in _THROUGHOUT:
+    for check in _FABRIC_WIDE_CHECKS:
         observed_part.seen.pop(check, None)
         unsettled_part.unseen[check] = {(): why}
     unsettled_part.notes.append(f"the twin did not converge: {why}")
     return unsettled_part
 
 
-def _make_unfiltered_part(lab: TwinLab) -> Part:
+def _make_unfiltered_part(lab: TwinLab) -> PartialObservation:
     """Return the checks that are not compared because access lists act on switches and not in the twin."""
-    unfiltered_part = Part()
+    unfiltered_part = PartialObservation()
     refused = [f"access lists of {name}, for the kernel refuses them: {why}" for name, why in lab.unfiltered.items()]
     unfiltered_part.notes += [f"not applied in the twin: {refusal}" for refusal in refused]
     for why in (*lab.filters.lacking, *refused)[:1]:
-        for check in ("sessions", *_THROUGHOUT):
+        for check in ("sessions", *_FABRIC_WIDE_CHECKS):
             unfiltered_part.unseen[check] = {(): f"the twin does not apply {why}"}
     return unfiltered_part
 
@@ -208,8 +212,8 @@ def _frr_version(lab: TwinLab) -> str:
     return "of unknown version"
 
 
-def _observe_configuration(lab: TwinLab, work: Work) -> Part:
-    configuration = Part(seen={"configuration": {}}, unseen={"configuration": {}})
+def _observe_configuration(lab: TwinLab, work: Work) -> PartialObservation:
+    configuration = PartialObservation(seen={"configuration": {}}, unseen={"configuration": {}})
     for device in work.fabric.devices:
         name = device.name
         if name in work.without:
@@ -225,10 +229,10 @@ def _observe_configuration(lab: TwinLab, work: Work) -> Part:
     return configuration
 
 
-def _observe_sessions(lab: TwinLab, work: Work) -> Part:
-    session_part = Part(seen={"sessions": {}})
+def _observe_sessions(lab: TwinLab, work: Work) -> PartialObservation:
+    session_part = PartialObservation(seen={"sessions": {}})
     for name in lab.devices:
-        for item, session in looking.sessions(lab, name).items():
+        for item, session in looking.bgpd_sessions(lab, name).items():
             session_part.seen["sessions"][item] = "up" if session.state == looking.ESTABLISHED_STATE else "down"
             session_part.said["sessions", item] = session.words
         for item in looking.configured_sessions(lab, name).values():
@@ -238,9 +242,9 @@ def _observe_sessions(lab: TwinLab, work: Work) -> Part:
     return session_part
 
 
-def _observe_routes(lab: TwinLab, work: Work) -> Part:
-    route = Part(seen={"routes": {}})
-    for device_routes in lab.each(lambda name: looking.routes(lab, name), lab.devices):
+def _observe_routes(lab: TwinLab, work: Work) -> PartialObservation:
+    route = PartialObservation(seen={"routes": {}})
+    for device_routes in lab.each(lambda name: looking.installed_routes(lab, name), lab.devices):
         route.seen["routes"].update({item: hops for item, (_, hops) in device_routes.items()})
     for item, hops in work.computed.get("routes", {}).items():
         ports = route.seen["routes"].get(item)
@@ -248,33 +252,33 @@ def _observe_routes(lab: TwinLab, work: Work) -> Part:
             name, _, vrf, prefix = item
             why = looking.best_path_reason(lab, name, prefix, vrf) if name in lab.devices else ""
             route.said["routes", item] = f"{', '.join(sorted(ports))} ({why})" if why else ", ".join(sorted(ports))
-            if why == _OLDER:
+            if why == _OLDER_PATH_REASON:
                 route.unseen.setdefault("routes", {})[item] = BY_AGE_REASON
     return route
 
 
-def _observe_addresses(lab: TwinLab, work: Work) -> Part:
+def _observe_addresses(lab: TwinLab, work: Work) -> PartialObservation:
     owners: defaultdict[str, set[str]] = defaultdict(set)
     for name in (device.name for device in work.fabric.devices):
-        for address, leg in looking.addresses(lab, name):
+        for address, leg in looking.kernel_addresses(lab, name):
             owners[address].add(f"{name}:{leg}")
     for name in lab.devices:
         owners[f"router id {looking.observed_router_id(lab, name)}"].add(name)
     items = work.computed.get("addresses", {})
     seen = {item: tuple(sorted(owners[owner])) for owner in owners if (item := address_item(owner)) in items}
-    return Part(seen={"addresses": dict(seen)})
+    return PartialObservation(seen={"addresses": dict(seen)})
 
 
-def _links(twin_lab: TwinLab, twin_work: Work) -> Part:
-    return links(twin_lab, twin_work.computed.get("links", {}))
+def _observe_links(twin_lab: TwinLab, twin_work: Work) -> PartialObservation:
+    return observe_links(twin_lab, twin_work.computed.get("links", {}))
 
 
-_LOOKS: Final[Mapping[ObservationCheck, Callable[[TwinLab, Work], Part]]] = {
+_OBSERVE_BY_CHECK: Final[Mapping[ObservationCheck, Callable[[TwinLab, Work], PartialObservation]]] = {
     "configuration": _observe_configuration,
     "sessions": _observe_sessions,
     "routes": _observe_routes,
     "addresses": _observe_addresses,
-    "links": _links,
+    "links": _observe_links,
 }
 """What is looked at without anything being done, one check each."""
 
@@ -282,22 +286,22 @@ _LOOKS: Final[Mapping[ObservationCheck, Callable[[TwinLab, Work], Part]]] = {
 def can_line_matter(refusal: RefusedFrrLine, frr_text: str) -> bool:
     """Whether a refused line may change the checked items."""
     lines = frr_text.split("\n")
-    return refusal.line is None or not _HARMLESS.match(lines[refusal.line - 1])
+    return refusal.line is None or not _HARMLESS_LINE.match(lines[refusal.line - 1])
 
 
-def _list_refusals(twin_start: Start, rows: dict[str, tuple[RefusedFrrLine, ...]]) -> Iterator[Refused]:
+def _list_refusals(twin_start: Start, rows: dict[str, tuple[RefusedFrrLine, ...]]) -> Iterator[RefusedLine]:
     for device, refusals in sorted(rows.items()):
         conf = twin_start.confs[device]
         lines = conf.text.split("\n")
         for refusal in refusals:
-            place: Place | None = conf.place(refusal.line) if refusal.line else None
+            place: FilePlace | None = conf.place(refusal.line) if refusal.line else None
             text = lines[refusal.line - 1].strip() if refusal.line else ""
-            yield Refused(
+            yield RefusedLine(
                 device=device, text=text, said=refusal.said, place=place, matters=can_line_matter(refusal, conf.text)
             )
 
 
-def _add_unseen_reasons(observed_part: Part, work: Work, dead: Mapping[str, str]) -> None:
+def _add_unseen_reasons(observed_part: PartialObservation, work: Work, dead: Mapping[str, str]) -> None:
     """Record the reasons why items of devices without daemons are unseen, and checks that nobody made."""
     silent = {**work.without, **dead}
     for check in ("sessions", "routes"):

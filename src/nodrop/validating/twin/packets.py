@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from nodrop.model.effects import RDMA_DSCP
+from nodrop.model.effects import DEFAULT_RDMA_DSCP
 from nodrop.routing.prefixes import Address
 from nodrop.routing.roce_opcodes import WRITE_OPCODE
 from nodrop.routing.roce_packets import ROCE_PORT
@@ -24,32 +24,32 @@ from nodrop.validating.twin.entering import enter_namespace
 from nodrop.validating.twin.kernel import NamespaceKernel
 from nodrop.validating.twin.plan import NamespaceKey, Plan
 
-ECN_CAPABLE: Final = 2
+ECT0_CODEPOINT: Final = 2
 """ECT(0) of RFC 3168."""
-HEADERS_BYTES: Final = {"ipv4": 28, "ipv6": 48}
+IP_UDP_BYTES_BY_FAMILY: Final = {"ipv4": 28, "ipv6": 48}
 """IP without options, and UDP."""
 MAX_HOPS: Final = 32
-_MARK: Final = b"nodrop\x00\x01"
-_BTH: Final = struct.Struct(">B11x")
+_PACKET_BODY_MARK: Final = b"nodrop\x00\x01"
+_BTH_FORMAT: Final = struct.Struct(">B11x")
 """RoCE's base transport header, of which only the opcode counts here."""
-_BODY: Final = struct.Struct(">8sI")
-_WINDOW: Final = 128
-_PATIENCES_S: Final = (0.15, 0.5, 1.0)
+_PACKET_BODY_FORMAT: Final = struct.Struct(">8sI")
+_MAX_PACKETS_IN_FLIGHT: Final = 128
+_RETRY_WAITS_S: Final = (0.15, 0.5, 1.0)
 """How long each try to get a packet through waits after the last that was seen of any."""
 _ETH_P_ALL, _PACKET_IGNORE_OUTGOING, _SOL_PACKET = 3, 23, 263
 _SO_ATTACH_FILTER, _SO_RCVBUFFORCE = 26, 33
 _IP_PKTINFO, _IP_MTU_DISCOVER, _IPV6_MTU_DISCOVER, _IPV6_DONTFRAG, _IPV6_TCLASS, _PROBE = 8, 10, 23, 62, 67, 3
-_ANY: Final = "0.0.0.0"  # noqa: S104 -- in a namespace that nobody else can reach
-_KEPT_BYTES: Final = 128
-_TTL_AT: Final = {4: 8, 6: 7}
+_ANY_IPV4_ADDRESS: Final = "0.0.0.0"  # noqa: S104 -- in a namespace that nobody else can reach
+_MAX_CAPTURED_BYTES: Final = 128
+_HOP_LIMIT_OFFSET_BY_VERSION: Final = {4: 8, 6: 7}
 """Where a header has how many hops are left, by the version of IP (RFC 791, RFC 8200)."""
-_ETHERTYPES: Final = {"ipv4": 0x0800, "ipv6": 0x86DD}
-_FILTER: Final = (
+_ETHERTYPE_BY_FAMILY: Final = {"ipv4": 0x0800, "ipv6": 0x86DD}
+_ROCE_BPF_PROGRAM: Final = (
     *((0x30, 0, 0, 0), (0x54, 0, 0, 0xF0), (0x15, 0, 7, 0x40)),  # the version of IP
     *((0x30, 0, 0, 9), (0x15, 0, 11, 17), (0x28, 0, 0, 6), (0x45, 9, 0, 0x1FFF)),  # UDP, the first fragment
     *((0xB1, 0, 0, 0), (0x48, 0, 0, 2), (0x15, 5, 6, ROCE_PORT)),  # its port, behind the options
     *((0x15, 0, 5, 0x60), (0x30, 0, 0, 6), (0x15, 0, 3, 17), (0x28, 0, 0, 42), (0x15, 0, 1, ROCE_PORT)),  # IPv6
-    *((0x06, 0, 0, _KEPT_BYTES), (0x06, 0, 0, 0)),
+    *((0x06, 0, 0, _MAX_CAPTURED_BYTES), (0x06, 0, 0, 0)),
 )
 """A program for the kernel (BPF, as of linux/filter.h) that lets RoCEv2 pass, cut to what has to be looked at."""
 
@@ -72,13 +72,13 @@ class ProbePacket(NamedTuple):
     port: int = 49152
     size_bytes: int = 64
     frame: bytes = b""
-    dscp: int = RDMA_DSCP
+    dscp: int = DEFAULT_RDMA_DSCP
     opcode: int = WRITE_OPCODE
 
     @property
     def traffic_class(self) -> int:
         """The byte of IP's header that has DSCP and ECN."""
-        return self.dscp << 2 | ECN_CAPABLE
+        return self.dscp << 2 | ECT0_CODEPOINT
 
 
 @dataclass(slots=True)
@@ -140,19 +140,19 @@ class NamespaceSockets:
 
     def _send_packet(self, number: int, packet: ProbePacket, senders: dict[tuple[object, ...], socket.socket]) -> None:
         family = packet.target.family
-        body = _BTH.pack(packet.opcode) + _BODY.pack(_MARK, number)
+        body = _BTH_FORMAT.pack(packet.opcode) + _PACKET_BODY_FORMAT.pack(_PACKET_BODY_MARK, number)
         if packet.frame:
             key: tuple[object, ...] = ("frame",)
             if key not in senders:
                 senders[key] = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, 0)
             datagram = _build_datagram(packet, body)
-            senders[key].sendto(datagram, (packet.device, _ETHERTYPES[family], 0, 0, packet.frame))
+            senders[key].sendto(datagram, (packet.device, _ETHERTYPE_BY_FAMILY[family], 0, 0, packet.frame))
             return
         key = (family, packet.port, packet.device, packet.dscp)
         if key not in senders:
             senders[key] = _open_sending_socket(packet)
         index = self.devices[packet.device].number if packet.device else 0
-        body = body.ljust(packet.size_bytes - HEADERS_BYTES[family], b"\0")
+        body = body.ljust(packet.size_bytes - IP_UDP_BYTES_BY_FAMILY[family], b"\0")
         if family == "ipv4":
             source = _encode_address(packet.source) if packet.source else bytes(4)
             control_message = (socket.IPPROTO_IP, _IP_PKTINFO, struct.pack("=i4s4s", index, source, bytes(4)))
@@ -167,10 +167,10 @@ class NamespaceSockets:
 def _open_packet_tap() -> socket.socket:
     """Return a socket that sees what comes in by any interface, as far as the filter lets it pass."""
     new_socket = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(_ETH_P_ALL))
-    program = b"".join(struct.pack("=HBBI", *step) for step in _FILTER)
+    program = b"".join(struct.pack("=HBBI", *step) for step in _ROCE_BPF_PROGRAM)
     kept_array = ctypes.create_string_buffer(program, len(program))
     new_socket.setsockopt(
-        socket.SOL_SOCKET, _SO_ATTACH_FILTER, struct.pack("@HP", len(_FILTER), ctypes.addressof(kept_array))
+        socket.SOL_SOCKET, _SO_ATTACH_FILTER, struct.pack("@HP", len(_ROCE_BPF_PROGRAM), ctypes.addressof(kept_array))
     )
     new_socket.setsockopt(_SOL_PACKET, _PACKET_IGNORE_OUTGOING, 1)
     return _prepare_listener(new_socket)
@@ -178,7 +178,7 @@ def _open_packet_tap() -> socket.socket:
 
 def _open_receiving_sockets() -> Iterator[socket.socket]:
     """Yield sockets that receive packets for the node itself, one of each family."""
-    for family, everywhere in ((socket.AF_INET, _ANY), (socket.AF_INET6, "::")):
+    for family, everywhere in ((socket.AF_INET, _ANY_IPV4_ADDRESS), (socket.AF_INET6, "::")):
         new_socket = socket.socket(family, socket.SOCK_DGRAM)
         if family == socket.AF_INET6:
             new_socket.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
@@ -203,7 +203,7 @@ def _open_sending_socket(packet: ProbePacket) -> socket.socket:
             sender.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, packet.traffic_class)
             sender.setsockopt(socket.IPPROTO_IP, _IP_MTU_DISCOVER, _PROBE)
             sender.setsockopt(socket.IPPROTO_IP, socket.IP_TTL, MAX_HOPS)
-            sender.bind((_ANY, packet.port))
+            sender.bind((_ANY_IPV4_ADDRESS, packet.port))
         else:
             sender.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
             sender.setsockopt(socket.IPPROTO_IPV6, _IPV6_TCLASS, packet.traffic_class)
@@ -221,7 +221,7 @@ def _open_sending_socket(packet: ProbePacket) -> socket.socket:
 def _build_datagram(packet: ProbePacket, body: bytes) -> bytes:
     """Return a packet with its headers, of the size that is asked for."""
     family = packet.target.family
-    body = body.ljust(packet.size_bytes - HEADERS_BYTES[family], b"\0")
+    body = body.ljust(packet.size_bytes - IP_UDP_BYTES_BY_FAMILY[family], b"\0")
     datagram = struct.pack(">HHHH", packet.port, ROCE_PORT, 8 + len(body), 0) + body
     source = _encode_address(packet.source or packet.target)
     if family == "ipv6":
@@ -274,10 +274,14 @@ class TwinSockets:
         """
         flights, expected_ports = [Flight() for _ in packets], expected_ports or {}
         pending_numbers = list(range(len(packets)))
-        for patience_s in _PATIENCES_S:
-            for start in range(0, len(pending_numbers), _WINDOW):
+        for patience_s in _RETRY_WAITS_S:
+            for start in range(0, len(pending_numbers), _MAX_PACKETS_IN_FLIGHT):
                 self._send_and_collect(
-                    packets, pending_numbers[start : start + _WINDOW], flights, expected_ports, patience_s
+                    packets,
+                    pending_numbers[start : start + _MAX_PACKETS_IN_FLIGHT],
+                    flights,
+                    expected_ports,
+                    patience_s,
                 )
             pending_numbers = [
                 number
@@ -339,14 +343,14 @@ def _receive_packet_marks(listener: socket.socket, *, seen_only: bool) -> Iterat
     """
     while True:
         try:
-            data, where = listener.recvfrom(_KEPT_BYTES)
+            data, where = listener.recvfrom(_MAX_CAPTURED_BYTES)
         except BlockingIOError:
             return
         except OSError:  # a packet of this port was refused by its receiver, or a device went down
             continue
         if seen_only and where[2] != socket.PACKET_HOST:
             continue
-        place = data.find(_MARK)
-        if place >= 0 and len(data) >= place + _BODY.size:
-            mark = _BODY.unpack_from(data, place)[1]
-            yield (mark, where[0], data[_TTL_AT[data[0] >> 4]]) if seen_only else (mark, "", 0)
+        place = data.find(_PACKET_BODY_MARK)
+        if place >= 0 and len(data) >= place + _PACKET_BODY_FORMAT.size:
+            mark = _PACKET_BODY_FORMAT.unpack_from(data, place)[1]
+            yield (mark, where[0], data[_HOP_LIMIT_OFFSET_BY_VERSION[data[0] >> 4]]) if seen_only else (mark, "", 0)

@@ -15,10 +15,10 @@ from typing import NamedTuple
 
 from nodrop.model.fabric import Device, End, Fabric, Host, Link
 from nodrop.model.states import Unknown, known_rows, surely_off
-from nodrop.platforms.kit.running import runs
+from nodrop.platforms.kit.running import daemons_of_platform
 from nodrop.routing.legs import parse_sub_interface
 
-_NAME = re.compile(r"(?!(?:if|void)\d)[A-Za-z0-9][A-Za-z0-9_.:@+-]{0,14}", re.ASCII)
+_KERNEL_NAME_PATTERN = re.compile(r"(?!(?:if|void)\d)[A-Za-z0-9][A-Za-z0-9_.:@+-]{0,14}", re.ASCII)
 """Names that interfaces have in the kernel as in the fabric: of those that Linux takes (net/core/dev.c, dev_valid_name;
 IFNAMSIZ is 16) the ones without quotes and comments of `ip -batch`, which are not the plan's own either.
 """
@@ -34,7 +34,7 @@ class NamespaceKey(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Nic:
+class TwinInterface:
     """An interface: its namespace, its names in the kernel and in the model, and its settings."""
 
     space: NamespaceKey
@@ -55,8 +55,8 @@ class Nic:
 class Wire:
     """A cable as veth: its two interfaces, the far one None where nobody is there, and the links that it stands for."""
 
-    a: Nic
-    b: Nic | None = None
+    a: TwinInterface
+    b: TwinInterface | None = None
     links: tuple[Link, ...] = ()
 
 
@@ -66,7 +66,7 @@ class Plan:
 
     spaces: dict[NamespaceKey, str] = field(default_factory=dict)
     """The namespaces, with their names."""
-    bridges: list[Nic] = field(default_factory=list)
+    bridges: list[TwinInterface] = field(default_factory=list)
     wires: list[Wire] = field(default_factory=list)
     loopbacks: list[tuple[NamespaceKey, tuple[str, ...]]] = field(default_factory=list)
     """Addresses of `lo` itself."""
@@ -76,7 +76,7 @@ class Plan:
     """Of a device, what the kernel calls its interfaces whose names it does not take."""
 
     @cached_property
-    def nics(self) -> tuple[Nic, ...]:
+    def nics(self) -> tuple[TwinInterface, ...]:
         """The interfaces there are, `lo` aside."""
         wired = (nic for wire in self.wires for nic in (wire.a, wire.b) if nic is not None)
         return (*self.bridges, *wired)
@@ -87,9 +87,9 @@ class Plan:
         return {(nic.space, nic.name): nic.leg for nic in self.nics}
 
     @cached_property
-    def at(self) -> Mapping[End, tuple[Nic, ...]]:
+    def at(self) -> Mapping[End, tuple[TwinInterface, ...]]:
         """The interfaces that stand for a port."""
-        nics_by_end: defaultdict[End, list[Nic]] = defaultdict(list)
+        nics_by_end: defaultdict[End, list[TwinInterface]] = defaultdict(list)
         for nic in self.nics:
             for end in nic.ends:
                 nics_by_end[end].append(nic)
@@ -102,7 +102,7 @@ class Plan:
         return {(nic.space, nic.name): wire for wire, nic in wired_nics}
 
 
-_Bridge = tuple[str, int]
+_DeviceVlan = tuple[str, int]
 """A VLAN of a device."""
 
 
@@ -121,7 +121,7 @@ class _Point(NamedTuple):
     """Of each lane its tag, and the VLAN that it is in; None where it routes."""
 
 
-def plan(fabric: Fabric) -> Plan:
+def plan_twin(fabric: Fabric) -> Plan:
     """Return the plan of a fabric's twin."""
     return _Planner(fabric).made
 
@@ -130,7 +130,7 @@ class _Planner:
     def __init__(self, fabric: Fabric) -> None:
         self.fabric, self.made = fabric, Plan()
         self.points: dict[End, _Point] = {}
-        self.joined: dict[_Bridge, _Bridge] = {}
+        self.joined: dict[_DeviceVlan, _DeviceVlan] = {}
         """Bridges that are joined, each with another of those that it is joined to."""
         self.count = 0
         for device in fabric.devices:
@@ -146,7 +146,7 @@ class _Planner:
 
     def _name(self, node: str, name: str) -> str:
         """Return the kernel's name for an interface."""
-        if _NAME.fullmatch(name) and name not in ("all", "default", "lo"):
+        if _KERNEL_NAME_PATTERN.fullmatch(name) and name not in ("all", "default", "lo"):
             return name
         names = self.made.names[node]
         return names.setdefault(name, f"if{len(names)}")
@@ -159,15 +159,15 @@ class _Planner:
                 self.made.loopbacks.append((space, loopback.addresses))
             else:
                 name = self._name(device.name, loopback.name)
-                nic = Nic(space=space, name=name, leg=loopback.name, addresses=loopback.addresses)
+                nic = TwinInterface(space=space, name=name, leg=loopback.name, addresses=loopback.addresses)
                 self.made.wires.append(Wire(a=nic))
-        spelt = runs(device.platform).vlan
+        spelt = daemons_of_platform(device.platform).vlan
         member: defaultdict[str, list[tuple[int, int | None]]] = defaultdict(list)
         for vlan in known_rows(device.vlans):
             for vlan_member in vlan.members:
                 member[vlan_member.interface].append((vlan.id if vlan_member.tagged else 0, vlan.id))
             self.made.bridges.append(
-                Nic(
+                TwinInterface(
                     space=self._add_space(device.name, vlan.vrf),
                     name=spelt.format(vlan.id),
                     leg=f"VLAN {vlan.id}",
@@ -279,7 +279,7 @@ class _Planner:
     def _note_cable(self, links: list[Link], problem: str) -> None:
         self.made.notes.append(f"the cable {links[0].a}--{links[0].b} {problem}")
 
-    def _make_nic(self, point: _Point, tag: int, ends: tuple[End, ...]) -> Nic:
+    def _make_nic(self, point: _Point, tag: int, ends: tuple[End, ...]) -> TwinInterface:
         vlan = dict(point.lanes)[tag]
         leg = f"{point.leg}.{tag}" if tag and vlan is None else point.leg
         if vlan is None:
@@ -289,7 +289,7 @@ class _Planner:
             over = next(nic for nic in self.made.bridges if nic.space.node == point.node and nic.leg == f"VLAN {vlan}")
             self.count += 1
             space, name, bridge = over.space, f"-{self.count}", over.name
-        return Nic(
+        return TwinInterface(
             space=space,
             name=name,
             leg=leg,
@@ -312,7 +312,7 @@ class _Planner:
         self.joined[root] = other_root
         return False
 
-    def _root_of_bridge(self, bridge: _Bridge) -> _Bridge:
+    def _root_of_bridge(self, bridge: _DeviceVlan) -> _DeviceVlan:
         while bridge in self.joined:
             bridge = self.joined[bridge]
         return bridge
@@ -324,14 +324,14 @@ def _clamp_mtu(mtu_bytes: int | None | Unknown) -> int | None:
     return min(max(mtu_bytes, _LEAST_MTU), _MOST_MTU)
 
 
-def _fill_nic_mtu(nic: Nic, size: int | None) -> Nic:
+def _fill_nic_mtu(nic: TwinInterface, size: int | None) -> TwinInterface:
     """Return an interface with the packet size of the other end where none is stated for it."""
     if nic.mtu_bytes is not None:
         return nic
-    return Nic(**{name: getattr(nic, name) for name in Nic.__slots__} | {"mtu_bytes": size})
+    return TwinInterface(**{name: getattr(nic, name) for name in TwinInterface.__slots__} | {"mtu_bytes": size})
 
 
 def kernel_settings(fabric: Fabric) -> Iterator[tuple[str, Mapping[str, int]]]:
     """Yield the kernel's settings for each device."""
     for device in fabric.devices:
-        yield device.name, runs(device.platform).sysctls
+        yield device.name, daemons_of_platform(device.platform).sysctls

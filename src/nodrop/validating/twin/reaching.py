@@ -12,20 +12,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import product
 from typing import Final, NamedTuple
 
-from nodrop.model.effects import RDMA_DSCP
+from nodrop.model.effects import DEFAULT_RDMA_DSCP
 from nodrop.routing.observation import DELIVERY_FATES, DeliveryFate
-from nodrop.routing.prefixes import Address, Prefix, address
+from nodrop.routing.prefixes import Address, Prefix, parse_address
 from nodrop.routing.roce_opcodes import WRITE_OPCODE
 from nodrop.validating.twin.kernel import KernelRoute
 from nodrop.validating.twin.packets import Flight, PortLocation, ProbePacket, TwinSockets
-from nodrop.validating.twin.plan import NamespaceKey, Nic, Plan
+from nodrop.validating.twin.plan import NamespaceKey, Plan, TwinInterface
 
-_FORBIDDEN: Final = frozenset(os.strerror(number) for number in (errno.EACCES, errno.EPERM))
+_FORBIDDEN_ERROR_TEXTS: Final = frozenset(os.strerror(number) for number in (errno.EACCES, errno.EPERM))
 """How a kernel refuses a packet that a rule or a filter forbids."""
 FLOWS_PER_PREFIX: Final = 4
 """How many packets, of different source ports, find their own way from each router to each address."""
 _FIRST_PORT: Final = 49152
-_TARGETS: Final = 2
+_MAX_TARGETS_PER_PREFIX: Final = 2
 """To how many addresses of switches in a prefix packets go: the first configured one, and the last."""
 
 
@@ -43,15 +43,15 @@ class ReachResult(NamedTuple):
     said: str
 
 
-class Kind(NamedTuple):
+class PacketKind(NamedTuple):
     """Packets of a DSCP and an opcode, and their name, empty if they are the only ones."""
 
-    dscp: int = RDMA_DSCP
+    dscp: int = DEFAULT_RDMA_DSCP
     name: str = ""
     opcode: int = WRITE_OPCODE
 
 
-class Lost(NamedTuple):
+class DeniedPacket(NamedTuple):
     """A packet that was denied, and the last interface that it came in by, None if it was seen nowhere."""
 
     packet: ProbePacket
@@ -60,18 +60,18 @@ class Lost(NamedTuple):
     """The devices by any of which it would have left its last namespace."""
 
 
-class _Place(NamedTuple):
+class _ProbeTarget(NamedTuple):
     """A packet to an address that is at a router."""
 
     space: NamespaceKey
     target: Address
-    kind: Kind
+    kind: PacketKind
 
 
-class _Edge(NamedTuple):
+class _FlightEdge(NamedTuple):
     fate: DeliveryFate
     said: str
-    onward: tuple[_Place, ...]
+    onward: tuple[_ProbeTarget, ...]
 
 
 class ReachabilityTest:
@@ -87,14 +87,14 @@ class ReachabilityTest:
         hosts: Iterable[str],
         without: str = "",
         *,
-        kinds: Iterable[Kind] = (Kind(),),
-        because: Callable[[Lost], str] = lambda _: "",
+        kinds: Iterable[PacketKind] = (PacketKind(),),
+        because: Callable[[DeniedPacket], str] = lambda _: "",
     ) -> None:
         self._posts, self._plan, self._hosts = posts, plan, frozenset(hosts)
         self._without, self._kinds, self._because = without, tuple(kinds), because
         self._tables = {space: post.kernel.routes() for space, post in posts.posts.items()}
         self._owned = {space: list(self._addresses(space)) for space in posts.posts}
-        self._edges: dict[_Place, list[_Edge]] = {}
+        self._edges: dict[_ProbeTarget, list[_FlightEdge]] = {}
         self.packets = 0
         """How many packets were sent."""
 
@@ -103,7 +103,7 @@ class ReachabilityTest:
         items = list(items)
         targets = {item: self._target_addresses(item) for item in items}
         places = {
-            _Place(item.space, target, kind) for item in items for target in targets[item] for kind in self._kinds
+            _ProbeTarget(item.space, target, kind) for item in items for target in targets[item] for kind in self._kinds
         }
         asked = set(places)
         while places:
@@ -136,17 +136,22 @@ class ReachabilityTest:
         table = self._tables[item.space]
         exact = {target for target in at_switches if (row := table.way(target)) is None or row.prefix == item.prefix}
         best = sorted(exact or at_switches)
-        return sorted({*at_hosts, *(best if len(best) <= _TARGETS else [best[0], *best[1 - _TARGETS :]])})
+        return sorted(
+            {
+                *at_hosts,
+                *(best if len(best) <= _MAX_TARGETS_PER_PREFIX else [best[0], *best[1 - _MAX_TARGETS_PER_PREFIX :]]),
+            }
+        )
 
-    def _source_address(self, place: _Place) -> Address | None:
+    def _source_address(self, place: _ProbeTarget) -> Address | None:
         """Return the address that a router sends from: one of a loopback, if it has one."""
         rows = [row for row in self._owned[place.space] if row[1].family == place.target.family]
         return min(rows)[1] if rows else None
 
-    def _probe_places(self, places: Iterable[_Place]) -> None:
+    def _probe_places(self, places: Iterable[_ProbeTarget]) -> None:
         """Send from routers by each of their next hops, and as they choose."""
         packets: list[ProbePacket] = []
-        whose: list[_Place] = []
+        whose: list[_ProbeTarget] = []
         for place in places:
             self._edges[place] = []
             row = self._tables[place.space].way(place.target)
@@ -163,21 +168,21 @@ class ReachabilityTest:
         for place, packet, flight in zip(whose, packets, self._posts.send_and_trace(packets), strict=True):
             self._edges[place].append(self._edge_of_flight(place.kind, packet, flight))
 
-    def _edge_of_flight(self, kind: Kind, packet: ProbePacket, flight: Flight) -> _Edge:
+    def _edge_of_flight(self, kind: PacketKind, packet: ProbePacket, flight: Flight) -> _FlightEdge:
         fate, explanation = self._fate_of_packet(kind, packet, flight)
         onward = tuple(
-            _Place(space, packet.target, kind)
+            _ProbeTarget(space, packet.target, kind)
             for space, _ in flight.arrivals[:1]
             if space != flight.taken_by and space.node not in self._hosts
         )
-        return _Edge(fate, explanation, onward)
+        return _FlightEdge(fate, explanation, onward)
 
-    def _fate_of_packet(self, kind: Kind, packet: ProbePacket, flight: Flight) -> tuple[DeliveryFate, str]:
+    def _fate_of_packet(self, kind: PacketKind, packet: ProbePacket, flight: Flight) -> tuple[DeliveryFate, str]:
         if flight.taken_by:
             return "delivered", ""
         by = f" by {packet.device}" if packet.device else ""
         flow_text = f"{kind.name and f'{kind.name} '}from {packet.space.node}{by} to {packet.target}"
-        if flight.refused in _FORBIDDEN:
+        if flight.refused in _FORBIDDEN_ERROR_TEXTS:
             return "denied", f"{flow_text}: {flight.refused}{self._cause_of_loss(packet, None)}"
         if flight.refused:
             return "no route", f"{flow_text}: {flight.refused}"
@@ -189,31 +194,33 @@ class ReachabilityTest:
         space, device = flight.arrivals[-1]
         row = self._tables[space].way(packet.target)
         seen = f"{flow_text}: last seen at {space.node}:{device}"
-        if _drops(row):
+        if _is_dropping(row):
             return "no route", seen
         return "denied", f"{seen}{self._cause_of_loss(packet, flight.arrivals[-1])}"
 
     def _cause_of_loss(self, packet: ProbePacket, at: PortLocation | None) -> str:
         row = self._tables[packet.space if at is None else at[0]].way(packet.target)
         hops = () if row is None else row.hops
-        return self._because(Lost(packet, at, (packet.device,) if at is None and packet.device else hops))
+        return self._because(DeniedPacket(packet, at, (packet.device,) if at is None and packet.device else hops))
 
     def _send_from_hosts(
         self, items: Iterable[ReachItem], targets: Mapping[ReachItem, list[Address]]
     ) -> dict[ReachItem, list[tuple[DeliveryFate, str]]]:
         """Send from every port of hosts to the destinations of its router."""
-        behind: defaultdict[NamespaceKey, list[Nic]] = defaultdict(list)
+        behind: defaultdict[NamespaceKey, list[TwinInterface]] = defaultdict(list)
         for wire in self._plan.wires:
             for near, far in ((wire.a, wire.b), (wire.b, wire.a)):
                 if near is not None and far is not None and near.space.node in self._hosts:
                     behind[far.space].append(near)
         packets: list[ProbePacket] = []
-        whose: list[tuple[ReachItem, Kind]] = []
+        whose: list[tuple[ReachItem, PacketKind]] = []
         for item, kind in product(items, self._kinds):
             for nic in behind[item.space]:
                 for target in targets[item][:1]:
                     sources = [
-                        source for text in nic.addresses if (source := address(text)) and source.family == target.family
+                        source
+                        for text in nic.addresses
+                        if (source := parse_address(text)) and source.family == target.family
                     ]
                     if sources and target not in {host_address for _, host_address in self._owned[nic.space]}:
                         port = _FIRST_PORT + len(packets) % 4096
@@ -233,7 +240,7 @@ class ReachabilityTest:
             return ReachResult(None, "no started device has an address in it")
         rows = list(from_hosts)
         for target, kind in product(targets, self._kinds):
-            start = _Place(item.space, target, kind)
+            start = _ProbeTarget(item.space, target, kind)
             rows += [(edge.fate, edge.said) for place in self._reachable_places(start) for edge in self._edges[place]]
             rows += [
                 ("loop", f"equal paths to {target} lead to {place.space.node} again")
@@ -241,10 +248,10 @@ class ReachabilityTest:
             ]
         return ReachResult(*min(rows, key=lambda row: DELIVERY_FATES.index(row[0])))
 
-    def _next_places(self, place: _Place) -> list[_Place]:
+    def _next_places(self, place: _ProbeTarget) -> list[_ProbeTarget]:
         return sorted({next_place for edge in self._edges[place] for next_place in edge.onward}, key=str)
 
-    def _reachable_places(self, start: _Place) -> Iterator[_Place]:
+    def _reachable_places(self, start: _ProbeTarget) -> Iterator[_ProbeTarget]:
         """Yield all places where packets from one can come."""
         places, remaining_places = {start}, [start]
         while remaining_places:
@@ -254,12 +261,12 @@ class ReachabilityTest:
             places.update(further_places)
             remaining_places += further_places
 
-    def _find_cycle(self, start: _Place) -> list[_Place]:
+    def _find_cycle(self, start: _ProbeTarget) -> list[_ProbeTarget]:
         """Return a place that packets from another can reach twice."""
-        done: set[_Place] = set()
-        path: set[_Place] = set()
+        done: set[_ProbeTarget] = set()
+        path: set[_ProbeTarget] = set()
 
-        def visit(place: _Place) -> list[_Place]:
+        def visit(place: _ProbeTarget) -> list[_ProbeTarget]:
             path.add(place)
             for next_place in self._next_places(place):
                 if next_place in path:
@@ -273,7 +280,7 @@ class ReachabilityTest:
         return visit(start)
 
 
-def _drops(row: KernelRoute | None) -> bool:
+def _is_dropping(row: KernelRoute | None) -> bool:
     return row is None or not (row.hops or row.here)
 
 

@@ -14,24 +14,24 @@ from typing import Final
 
 from nodrop.model.fabric import Device, Fabric
 from nodrop.model.index import Index
-from nodrop.model.subject import Subject, cable_ends, natural
+from nodrop.model.subject import Subject, cable_ends, natural_sort_key
 from nodrop.model.values import replace_fields
 from nodrop.routing.observation import OBSERVATION_CHECKS, Observation
-from nodrop.routing.tiers import rank
-from nodrop.validating import compute_observation, destinations
-from nodrop.validating.twin.work import Part
+from nodrop.routing.tiers import tier_of_device
+from nodrop.validating import compute_observation, destination_prefixes_by_leaf
+from nodrop.validating.twin.work import PartialObservation
 
 DEVICE_BYTES: Final = 60 << 20
 """Memory for the daemons of a device: zebra, staticd and bgpd take 37 MiB with 32 sessions (measured, FRR 8.4.4)."""
 DEVICE_PROCESSES: Final = 32
 """Processes and threads of a device at most: zebra, bgpd, staticd and bfdd have 12 (measured, FRR 8.4.4)."""
-_PER_CPU: Final = 24
+_DEVICES_PER_CPU: Final = 24
 """Devices for each processor: so many come up within a minute."""
 _PODS, _FIRST = 2, 2
 """From how many pods leaves are taken before the rest, and how many of each."""
 MAX_HOSTS: Final = 128
 """How many hosts run at most; of more, some of each leaf."""
-_MEMORY: Final = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+_MEMORY_LIMIT_FILES: Final = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,11 +58,11 @@ def max_devices() -> int:
     with suppress(OSError, ValueError, StopIteration):
         lines = Path("/proc/meminfo").read_text().splitlines()
         free.append(int(next(line for line in lines if line.startswith("MemAvailable:")).split()[1]) << 10)
-    for limit in _MEMORY:
+    for limit in _MEMORY_LIMIT_FILES:
         with suppress(OSError, ValueError):
             free.append(int(Path(limit).read_text()))
     by_memory = min(free, default=DEVICE_BYTES << 8) // 2 // DEVICE_BYTES
-    return max(2, min(by_memory, _PER_CPU * len(os.sched_getaffinity(0))))
+    return max(2, min(by_memory, _DEVICES_PER_CPU * len(os.sched_getaffinity(0))))
 
 
 def sample_fabric(index: Index, max_bytes: int) -> Sample:
@@ -98,7 +98,10 @@ def _choose_hosts(fabric: Fabric, chosen: set[str]) -> set[str]:
     if len(everyone) <= MAX_HOSTS:
         return everyone
     found_hosts: dict[str, None] = {}
-    turns = [sorted(rows, key=natural) for _, rows in sorted(behind.items(), key=lambda row: natural(row[0]))]
+    turns = [
+        sorted(rows, key=natural_sort_key)
+        for _, rows in sorted(behind.items(), key=lambda row: natural_sort_key(row[0]))
+    ]
     while any(turns) and len(found_hosts) < MAX_HOSTS:
         for rows in turns:
             if rows and len(found_hosts) < MAX_HOSTS:
@@ -112,9 +115,10 @@ def _choose_devices(index: Index, max_bytes: int) -> Iterable[str]:
     """Return the devices that run: leaves in turn, each with all that is above it, as long as there is room."""
     fabric = index.fabric
     beside = {
-        name: sorted(other_neighbor_names, key=natural) for name, other_neighbor_names in index.neighbor_names.items()
+        name: sorted(other_neighbor_names, key=natural_sort_key)
+        for name, other_neighbor_names in index.neighbor_names.items()
     }
-    ranks = {device.name: rank(device) for device in fabric.devices}
+    ranks = {device.name: tier_of_device(device) for device in fabric.devices}
     chosen_names: dict[str, None] = {}
     for leaf in _leaves_by_pod(fabric, beside, ranks):
         above = [device_name for device_name in _devices_above(leaf, beside, ranks) if device_name not in chosen_names]
@@ -133,7 +137,7 @@ def _leaves_by_pod(fabric: Fabric, beside: Mapping[str, list[str]], ranks: Mappi
     top = max((device_rank for device_rank in ranks.values() if device_rank is not None), default=0)
     pods: list[list[str]] = []
     seen: set[str] = set()
-    for device in sorted(fabric.devices, key=lambda device: natural(device.name)):
+    for device in sorted(fabric.devices, key=lambda device: natural_sort_key(device.name)):
         if ranks[device.name] == 0 and device.name not in seen:
             pod, pending_names = [], [device.name]
             seen.add(device.name)
@@ -143,7 +147,7 @@ def _leaves_by_pod(fabric: Fabric, beside: Mapping[str, list[str]], ranks: Mappi
                 new_names = [peer for peer in beside[name] if peer not in seen and ranks[peer] not in (top, None)]
                 seen.update(new_names)
                 pending_names += new_names
-            pods.append(sorted((pod_member for pod_member in pod if ranks[pod_member] == 0), key=natural))
+            pods.append(sorted((pod_member for pod_member in pod if ranks[pod_member] == 0), key=natural_sort_key))
     first_leaves = [leaf for pod in pods[:_PODS] for leaf in pod[:_FIRST]]
     yield from first_leaves
     yield from (leaf for pod in pods for leaf in pod if leaf not in first_leaves)
@@ -163,7 +167,7 @@ def _devices_above(leaf: str, beside: Mapping[str, list[str]], ranks: Mapping[st
 
 def _nearest_devices(devices: Iterable[Device], beside: Mapping[str, list[str]], most: int) -> list[str]:
     """Return the first device and those around it, where there are no tiers."""
-    names = sorted((device.name for device in devices), key=natural)
+    names = sorted((device.name for device in devices), key=natural_sort_key)
     found_names = dict.fromkeys(names[:1])
     for name in (remaining_names := names[:1]):
         new_names = [peer for peer in beside[name] if peer not in found_names]
@@ -173,14 +177,17 @@ def _nearest_devices(devices: Iterable[Device], beside: Mapping[str, list[str]],
 
 
 def describe_sample_coverage(
-    observed_part: Part, fabric_sample: Sample, own_observation: Observation, whole_observation: Observation
-) -> Part:
+    observed_part: PartialObservation,
+    fabric_sample: Sample,
+    own_observation: Observation,
+    whole_observation: Observation,
+) -> PartialObservation:
     """Describe the coverage of a sample; `own_observation` and `whole_observation` are the computed results of both.
 
     An item is seen if both have the same computed result for it, or if the sample deviates from its computed result;
     nothing is known of the others.
     """
-    coverage = Part(said=observed_part.said, notes=[*observed_part.notes], unseen={})
+    coverage = PartialObservation(said=observed_part.said, notes=[*observed_part.notes], unseen={})
     for check in OBSERVATION_CHECKS:
         seen, strange = (
             observed_part.seen.get(check),
@@ -215,8 +222,8 @@ def _summarize_roles(devices: Iterable[Device]) -> str:
     """How many devices there are of each role, with the first and the last of them."""
     names: defaultdict[str, list[str]] = defaultdict(list)
     for device in devices:
-        names[str(device.role) if rank(device) is not None else "other"].append(device.name)
-    rows = {role: sorted(role_names, key=natural) for role, role_names in sorted(names.items())}
+        names[str(device.role) if tier_of_device(device) is not None else "other"].append(device.name)
+    rows = {role: sorted(role_names, key=natural_sort_key) for role, role_names in sorted(names.items())}
     return ", ".join(
         f"{len(found_rows)} {role} ({found_rows[0]} to {found_rows[-1]})" for role, found_rows in rows.items()
     )
@@ -231,7 +238,7 @@ def compute_sample_observation(fabric_sample: Sample, whole_observation: Observa
     index = Index(fabric_sample.fabric)
     own_observation = compute_observation(index)
     names = {device.name for device in fabric_sample.fabric.devices}
-    counted = destinations(index)
+    counted = destination_prefixes_by_leaf(index)
     lost: dict[Subject, Hashable] = {}
     for item, value in whole_observation.seen.get("failures", {}).items():
         if ({end.node for end in cable_ends(item[-1])} or {item[-1]}) <= names:

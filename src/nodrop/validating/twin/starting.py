@@ -8,8 +8,8 @@ from nodrop.export.frr_conf import FrrConf, frr_conf
 from nodrop.model.fabric import Device
 from nodrop.model.reading import Reading
 from nodrop.model.states import Unknown, known_rows
-from nodrop.platforms.kit.running import runs
-from nodrop.validating.twin.daemons import Boot
+from nodrop.platforms.kit.running import daemons_of_platform
+from nodrop.validating.twin.daemons import BootConfiguration
 from nodrop.validating.twin.outward import remove_outward_lines
 
 _PLACES, _TEXT = 8, 100
@@ -20,7 +20,7 @@ _PLACES, _TEXT = 8, 100
 class Start:
     """The configurations that start, and their sources."""
 
-    boots: Mapping[str, Boot]
+    boots: Mapping[str, BootConfiguration]
     confs: Mapping[str, FrrConf]
     without: Mapping[str, str]
     """Devices that start nothing, and why."""
@@ -32,7 +32,7 @@ class Start:
 
 def prepare_start(reading: Reading) -> Start:
     """Return the start configurations of a fabric's devices; InputProblems if a file has changed since it was read."""
-    boots: dict[str, Boot] = {}
+    boots: dict[str, BootConfiguration] = {}
     confs: dict[str, FrrConf] = {}
     without: dict[str, str] = {}
     trimmed_lines: dict[str, tuple[int, ...]] = {}
@@ -41,11 +41,13 @@ def prepare_start(reading: Reading) -> Start:
         if conf is None:
             without[device.name] = "its routing is not known"
             continue
-        own_runs = runs(device.platform)
+        own_runs = daemons_of_platform(device.platform)
         confs[device.name] = conf
         trimmed = remove_outward_lines(conf.text)
         trimmed_lines[device.name] = trimmed.lines
-        boots[device.name] = Boot(text=trimmed.text, daemons=daemons(reading, device), profile=own_runs.profile)
+        boots[device.name] = BootConfiguration(
+            text=trimmed.text, daemons=daemons_of_device(reading, device), profile=own_runs.profile
+        )
     return Start(
         boots=boots,
         confs=confs,
@@ -55,9 +57,9 @@ def prepare_start(reading: Reading) -> Start:
     )
 
 
-def daemons(reading: Reading, device: Device) -> tuple[str, ...]:
+def daemons_of_device(reading: Reading, device: Device) -> tuple[str, ...]:
     """Return the daemons that a device starts of itself, in their order."""
-    own_runs = runs(device.platform)
+    own_runs = daemons_of_platform(device.platform)
     processes = (device.bgp, *known_rows(device.vrf_bgp))
     watched = any(
         neighbor.bfd
@@ -70,7 +72,9 @@ def daemons(reading: Reading, device: Device) -> tuple[str, ...]:
 
 
 def _list_notes(reading: Reading, confs: Mapping[str, FrrConf]) -> Iterator[str]:
-    replaced_daemons = sorted({runs(device.platform).stands_for for device in reading.fabric.devices} - {""})
+    replaced_daemons = sorted(
+        {daemons_of_platform(device.platform).stands_for for device in reading.fabric.devices} - {""}
+    )
     yield from (f"FRR replaces {daemon}" for daemon in replaced_daemons)
     generated_names = [name for name, conf in confs.items() if conf.own]
     if generated_names:
@@ -86,11 +90,11 @@ def _omitted_line_notes(confs: Mapping[str, FrrConf], trimmed_lines: Mapping[str
         for number in numbers:
             place = confs[name].place(number)
             at = f"{name} {place.file}:{place.span.line}" if place else name
-            places[_shortened(rows[number - 1].strip())].append(at)
+            places[_shorten_text(rows[number - 1].strip())].append(at)
     for text, all_at in places.items():
         suffix = f" and {len(all_at) - _PLACES} more lines" if len(all_at) > _PLACES else ""
         yield f"left out for the daemons, no effect on routing: `{text}` ({', '.join(all_at[:_PLACES])}{suffix})"
 
 
-def _shortened(frr_text: str) -> str:
+def _shorten_text(frr_text: str) -> str:
     return frr_text if len(frr_text) <= _TEXT else f"{frr_text[:_TEXT]}..."

@@ -8,7 +8,7 @@ import socket
 import threading
 from pathlib import Path
 
-_END = b"\0\0\0"
+_ANSWER_END_BYTES = b"\0\0\0"
 _PATIENCE_S = 30
 
 
@@ -51,9 +51,9 @@ class VtyConnection:
         assert self._socket is not None
         self._socket.sendall(command.encode() + b"\0")
         buffer = bytearray()
-        while len(buffer) < len(_END) + 1 or buffer[-len(_END) - 1 : -1] != _END:
+        while len(buffer) < len(_ANSWER_END_BYTES) + 1 or buffer[-len(_ANSWER_END_BYTES) - 1 : -1] != _ANSWER_END_BYTES:
             chunk = self._socket.recv(1 << 16)
             if not chunk:
                 raise ConnectionError("it closed the connection")
             buffer += chunk
-        return bytes(buffer[: -len(_END) - 1]).decode(errors="replace")
+        return bytes(buffer[: -len(_ANSWER_END_BYTES) - 1]).decode(errors="replace")

@@ -20,7 +20,7 @@ FIRST_SESSION_S: Final = 10.0
 """By when a session comes up that is not expected to: FRR's own take 4 s after they start (measured)."""
 MAX_SESSION_DROPS: Final = 3
 """How often a session goes down before it counts as one that never settles."""
-MAX_SHOWN_MOVING: Final = 5
+MAX_PATIENCE_FACTOR: Final = 5
 """How many times the patience something may change without a session that comes up."""
 _LEAST_S, _MOST_S = 0.1, 1.0
 """Between two looks."""
@@ -48,7 +48,7 @@ def wait_until_settled(
     """Wait until the wanted sessions are up, all others had their time, and no route changes any more.
 
     Waiting ends after `patience_s` without any change while one was not up, or without a further session up while
-    others went up and down; and in any case after `MAX_SHOWN_MOVING` times as long without a further session.
+    others went up and down; and in any case after `MAX_PATIENCE_FACTOR` times as long without a further session.
     `report_up` gets the number of sessions that are up, at each change.
     """
     begun = changed = moved = came = time.monotonic()
@@ -59,7 +59,7 @@ def wait_until_settled(
     stated = {name: looking.configured_sessions(twin_lab, name) for name in twin_lab.devices}
     while True:
         twin_lab.hold_neighbors()
-        current_look = look(twin_lab, wanted_subjects, stated)
+        current_look = ask_every_bgpd(twin_lab, wanted_subjects, stated)
         at = time.monotonic()
         if current_look != before:
             if before is not None:
@@ -83,7 +83,7 @@ def wait_until_settled(
         if at - changed >= (max(FIRST_SESSION_S, QUIET_PERIOD_S) if all_up else patience_s):
             return SettledState(all_up, {}, moving=False)
         unsteady = {item: times for item, times in drops.items() if times >= MAX_SESSION_DROPS}
-        if at - came >= patience_s * (1 if unsteady else MAX_SHOWN_MOVING):
+        if at - came >= patience_s * (1 if unsteady else MAX_PATIENCE_FACTOR):
             return SettledState(all_up, unsteady, moving=True)
         time.sleep(pause)
         pause = min(pause * 1.3, _MOST_S)
@@ -104,7 +104,7 @@ class ConvergenceSnapshot(NamedTuple):
     """How long the daemon with most sessions waits before it tells a new one anything."""
 
 
-def look(
+def ask_every_bgpd(
     twin_lab: TwinLab, wanted_subjects: Collection[Subject], stated_sessions: Mapping[str, looking.StatedSessions]
 ) -> ConvergenceSnapshot:
     """Ask every bgpd once; one that does not answer has no sessions."""
@@ -114,13 +114,13 @@ def look(
 
     def one(name: str) -> looking.RoutingPulse:
         try:
-            return looking.read_pulse(twin_lab, name)
+            return looking.read_routing_pulse(twin_lab, name)
         except DaemonSilent:
             return {}
 
     asked = [name for name in twin_lab.devices if twin_lab.runs(name, "bgpd")]
     for name, pulse in zip(asked, twin_lab.each(one, asked), strict=True):
-        own_names = looking.names(twin_lab, name)
+        own_names = looking.model_name_by_kernel_name(twin_lab, name)
         states: dict[Subject, bool] = {}
         for (vrf, _, peer), row in pulse.items():
             if peer:

@@ -7,7 +7,7 @@ from typing import Final
 from nodrop.model.fabric import Fabric
 from nodrop.model.subject import Subject
 from nodrop.routing.observation import ObservationCheck
-from nodrop.validating.twin.daemons import Boot
+from nodrop.validating.twin.daemons import BootConfiguration
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +32,7 @@ class Work:
     """A fabric, with each device's start configuration, and the observation by the built-in computation."""
 
     fabric: Fabric
-    boots: Mapping[str, Boot]
+    boots: Mapping[str, BootConfiguration]
     without: Mapping[str, str]
     """Devices that start nothing, and why."""
     computed: Mapping[ObservationCheck, Mapping[Subject, Hashable]]
@@ -45,7 +45,7 @@ class Work:
 
 
 @dataclass(slots=True, kw_only=True)
-class Part:
+class PartialObservation:
     """The part of an observation that one look, or one act, adds."""
 
     seen: dict[ObservationCheck, dict[Subject, Hashable]] = field(default_factory=dict)
@@ -53,7 +53,7 @@ class Part:
     unseen: dict[ObservationCheck, dict[Subject, str]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
-    def take(self, further_part: "Part") -> None:
+    def take(self, further_part: "PartialObservation") -> None:
         """Add what another brings."""
         for check, check_items in further_part.seen.items():
             self.seen.setdefault(check, {}).update(check_items)
