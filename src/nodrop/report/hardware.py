@@ -295,7 +295,7 @@ def _format_watchdog_actions(actions: tuple[str, ...] | None) -> str:
     return f"yes: {', '.join(actions)}" if actions else "none"
 
 
-def _format_split(split: Split) -> str:
+def _format_port_split(split: Split) -> str:
     speeds = " ".join(map(show_speed, split.speeds))
     conditions = [f"on {', '.join(split.platforms)}"] if split.platforms else []
     conditions += ["odd ports, blocks the next one"] if split.blocks_next else []
@@ -305,11 +305,11 @@ def _format_split(split: Split) -> str:
 
 def _port_group_rows(group: PortGroup) -> Iterator[tuple[str, str]]:
     unsplit_port, *splits = group.ways
-    yield "whole", _format_split(unsplit_port)
+    yield "whole", _format_port_split(unsplit_port)
     for split in splits:
-        yield "broken out", _format_split(split)
+        yield "broken out", _format_port_split(split)
     for split in group.narrow:
-        yield "fewer lanes", f"{_format_split(split)}: {', '.join(split.modes)}"
+        yield "fewer lanes", f"{_format_port_split(split)}: {', '.join(split.modes)}"
     if group.connector:
         yield "cage", f"{group.connector}: also takes QSFP modules, on four of its lanes"
     if group.other_modes:
