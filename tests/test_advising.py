@@ -403,3 +403,56 @@ def test_the_pool_of_a_profile_needs_the_configuration_loaded_again() -> None:
         "sudo config save -y",
         "sudo config reload -y",
     ]
+
+
+ONYX_SESSIONS = """\
+router bgp 65001 vrf default
+router bgp 65001 vrf default neighbor 10.1.0.1 remote-as 65100
+router bgp 65001 vrf default neighbor 10.1.0.1 route-map FABRIC-IN in
+route-map {name} permit 10 set local-preference 100
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        (
+            "OTHER",
+            {
+                "if no route map is meant (then the session passes all routes)": (
+                    "no router bgp 65001 vrf default neighbor 10.1.0.1 route-map FABRIC-IN in"
+                )
+            },
+        ),
+        (
+            "FABRIC-IN2",
+            {
+                "if FABRIC-IN2 is meant": "router bgp 65001 vrf default neighbor 10.1.0.1 route-map FABRIC-IN2 in",
+                "if no route map is meant (then the session passes all routes)": (
+                    "no router bgp 65001 vrf default neighbor 10.1.0.1 route-map FABRIC-IN in"
+                ),
+            },
+        ),
+    ],
+)
+def test_a_session_of_onyx_is_changed_by_commands_of_onyx(name: str, expected: dict[str, str]) -> None:
+    Path("tor1.txt").write_text(ONYX + ONYX_SESSIONS.format(name=name))
+    (advised,) = commands("tor1.txt", rule="dangling-reference")
+    frame = ["enable", "configure terminal", "{}", "configuration write"]
+    assert {each["condition"]: each["lines"] for each in advised} == {
+        condition: [line.format(typed) for line in frame] for condition, typed in expected.items()
+    }
+    assert {(each["language"], each["impact"]) for each in advised} == {("onyx", "")}
+
+
+def test_frr_of_a_sonic_switch_is_typed_from_its_shell_with_the_as_of_the_process() -> None:
+    nodrop("build", str(ROOT / "intents" / "two-by-two.yaml"), "-o", "build")
+    path = Path("build/leaf1/frr.conf")
+    (head,) = (line for line in path.read_text().splitlines() if line.startswith("router bgp "))
+    path.write_text(path.read_text().replace(f"{head}\n", f"{head}\n bgp graceful-shutdown\n"))
+    ((advised,),) = commands("build", rule="switch-drained")
+    assert advised["language"] == "sonic"
+    assert advised["lines"] == [
+        f"sudo vtysh -c 'configure terminal' -c '{head}' -c 'no bgp graceful-shutdown' -c end -c 'write memory'",
+        "sudo config save -y",
+    ]

@@ -175,7 +175,7 @@ class _Adviser:
         for (device, language, condition), commands in spelled.items():
             if not commands or self._would_refuse_commands(device, language, commands):
                 continue
-            lines = _fold_port_commands(language, commands, saved=not shows_only)
+            language, lines = self._type_on_device(device, language, commands, saved=not shows_only)
             if lines := self._fit_device(device, language, lines):
                 impact = _format_impact(disruptions_of_lines(lines))
                 yield FixCommands(device=device, language=language, lines=lines, condition=condition, impact=impact)
@@ -195,10 +195,24 @@ class _Adviser:
         for (device, language, file), commands in spelled.items():
             if not commands or self._would_refuse_commands(device, language, commands):
                 continue
-            lines = self._fit_device(device, language, _fold_port_commands(language, commands))
-            if lines := self._fit_file(device, file, lines):
+            language, lines = self._type_on_device(device, language, commands)
+            if lines := self._fit_file(device, file, self._fit_device(device, language, lines)):
                 impact = _format_impact(disruptions_of_lines(lines))
                 yield FixCommands(device=device, language=language, lines=lines, impact=impact)
+
+    def _type_on_device(
+        self, name: str, language: str, commands: Sequence[tuple[str, str]], *, saved: bool = True
+    ) -> tuple[str, tuple[str, ...]]:
+        """Return what takes commands, given with a port each, on a device, and all that is typed there.
+
+        What changes nothing is not `saved`. There are none where the name of a port has a meaning for a shell.
+        """
+        if not has_typable_ports(commands):
+            return language, ()
+        lines = _fold_ports(language, commands)
+        if (device := self._devices.get(name)) is not None:
+            language, lines = platforms.lines_on_device(device, language, lines)
+        return language, _frame_lines(language, lines) if saved else lines
 
     def _file_of(self, finding: Finding) -> str:
         """Return the file of a host that a finding is about; "" for a switch, or where it is about no file."""
@@ -326,28 +340,24 @@ def _commands_of_edit(platform: str, bundle: Mapping[str, bytes], edit: Edit) ->
         for command in hand.commands
     ]
     made = platforms.command_lines(platform).of_edit(bundle, edit)
-    return _fold_port_commands(platform, [*((line, "") for line in made), *by_hand]) if made or by_hand else ()
+    commands = [*((line, "") for line in made), *by_hand]
+    return _frame_lines(platform, _fold_ports(platform, commands)) if commands and has_typable_ports(commands) else ()
 
 
-def _fold_port_commands(language: str, commands: Iterable[tuple[str, str]], *, saved: bool = True) -> tuple[str, ...]:
-    """Return commands, given with a port each, in as few lines as a language allows, and what goes around them.
-
-    What changes nothing is not `saved`.
-
-    There are none where the name of a port has a meaning for a shell.
-    """
-    commands = tuple(commands)
-    if not has_typable_ports(commands):
-        return ()
-    spelling = platforms.command_lines(language)
-    lines = [
+def _fold_ports(language: str, commands: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+    """Return commands, given with a port each, in as few lines as a language allows."""
+    for_ports = platforms.command_lines(language).for_ports
+    return tuple(
         line
         for command, ports in ports_by_command(commands).items()
-        for block in spelling.for_ports(command, ports)
+        for block in for_ports(command, ports)
         for line in block.split("\n")
-    ]
-    if not saved:
-        return tuple(lines)
+    )
+
+
+def _frame_lines(language: str, lines: Sequence[str]) -> tuple[str, ...]:
+    """Return lines between those that a language has before and after all commands."""
+    spelling = platforms.command_lines(language)
     return (*spelling.LINES_BEFORE, *lines, *(line for line in spelling.LINES_AFTER if line not in lines))
 
 

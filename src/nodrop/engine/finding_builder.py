@@ -83,13 +83,19 @@ class FindingBuilder:
             for correction in remark.remedy.corrections
         )
         finding = self._build_from_facts(remark.subject, at, remark.facts, changes=changes, located=located, rows=names)
-        if remark.remedy.choices and finding.fix is not None:
-            finding = replace(finding, fix=replace(finding.fix, choices=remark.remedy.choices))
+        if finding.fix is not None and (choices := tuple(self._typable_choices(remark))):
+            finding = replace(finding, fix=replace(finding.fix, choices=choices))
         return (
             replace(finding, parts=tuple((device, *part) for part in remark.remedy.parts))
             if remark.remedy.parts
             else finding
         )
+
+    def _typable_choices(self, remark: Remark) -> "Iterator[Choice]":
+        """Yield the choices of a remark that are in a language of its device."""
+        device = self.index.devices.get(remark.subject[0])
+        spoken = None if device is None else platforms.languages_of(device)
+        return (choice for choice in remark.remedy.choices if spoken is None or choice.language in spoken)
 
     def holds(self, condition: Node | None, facts: Mapping[str, FindingFact]) -> bool:
         """Whether `when` lets a hit or remark pass; UnknownFact where it meets UNKNOWN."""

@@ -242,6 +242,17 @@ def would_refuse_commands(
     return check is not None and bool(check(commands, read_files))
 
 
+def lines_on_device(device: Device, language: str, lines: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    """Return what takes lines of a language on a device, and the lines as they are typed there.
+
+    A platform that leads to another language's shell has `lines_through_shell(lines, device)`.
+    """
+    if language == device.platform or device.platform not in command_languages():
+        return language, tuple(lines)
+    through = getattr(command_lines(device.platform), "lines_through_shell", None)
+    return (language, tuple(lines)) if through is None else (device.platform, through(lines, device))
+
+
 def fit_commands(language: str, lines: Sequence[str], read_files: Callable[[], Mapping[str, bytes]]) -> tuple[str, ...]:
     """Return commands in the form that fits the files of a device."""
     fit = getattr(command_lines(language), "fit_commands", None)

@@ -67,6 +67,8 @@ class UndefinedReference(NamedTuple):
     """The only name of that kind that the name may be a slip of."""
     within: tuple[str, ...] = ()
     """The commands that open the blocks around the command."""
+    language: str = "frr"
+    """What takes the command as the file has it."""
 
     def remark(self, device: str, place: FilePlace | None, field: str) -> Remark:
         """Return the remark about it, `field` being the command in the words of the file."""
@@ -74,22 +76,21 @@ class UndefinedReference(NamedTuple):
         kind = "dangling-reference"
         if self.other_kind:
             kind, facts = "prefix-list-of-other-family", {**facts, "other_kind": self.other_kind}
-        remedy = Remedy(choices=tuple(self._choices()))
+        remedy = Remedy(choices=tuple(self._choices(field)))
         return Remark(kind=kind, subject=(device, "@bgp"), place=place, facts=facts, remedy=remedy)
 
-    def _choices(self) -> Iterator[Choice]:
+    def _choices(self, command: str) -> Iterator[Choice]:
         """Yield the command that names the near object, and the one that removes the reference."""
-        command = self.statement.text
         if not all(map(is_typable, (command, *self.within, self.near or command))):
             return
         if self.near is not None:
-            words = tuple(self.near if word == self.name else word for word in self.statement.words)
+            words = (self.near if word == self.name else word for word in command.split())
             lines = (*self.within, " ".join(words))
-            yield Choice(condition=f"if {self.near} is meant", language="frr", lines=lines)
+            yield Choice(condition=f"if {self.near} is meant", language=self.language, lines=lines)
         effect = next((effect for start, effect in _WITHOUT.items() if self.statement.starts(*start.split(" "))), "")
         if effect:
             lines = (*self.within, f"no {command}")
-            yield Choice(condition=f"if no {self.kind} is meant ({effect})", language="frr", lines=lines)
+            yield Choice(condition=f"if no {self.kind} is meant ({effect})", language=self.language, lines=lines)
 
 
 class Policies:

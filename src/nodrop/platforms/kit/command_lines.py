@@ -16,7 +16,8 @@ _NUMBERED_NAME_PATTERN = re.compile(r"(.*?)([0-9]{1,9})")
 _SHELL_SAFE_PATTERN = re.compile(r"[\w.,:/@%+=][\w.,:/@%+= -]*", re.ASCII)
 """Text that a shell takes as it is, and that is no option of a command."""
 _SERVICE_RESTART_LINE = re.compile(r"(?:sudo )?systemctl restart ([\w.@-]+)")
-_BGP_REMOVAL_PATTERN = re.compile(r"\bno router bgp\b")
+_BGP_REMOVAL_PATTERN = re.compile(r"\bno router bgp(?: [0-9.]+)?(?: (?:vrf|view) [^ ']+)?(?='|$)")
+"""The removal of a whole process, alone or in a command of vtysh; Onyx begins the removal of each setting alike."""
 _RESTART_EFFECT_BY_SERVICE = {"bgp": "bgp restarts, so all BGP sessions go down and come up again"}
 """What a restart does, by service."""
 _MIN_STEPPED_NUMBERS = 3

@@ -151,10 +151,10 @@ class _Device:
     ) -> None:
         """Remark the lists and maps that are named and not there, at the command that names them."""
         for missing in undefined:
-            command = sources[missing.statement.line - 1]
-            place = FilePlace(RUNNING_CONFIG_FILE, command.span) if command else None
-            field = command.text if command else missing.kind.replace(" ", "-")
-            self._values.remarks.append(missing.remark(self.name, place, field))
+            if (command := sources[missing.statement.line - 1]) is not None:
+                place = FilePlace(RUNNING_CONFIG_FILE, command.span)
+                missing = missing._replace(within=(), language="onyx")
+                self._values.remarks.append(missing.remark(self.name, place, command.text))
 
     def _remark_unknown_commands(self) -> None:
         """Report the commands that Onyx does not have; commands for which that is not known are left to be noted."""

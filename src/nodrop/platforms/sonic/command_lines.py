@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from nodrop.model.change import Edit
+from nodrop.model.fabric import Device
+from nodrop.model.routing import Bgp
 from nodrop.platforms.frr.changes import find_vtysh_changes
 from nodrop.platforms.kit.command_lines import (
     PORT,
@@ -91,9 +93,20 @@ def of_edit(bundle: Mapping[str, bytes], edit: Edit) -> tuple[str, ...]:
         routing = find_vtysh_changes(*texts)
         if routing is None:
             return ()
-        words = ["configure terminal", *(line for line in routing.splitlines() if line.strip(" !"))]
-        lines.append(f"sudo vtysh {' '.join(f'-c {shlex.quote(word)}' for word in words)} -c end -c 'write memory'")
+        lines.append(_format_vtysh_command(line for line in routing.splitlines() if line.strip(" !")))
     return tuple(lines)
+
+
+def lines_through_shell(lines: Sequence[str], device: Device) -> tuple[str, ...]:
+    """Return lines of FRR as one command of vtysh; that of the only process names its AS, as frr.conf does."""
+    bgp = device.bgp
+    head = f"router bgp {bgp.asn}" if isinstance(bgp, Bgp) else "router bgp"
+    return (_format_vtysh_command(head if line == "router bgp" else line for line in lines),)
+
+
+def _format_vtysh_command(lines: Iterable[str]) -> str:
+    words = " ".join(f"-c {shlex.quote(line)}" for line in ("configure terminal", *lines))
+    return f"sudo vtysh {words} -c end -c 'write memory'"
 
 
 def _is_read_at_start(old: RowFields, new: RowFields) -> bool:
