@@ -7,7 +7,7 @@ import pytest
 from nodrop.model.bridging import Vlan, VlanMember
 from nodrop.model.fabric import End, Fabric, Loopback
 from nodrop.model.index import Index
-from nodrop.model.routing import Redistribution, RouteMap, RouteMapRule, StaticRoute
+from nodrop.model.routing import Aggregate, CommunityList, Redistribution, RouteMap, RouteMapRule, StaticRoute
 from nodrop.model.states import UNKNOWN
 from nodrop.model.values import replace_fields
 from nodrop.routing import ControlPlane, compute_control_plane
@@ -249,28 +249,60 @@ def test_what_may_be_a_leg_counts_as_there() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sets", "origins"),
+    ("sets", "drained", "origins"),
     [
-        ((("local-preference", "200"),), {INCOMPLETE}),
-        ((("local-preference", "50"),), {IGP}),
-        ((("weight", "40000"),), {INCOMPLETE}),
-        ((("as-path prepend", "65001"), ("origin", "igp")), {IGP}),
-        ((), {IGP}),
+        ((("local-preference", "200"),), False, {INCOMPLETE}),
+        ((("local-preference", "200"),), True, {IGP}),
+        ((("local-preference", "50"),), False, {IGP}),
+        ((("weight", "40000"),), False, {INCOMPLETE}),
+        ((("weight", "40000"),), True, {INCOMPLETE}),
+        ((("as-path prepend", "65001"), ("origin", "igp")), False, {IGP}),
+        ((), False, {IGP}),
     ],
 )
 def test_of_a_network_and_a_redistributed_route_the_better_one_is_announced(
-    sets: tuple[tuple[str, str], ...], origins: set[int]
+    sets: tuple[tuple[str, str], ...], drained: bool, origins: set[int]
 ) -> None:
-    """FRR, bgpd/bgp_route.c, bgp_path_info_cmp: the network is better by its origin, after weight and preference."""
+    """FRR, bgpd/bgp_route.c, bgp_path_info_cmp: the network is better by its origin, after weight and preference.
+
+    On a drained router no preference of a route map counts.
+    """
     rules = (RouteMapRule(sequence=10, action="permit", sets=sets),)
     of = three(
         (BLOCK, "blackhole"),
         networks=(BLOCK,),
         redistributions=(Redistribution(source="static", policy="IN"),),
         route_maps=(RouteMap(name="IN", rules=rules),),
+        graceful_shutdown=drained,
     )
     plane = compute_control_plane(Index(of))
     state = plane.ipv4.state
     found = next(one for one in plane.routers if one.name == "r2").number
     assert {entry.attributes.origin for entry in state.table(found).entries} == origins
     assert learned(plane, "r2") == {BLOCK: ("e0",)}
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ({"networks": (BLOCK,)}, {BLOCK}),
+        ({"redistributions": (Redistribution(source="static"),)}, {BLOCK}),
+        (
+            {"networks": (BLOCK,), "aggregates": (Aggregate(prefix="10.8.0.0/16", summary_only=True),)},
+            {"10.8.0.0/16"},
+        ),
+    ],
+)
+def test_export_policies_see_that_a_drained_router_marks_its_own_routes(more: dict[str, Any], told: set[str]) -> None:
+    """FRR, bgpd/bgp_route.c, bgp_static_update and bgp_redistribute_add; bgpd/bgp_attr.c, bgp_attr_aggregate_intern."""
+    rules = (RouteMapRule(sequence=10, action="permit", matches=(("community", "SHUT"),)),)
+    drained = {
+        "community_lists": (CommunityList(name="SHUT", rules=(("permit", ("65535:0",)),)),),
+        "route_maps": (RouteMap(name="MARKED", rules=rules),),
+    }
+    for is_drained in (True, False):
+        one, *others = three((BLOCK, "blackhole"), **drained, **more, graceful_shutdown=is_drained).devices
+        neighbors = (to("10.1.0.1", export_policy="MARKED"),)
+        one = replace_fields(one, bgp=replace_fields(one.bgp, neighbors=neighbors))
+        plane = compute_control_plane(Index(fabric(one, *others, cables=CABLES)))
+        assert set(learned(plane, "r2")) == (told if is_drained else set())

@@ -29,7 +29,12 @@ from nodrop.routing.inside import (
     drop_hosts_behind_themselves,
 )
 from nodrop.routing.originating import LOCAL_WEIGHT, default_local_preference
-from nodrop.routing.policy import GRACEFUL_SHUTDOWN_COMMUNITY, CompiledPolicy, add_shutdown_community
+from nodrop.routing.policy import (
+    GRACEFUL_SHUTDOWN_COMMUNITY,
+    CompiledPolicy,
+    add_shutdown_community,
+    drain_attributes,
+)
 from nodrop.routing.prefixes import Prefix
 from nodrop.routing.speakers import BgpSpeaker, FamilyWorld, SpeakerLink
 from nodrop.routing.tiers import tier_of_device
@@ -186,14 +191,11 @@ class AdvertResultCache:
         for own_bits, inside, only in speaker.summaries:
             if has & inside:
                 origin = max((origin for origin, bits in worse if bits & inside), default=IGP)
-                aggregates.append(
-                    AdvertPart(
-                        PathAttributes(
-                            weight=LOCAL_WEIGHT, origin=origin, preference=default_local_preference(speaker.bgp)
-                        ),
-                        own_bits,
-                    )
+                attributes = PathAttributes(
+                    weight=LOCAL_WEIGHT, origin=origin, preference=default_local_preference(speaker.bgp)
                 )
+                attributes = drain_attributes(attributes) if speaker.bgp.graceful_shutdown else attributes
+                aggregates.append(AdvertPart(attributes, own_bits))
                 hidden |= inside if only else 0
         return tuple(aggregates), hidden
 
@@ -243,7 +245,7 @@ def _apply_graceful_shutdown(attributes: PathAttributes, *, drained: bool) -> Pa
     """
     if GRACEFUL_SHUTDOWN_COMMUNITY in attributes.communities:
         return attributes._replace(preference=0)
-    return add_shutdown_community(attributes)._replace(preference=0) if drained else attributes
+    return drain_attributes(attributes) if drained else attributes
 
 
 class ConvergedState:

@@ -17,7 +17,7 @@ from nodrop.routing.decision import (
     is_equal_by_med,
     prefer_lowest_med,
 )
-from nodrop.routing.policy import CompiledPolicy, add_shutdown_community
+from nodrop.routing.policy import CompiledPolicy
 from nodrop.routing.prefixes import ADDRESS_BITS, Address, Prefix
 from nodrop.routing.speakers import BgpSpeaker, SpeakerLink
 from nodrop.routing.words import Peering
@@ -59,14 +59,9 @@ def announce_inside_as(
     *,
     drained: bool,
 ) -> Iterator[AdvertPart]:
-    """Yield a router's announcements to a neighbor of its AS: routes it originates, and its best but the `hidden`.
-
-    Routes that a drained router originates have GRACEFUL_SHUTDOWN for all (FRR, bgpd/bgp_route.c, bgp_static_update).
-    """
+    """Yield a router's announcements to a neighbor of its AS: routes it originates, and its best but the `hidden`."""
     peering = outbound.peering
     assert peering is not None
-    if drained:
-        routes = tuple([AdvertPart(add_shutdown_community(attributes), bits) for attributes, bits in routes])
     for new_route in outbound.parts(
         tuple([route for route in routes if _may_be_advertised(route.attributes)]), union_of_bits(routes)
     ):

@@ -8,7 +8,7 @@ from nodrop.model.states import known_rows
 from nodrop.routing.adverts import DEFAULT_PREFERENCE, INCOMPLETE, AdvertPart, PathAttributes
 from nodrop.routing.destinations import DestinationClasses, PrefixListRules
 from nodrop.routing.legs import RoutedInterface
-from nodrop.routing.policy import CompiledPolicy
+from nodrop.routing.policy import CompiledPolicy, drain_attributes
 from nodrop.routing.prefixes import Address, AddressFamily, Prefix, parse_address, parse_prefix
 from nodrop.routing.routers import Router
 from nodrop.routing.static_routes import find_outgoing_interface, is_route_usable, usable_static_routes
@@ -30,7 +30,8 @@ def originated_routes(
 
     `up` gives for each of its legs whether it works. A network statement needs its prefix in the routing table (FRR,
     bgpd/bgp_nexthop.c, bgp_import_check) unless `bgp network import-check` is off. It precedes redistribution, unless
-    that has a route map that sets a better weight, preference or MED (bgpd/bgp_route.c, bgp_path_info_cmp).
+    that has a route map that sets a better weight, preference or MED (bgpd/bgp_route.c, bgp_path_info_cmp). A drained
+    router gives all of them one preference first.
     If not all legs are known, a prefix that may be on one of them counts as present. `origins` gets the origins of
     redistributed routes, also of those behind a network statement: an aggregate has the worst of all.
     """
@@ -55,12 +56,15 @@ def originated_routes(
         if found_prefix is None or found_prefix.family != family:
             continue
         if bgp.import_check is not True or found_prefix in connected or found_prefix in static or router.unsaid:
-            rows[found_prefix] = PathAttributes(weight=LOCAL_WEIGHT, preference=default_local_preference(bgp))
+            attributes = PathAttributes(weight=LOCAL_WEIGHT, preference=default_local_preference(bgp))
+            rows[found_prefix] = drain_attributes(attributes) if bgp.graceful_shutdown else attributes
     for row in bgp.redistributions:
         if row.family == family and row.source != "kernel":
             taken = dict(sorted((connected if row.source == "connected" else static).items()))
             words = reader.of(row.policy, external=False)
             for found_prefix, attributes in redistribute_routes(taken, words, family, default_local_preference(bgp)):
+                if bgp.graceful_shutdown:
+                    attributes = drain_attributes(attributes)
                 if found_prefix not in rows or _route_rank(attributes) < _route_rank(rows[found_prefix]):
                     rows[found_prefix] = attributes
                 if origins is not None:

@@ -389,3 +389,11 @@ def _has_next_hop(attributes: PathAttributes, hop: Address | None) -> bool:
 def add_shutdown_community(attributes: PathAttributes) -> PathAttributes:
     """Return attributes with the community of routes that are about to go away."""
     return attributes._replace(communities=attributes.communities | {GRACEFUL_SHUTDOWN_COMMUNITY})
+
+
+def drain_attributes(attributes: PathAttributes) -> PathAttributes:
+    """Return attributes as a drained router gives them to routes that it originates or learns from another AS.
+
+    After a route map, so that no LOCAL_PREF of one counts (FRR, bgpd/bgp_route.c, bgp_attr_add_gshut_community).
+    """
+    return add_shutdown_community(attributes)._replace(preference=0)
