@@ -159,7 +159,7 @@ class _Adviser:
         yield from self._of_choices(group, shows_only=False)
 
     def _of_choices(self, group: Sequence[Finding], *, shows_only: bool) -> Iterator[FixCommands]:
-        """Yield the commands for the cases that only the owner can tell apart, or those that show which it is.
+        """Yield the commands for the cases that only the owner can distinguish, or those that show which it is.
 
         The lines of a choice stay together, in their order.
         """

@@ -734,7 +734,7 @@ def test_words_may_answer_unknown(claim: str, stated: object, unstated: object) 
 
 
 ANALYSIS = """\
-from nodrop.analyses import Hit, Unsettled
+from nodrop.analyses import AnalysisHit, UndecidedSubject
 
 RESTS_ON = frozenset({"classes"})
 
@@ -743,15 +743,15 @@ def find(index, *, limit=0):
     for device in index.fabric.devices:
         if device.role == "spine":
             raise ValueError("no spines, please")
-        yield Hit(
+        yield AnalysisHit(
             subject=(device.name,),
             at=(device.name, "Ethernet0") if device.name == "leaf1" else None,
             facts={"name": device.name, "ports": len(device.interfaces), "limit": limit, "other": "leaf1"},
             related=((("spine1",), "its spine"),),
             discriminator=f"ports-{device.name}",
         )
-        yield Unsettled(subject=(device.name, "Ethernet8"), missing="link.length_m")
-    yield Unsettled(subject=("@fabric", "links", "leaf1:Ethernet8--gpu1:nic1"), missing="link.media")
+        yield UndecidedSubject(subject=(device.name, "Ethernet8"), missing="link.length_m")
+    yield UndecidedSubject(subject=("@fabric", "links", "leaf1:Ethernet8--gpu1:nic1"), missing="link.media")
 """
 HITS = {
     "scope": "device",

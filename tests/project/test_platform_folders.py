@@ -120,16 +120,16 @@ from pathlib import Path
 import nodrop
 from nodrop import platforms
 from nodrop.errors import InputProblems
-from nodrop.importing.tiers import fitting
+from nodrop.importing.tiers import find_fitting_model
 from nodrop.intent.load import loads
 from nodrop.intent.schema import Intent
 from nodrop.engine.areas import areas_checking_aspect, rule_area_names
 from nodrop.engine.rules import shipped
-from nodrop.platforms.kit.examples import TIERS
+from nodrop.platforms.kit.examples import TIER_CHANGES_BY_PLATFORM
 from nodrop.report.hardware import render_model_page
-from nodrop.resources import home
+from nodrop.resources import resource_folder
 
-text = (home("intents") / "two-by-two.yaml").read_text()
+text = (resource_folder("intents") / "two-by-two.yaml").read_text()
 def on(word):
     return text.replace('platform: sonic, version: "202505"', f'platform: {word}, version: "5.16"').encode()
 def problem(word):
@@ -139,17 +139,17 @@ def problem(word):
         return str(error.problems[0])
 fabric = nodrop.build(loads(on("madeup"), "intent.yaml"))
 print(json.dumps({
-    "written": platforms.default_first(),
-    "written_as": platforms.written_as("onlyread"),
+    "written": platforms.platforms_default_first(),
+    "written_as": platforms.writable_platform_for("onlyread"),
     "enum": Intent.model_json_schema()["$defs"]["SwitchGroup"]["properties"]["platform"]["enum"],
     "misspelt": problem("madup"),
     "only read": problem("onlyread"),
     "ports": [port.name for port in fabric.devices[0].interfaces][:2],
     "loopback": fabric.devices[0].loopbacks[0].name,
     "files": sorted({artifact.path for artifact in nodrop.write(fabric)}),
-    "examples": list(TIERS),
+    "examples": list(TIER_CHANGES_BY_PLATFORM),
     "page": [line for line in render_model_page("SN4700", "text").splitlines() if line.startswith("  madeup")],
-    "imported": fitting((), "madeup"),
+    "imported": find_fitting_model((), "madeup"),
     "areas": rule_area_names(),
     "of": sorted(areas_checking_aspect("made-up aspect")),
     "rule": [rule.area for rule in shipped() if rule.name == "made-up-rule"],

@@ -56,7 +56,7 @@ def test_the_main_job_from_the_root_folder(installed: Path, tmp_path: Path) -> N
 @pytest.mark.slow
 def test_all_shipped_data_is_in_it(installed: Path) -> None:
     code = (
-        "from nodrop.resources import home; top = home({0!r});"
+        "from nodrop.resources import resource_folder; top = resource_folder({0!r});"
         "print(*sorted(str(path.relative_to(top)) for path in top.rglob('*.*')))"
     )
     for name in ("templates", "rules", "intents", "profiles", "schemas"):

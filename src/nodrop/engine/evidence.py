@@ -117,7 +117,7 @@ class ReadingEvidence:
 
 
 class _Default(NamedTuple):
-    """A documented default: its position among those of the switch, what has it, and the reason."""
+    """A documented default: its position among those of the switch, its subject, and the reason."""
 
     position: int
     subject: Subject

@@ -100,7 +100,7 @@ def _management_address(device: Device) -> int | None:
 
 
 def numbers_by_management(devices: Sequence[Device], tier: int) -> Numbers:
-    """Return the numbers by which a plan gives out the management addresses of a tier; none where it does not."""
+    """Return the numbers with which a plan gives out the management addresses of a tier; none where it does not."""
     numbers = []
     for device in devices:
         interface = _management_interface(device)

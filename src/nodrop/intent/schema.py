@@ -338,7 +338,7 @@ class Intent(WrittenIntent):
         return copy
 
     def keep(self, owner: str, basis: object, make: Callable[[], _Made]) -> _Made:
-        """Return what an `owner` computes once from this intent; it is made again if the `basis` is another object."""
+        """Return the value that an `owner` computes once from this intent, and again for another `basis`."""
         held = self._kept.get(owner)
         if held is None or held[0] is not basis:
             held = self._kept[owner] = basis, make()

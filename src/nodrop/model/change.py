@@ -72,7 +72,7 @@ class ManualChange:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Commands for one of the cases that only the owner can tell apart, with slots for the port."""
+    """Commands for one of the cases that only the owner can distinguish, with slots for the port."""
 
     condition: str
     """The case, as `if a filter is not wanted`; of commands that show which case it is, `first check`."""

@@ -16,7 +16,7 @@ def distinct_objects(objects: Iterable[_Object]) -> list[_Object]:
 
 
 class ObjectCache(Generic[_Object, _Result]):
-    """What a function returns for an object, computed once for each object."""
+    """The results of a function by object, computed once for each object."""
 
     def __init__(self, compute: Callable[[_Object], _Result]) -> None:
         self._compute = compute

@@ -204,7 +204,7 @@ class _Differences:
         return frozenset(found.items())
 
     def _partial_slots(self, bits: int) -> tuple[int, ...]:
-        """Return the slots of which some bits have a part."""
+        """Return the slots that some bits belong to."""
         if bits not in self._known_partial:
             partial, rest = [], bits & self._all_inside
             while rest:

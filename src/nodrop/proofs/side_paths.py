@@ -1,4 +1,4 @@
-"""Ways of packets that no route states: the graph of buffers lacks them, and claims without a circle rest on them.
+"""Ways of packets that no route states, not in the graph of buffers: claims without a circle rest on them.
 
 Packets in a tunnel between two leaves of the same servers go up again, flooded ones (of a VLAN over several switches)
 follow no route, and GPUs of one host that use its NICs make these wait for one another (Guo et al., SIGCOMM 2016,
@@ -14,7 +14,7 @@ from nodrop.proofs.dependencies import MissingFact, Traffic
 
 
 def find_side_paths(traffic: Traffic) -> Iterator[MissingFact]:
-    """Yield what is not known of lossless packets that follow no route; nothing in a fabric that pauses nobody."""
+    """Yield the unknown facts about lossless packets that follow no route; nothing in a fabric that pauses nobody."""
     if not any(behavior.pauses for behavior in traffic.behaviors.all):
         return
     fabric = traffic.forwarding.index.fabric
@@ -27,7 +27,7 @@ def find_side_paths(traffic: Traffic) -> Iterator[MissingFact]:
 
 
 def _tunnel_facts(device: Device) -> Iterator[MissingFact]:
-    """Yield the tunnels by which a leaf sends up again what came down to it, for servers with a second leaf."""
+    """Yield the tunnels through which a leaf sends up again what came down to it, for servers with a second leaf."""
     tunnels = [tunnel for tunnel in known_rows(device.tunnels) if tunnel.kind == "ip-in-ip"]
     for tunnel in tunnels:
         kept = "in the priority that they came in" if not tunnel.remapped else "in the priorities of its maps"

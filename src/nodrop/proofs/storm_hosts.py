@@ -1,4 +1,4 @@
-"""The hosts and GPUs that a pause stops, counted once each, whatever ports they have."""
+"""The hosts and GPUs that a pause stops, each counted once for any number of ports."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

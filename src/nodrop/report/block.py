@@ -148,7 +148,7 @@ def format_finding_block(
 
 
 def _add_commands_of_others(fix: Fix, other_findings: Iterable[Finding]) -> Fix:
-    """Return a fix with the commands of other switches, those that are alike once, for all of their switches."""
+    """Return a fix with the commands of other switches, equal commands once, with all of their switches."""
     if not fix.commands:
         return fix
     others = (each for finding in other_findings if finding.fix for each in finding.fix.commands)

@@ -50,7 +50,7 @@ def render_explanation(
 
 
 def _summary(reading: Reading, at: Subject, value: object, stands: LocatedPart | None) -> Iterator[str]:
-    """Yield what a part is, and what states it."""
+    """Yield the kind of a part, and the text that states it."""
     yield _cut_line(f"{escape_terminal(subject.subject_text(at))}: {escape_terminal(_describe_part(at, value))}")
     origins = list(_describe_origin(reading, at, value, stands))
     if stands is not None and stands.line is not None and origins:

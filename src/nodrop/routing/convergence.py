@@ -280,7 +280,7 @@ class ConvergedState:
             yield from self.makers.accepted(link, advert, asn, drained=bgp.graceful_shutdown).parts
 
     def unused_prefixes(self, number: int) -> Iterator[Prefix]:
-        """Yield prefixes of which a router has learned paths and uses none: their next hops are not reached.
+        """Yield prefixes whose learned paths a router does not use: their next hops are not reached.
 
         The route map of default-originate is asked about these too, but only when another path changes (FRR,
         bgpd/bgp_updgrp_adv.c, subgroup_default_originate; bgpd/bgp_route.c, bgp_process_main_one).

@@ -146,7 +146,7 @@ def find_sides_with_set_hops(own_routers: Sequence[Router], sessions: Sequence[B
 
 
 def _told_hops(router: Router, neighbor: BgpNeighbor) -> frozenset[Address | None]:
-    """Return the next hops that a route map to a neighbor sets, whatever next hops the session has."""
+    """Return the next hops that a route map to a neighbor sets, for any next hops of the session."""
     if router.bgp is None or neighbor.export_policy is None:
         return frozenset()
     return PolicyReader(router.bgp, "ipv4").of(neighbor.export_policy).announced_next_hops("ipv4")

@@ -1,6 +1,6 @@
 """`set ip next-hop` of route maps, as far as its effect is computed.
 
-`peer-address` is the address of the neighbor that tells the route; a redistributed one has none (FRR,
+`peer-address` is the address of the neighbor that announces the route; a redistributed one has none (FRR,
 bgpd/bgp_routemap.c, route_set_ip_nexthop). `unchanged` marks an imported route: it is announced with the next hop that
 it came with, unless a route map to a neighbor in another AS takes the mark away (bgpd/bgp_route.c,
 subgroup_announce_check; bgpd/bgp_updgrp_packet.c, bpacket_reformat_for_peer).
@@ -30,7 +30,7 @@ UNCHANGED_HOP_CLAUSE = ("ip next-hop", "unchanged")
 
 
 def find_maps_with_next_hops(bgp: Bgp, sessions: Sequence[BgpNeighbor]) -> Mapping[str, Set[str]]:
-    """Return the route maps in which `set ip next-hop` is computed, by its value.
+    """Return the route maps whose `set ip next-hop` is computed, by its value.
 
     A map is used where it is named, and where a map that calls it is used. A redistributed static route has a next hop
     that `unchanged` keeps; a connected one has none. Of several kinds in the maps of announced routes one would win by
@@ -82,7 +82,7 @@ def parse_next_hop(kind: str, value: str) -> Address | None:
 
 
 def find_maps_of_ipv6(bgp: Bgp, sessions: Sequence[BgpNeighbor]) -> set[str]:
-    """Return the route maps in which `set ipv6 next-hop global` may be computed: those of IPv6 sessions alone.
+    """Return the route maps whose `set ipv6 next-hop global` may be computed: those of IPv6 sessions alone.
 
     An IPv4 route gets a next hop of IPv6 by it (FRR, bgpd/bgp_routemap.c, route_set_ipv6_nexthop_global).
     """

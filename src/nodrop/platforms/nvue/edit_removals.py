@@ -1,4 +1,4 @@
-"""What is taken away with the last setting of an object: NVUE keeps an object that `nv unset` leaves empty."""
+"""The removal of an object with its last setting: NVUE keeps an object that `nv unset` leaves empty."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
