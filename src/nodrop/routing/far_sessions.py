@@ -3,6 +3,10 @@
 Such a session opens if both ends have a route to the address of the other, and if their packets live long enough (FRR,
 bgpd/bgp_nht.c, bgp_find_or_add_nexthop; bgpd/bgp_network.c, bgp_connect). It carries the families that both ends state,
 with the address of the announcing end as the next hop of its routes.
+
+Not computed: FRR before 9.0 may not use the routes of a session with another AS whose ends connect at the same moment.
+The accepted connection has the hop limit 1, so bgpd looks for the neighbor on a link alone; if the other connection
+wins, it goes on so (bgpd/bgpd.c, peer_xfer_config; bgpd/bgp_network.c, bgp_accept).
 """
 
 from collections.abc import Iterable, Sequence
