@@ -70,7 +70,8 @@ def test_the_totals_count_what_is_hidden(site: Path) -> None:
     assert done.out.endswith(": 2 suppressed\n")
     assert report()["summary"] | {"rules": 0} == {
         "devices": 4, "interfaces": 128, "rules": 0, "error": 0, "warning": 0, "note": 0, "causes": 0,
-        "unknown": 0, "suppressed": 2, "baseline": 0, "evpn_not_computed": 0, "leaks_not_computed": 0, "declared_harmless": 0,
+        "unknown": 0, "suppressed": 2, "baseline": 0, "evpn_not_computed": 0, "leaks_not_computed": 0,
+        "declared_harmless": 0,
     }  # fmt: skip
     shown = called("lint", "build", "-v").out
     assert f"suppressed[{RULE}]: leaf1/Ethernet[0-8 by 8]: a pilot (nodrop.yaml:1, until 2027-06-30)\n" in shown or (
