@@ -456,3 +456,72 @@ def test_frr_of_a_sonic_switch_is_typed_from_its_shell_with_the_as_of_the_proces
         f"sudo vtysh -c 'configure terminal' -c '{head}' -c 'no bgp graceful-shutdown' -c end -c 'write memory'",
         "sudo config save -y",
     ]
+
+
+@pytest.mark.parametrize(
+    ("model", "expected"),
+    [
+        (
+            "SN5600",
+            [
+                "nv set router adaptive-routing state enabled",
+                "nv set interface swp30-32 router adaptive-routing state enabled",
+            ],
+        ),
+        ("SN4700", ["nv set interface swp29 router adaptive-routing state disabled"]),
+    ],
+)
+def test_adaptive_routing_goes_on_with_all_ports_to_the_tier_or_off_where_the_chip_has_none(
+    model: str, expected: list[str]
+) -> None:
+    text = (ROOT / "intents" / "two-by-two.yaml").read_text()
+    text = text.replace(
+        'model: SN4700, platform: sonic, version: "202505"', f'model: {model}, platform: nvue, version: "5.16"'
+    )
+    Path("intent.yaml").write_text(text)
+    assert nodrop("build", "intent.yaml", "-o", "build").code == 0
+    path = Path("build/leaf1/startup.yaml")
+    head = "      swp29:\n"
+    port = path.read_text().partition(head)[2]
+    assert port
+    body = "        router:\n          adaptive-routing:\n            state: enabled\n"
+    path.write_text(path.read_text().replace(head, f"{head}{body}"))
+    ((advised,),) = commands("build", rule="adaptive-routing-half-on")
+    assert sorted(advised["lines"]) == sorted([*expected, "nv config apply"])
+
+
+CLASS_CONDITION = "a class uses the queue and its hosts send ECN-capable packets"
+
+
+@pytest.mark.parametrize(
+    ("dscp", "expected"),
+    [
+        (26, {f"unless {CLASS_CONDITION}": "no dcb priority-flow-control priority 4 enable"}),
+        (
+            34,
+            {
+                f"if {CLASS_CONDITION}": (
+                    "interface ethernet 1/1-1/4 traffic-class 4 congestion-control ecn minimum-absolute 150 "
+                    "maximum-absolute 1500"
+                ),
+                "else": "no dcb priority-flow-control priority 4 enable",
+            },
+        ),
+    ],
+)
+def test_a_paused_queue_is_marked_only_where_a_class_uses_it(dscp: int, expected: dict[str, str]) -> None:
+    Path("tor1.txt").write_text(ONYX.replace("priority 3 enable", "priority 4 enable"))
+    Path("fabric.yaml").write_text(
+        "classes:\n  rdma: {purpose: rdma, dscp: [24], tc: 3, lossless: true}\n"
+        f"  store: {{purpose: storage, dscp: [{dscp}], tc: {dscp // 8}, lossless: true}}\n"
+    )
+    (first, *_) = commands(".", rule="lossless-queue-without-ecn")
+    assert {each["condition"]: each["lines"][2] for each in first} == expected
+
+
+def test_a_hash_without_the_source_port_gets_addresses_protocol_and_both_ports() -> None:
+    sonic(4, SWITCH_HASH={"GLOBAL": {"ecmp_hash": ["DST_IP", "SRC_IP"]}})
+    ((advised,),) = commands("config_db.json", rule="hash-without-source-port")
+    head, _, fields = advised["lines"][0].rpartition(" ")
+    assert head == 'sudo sonic-db-cli CONFIG_DB HSET "SWITCH_HASH|GLOBAL" ecmp_hash@'
+    assert {*fields.split(",")} == {"IP_PROTOCOL", "DST_IP", "SRC_IP", "L4_DST_PORT", "L4_SRC_PORT"}

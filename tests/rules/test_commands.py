@@ -90,7 +90,7 @@ def faults(rule: Rule, view: PlatformView, commands: FixCommands) -> Iterator[st
     if commands.language not in spoken:
         yield f"{commands.language} on {commands.device}"
     for line in commands.lines:
-        filled = line.replace(", ", ",") if commands.language == platforms.HOSTS_PLATFORM else line
+        filled = line.lstrip().replace(", ", ",") if commands.language == platforms.HOSTS_PLATFORM else line
         if re.search(r"\{\{|\}\}|\{ports?\}|\bunknown\b|\bNone\b|\x1f|  |, | more\b", filled):
             yield f"not filled in: {line}"
     if device is not None:

@@ -65,7 +65,7 @@ def _type_hosts(lines: Iterable[str], files: Files) -> dict[str, str]:
         elif place is None:
             _set_variable(text, line)
         else:
-            text[place] = text[place][: len(text[place]) - len(text[place].lstrip())] + line
+            text[place] = line
             place = None
         new[name] = "\n".join(text)
     return new

@@ -331,12 +331,16 @@ class FindingBuilder:
             spelled=commands,
             language=language,
             condition=rule.condition,
-            choices=tuple(self._build_choices(names, device)),
+            choices=tuple(self._build_choices(names, device, bool(commands or changes))),
         )
 
-    def _build_choices(self, names: Sequence[object], device: str | None) -> "Iterator[Choice]":
-        """Yield the commands that show which case it is, and those of the other case."""
-        for condition, commands in (("first check", self.rule.check_first), ("else", self.rule.otherwise)):
+    def _build_choices(self, names: Sequence[object], device: str | None, has_commands: bool) -> "Iterator[Choice]":
+        """Yield the commands that show which case it is, and those of the other case.
+
+        Where that of the rule's condition has no commands, the other one names it.
+        """
+        otherwise = "else" if has_commands else self.rule.condition.replace("if ", "unless ", 1)
+        for condition, commands in (("first check", self.rule.check_first), (otherwise, self.rule.otherwise)):
             language, lines = self._spell_commands(commands, names, device) if commands else ("", ())
             if lines:
                 yield Choice(condition, language, lines, shows_only=condition == "first check")

@@ -82,11 +82,16 @@ class Scope:
         return self.subjects[self.name](item) if self.parts else (FABRIC_HEAD,)
 
     def place(self, item: ScopeItem, path: ModelPath) -> Subject:
-        """Return the subject of a path: `interface.qos.trust` of an item is `leaf1/Ethernet0/qos/trust`."""
+        """Return the subject of a path: `interface.qos.trust` of an item is `leaf1/Ethernet0/qos/trust`.
+
+        So is `device.interfaces.Ethernet0.qos.trust`.
+        """
         name, *attributes = path
         if name == "fabric":
             return (FABRIC_HEAD, *attributes)
         base = self.subjects[name](item)
+        if self.parts[name] is Device and attributes[1:] and attributes[0] == "interfaces":
+            return (*base, *attributes[1:])
         if attributes and self.parts[name] is Device:
             attributes[0] = f"@{attributes[0]}"
         return (*base, *attributes)

@@ -42,7 +42,7 @@ def test_a_changed_number_is_a_line_in_place_of_another() -> None:
     new = b"#!/bin/sh\n  mlnx_qos -i eth0 --pfc 0,0,0,1,0,0,0,0\n"
     assert of_edit({"nic.sh": old}, Edit(files={"nic.sh": new})) == (
         "# in nic.sh in place of line 2:",
-        "mlnx_qos -i eth0 --pfc 0,0,0,1,0,0,0,0",
+        "  mlnx_qos -i eth0 --pfc 0,0,0,1,0,0,0,0",
     )
 
 

@@ -5,6 +5,7 @@ from nodrop.hardware import asic_of
 from nodrop.model.fabric import Device, Fabric, Interface
 from nodrop.model.index import Index
 from nodrop.model.states import Unknown, UnknownFact, require_fact
+from nodrop.model.values import replace_fields
 from nodrop.platforms.kit.traits import newest_traits
 from nodrop.units import show_speed
 
@@ -95,6 +96,39 @@ def adaptive_beside(device: Device, interface: Interface, *, index: Index) -> st
         ):
             return port.name
     return ""
+
+
+@declare_word("function", rests_on=("models", "cables", "roles"))
+def can_balance_adaptively(device: Device, *, index: Index) -> bool:
+    """Whether a port has adaptive routing where its chip and speed can: then the switch is to have it, too."""
+    return bool(_adaptive_ports(device, index))
+
+
+@declare_word("function", rests_on=("models", "cables", "roles"))
+def evenly_adaptive(device: Device, *, index: Index) -> tuple[Interface, ...]:
+    """Return the ports with adaptive routing on those alone that share the load with a port that has it and can."""
+    ports = _adaptive_ports(device, index)
+    return tuple(replace_fields(port, adaptive_routing=port.name in ports) for port in device.interfaces)
+
+
+def _adaptive_ports(device: Device, index: Index) -> set[str]:
+    """Return the ports that have adaptive routing and can, with those to the same tier that can have it, too."""
+    ports = {
+        port.name
+        for port in device.interfaces
+        if require_fact(port.adaptive_routing, "interface.adaptive_routing") and _can_adapt(device, port)
+    }
+    if not ports:
+        return ports
+    role_by_port = {port.name: _role_of_far_switch(device, port, index) for port in device.interfaces}
+    roles = {role_by_port[name] for name in ports} - {None}
+    beside = (port for port in device.interfaces if port.enabled and role_by_port[port.name] in roles)
+    return ports | {port.name for port in beside if _can_adapt(device, port)}
+
+
+def _can_adapt(device: Device, port: Interface) -> bool:
+    obstacle = adaptive_obstacle(device.platform, device.version, device.model, port.speed_mbps)
+    return not obstacle and not not_routed_alone(device, port)
 
 
 def _role_of_far_switch(device: Device, interface: Interface, index: Index) -> str | None:

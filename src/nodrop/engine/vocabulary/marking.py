@@ -65,6 +65,14 @@ def unmarked_paused_queues(fabric: Fabric, qos: QosProfile) -> tuple[int, ...]:
 
 
 @declare_word("function", rests_on=("classes", "mode"))
+def unmarked_class_queues(fabric: Fabric, qos: QosProfile) -> tuple[int, ...]:
+    """Return those of `unmarked_paused_queues` that packets of a class of the fabric land in."""
+    dscps = {dscp for traffic_class in fabric.classes for dscp in traffic_class.dscp}
+    queues = {effects.queue_of_tc(qos, effects.tc_of_dscp(qos, dscp)) for dscp in dscps}
+    return tuple(index for index in unmarked_paused_queues(fabric, qos) if index in queues)
+
+
+@declare_word("function", rests_on=("classes", "mode"))
 def inert_marking(fabric: Fabric, pools: _BufferPools, qos: QosProfile | None) -> str:
     """Why the WRED profile of RDMA's queue never marks, as the end of a sentence; nothing where it does or is none."""
     for index in effects.rdma_queues(fabric, qos):

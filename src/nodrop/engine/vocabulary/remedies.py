@@ -186,9 +186,10 @@ def without_red(wred: WredProfile) -> WredProfile | None:
 
 
 @declare_word("function")
-def with_source_port(fields: tuple[HashField, ...]) -> tuple[HashField, ...]:
-    """Return the packet fields of the path hash, with the source port."""
-    return tuple(field for field in HASH_FIELDS if field in {*fields, "l4-src-port"})
+def with_addresses_and_ports(fields: tuple[HashField, ...]) -> tuple[HashField, ...]:
+    """Return the packet fields of the path hash, with addresses, protocol and both ports."""
+    every = {*fields, "ip-protocol", "dst-ip", "src-ip", "l4-dst-port", "l4-src-port"}
+    return tuple(field for field in HASH_FIELDS if field in every)
 
 
 @declare_word("function")

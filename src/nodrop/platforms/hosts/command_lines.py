@@ -60,7 +60,7 @@ def _variables_set(line: str) -> Iterator[str]:
 
 
 def of_edit(bundle: Mapping[str, bytes], edit: Edit) -> tuple[str, ...]:
-    """Return the lines that an edit changes, each below its place; none where one of them may hold a secret."""
+    """Return the lines that an edit changes, indented, each below its place; none where one may hold a secret."""
     lines = []
     for name, new in edit.files.items():
         texts = (raw.decode("utf-8", "replace").split("\n") for raw in (bundle[name], new))
@@ -68,5 +68,5 @@ def of_edit(bundle: Mapping[str, bytes], edit: Edit) -> tuple[str, ...]:
             if before != after:
                 if looks_like_secret(before) or looks_like_secret(after):
                     return ()
-                lines += [f"# in {name} in place of line {number}:", after.strip()]
+                lines += [f"# in {name} in place of line {number}:", after.rstrip()]
     return tuple(lines)
