@@ -44,7 +44,7 @@ def test_rows_are_read_once_for_all_profiles_with_a_fault(
 
 
 def test_nothing_is_looked_up_where_nothing_is_wrong(count_calls: Callable[[str], list[tuple[Any, ...]]]) -> None:
-    calls = [count_calls("index_parts_by_profile"), count_calls("catalogue_lanes")]
+    calls = [count_calls("index_parts_by_profile"), count_calls("lane_corrections")]
     faulty.read({})
     assert calls == [[], []]
 
@@ -52,7 +52,7 @@ def test_nothing_is_looked_up_where_nothing_is_wrong(count_calls: Callable[[str]
 def test_lanes_of_a_port_are_looked_up_once_however_many_are_shared(
     count_calls: Callable[[str], list[tuple[Any, ...]]],
 ) -> None:
-    calls = count_calls("catalogue_lanes")
+    calls = count_calls("lane_corrections")
     lanes = ",".join(str(lane) for lane in range(1000, 1000 + COUNT))
     _, reading = faulty.read({("PORT", PORT, "lanes"): lanes, ("PORT", "Ethernet8", "lanes"): lanes})
     remarks = [remark for remark in reading.remarks if remark.kind == "lane-of-two-ports"]
