@@ -89,15 +89,14 @@ def test_the_ports_of_a_watchdog_group_are_all_named(tmp_path: Path) -> None:
     assert advised.ports == ("swp1", "swp2", "swp3", "swp4")
 
 
-def test_a_fix_for_one_case_prints_the_other_case_too(tmp_path: Path) -> None:
-    told = _advice(tmp_path, {"tor1.txt": ONYX}, "lossless-queue-without-ecn")
-    assert [each.condition for each in told] == ["if the hosts of the class send ECN-capable packets", "else"]
-    assert "no dcb priority-flow-control priority 4 enable" in told[1].lines
+def test_where_no_class_uses_the_queue_only_the_other_case_is_printed(tmp_path: Path) -> None:
+    (commands,) = _advice(tmp_path, {"tor1.txt": ONYX}, "lossless-queue-without-ecn")
+    assert commands.condition == "unless a class uses the queue and its hosts send ECN-capable packets"
+    assert "no dcb priority-flow-control priority 4 enable" in commands.lines
 
 
 def test_a_report_says_which_case_commands_are_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "tor1.txt").write_text(ONYX)
     monkeypatch.chdir(tmp_path)
     out = run("lint", "tor1.txt").out
-    assert "if the hosts of the class send ECN-capable packets, on tor1 (Onyx):" in out
-    assert "else, on tor1 (Onyx):" in out
+    assert "unless a class uses the queue and its hosts send ECN-capable packets, on tor1 (Onyx):" in out

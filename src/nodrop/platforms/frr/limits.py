@@ -53,6 +53,7 @@ ROUTE_MAP_SETS = (
     "ipv6 next-hop global",
     "ipv6 next-hop global",
     "ipv6 next-hop global",
+    "ipv6 next-hop global",
     "ipv6 next-hop",
     "weight",
     "origin",
