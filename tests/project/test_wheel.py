@@ -43,7 +43,8 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 def test_the_main_job_from_the_root_folder(installed: Path, tmp_path: Path) -> None:
-    where = run(installed / "python", "-c", "import nodrop.resources as r; print(r.resource_folder('intents'))", cwd="/").strip()
+    program = "import nodrop.resources as r; print(r.resource_folder('intents'))"
+    where = run(installed / "python", "-c", program, cwd="/").strip()
     assert where.endswith("nodrop/data/intents")
     intent = f"{where}/two-by-two.yaml"
     assert "4 switches" in run(installed / "nodrop", "show", intent, cwd="/")
