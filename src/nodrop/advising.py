@@ -173,7 +173,7 @@ class _Adviser:
                     if port or not has_port_slot(in_order):
                         spelled.setdefault(where, []).append((in_order, port if has_port_slot(in_order) else ""))
         for (device, language, condition), commands in spelled.items():
-            if not commands or self._would_refuse_commands(device, language, commands):
+            if self._would_refuse_commands(device, language, commands):
                 continue
             language, lines = self._type_on_device(device, language, commands, saved=not shows_only)
             if lines := self._fit_device(device, language, lines):

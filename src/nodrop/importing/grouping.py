@@ -11,7 +11,7 @@ from nodrop.design.naming import HOST_ROLE, Identity
 from nodrop.design.topology import ROLES_BY_TIER
 from nodrop.importing.hosts import number_stated_hosts, rename_hosts
 from nodrop.importing.numbering import number_switches, numbers_by_management
-from nodrop.importing.pods import GroupDraft, assign_pods
+from nodrop.importing.pods import GroupDraft, assign_pods, do_mappings_agree
 from nodrop.importing.ranks import find_switch_tiers
 from nodrop.importing.renaming import rename_switches
 from nodrop.importing.tier_view import GroupedSwitch, SwitchGroup, TierView, most_common_value
@@ -267,7 +267,7 @@ def _divide_by_ports(devices: list[Device], facts: _Facts) -> list[list[Device]]
     for device in devices:
         uses, links = facts.use_of_ports(device), facts.links_up(device)
         for known_uses, known_links, part in parts:
-            if _do_facts_agree(uses, known_uses) and _do_facts_agree(links, known_links):
+            if do_mappings_agree(uses, known_uses) and do_mappings_agree(links, known_links):
                 known_uses |= uses
                 known_links |= links
                 part.append(device)
@@ -275,10 +275,6 @@ def _divide_by_ports(devices: list[Device], facts: _Facts) -> list[list[Device]]
         else:
             parts.append((uses, links, [device]))
     return [part for _, _, part in parts]
-
-
-def _do_facts_agree(facts: Mapping[int, object], others: Mapping[int, object]) -> bool:
-    return all(others.get(key, value) == value for key, value in facts.items())
 
 
 def _divide_by_hosts(devices: list[Device], facts: _Facts) -> list[list[Device]]:

@@ -126,7 +126,7 @@ def _choices(level: _Level) -> Iterator[_PodNumbering]:
     """Yield the pods that the ids of all groups of a level allow, by the preference of the first group."""
     first, *others = (_pod_sizes(draft, level) for draft in level.drafts)
     for size, pods in first:
-        sizes = (size, *(next((far for far, own in other if _agree(own, pods)), 0) for other in others))
+        sizes = (size, *(next((far for far, own in other if do_mappings_agree(own, pods)), 0) for other in others))
         if all(sizes):
             yield _PodNumbering(sizes, pods)
 
@@ -153,8 +153,9 @@ def _pod_sizes(draft: GroupDraft, level: _Level) -> list[tuple[int, Pods]]:
     return [(size, pods) for _, size, pods in ordered[:_MOST_CHOICES]]
 
 
-def _agree(pods: Pods, others: Pods) -> bool:
-    return all(others.get(part, pod) == pod for part, pod in pods.items())
+def do_mappings_agree(first: Mapping[int, object], second: Mapping[int, object]) -> bool:
+    """Whether two mappings have equal values for the keys that both have."""
+    return all(second.get(key, value) == value for key, value in first.items())
 
 
 def _parents(level: _Level, above: _Level) -> dict[int, int]:

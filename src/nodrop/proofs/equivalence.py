@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from nodrop.model.fabric import End
 from nodrop.proofs.dependencies import Traffic
-from nodrop.proofs.forwarding import Forwarding, ForwardingRow
+from nodrop.proofs.forwarding import Forwarding, ForwardingRow, unite_bits
 
 MOST_ROUNDS = 20
 """How often classes are split at most; where that is not enough, each router is a class."""
@@ -152,8 +152,8 @@ class _Differences:
     """How routers treat single members of classes: `keys` are equal for those whose exchange changes no router.
 
     A slot is the first destination that ends at each member of a class, or the second of each, and so on. Of a row only
-    what is not alike for all members counts. A row that is an exception for one member needs one for each other; a row
-    that is one for several sets these apart.
+    the bits that differ between members count. A row that is an exception for one member needs one for each other; a
+    row that is one for several sets these apart.
     """
 
     def __init__(
@@ -178,8 +178,8 @@ class _Differences:
                 for slot, place in zip(self._slots_of[kind], private[number], strict=True):
                     self._slots[slot] |= 1 << place
                     self._slot_at[place], self._router_at[place] = slot, number
-        self._inside = {kind: _union(self._slots[slot] for slot in slots) for kind, slots in self._slots_of.items()}
-        self._all_inside = _union(self._inside.values())
+        self._inside = {kind: unite_bits(self._slots[slot] for slot in slots) for kind, slots in self._slots_of.items()}
+        self._all_inside = unite_bits(self._inside.values())
         self._known_partial: dict[int, tuple[int, ...]] = {}
         self.keys: defaultdict[int, Counter[Hashable]] = defaultdict(Counter)
         for number, rows in enumerate(forwarding.rows):
@@ -189,7 +189,7 @@ class _Differences:
                 self._note(number, place, row)
 
     def _own_rows(self, number: int, rows: Sequence[ForwardingRow]) -> Hashable:
-        """Return the rows of a member as those of all others must be; itself where they tell others apart."""
+        """Return the rows of a member as those of all others must be; its number where they differ between others."""
         own = self._forwarding.own[number]
         found: Counter[Hashable] = Counter()
         for row in rows:
@@ -278,13 +278,6 @@ def _members_of(kind_of: Sequence[int]) -> dict[int, tuple[int, ...]]:
     for number, kind in enumerate(kind_of):
         members[kind].append(number)
     return {kind: tuple(numbers) for kind, numbers in members.items()}
-
-
-def _union(every: Iterable[int]) -> int:
-    bits = 0
-    for some in every:
-        bits |= some
-    return bits
 
 
 def _places_of(bits: int) -> Iterator[int]:

@@ -49,6 +49,14 @@ def bit_positions(bits: int) -> Iterator[int]:
         place = digits.find("1", place + 1)
 
 
+def unite_bits(numbers: Iterable[int]) -> int:
+    """Return the bits that any of some numbers has."""
+    united = 0
+    for bits in numbers:
+        united |= bits
+    return united
+
+
 class Forwarding:
     """The forwarding of a fabric in one state: destinations, sources, and rows by router."""
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from nodrop.model.fabric import End
 from nodrop.model.index import Index
+from nodrop.proofs.forwarding import unite_bits
 
 
 class FillTime(NamedTuple):
@@ -72,12 +73,12 @@ class HostCounts:
                     self._known[number, kind] = self._bits(stand_for(number), kind)
                 elsewhere |= self._known[number, kind]
         beside = [kind for number in stopped if number in own and number != members[0] for kind in stopped[number]]
-        each = [_union(self._bits((number,), kind) for kind in beside) for number in members]
+        each = [unite_bits(self._bits((number,), kind) for kind in beside) for number in members]
         for number, others in zip(members, _unions_of_others(each), strict=True):
             ends = [end for kind in stopped.get(members[0], ()) for end in self._hosts[number][kind]]
             times = Counter(self._host_at[end] for end in ends if end in self._host_at)
             far = elsewhere | others
-            whole = far | _union(1 << host for host in times)
+            whole = far | unite_bits(1 << host for host in times)
             hosts, gpus = whole.bit_count(), sum(n * (whole & bits).bit_count() for n, bits in self._with_gpus.items())
             for end in self._hosts[number][paused]:
                 host = self._host_at.get(end)
@@ -85,13 +86,6 @@ class HostCounts:
                     yield number, end, (hosts - 1, gpus - self._gpus[host])
                 else:
                     yield number, end, (hosts, gpus)
-
-
-def _union(every: Iterable[int]) -> int:
-    bits = 0
-    for some in every:
-        bits |= some
-    return bits
 
 
 def _unions_of_others(each: Sequence[int]) -> list[int]:

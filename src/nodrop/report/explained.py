@@ -41,18 +41,19 @@ def render_explanation(
     The first lines, at most ten, are a summary. Without an outcome, it leaves out the findings.
     """
     value = get_value(reading.fabric, at)
+    origin = tuple(_describe_origin(reading, at, value, stands))
     lines = (
-        *_summary(reading, at, value, stands),
+        *_summary(at, value, origin, stands),
         *(_summarize_findings(at, reading, outcome) if outcome is not None else ()),
-        *_explanation_lines(reading, at, value, stands),
+        *_explanation_lines(reading, at, value, origin, stands),
     )
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
-def _summary(reading: Reading, at: Subject, value: object, stands: LocatedPart | None) -> Iterator[str]:
+def _summary(at: Subject, value: object, origin: Iterable[str], stands: LocatedPart | None) -> Iterator[str]:
     """Yield the kind of a part, and the text that states it."""
     yield _cut_line(f"{escape_terminal(subject.subject_text(at))}: {escape_terminal(_describe_part(at, value))}")
-    origins = list(_describe_origin(reading, at, value, stands))
+    origins = list(origin)
     if stands is not None and stands.line is not None and origins:
         origins[-1] += f": {stands.line.strip()}"
     yield from _summary_entry("from", origins)
@@ -112,10 +113,12 @@ def _cut_line(line: str) -> str:
     return line if len(line) <= TABLE_COLUMNS else f"{line[: TABLE_COLUMNS - 4]} ..."
 
 
-def _explanation_lines(reading: Reading, at: Subject, value: object, stands: LocatedPart | None) -> Iterator[str]:
+def _explanation_lines(
+    reading: Reading, at: Subject, value: object, origin: Iterable[str], stands: LocatedPart | None
+) -> Iterator[str]:
     yield ""
     yield "Where it comes from"
-    for sentence in _describe_origin(reading, at, value, stands):
+    for sentence in origin:
         yield from wrap_text(escape_terminal(sentence), "  ", "    ")
     if stands is not None and stands.line is not None:
         yield f"    {escape_terminal(stands.line.strip())[: TABLE_COLUMNS - 4]}"

@@ -42,8 +42,10 @@ def translate_bridges(stanzas: Mapping[str, Stanza], translation: Translation) -
     """Add the meaning of the bridges; where they are not a single VLAN-aware bridge, the VLANs are not known."""
     bridges = {name: iface_stanza for name, iface_stanza in stanzas.items() if "bridge-ports" in iface_stanza.settings}
     aware = {name for name, bridge in bridges.items() if bridge.word("bridge-vlan-aware") == "yes"}
-    tells = any(set(_BRIDGE_WORD_BY_ATTRIBUTE) & {*iface_stanza.settings} for iface_stanza in stanzas.values())
-    if bridges.keys() - aware or len(aware) > 1 or (tells and not aware):
+    has_bridge_settings = any(
+        set(_BRIDGE_WORD_BY_ATTRIBUTE) & {*iface_stanza.settings} for iface_stanza in stanzas.values()
+    )
+    if bridges.keys() - aware or len(aware) > 1 or (has_bridge_settings and not aware):
         translation.bridged = True
         return
     for name in aware:

@@ -1,6 +1,7 @@
 """The removal of an object with its last setting: NVUE keeps an object that `nv unset` leaves empty."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 
 from nodrop.platforms.nvue.edit_operations import combine_operations
 from nodrop.platforms.nvue.edit_script import format_command
@@ -24,7 +25,7 @@ def raise_removals(root: object, gone: Iterable[Path], wanted: Iterable[Path] = 
     for depth in range(max(map(len, raised), default=0), 1, -1):
         removed_below: dict[Path, set[str]] = {}
         for path in raised:
-            if len(path) == depth and not _has_owners_name_by_owner(path):
+            if len(path) == depth and not _is_named_by_owner(path):
                 removed_below.setdefault(path[:-1], set()).add(path[-1])
         ended = {
             above
@@ -40,7 +41,8 @@ def raise_commands(root: object, lines: Sequence[str]) -> tuple[str, ...]:
     parsed = nvset.parse_nv_commands(
         "".join(f"{line}\n" for line in lines if line.startswith(("nv set ", "nv unset ")))
     ).commands
-    removed = [path for each in parsed if each.verb == "unset" for path in _single_paths(each.words)]
+    unset_paths = (path for each in parsed if each.verb == "unset" for path in _single_paths(each.words))
+    removed = list(islice(unset_paths, _MAX_PATHS + 1))
     if not removed or len(removed) > _MAX_PATHS:
         return tuple(lines)
     wanted = [path for each in parsed if each.verb == "set" for path in _single_paths(each.words)]
@@ -59,7 +61,7 @@ def _single_paths(words: Sequence[str], above: Path = ()) -> Iterator[Path]:
         yield from _single_paths(words[1:], (*above, key))
 
 
-def _has_owners_name_by_owner(path: Path) -> bool:
+def _is_named_by_owner(path: Path) -> bool:
     """Whether a path leads to an object of the owner's name, or to one that the schema does not know."""
     node: SchemaNode | None = schema_root()
     for word in path:

@@ -136,7 +136,7 @@ def _check_services(device: Device) -> None:
         raise unsupported_error(["gnmi_port"], f"is not from 1 to {_LARGEST_PORT}")
     check_streams(require_fact(device.high_frequency))
     if require_fact(device.watchdog_conditions) is not None:
-        raise unsupported_error(["watchdog_conditions"], "SONiC's watchdog goes by what its daemon has for the ASIC")
+        raise unsupported_error(["watchdog_conditions"], TRAITS.reasons["@watchdog_conditions"])
     if require_fact(device.otlp_collectors):
         raise unsupported_error(
             ["otlp_collectors"], "SONiC sends nothing by OTLP by itself; collectors subscribe by gNMI"
