@@ -1,14 +1,13 @@
 """Fixes in the bad examples of all rules: each ends what it is for, or a table says what it leaves or brings about."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import nodrop
 from nodrop import platforms
 from nodrop.engine.example_setup import TIER_CHANGES_BY_PLATFORM, PlatformExamples, UnsupportedExample
 from nodrop.engine.examples import PlatformView, build_example_views
@@ -17,29 +16,18 @@ from nodrop.engine.rule import Example, Rule
 from nodrop.engine.rules import select_file_rules, shipped
 from nodrop.engine.verdicts import judge
 from nodrop.model.change import Change
-from nodrop.model.fabric import Fabric
 from nodrop.model.reading import Reading
 from nodrop.model.subject import subject_text as subject_text
 from nodrop.platforms import hosts
 from nodrop.platforms.hosts import edit as hosts_edit
-from nodrop.platforms.kit.artifact import Artifact
+from support.last_reading import LastReading
 from support.places import TESTS
 
 TABLE = TESTS / "rules" / "not_repaired_examples.txt"
 
 
-class Writing:
+class Writing(LastReading):
     """What was written last on the way to a reading, and of which fabric."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.artifacts: list[Artifact] = []
-        self.fabric: Fabric | None = None
-        self.read_back = nodrop.read_back
-        monkeypatch.setattr(nodrop, "read_back", self._read_back)
-
-    def _read_back(self, artifacts: Sequence[Artifact], fabric: Fabric, below: str = "") -> Reading:
-        self.artifacts, self.fabric = list(artifacts), fabric
-        return self.read_back(artifacts, fabric, below)
 
     def repaired(self, rule: Rule, view: PlatformView) -> str:
         """What becomes of an example where the fixes of a rule's findings are made; nothing where all is well."""

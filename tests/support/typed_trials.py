@@ -4,14 +4,11 @@ The files are those of the bad examples of rules, on the platforms that are writ
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
-import pytest
-
-import nodrop
 from nodrop import platforms
 from nodrop.advising import add_fix_commands
 from nodrop.engine.example_setup import PlatformExamples, UnsupportedExample
@@ -21,10 +18,9 @@ from nodrop.engine.rule import Rule
 from nodrop.engine.rules import select_file_rules, shipped
 from nodrop.engine.verdicts import judge
 from nodrop.model.compare import differences
-from nodrop.model.fabric import Fabric
 from nodrop.model.reading import Reading
-from nodrop.platforms.kit.artifact import Artifact
 from support import nvue_replay
+from support.last_reading import LastReading
 from support.typed_commands import NotKnown, type_commands
 
 _SHOWN = 3
@@ -41,18 +37,8 @@ class Trial:
     failures: tuple[str, ...]
 
 
-class Examples:
+class Examples(LastReading):
     """The bad examples of rules as files, read and judged again after commands were typed."""
-
-    def __init__(self, patch: pytest.MonkeyPatch) -> None:
-        self._artifacts: list[Artifact] = []
-        self._fabric: Fabric | None = None
-        self._read_back = nodrop.read_back
-        patch.setattr(nodrop, "read_back", self._remember)
-
-    def _remember(self, artifacts: Sequence[Artifact], fabric: Fabric, below: str = "") -> Reading:
-        self._artifacts, self._fabric = list(artifacts), fabric
-        return self._read_back(artifacts, fabric, below)
 
     def try_rule(self, rule: Rule, platform: str) -> Iterator[tuple[str, Trial]]:
         """Yield the trials of a rule's bad examples on a platform, by name of the example."""
@@ -70,21 +56,21 @@ class Examples:
                     yield example.name, self._try_reading(rule, view.reading)
 
     def _try_reading(self, rule: Rule, reading: Reading) -> Trial:
-        assert self._fabric is not None
+        assert self.fabric is not None
         before = _judge(rule, reading)
         own = [finding for finding in add_fix_commands(before.findings, reading) if finding.rule == rule.name]
         printed = first_cases(each for one in own if one.fix for each in one.fix.commands)
         without = tuple(one for one in own if not (one.fix and one.fix.commands))
         if not printed:
             return Trial((), without, ())
-        names = {device.name for device in self._fabric.devices}
-        files = {f"{one.device}/{one.path}".removeprefix("/"): one.text for one in self._artifacts}
+        names = {device.name for device in self.fabric.devices}
+        files = {f"{one.device}/{one.path}".removeprefix("/"): one.text for one in self.artifacts}
         try:
             typed = type_all(printed, files)
         except NotKnown as command:
             return Trial(printed, without, (f"not known: {command}",))
-        artifacts = [replace(one, text=typed[f"{one.device}/{one.path}".removeprefix("/")]) for one in self._artifacts]
-        after_reading = self._read_back(artifacts, self._fabric)
+        artifacts = [replace(one, text=typed[f"{one.device}/{one.path}".removeprefix("/")]) for one in self.artifacts]
+        after_reading = self.read_back(artifacts, self.fabric)
         profile = reading.fabric.profile
         after = _judge(rule, replace(after_reading, fabric=replace(after_reading.fabric, profile=profile)))
         failures = [
@@ -103,8 +89,8 @@ class Examples:
             for change in finding.fix.changes if finding.fix else ():
                 if change.subject[0] in names and change not in changes.setdefault(change.subject[0], []):
                     changes[change.subject[0]].append(change)
-        assert self._fabric is not None
-        platform_of = {device.name: device.platform for device in self._fabric.devices}
+        assert self.fabric is not None
+        platform_of = {device.name: device.platform for device in self.fabric.devices}
         for name, asked in changes.items():
             editor = platforms.find_editor(platform_of[name])
             bundle = {key.partition("/")[2]: text.encode() for key, text in files.items() if key.startswith(f"{name}/")}
@@ -118,9 +104,9 @@ class Examples:
                 yield f"{name} unlike the fix: {'/'.join(map(str, difference.path))}"
 
     def _device(self, files: Mapping[str, str], name: str) -> Any:
-        artifacts = [replace(one, text=files[f"{one.device}/{one.path}".removeprefix("/")]) for one in self._artifacts]
-        assert self._fabric is not None
-        return next(d for d in self._read_back(artifacts, self._fabric).fabric.devices if d.name == name)
+        artifacts = [replace(one, text=files[f"{one.device}/{one.path}".removeprefix("/")]) for one in self.artifacts]
+        assert self.fabric is not None
+        return next(d for d in self.read_back(artifacts, self.fabric).fabric.devices if d.name == name)
 
 
 def first_cases(commands: Iterable[FixCommands]) -> tuple[FixCommands, ...]:
