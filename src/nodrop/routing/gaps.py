@@ -256,6 +256,7 @@ def _may_install_aggregates(plane: "ControlPlane", router: Router, bgp: Bgp, fam
     With a new distance it sends learned routes again, but no aggregates (FRR, bgpd/bgp_zebra.c,
     bgp_zebra_announce_table).
     """
-    is_unused = bgp.aggregates and bgp_administrative_distance(bgp, family, "aggregate") == MAX_DISTANCE
+    if not bgp.aggregates or bgp_administrative_distance(bgp, family, "aggregate") != MAX_DISTANCE:
+        return False
     routes = plane.of(family)
-    return bool(is_unused and router.number in routes.world.speakers and routes.state.summed(router.number))
+    return router.number in routes.world.speakers and bool(routes.state.summed(router.number))

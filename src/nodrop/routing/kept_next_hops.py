@@ -22,7 +22,7 @@ from nodrop.routing.words import PolicyReader, has_ipv4_next_hops
 
 def find_sides_with_kept_hops(own_routers: Sequence[Router], sessions: Sequence[BgpSession]) -> Iterator[SessionSide]:
     """Yield the ends of sessions whose announcements with kept next hops are not computed."""
-    marking = {router.number for router in own_routers if _has_kept_hop_rule(router)}
+    marking = {number for number in _ends_of(sessions) if _has_kept_hop_rule(own_routers[number])}
     by_router: dict[int, list[tuple[BgpSession, SessionSide, SessionSide]]] = {number: [] for number in marking}
     for session in sessions if marking else ():
         for near, far in ((session.a, session.b), (session.b, session.a)):
@@ -62,9 +62,9 @@ def _hops_of_sides(
     Those of IPv6 are computed between ASes on a link alone.
     """
     readers = {
-        router.number: PolicyReader(router.bgp, family)
-        for router in own_routers
-        if router.bgp and _sets_hops(router, family)
+        number: PolicyReader(bgp, family)
+        for number in _routers_setting_hops(own_routers, sessions, family)
+        if (bgp := own_routers[number].bgp) is not None
     }
     for session in sessions if readers else ():
         if family not in session.families or (family == "ipv6" and not _is_near(own_routers, session)):
@@ -90,7 +90,7 @@ def find_sides_with_ipv6_hops(own_routers: Sequence[Router], sessions: Sequence[
     heard_hops = ((far, hop) for far, _, hop in find_heard_hops(own_routers, sessions, "ipv6"))
     for side, hop in (*find_imported_next_hops(own_routers, sessions, "ipv6"), *heard_hops):
         hops_by_router[side.router].add(hop)
-    setting = {router.number for router in own_routers if _sets_hops(router, "ipv6")}
+    setting = _routers_setting_hops(own_routers, sessions, "ipv6")
     for session in sessions if setting else ():
         is_near = _is_near(own_routers, session)
         for side in (session.a, session.b) if "ipv6" in session.families else ():
@@ -124,7 +124,7 @@ def find_sides_with_set_hops(own_routers: Sequence[Router], sessions: Sequence[B
         hops_by_router[side.router].add(hop)
         if not has_ipv4_next_hops(side.neighbor):
             hearing_over_ipv6.add(side.router)
-    setting = {router.number for router in own_routers if _sets_hops(router, "ipv4")}
+    setting = _routers_setting_hops(own_routers, sessions, "ipv4")
     for session in sessions if setting else ():
         for near, far in ((session.a, session.b), (session.b, session.a)):
             router, neighbor = own_routers[near.router], near.neighbor
@@ -150,6 +150,18 @@ def _told_hops(router: Router, neighbor: BgpNeighbor) -> frozenset[Address | Non
     if router.bgp is None or neighbor.export_policy is None:
         return frozenset()
     return PolicyReader(router.bgp, "ipv4").of(neighbor.export_policy).announced_next_hops("ipv4")
+
+
+def _ends_of(sessions: Iterable[BgpSession]) -> list[int]:
+    """Return the routers of sessions, in order."""
+    return sorted({side.router for session in sessions for side in (session.a, session.b)})
+
+
+def _routers_setting_hops(
+    own_routers: Sequence[Router], sessions: Iterable[BgpSession], family: AddressFamily
+) -> list[int]:
+    """Return the routers of sessions that have a route map that sets the next hop of routes of a family."""
+    return [number for number in _ends_of(sessions) if _sets_hops(own_routers[number], family)]
 
 
 def _sets_hops(router: Router, family: AddressFamily) -> bool:
