@@ -38,8 +38,11 @@ def fold_findings(
 
     `rules` are those that found them. Nothing is folded where the mode of a switch is not known.
     """
-    groups = group_findings(finding for finding in findings if not finding.hidden)
-    if len(groups) < 2 or reading.possible:
+    shown = [finding for finding in findings if not finding.hidden]
+    if reading.possible or not any(finding.fix and finding.fix.changes for finding in shown):
+        return findings
+    groups = group_findings(shown)
+    if len(groups) < 2:
         return findings
     trials = _Trials(groups, reading, rules, check)
     candidates = {number: trials.find_ended_groups(number) for number in range(min(len(groups), MAX_FOLDING_TRIALS))}

@@ -230,6 +230,15 @@ class Summary:
     declared_harmless: int
 
 
+def _count_causes(findings: Sequence[Finding]) -> int:
+    """Return the number of groups that no other explains, as `fold_groups` decides, without their order."""
+    explained_by: dict[tuple[str, str, str], set[str]] = {}
+    for finding in findings:
+        explained_by.setdefault(_group_key(finding), set()).add(finding.explained_by)
+    own = {finding.group for finding in findings}
+    return sum(_cause_of_group(causes) not in own for causes in explained_by.values())
+
+
 def count_outcome(outcome: Outcome) -> Summary:
     """Count the contents of an outcome."""
     by_severity = Counter(finding.severity for finding in outcome.findings)
@@ -240,7 +249,7 @@ def count_outcome(outcome: Outcome) -> Summary:
         error=by_severity["error"],
         warning=by_severity["warning"],
         note=by_severity["note"],
-        causes=len(fold_groups(group_findings(outcome.findings))[0]),
+        causes=_count_causes(outcome.findings),
         unknown=len(outcome.unknown),
         suppressed=outcome.suppressed,
         baseline=outcome.baseline,
@@ -313,7 +322,7 @@ def group_findings(findings: Iterable[Finding]) -> FindingGroups:
     """
     together: dict[tuple[str, str, str], list[Finding]] = {}
     for finding in findings:
-        together.setdefault((finding.rule, finding.severity, finding.group), []).append(finding)
+        together.setdefault(_group_key(finding), []).append(finding)
     ordered = (_order_group(group) if len(group) > 1 else (group[0],) for group in together.values())
     pointed = {part for group in together.values() for finding in group if len(part := finding.at[:2]) > 1}
     return tuple(
@@ -339,8 +348,7 @@ def fold_groups(groups: FindingGroups) -> tuple[FindingGroups, dict[str, Finding
     under: dict[str, FindingGroups] = {}
     causes = []
     for group in groups:
-        explained = {finding.explained_by for finding in group}
-        (cause,) = explained if len(explained) == 1 else ("",)
+        cause = _cause_of_group({finding.explained_by for finding in group})
         if cause in own:
             under[cause] = (*under.get(cause, ()), group)
         else:
@@ -351,6 +359,17 @@ def fold_groups(groups: FindingGroups) -> tuple[FindingGroups, dict[str, Finding
         return min(SEVERITIES.index(each[0].severity) for each in (group, *explained)), not explained
 
     return tuple(sorted(causes, key=harm)), under
+
+
+def _group_key(finding: Finding) -> tuple[str, str, str]:
+    """Return what the findings of one group have in common."""
+    return finding.rule, finding.severity, finding.group
+
+
+def _cause_of_group(explained_by: Collection[str]) -> str:
+    """Return the `group` that explains all findings of a group; "" for none."""
+    (cause,) = explained_by if len(explained_by) == 1 else ("",)
+    return cause
 
 
 def find_causes(findings: Sequence[Finding]) -> dict[int, Finding]:
