@@ -12,7 +12,7 @@ from nodrop.design.addressing import Plan, plan_addresses
 from nodrop.design.asns import asns_by_device
 from nodrop.design.balancing import balancing_faults
 from nodrop.design.bonds import bond_faults
-from nodrop.design.boxes import PlannedSwitch, resolve_switches, switch_identities
+from nodrop.design.boxes import PlannedSwitch, resolve_switches, stated_settings, switch_identities
 from nodrop.design.cabling import HostCable
 from nodrop.design.class_faults import class_faults
 from nodrop.design.classes import Classes, resolve_classes
@@ -20,13 +20,14 @@ from nodrop.design.delivery import bgp_delivery_faults
 from nodrop.design.devices import DeviceBuilder
 from nodrop.design.high_frequency import stream_bandwidth_faults
 from nodrop.design.host_settings import fifo_tos, host_cnp_dscp, host_dcqcn, host_faults, host_pfc, host_tos
+from nodrop.design.hwskus import hwsku_faults
 from nodrop.design.layout import Layout, lay_out
 from nodrop.design.memory import memory_faults
 from nodrop.design.modes import has_pfc, mode_faults
 from nodrop.design.naming import name_faults
 from nodrop.design.ports import PortCables, cables_by_port, host_port_name, platform_port_name
 from nodrop.design.rails import rails_policy
-from nodrop.design.settings import is_drained, settings_faults
+from nodrop.design.settings import settings_faults
 from nodrop.design.splits import SplitPort
 from nodrop.design.static_buffers import static_headroom_faults
 from nodrop.design.styles import style_faults
@@ -92,7 +93,7 @@ def build(intent: Intent) -> Fabric:
             lossless_pool_percent=_lossless_pool_percent(intent, devices.values()),
             drained=tuple(
                 sorted(
-                    (node.name for node in layout.switches.all if is_drained(intent.devices, node)),
+                    (node.name for node in layout.switches.all if stated_settings(intent, node)[1].drained),
                     key=natural_sort_key,
                 )
             ),
@@ -140,6 +141,7 @@ def _make_draft(intent: Intent) -> _FabricDesign:
         *balancing_faults(intent),
         *bgp_delivery_faults(intent, switches),
         *style_faults(intent),
+        *hwsku_faults(intent, switches),
     ]
     problems += () if problems else static_headroom_faults(intent, switches)
     timers = derive_watchdog_timers(intent, switches.most_ports)

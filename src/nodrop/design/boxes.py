@@ -9,7 +9,7 @@ from nodrop.design.topology import Group, group_of_endpoints, identities_of_grou
 from nodrop.errors import Problem
 from nodrop.hardware import find_design_obstacle, nearest_word_hint, switch, switches
 from nodrop.hardware.schema import Switch
-from nodrop.intent.schema import Intent
+from nodrop.intent.schema import DeviceSettings, Intent
 from nodrop.intent.topology import MOST_LINKS, Switches
 from nodrop.platforms.kit.traits import Traits, traits_of_platform
 from nodrop.units import show_ids
@@ -110,6 +110,15 @@ def resolve_switches(intent: Intent, problems: list[Problem]) -> PlannedSwitches
     names = {identity: name_of(intent, identity) for identity in switch_identities(intent)}
     groups = topology_of(intent).groups
     return PlannedSwitches(groups={group: _nodes_of_group(intent, group, names, problems) for group in groups})
+
+
+_NO_SETTINGS = DeviceSettings()
+
+
+def stated_settings(intent: Intent, node: PlannedSwitch) -> tuple[str, DeviceSettings]:
+    """Return the key of `devices` that means a switch, and what it states; an empty key where there is none."""
+    word = next((word for word in node.words if word in intent.devices), "")
+    return word, intent.devices.get(word, _NO_SETTINGS)
 
 
 def switch_identities(intent: Intent) -> Iterator[Identity]:

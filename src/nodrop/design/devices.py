@@ -7,12 +7,12 @@ from nodrop.design.additions import additions_of_switch, extra_lines
 from nodrop.design.addressing import Plan, format_ipv4_address
 from nodrop.design.balancing import has_adaptive_routing, is_weighted
 from nodrop.design.bonds import port_channels
-from nodrop.design.boxes import PlannedSwitch, PlannedSwitches, traits_of
+from nodrop.design.boxes import PlannedSwitch, PlannedSwitches, stated_settings, traits_of
 from nodrop.design.buffers import Buffers, design_buffers
 from nodrop.design.classes import Classes
 from nodrop.design.delivery import has_bgp_tables
 from nodrop.design.high_frequency import design_streams
-from nodrop.design.hwskus import hwsku_of, shipped_splits
+from nodrop.design.hwskus import hwsku_of, shipped_splits, stated_hwsku
 from nodrop.design.kinds import panel_uses
 from nodrop.design.modes import build_trimming
 from nodrop.design.ports import PortCables, QosProfileCache, design_interfaces
@@ -21,7 +21,6 @@ from nodrop.design.settings import (
     enable_bfd,
     gnmi_port,
     hash_fields,
-    is_drained,
     otlp_collectors,
     stuck_queue_conditions,
 )
@@ -118,7 +117,7 @@ class DeviceBuilder:
             platform=node.declaration.platform,
             version=canonical_release(node.declaration.platform, node.declaration.version),
             model=node.model.name,
-            hwsku=self._hwskus[node.group],
+            hwsku=stated_hwsku(self._intent, node, self._hwskus[node.group]),
             role=node.role,
             interfaces=ports,
             loopbacks=(Loopback(name=LOOPBACK_NAME, addresses=plan.loopback(node)),),
@@ -137,7 +136,7 @@ class DeviceBuilder:
                     cables,
                     self._asns,
                     self._classes.control_dscp,
-                    drained=is_drained(self._intent.devices, node),
+                    drained=stated_settings(self._intent, node)[1].drained,
                     weighted=is_weighted(self._intent.routing),
                 ),
                 bfd=self._intent.routing.bfd,

@@ -7,9 +7,11 @@ starts with. If the switch computes its headroom, the base HWSKU is written and 
 from collections.abc import Iterator, Mapping
 
 from nodrop.design.adapting import Adaptation
+from nodrop.design.boxes import PlannedSwitch, PlannedSwitches, stated_settings, traits_of
 from nodrop.design.kinds import panel_uses
 from nodrop.design.topology import Group
-from nodrop.hardware import asic
+from nodrop.errors import Problem
+from nodrop.hardware import asic, nearest_word_hint
 from nodrop.hardware.ports import BreakoutByPanel, format_breakouts
 from nodrop.hardware.schema import HwskuPortLayout, Switch
 from nodrop.intent.schema import Intent
@@ -41,6 +43,45 @@ def hwsku_of(intent: Intent, group: Group, switch_model: Switch) -> str | None:
     ]
     chosen = min(fitting, key=rank)[0] if fitting else switch_model.sonic.hwsku
     return None if chosen == switch_model.sonic.hwsku else chosen
+
+
+def stated_hwsku(intent: Intent, node: PlannedSwitch, usual: str | None) -> str | None:
+    """Return the HWSKU of a switch: the one stated for it, else `usual`; None for the base one of the model."""
+    stated = stated_settings(intent, node)[1].hwsku
+    if stated is None:
+        return usual
+    return None if stated == node.model.sonic.hwsku else stated
+
+
+def hwsku_faults(intent: Intent, switches: PlannedSwitches) -> Iterator[Problem]:
+    """Yield stated HWSKUs that a switch cannot have: of another model, or with other ports or headroom."""
+    for node in switches.all if intent.devices else ():
+        word, settings = stated_settings(intent, node)
+        if settings.hwsku is None:
+            continue
+        keys, group, sonic = ("devices", word, "hwsku"), node.group, node.model.sonic
+        os_traits = traits_of(group)
+        if not os_traits.hwskus:
+            yield intent.problem(keys, f"{os_traits.title} has no HWSKU", "hwsku for SONiC switches only")
+            continue
+        usual = hwsku_of(intent, group, node.model) or sonic.hwsku
+        same = [name for name in sonic.hwskus if _are_alike(intent, group, node.model, name, usual)]
+        if settings.hwsku not in same:
+            known = settings.hwsku in sonic.hwskus
+            fault = f"{settings.hwsku} has other ports or headroom than {usual}" if known else settings.hwsku
+            hint = "its group has these" if known else nearest_word_hint(settings.hwsku, sonic.hwskus)
+            yield intent.problem(keys, fault, f"a HWSKU of {node.model.name}: {', '.join(same)}", hint)
+
+
+def _are_alike(intent: Intent, group: Group, model: Switch, hwsku: str, usual: str | None) -> bool:
+    """Whether a HWSKU can stand for another: if headroom comes from tables, only one with the same ports and table."""
+    if asic(model.asic).computes or hwsku == usual:
+        return True
+    layouts = list(_find_layouts(intent, group, model))
+    ports, usual_ports = (
+        next((layout.ports for layout in layouts if name in layout.hwskus), None) for name in (hwsku, usual)
+    )
+    return model.sonic.table(hwsku) == model.sonic.table(usual) and ports is not None and ports == usual_ports
 
 
 def shipped_splits(intent: Intent, group: Group, switch_model: Switch) -> Mapping[int, int]:

@@ -13,6 +13,7 @@ from nodrop.design.boxes import PlannedSwitches, format_panel_ports
 from nodrop.design.cabling import FabricCable, HostCable
 from nodrop.design.closing import suggest_smallest_fabric
 from nodrop.design.endpoints import host_cables
+from nodrop.design.spares import drop_spare_cables, spare_faults, spare_panels
 from nodrop.design.splits import split_faults
 from nodrop.design.stated_cables import host_row_faults, stated_cables
 from nodrop.design.topology import Group, Topology, model_of, topology_of
@@ -47,6 +48,9 @@ def lay_out(intent: Intent, switches: PlannedSwitches, problems: list[Problem]) 
         faults += host_row_faults(sheet, hosts)
     else:
         uplinks = fabric_cables(intent, switches, down, faults)
+    if intent.devices:
+        faults += spare_faults(intent, switches, hosts, uplinks)
+        uplinks = drop_spare_cables(uplinks, spare_panels(intent, switches))
     problems += faults
     return Layout(switches=switches, fabric_cables=uplinks, host_cables=hosts)
 

@@ -1,18 +1,18 @@
 """The settings of an intent for single switches, and for services outside the fabric itself: draining, telemetry."""
 
 import difflib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from operator import attrgetter
 
-from nodrop.design.boxes import PlannedSwitch, PlannedSwitches
+from nodrop.design.boxes import PlannedSwitches
 from nodrop.design.high_frequency import stream_faults
 from nodrop.design.topology import show_group_ids, topology_of
 from nodrop.errors import Problem
 from nodrop.hardware import switch
 from nodrop.hardware import switches as catalogue
 from nodrop.intent.network import Routing, Services
-from nodrop.intent.schema import DeviceSettings, Intent, Pfc
+from nodrop.intent.schema import Intent, Pfc
 from nodrop.intent.topology import Switches
 from nodrop.model.fabric import HASH_FIELDS, Collector, HashField
 from nodrop.model.qos import WatchdogConditions
@@ -126,11 +126,6 @@ def otlp_collectors(services: Services) -> tuple[Collector, ...]:
     """Return where switches send their counters by OTLP, sorted."""
     collectors = sorted(set(services.telemetry.otlp))
     return tuple(Collector(address=address, port=port) for address, port in collectors)
-
-
-def is_drained(devices: Mapping[str, DeviceSettings], node: PlannedSwitch) -> bool:
-    """Whether a switch should be routed around."""
-    return any(devices[word].drained for word in node.words if word in devices)
 
 
 def enable_bfd(bgp: Bgp, *, bfd: bool) -> Bgp:

@@ -11,6 +11,7 @@ from nodrop.importing.additions import Files
 from nodrop.importing.addressing import derive_addressing
 from nodrop.importing.classes import derive_classes
 from nodrop.importing.endpoints import derive_endpoints
+from nodrop.importing.exceptions import derive_exceptions
 from nodrop.importing.grouping import GROUPING_DETAILS, GroupingDetail, build_tier_view
 from nodrop.importing.intent_comparison import compare_intent, find_accepted_additions
 from nodrop.importing.losses import changed_switch_names, render_differences
@@ -102,6 +103,9 @@ def _derive_from_view(sight: TierView, source: str, files: Files | None, *, by_s
     intent, problems = _load_intent_or_problems(format_intent_text(draft))
     if intent is not None and (shared := find_shared_headroom_ratio(sight, intent)):
         draft = merge_parts((draft, DerivedPart(keys={"buffers": {"shared_headroom": shared}})))
+        intent, problems = _load_intent_or_problems(format_intent_text(draft))
+    if intent is not None and (exceptions := derive_exceptions(sight, intent)):
+        draft = merge_parts((draft, DerivedPart(keys={"devices": exceptions})))
         intent, problems = _load_intent_or_problems(format_intent_text(draft))
     differing: tuple[BuildDifference, ...] = ()
     beyond: tuple[str, ...] = ()

@@ -108,6 +108,19 @@ class JoinedGroups:
         """Return the place of an upper switch among those that a lower switch has links to."""
         return self.upper.position(number) if self.by_pod else number
 
+    @property
+    def lower_positions_in_reserve(self) -> set[int]:
+        """Return the places of lower switches without any cable to a switch."""
+        return {self.lower_position(box.id) for box in self.lower.boxes if not self._is_cabled(box)}
+
+    @property
+    def upper_positions_in_reserve(self) -> set[int]:
+        """Return the places of upper switches without any cable to a switch."""
+        return {self.upper_position(box.id) for box in self.upper.boxes if not self._is_cabled(box)}
+
+    def _is_cabled(self, box: GroupedSwitch) -> bool:
+        return bool(self.cables.ends_of_switch(box.device.name))
+
     def other_panels(self, group: SwitchGroup) -> frozenset[int]:
         """Return the panel ports of a group that lead to hosts, or to groups other than these two."""
         panels = {
@@ -301,17 +314,17 @@ def lower_port_sharing(model: Switch | None, joined: JoinedGroups, split: int, l
     blocks: dict[int, set[Port]] = {}
     for run in joined.runs:
         blocks.setdefault(joined.upper_position(run.upper), set()).add(run.lower_port)
+    ids = tuple(sorted(blocks.keys() | joined.upper_positions_in_reserve))
     others = joined.other_panels(joined.lower)
     free = [panel for panel in (model.panels if model else ()) if panel not in others]
     candidates = list(_panel_candidates(used, free))
     paths = None if joined.lower_has_other_links else _usual_path_count(joined.lower.boxes)
     if model and paths and paths > len(model.panels):
-        share = _find_shared_panels(
-            blocks, [panels for panels in candidates if len(panels) * split == paths], split, links, joined.upper.name
-        )
+        wide = [panels for panels in candidates if len(panels) * split == paths]
+        share = _find_shared_panels(blocks, ids, wide, split, links, joined.upper.name)
         if share.fits:
             return share
-    return _find_shared_panels(blocks, candidates, split, links, joined.upper.name)
+    return _find_shared_panels(blocks, ids, candidates, split, links, joined.upper.name)
 
 
 def _usual_path_count(boxes: tuple[GroupedSwitch, ...]) -> int | None:
@@ -334,12 +347,13 @@ def upper_port_sharing(
         blocks.setdefault(joined.lower_position(run.lower), set()).add(run.upper_port)
     used = {run.upper_port.panel for run in joined.runs}
     panels = model.usable(split, speed) if model and speed else tuple(sorted(used))
-    by_model = _find_shared_panels(blocks, [panels], split, links, joined.lower.name)
+    ids = tuple(sorted(blocks.keys() | joined.lower_positions_in_reserve))
+    by_model = _find_shared_panels(blocks, ids, [panels], split, links, joined.lower.name)
     if by_model.fits and not joined.upper_has_other_links:
         return by_model
     others = joined.other_panels(joined.upper)
     candidates = _panel_candidates(used, [panel for panel in panels if panel not in others])
-    stated = _find_shared_panels(blocks, candidates, split, links, joined.lower.name)
+    stated = _find_shared_panels(blocks, ids, candidates, split, links, joined.lower.name)
     return stated if stated.fits or joined.upper_has_other_links else by_model
 
 
@@ -357,10 +371,17 @@ def _panel_candidates(used: set[int], free: list[int]) -> Iterator[tuple[int, ..
 
 
 def _find_shared_panels(
-    blocks: Mapping[int, set[Port]], candidates: Iterable[tuple[int, ...]], split: int, link_count: int, role: str
+    blocks: Mapping[int, set[Port]],
+    ids: tuple[int, ...],
+    candidates: Iterable[tuple[int, ...]],
+    split: int,
+    link_count: int,
+    role: str,
 ) -> PortSharing:
-    """Return the first panel ports and slots that give every peer the ports that it has; else the ports in use."""
-    ids = tuple(sorted(blocks))
+    """Return the first panel ports and slots that give every peer the ports that it has; else the ports in use.
+
+    `ids` are those of `blocks`, and of peers without cables.
+    """
     first_panels: tuple[int, ...] = ()
     tried = []
     for panels in candidates:
@@ -386,7 +407,7 @@ def _find_slots(
 ) -> int | None:
     """Return the number of slots that gives each peer, placed by its number, its ports; None if there is none."""
     at = {jack.port: place for place, jack in enumerate(ports)}
-    last = ids[-1]
+    last = max(blocks)
     if not blocks[last] <= at.keys():
         return None
     start = min(at[port] for port in blocks[last])

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 from nodrop import platforms
 from nodrop.errors import InputProblems, Problem
 from nodrop.intent.direct import DirectIntent, find_refusals, is_direct_intent
+from nodrop.intent.part import SchemaMapping
 from nodrop.intent.schema import Intent, WrittenIntent
 from nodrop.intent.sheet_file import YAML_ENDINGS, OpenFile, SheetFile
 from nodrop.intent.topology import CableFile, CableList, Cables, CableSheet
@@ -198,6 +199,8 @@ def _describe_missing_key(key: str, model: type[BaseModel] | None) -> _ProblemTe
 
 
 def _describe_unknown_key(key: str, model: type[BaseModel] | None) -> _ProblemTexts:
+    if model and issubclass(model, SchemaMapping) and key in model.KEYS_ELSEWHERE:
+        return f"unknown key {key}", "", f"use {model.KEYS_ELSEWHERE[key]}"
     return f"unknown key {key}", "", _suggest_nearest_word(key, list(model.model_fields) if model else [], "known keys")
 
 

@@ -5,7 +5,7 @@ computed in `design/`, so a field that may be left out is None here.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import Discriminator, Field, PrivateAttr, Tag
 
@@ -245,8 +245,17 @@ class Additions(SchemaMapping):
 class DeviceSettings(SchemaMapping):
     """Settings of one switch."""
 
+    KEYS_ELSEWHERE: ClassVar = {"name": "names.devices", "extra": "extra beside devices"}
     drained: Bool = Field(
         False, description="keep its sessions, and have all others route around it (BGP GRACEFUL_SHUTDOWN)"
+    )
+    hwsku: Text | None = Field(
+        None, description="SONiC's HWSKU of this switch, one of its model; default: by the ports of its group"
+    )
+    spare: Annotated[tuple[int, ...] | Literal["all"], numbers(1, empty=True, word="all")] = Field(
+        (),
+        description="panel ports held back, such as 31-32: no cable between switches, and none of a host; or all: the "
+        "switch is in reserve",
     )
 
 

@@ -25,7 +25,7 @@ SWITCH_FIELDS: FieldTable = {
         "platform": Field("operating system", key="topology.{tier}.platform", impact=impacts.SYSTEM_INSTALLED),
         "version": Field("release", key="topology.{tier}.version", impact=impacts.RELEASE_INSTALLED),
         "model": Field(key="topology.{tier}.model", impact=impacts.SWITCH_REPLACED),
-        "hwsku": Field("HWSKU", key="topology.{tier}.model"),
+        "hwsku": Field("HWSKU", key="devices.{device}.hwsku; topology.{tier}.model"),
         "role": Field(key="topology.{tier}.ids"),
         "mac": Field("MAC address", no_key="the switch has it from its maker"),
         "interfaces": Field(key="topology.{tier}"),

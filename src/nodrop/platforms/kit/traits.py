@@ -197,6 +197,8 @@ class Traits:
     """Whether ECN marks only where the WRED flag is on too."""
     relative_marking: frozenset[str] = frozenset()
     """The ASICs on which a queue can mark by its share of the memory that it may take."""
+    hwskus: bool = False
+    """Whether its configuration names a HWSKU of the model."""
     autoneg: bool | None
     """The default auto-negotiation of a port; None where `not set` is a separate state."""
     fec: str | None

@@ -140,6 +140,7 @@ TRAITS = Traits(
     ),
     queue_reserves=True,
     red_marks=True,
+    hwskus=True,
     autoneg=None,
     fec=None,
     shared_headroom=True,
