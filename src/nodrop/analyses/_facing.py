@@ -78,9 +78,7 @@ class HostFileTargets:
                     _unknown_to_none(facing_port.port.speed_mbps),
                     _unknown_to_none(facing_port.port.mtu_bytes),
                 )
-                distinct.setdefault(
-                    (id(facing_port.port.qos), mtu_bytes, speed, _unknown_to_none(length_m)), facing_port
-                )
+                distinct.setdefault((facing_port.port.qos, mtu_bytes, speed, _unknown_to_none(length_m)), facing_port)
             self._found[key] = tuple(distinct.values())
         return self._found[key]
 

@@ -47,12 +47,12 @@ class PortFamilies:
     """The ports of a fabric by family and profile; with `sides`, ports that face different things are no family."""
 
     def __init__(self, index: Index, *, sides: bool) -> None:
-        self._kinds: defaultdict[PortFamily, defaultdict[int, list[_AlikeSwitchPorts]]] = defaultdict(
+        self._kinds: defaultdict[PortFamily, defaultdict[QosProfile, list[_AlikeSwitchPorts]]] = defaultdict(
             lambda: defaultdict(list)
         )
         for family, alike in _group_ports_by_family(index):
-            self._kinds[family if sides else _family_without_side(family)][id(alike.qos)].append(alike)
-        self.families: Mapping[PortFamily, Mapping[int, AlikePorts]] = {
+            self._kinds[family if sides else _family_without_side(family)][alike.qos].append(alike)
+        self.families: Mapping[PortFamily, Mapping[QosProfile, AlikePorts]] = {
             family: {key: _build_kind(found_kinds) for key, found_kinds in kinds.items()}
             for family, kinds in self._kinds.items()
         }

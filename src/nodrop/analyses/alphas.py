@@ -27,10 +27,10 @@ AlphaKey = tuple[str, int, str, bool]
 def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
     """Yield the priority groups, queues and switches whose alpha is not the usual one."""
     kinship = PortFamilies(index, sides=False)
-    seen: dict[int, dict[AlphaKey, int]] = {}
+    seen: dict[QosProfile, dict[AlphaKey, int]] = {}
 
     def read_thresholds(member: FamilyPort) -> dict[AlphaKey, int]:
-        key = id(member.qos)
+        key = member.qos
         if key not in seen:
             seen[key] = dict(_dynamic_thresholds(member))
         return seen[key]

@@ -74,12 +74,12 @@ def _find_split_classes(index: Index) -> Iterator[tuple[bool, AnalysisHit]]:
 
 def _ports_by_profile(index: Index, device: Device) -> tuple[AlikeLandingPorts, ...]:
     """Return the ports of a switch that are in use, by their profile."""
-    found_ports: dict[int, AlikeLandingPorts] = {}
+    found_ports: dict[QosProfile, AlikeLandingPorts] = {}
     for ports in index.alike(device):
         first_interface, qos = ports[0], ports[0].qos
         if isinstance(qos, QosProfile) and first_interface.side is not None and not surely_off(first_interface.enabled):
             alike = AlikeLandingPorts(device, first_interface, qos, len(ports))
-            found_ports[id(qos)] = found_ports[id(qos)] + alike if id(qos) in found_ports else alike
+            found_ports[qos] = found_ports[qos] + alike if qos in found_ports else alike
     return tuple(found_ports.values())
 
 
@@ -94,7 +94,7 @@ def _cabled_switch_groups(index: Index) -> list[list[Device]]:
 def _split_class_hits(
     fabric: Fabric, group: list[tuple[AlikeLandingPorts, ...]], wanted_traffic_class: TrafficClass
 ) -> Iterator[tuple[bool, AnalysisHit]]:
-    landings: dict[int, ClassLanding | None] = {}
+    landings: dict[QosProfile, ClassLanding | None] = {}
     by_device = [
         usual for profiles in group if (usual := _usual_landing(fabric, profiles, wanted_traffic_class, landings))
     ]
@@ -141,7 +141,7 @@ def _split_class_hits(
 
 def _traffic_class_changes(
     devices: Iterable[Device],
-    landings: Mapping[int, ClassLanding | None],
+    landings: Mapping[QosProfile, ClassLanding | None],
     wanted_traffic_class: TrafficClass,
     odd: ClassLanding,
     most: ClassLanding,
@@ -151,7 +151,7 @@ def _traffic_class_changes(
         return
     for device in devices:
         for port in device.interfaces:
-            if landings.get(id(port.qos)) == odd:
+            if isinstance(port.qos, QosProfile) and landings.get(port.qos) == odd:
                 for dscp in wanted_traffic_class.dscp:
                     yield (device.name, port.name, "qos", "dscp_to_tc", str(dscp)), most.tcs[0]
 
@@ -189,7 +189,7 @@ def _usual_landing(
     fabric: Fabric,
     profiles: tuple[AlikeLandingPorts, ...],
     wanted_traffic_class: TrafficClass,
-    landings: dict[int, ClassLanding | None],
+    landings: dict[QosProfile, ClassLanding | None],
 ) -> tuple[ClassLanding, AlikeLandingPorts] | None:
     """Return where a class lands on most ports of a switch; None if no port shows it.
 
@@ -197,10 +197,9 @@ def _usual_landing(
     """
     ports_by_landing: dict[ClassLanding, AlikeLandingPorts] = {}
     for ports in profiles:
-        key = id(ports.qos)
-        if key not in landings:
-            landings[key] = _compute_landing(fabric, ports.qos, wanted_traffic_class)
-        landing = landings[key]
+        if ports.qos not in landings:
+            landings[ports.qos] = _compute_landing(fabric, ports.qos, wanted_traffic_class)
+        landing = landings[ports.qos]
         if landing is not None:
             ports_by_landing[landing] = ports_by_landing[landing] + ports if landing in ports_by_landing else ports
     if not ports_by_landing:

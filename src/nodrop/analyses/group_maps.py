@@ -35,13 +35,13 @@ def find(index: Index, *, shared: bool) -> Iterator[AnalysisHit | UndecidedSubje
     The first if `shared`, else the second. Facts: why, expected (the right value of the row) and
     ports (how many have the map).
     """
-    faults: dict[int, tuple[_Fault, ...] | str] = {}
+    faults: dict[QosProfile, tuple[_Fault, ...] | str] = {}
     for device in index.fabric.devices:
         yield from _group_map_hits(index, device, shared, faults)
 
 
 def _group_map_hits(
-    index: Index, device: Device, shared: bool, faults: dict[int, tuple[_Fault, ...] | str]
+    index: Index, device: Device, shared: bool, faults: dict[QosProfile, tuple[_Fault, ...] | str]
 ) -> Iterator[AnalysisHit | UndecidedSubject]:
     users: dict[tuple[_Fault, NumberMap], list[str]] = {}
     missing: dict[str, None] = {}
@@ -49,9 +49,9 @@ def _group_map_hits(
         qos = ports[0].qos
         if not isinstance(qos, QosProfile) or surely_off(ports[0].enabled):
             continue
-        if id(qos) not in faults:
-            faults[id(qos)] = _find_map_faults(index.fabric, qos, shared)
-        profile_faults = faults[id(qos)]
+        if qos not in faults:
+            faults[qos] = _find_map_faults(index.fabric, qos, shared)
+        profile_faults = faults[qos]
         if isinstance(profile_faults, str):
             missing.setdefault(profile_faults)
             continue

@@ -4,13 +4,12 @@ Where files of the NICs were read, those are judged instead; not in mode pfc-onl
 """
 
 from collections.abc import Iterator
-from functools import partial
+from functools import cache, partial
 
 from nodrop.analyses import AnalysisHit
 from nodrop.model import effects
 from nodrop.model.fabric import End, Fabric, Interface
 from nodrop.model.index import Index
-from nodrop.model.object_cache import ObjectCache
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import Unknown, UnknownFact, require_fact, surely_off
 
@@ -24,7 +23,7 @@ def find(index: Index) -> Iterator[AnalysisHit]:
     """
     if index.fabric.nics and index.fabric.mode != "pfc-only":
         return
-    marking_queue = ObjectCache[QosProfile, int | None](partial(_first_marking_rdma_queue, index.fabric))
+    marking_queue = cache(partial(_first_marking_rdma_queue, index.fabric))
     deaf: dict[str, int] = {}
     marking_by_group: dict[str, tuple[End, int]] = {}
     for host in index.fabric.hosts:

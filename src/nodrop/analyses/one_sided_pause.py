@@ -1,12 +1,12 @@
 """Cables with an end that sends pause frames on a priority that the other end does not obey, hosts included."""
 
 from collections.abc import Iterator
+from functools import cache
 
 from nodrop.analyses import AnalysisHit, UndecidedSubject
 from nodrop.model import effects
 from nodrop.model.fabric import End, Interface, Link
 from nodrop.model.index import Index
-from nodrop.model.object_cache import ObjectCache
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import UnknownFact, require_fact, surely_off
 from nodrop.model.subject import link_subject as subject_of
@@ -31,9 +31,7 @@ class _Search:
 
     def __init__(self, index: Index) -> None:
         self._index = index
-        self._sent = ObjectCache[QosProfile, frozenset[int]](
-            lambda qos: frozenset(effects.pausing_priorities_in_use(qos))
-        )
+        self._sent = cache(lambda qos: frozenset(effects.pausing_priorities_in_use(qos)))
         self.missing: dict[tuple[str, str], set[str]] = {}
 
     def hits(self, link: Link, sender: End, receiver: End) -> Iterator[AnalysisHit]:

@@ -17,13 +17,13 @@ MANAGEMENT_VRF = "mgmt"
 
 def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
     """Yield the ports in use that have PFC and that a source states to be outside the fabric."""
-    paused: dict[int, bool] = {}
+    paused: dict[QosProfile, bool] = {}
     for device in index.fabric.devices:
         for port in device.interfaces:
             why, doubt = _reason_port_leads_outside(index, device, port)
             if not why or port.enabled is False or not isinstance(port.qos, QosProfile):
                 continue
-            if paused.setdefault(id(port.qos), _has_pfc(port.qos)):
+            if paused.setdefault(port.qos, _has_pfc(port.qos)):
                 yield AnalysisHit(
                     subject=(device.name, port.name),
                     at=(device.name, port.name, "qos", "pfc_priorities"),

@@ -50,10 +50,10 @@ def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
 
 
 def _outlier_hits(kinship: PortFamilies, aspect: str) -> Iterator[AnalysisHit | UndecidedSubject]:
-    seen: dict[int, PortTraits | str] = {}
+    seen: dict[QosProfile, PortTraits | str] = {}
 
     def read_traits(member: FamilyPort) -> PortTraits | str:
-        key = id(member.qos)
+        key = member.qos
         if key not in seen:
             seen[key] = _read_profile_traits(aspect, member.qos)
         return seen[key]

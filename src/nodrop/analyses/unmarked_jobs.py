@@ -16,7 +16,6 @@ from nodrop.analyses.nic_persistence import is_lost_at_reboot
 from nodrop.model import effects
 from nodrop.model.index import Index
 from nodrop.model.nics import Nic, value_or_none
-from nodrop.model.object_cache import distinct_objects
 
 RESTS_ON = frozenset({"classes", "hosts"})
 UnmarkedCase = Literal["gpu", "cpu", "restart", "kernel"]
@@ -130,7 +129,7 @@ def _defaults_for(index: Index, nic: Nic, hosts: HostFileTargets) -> _DefaultTos
     of_hosts: dict[frozenset[str], _DefaultTosSources] = index.keep("unmarked_jobs.defaults", dict)
     names = hosts.names_of(nic) if index.fabric.hosts else frozenset({_ANY_HOST})
     if names not in of_hosts:
-        files = distinct_objects(file for name in sorted(names) for file in by_host.get(name, ()))
+        files = dict.fromkeys(file for name in sorted(names) for file in by_host.get(name, ()))
         of_hosts[names] = _DefaultTosSources(
             tuple(sorted({file.file for file in files})),
             are_lost=bool(files) and all(is_lost_at_reboot(index, file, hosts) for file in files),

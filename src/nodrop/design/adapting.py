@@ -54,7 +54,7 @@ class Adapter:
         """`spare` gives the QoS of a port without a cable by its speed, `length_m` is the length of its cable to be."""
         self._held, self._group, self._timers = held, group, timers
         self._spare, self._length_m = spare, length_m
-        self._made: dict[tuple[int, Side | None, bool], tuple[QosProfile, QosProfile]] = {}
+        self._made: dict[tuple[QosProfile, Side | None, bool], QosProfile] = {}
 
     def adapt_device(self, device: Device) -> Device:
         """Return a device as its platform can hold it, without its headroom and pools, which are computed later."""
@@ -112,9 +112,9 @@ class Adapter:
 
     def _ports(self, ports: tuple[Interface, ...]) -> tuple[Interface, ...]:
         """Return ports; shut ones without QoS have that of most others where every port has one, but for rates."""
-        used = Counted(id(port.qos) for port in ports if isinstance(port.qos, QosProfile))
+        used = Counted(port.qos for port in ports if isinstance(port.qos, QosProfile))
         usual = max(used, key=used.__getitem__, default=None)
-        first_interface = next((port for port in ports if id(port.qos) == usual), None)
+        first_interface = next((port for port in ports if port.qos is usual), None)
         return tuple(self._port(port, first_interface) for port in ports)
 
     def _port(self, port: Interface, usual: Interface | None) -> Interface:
@@ -156,11 +156,10 @@ class Adapter:
 
     def _adapt_qos_profile(self, qos: QosProfile, side: Side | None, *, rates: bool = True) -> QosProfile:
         """Return the profile of a port towards `side`, None for one without a cable; `rates` if its speed is known."""
-        key = (id(qos), side, rates)
+        key = (qos, side, rates)
         if key not in self._made:
-            profile = self._build_adapted_profile(qos, side, rates=rates)
-            self._made[key] = qos, profile  # holds the one that was wanted, so that its id stays
-        return self._made[key][1]
+            self._made[key] = self._build_adapted_profile(qos, side, rates=rates)
+        return self._made[key]
 
     def _build_adapted_profile(self, qos: QosProfile, side: Side | None, *, rates: bool) -> QosProfile:
         held = self._held

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from itertools import chain
 from typing import Any, Literal
 
@@ -27,7 +27,6 @@ from nodrop.engine.nodes import (
 )
 from nodrop.engine.scopes import Scope
 from nodrop.model.fabric import Device, Mode
-from nodrop.model.object_cache import ObjectCache
 from nodrop.model.types import Type
 
 Strictness = Literal["regular", "pedantic", "auditor"]
@@ -349,5 +348,5 @@ class Rule:
         return self._value_function(node)
 
     @cached_property
-    def _value_function(self) -> ObjectCache[Node, Callable[..., Any]]:
-        return ObjectCache(partial(compiler.compile_value, self.names))
+    def _value_function(self) -> Callable[[Node], Callable[..., Any]]:
+        return cache(partial(compiler.compile_value, self.names))

@@ -1,10 +1,11 @@
 """How much of a switch's packet memory is given away before any is shared: headroom, reserves, shared headroom."""
 
+from functools import cache
+
 from nodrop.hardware import asic_of, switch, switches
 from nodrop.hardware.dynamic import occupied_memory_bytes
 from nodrop.model.buffers import BufferProfile
 from nodrop.model.fabric import Device
-from nodrop.model.object_cache import ObjectCache
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import UnknownFact, require_fact
 
@@ -48,7 +49,7 @@ def committed_bytes(device: Device) -> int:
         return occupied_memory_bytes(device)
     pools = require_fact(device.buffer_pools, "device.buffer_pools")
     shared = sum(pool.shared_headroom_bytes or 0 for pool in pools)
-    committed_bytes_of_port = ObjectCache[QosProfile, int](lambda qos: _committed_bytes_of_port(qos, bool(shared)))
+    committed_bytes_of_port = cache(lambda qos: _committed_bytes_of_port(qos, bool(shared)))
     total = shared
     for port in device.interfaces:
         if not require_fact(port.enabled, "interface.enabled"):

@@ -108,7 +108,7 @@ def shares_headroom(device: Device, settings: DynamicBuffers | None) -> bool:
     )
 
 
-ResolvedProfiles = dict[tuple[object, ...], tuple[QosProfile, QosProfile]]
+ResolvedProfiles = dict[tuple[object, ...], QosProfile]
 """Profiles as they are stated and as they are resolved, by what the result follows from."""
 
 
@@ -130,7 +130,7 @@ def _fill_port_headroom(device: Device, interface: Interface, memo: ResolvedProf
     if not isinstance(qos, QosProfile) or isinstance(qos.priority_groups, Unknown):
         return interface
     speed = speed_for_headroom_mbps(device, interface)
-    key = (id(qos), speed, interface.lanes, interface.mtu_bytes, interface.cable_length_m)
+    key = (qos, speed, interface.lanes, interface.mtu_bytes, interface.cable_length_m)
     if key not in memo:
         filled = qos
         if any(map(_has_computed_headroom, qos.priority_groups)):
@@ -142,8 +142,8 @@ def _fill_port_headroom(device: Device, interface: Interface, memo: ResolvedProf
                 for group in qos.priority_groups
             )
             filled = replace_fields(qos, priority_groups=groups)
-        memo[key] = qos, filled  # holds what was stated, so that its id stays
-    filled = memo[key][1]
+        memo[key] = filled
+    filled = memo[key]
     return interface if filled is qos else replace_fields(interface, qos=filled)
 
 
@@ -255,7 +255,7 @@ def _available_pool_memory(device: Device, pools: tuple[BufferPool, ...], ratio:
     reserve, reserve_wide = int(latency_kib * 1024), int((2 * latency_kib - 1) * 1024)
     ingress = frozenset(pool.name for pool in pools if pool.direction == "ingress")
     occupied = facts.management_pool_bytes
-    uses: dict[tuple[int, int], _BufferUse] = {}
+    uses: dict[tuple[QosProfile, int], _BufferUse] = {}
     saved = lossless_ports = 0
     for port in device.interfaces:
         if not require_fact(port.enabled):  # the switch takes back what a shut port would use
@@ -265,7 +265,7 @@ def _available_pool_memory(device: Device, pools: tuple[BufferPool, ...], ratio:
         qos = require_fact(port.qos)
         if qos is None:
             continue
-        key = (id(qos), lossy_reserve)
+        key = (qos, lossy_reserve)
         if key not in uses:
             uses[key] = _port_memory_use(qos, ingress, lossy_reserve)
         use = uses[key]

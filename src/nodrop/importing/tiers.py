@@ -18,7 +18,6 @@ from nodrop.importing.tier_view import (
 )
 from nodrop.intent.topology import MOST_TIERS
 from nodrop.model.fabric import Port
-from nodrop.model.object_cache import distinct_objects
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import Unknown
 from nodrop.platforms.kit.traits import traits_of_platform
@@ -175,7 +174,7 @@ def _lossless_priorities(box: GroupedSwitch) -> set[int]:
     """Return the priorities with PFC on any port of a switch."""
     return {
         priority
-        for qos in distinct_objects(port.qos for port in box.device.interfaces)
+        for qos in dict.fromkeys(port.qos for port in box.device.interfaces)
         if isinstance(qos, QosProfile) and isinstance(qos.pfc_rx_priorities, tuple)
         for priority in qos.pfc_rx_priorities
     }

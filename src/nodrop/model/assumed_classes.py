@@ -1,12 +1,12 @@
 """The class of RDMA without a stated one: from the lossless maps, else from hosts, else NVIDIA's convention."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 
 from nodrop.model import effects, modes
 from nodrop.model.effects import DEFAULT_RDMA_DSCP
 from nodrop.model.fabric import Device, Mode, TrafficClass
 from nodrop.model.nics import value_or_none
-from nodrop.model.object_cache import ObjectCache
 from nodrop.model.qos import QosProfile
 from nodrop.model.reading import Assumption, HostReading, Remark
 from nodrop.model.states import UNKNOWN, Unknown, UnknownFact
@@ -46,10 +46,10 @@ def find_lossy_convention(devices: Iterable[Device], classes: Sequence[TrafficCl
     """
     if not classes or any(DEFAULT_RDMA_DSCP in rdma.dscp for rdma in classes):
         return
-    lossless_dscps = ObjectCache[QosProfile, frozenset[int]](_find_lossless_dscps)
+    lossless_dscps = cache(_find_lossless_dscps)
     for device in devices:
-        port_by_id = {id(port.qos): port for port in reversed(device.interfaces) if isinstance(port.qos, QosProfile)}
-        rows = [(port, qos) for port in port_by_id.values() if isinstance(qos := port.qos, QosProfile)]
+        port_by_profile = {port.qos: port for port in reversed(device.interfaces) if isinstance(port.qos, QosProfile)}
+        rows = [(port, qos) for port in port_by_profile.values() if isinstance(qos := port.qos, QosProfile)]
         protecting = [(port, qos) for port, qos in rows if lossless_dscps(qos)]
         if protecting:
             facts = {

@@ -134,7 +134,7 @@ class Index:
         return self._links.get((node, port))
 
     def alike(self, device: Device) -> Sequence[Sequence[Interface]]:
-        """Return the ports of a device in groups of one QoS profile (the same object), side, speed and state.
+        """Return the ports of a device in groups of one QoS profile, side, speed and state.
 
         Groups are ordered by their first ports, and none is empty. A rule that needs no more does not have to check
         each of a million ports.
@@ -143,7 +143,7 @@ class Index:
         if memo is None:
             interfaces: dict[object, list[Interface]] = {}
             for port in device.interfaces:
-                interfaces.setdefault((id(port.qos), port.side, port.speed_mbps, port.enabled), []).append(port)
+                interfaces.setdefault((port.qos, port.side, port.speed_mbps, port.enabled), []).append(port)
             memo = self._alike[id(device)] = device, tuple(interfaces.values())  # held, so that no other gets its id
         return memo[1]
 

@@ -17,15 +17,10 @@ class Interner:
         self._by_content: dict[QosProfile, QosProfile] = {}
         self._entries: dict[tuple[AccessEntry, ...], tuple[AccessEntry, ...]] = {}
         self._pools: dict[tuple[BufferPool, ...], tuple[BufferPool, ...]] = {}
-        self._by_id: dict[int, tuple[QosProfile, QosProfile]] = {}
 
     def profile(self, qos: QosProfile) -> QosProfile:
         """Return the one object that stands for the content of a profile."""
-        cached_profile = self._by_id.get(id(qos))
-        if cached_profile is None:
-            # Held, so that no other profile gets its id.
-            cached_profile = self._by_id[id(qos)] = (self._by_content.setdefault(qos, qos), qos)
-        return cached_profile[0]
+        return self._by_content.setdefault(qos, qos)
 
     def pools(self, pools: tuple[BufferPool, ...] | Unknown) -> tuple[BufferPool, ...] | Unknown:
         """Return the one object that stands for the content of these pools."""

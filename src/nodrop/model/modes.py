@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from nodrop.model.fabric import Device, Link, Mode
-from nodrop.model.object_cache import distinct_objects
 from nodrop.model.qos import PriorityGroup, QosProfile
 from nodrop.model.reading import Assumption, Note, Reading
 from nodrop.model.states import Unknown, UnknownFact, known_rows
@@ -158,7 +157,7 @@ def abbreviate_names(devices: Collection[str]) -> str:
 def qos_profiles_of(devices: Iterable[Device]) -> list[QosProfile]:
     """Return the QoS profiles of all ports, each object once."""
     ports = (port for device in devices for port in device.interfaces)
-    return distinct_objects(port.qos for port in ports if isinstance(port.qos, QosProfile))
+    return list(dict.fromkeys(port.qos for port in ports if isinstance(port.qos, QosProfile)))
 
 
 def _infer_group_mode(devices: Sequence[Device], *, cabled: bool, paused: bool) -> Group:

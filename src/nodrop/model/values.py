@@ -28,6 +28,13 @@ _COPIER_BY_CLASS: dict[type[object], tuple[_Copier, dict[str, _Setter]]] = {}
 """Of every class made here: how to copy a value field by field, and how to set each field."""
 
 
+class HashedOnce:
+    """A value that keeps the hash of its content, which makes it as cheap a key as a number."""
+
+    __slots__ = ("_kept_hash",)
+    _kept_hash: int
+
+
 @dataclass_transform(frozen_default=True, kw_only_default=True)
 def model_value(cls: _C) -> _C:
     """Make `cls` a frozen, slotted, keyword-only dataclass whose equality knows three states.
@@ -51,6 +58,14 @@ def model_value(cls: _C) -> _C:
     def digest(self: object) -> int:
         return hash(content(self))
 
+    def digest_once(self: HashedOnce) -> int:
+        try:
+            return self._kept_hash
+        except AttributeError:
+            kept_hash = hash(content(self))
+            object.__setattr__(self, "_kept_hash", kept_hash)
+            return kept_hash
+
     def state(self: object) -> object:
         return content(self)
 
@@ -60,7 +75,7 @@ def model_value(cls: _C) -> _C:
     value_class.__setstate__ = _make_state_filler(setters)
     value_class.__init__ = _make_initializer(value_class, setters)
     value_class.__eq__ = equal  # type: ignore[assignment]
-    value_class.__hash__ = digest  # type: ignore[assignment]
+    value_class.__hash__ = digest_once if issubclass(cls, HashedOnce) else digest  # type: ignore[assignment]
     return value_class  # type: ignore[return-value]
 
 

@@ -1,10 +1,10 @@
 """The effect of a port on lossless traffic: the queue of a DSCP, and the traffic that a pause stops."""
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import NamedTuple
 
 from nodrop.model import effects
-from nodrop.model.object_cache import ObjectCache
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import Unknown, UnknownFact, require_fact
 
@@ -85,7 +85,7 @@ class Behaviors:
     def __init__(self) -> None:
         self.all: list[Behavior] = []
         self._number_of: dict[tuple[object, ...], int] = {}
-        self.number = ObjectCache(self._number)
+        self.number = cache(self._number)
         """Returns the number of a profile's behavior, or the model path of the fact that leaves it unknown."""
         self._waits: dict[tuple[int, int, int, int], tuple[int, ...]] = {}
 

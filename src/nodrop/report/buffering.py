@@ -28,7 +28,7 @@ def distinct_profiles(fabric: Fabric) -> Iterator[tuple[Device, Interface, QosPr
     for device in fabric.devices:
         for interface in device.interfaces:
             model = device.model if isinstance(device.model, str) else device.name
-            key = (str(device.role), device.platform, model, id(interface.qos))
+            key = (str(device.role), device.platform, model, interface.qos)
             if isinstance(interface.qos, QosProfile) and key not in seen:
                 seen.add(key)
                 yield device, interface, interface.qos
@@ -67,7 +67,7 @@ def headroom_facts(fabric: Fabric) -> list[Facts]:
                 interface.lanes,
                 interface.mtu_bytes,
                 interface.cable_length_m,
-                id(interface.qos),
+                interface.qos,
             )
             kinds.setdefault(key, (device, interface))
             ports[key] += 1

@@ -8,7 +8,6 @@ from nodrop.engine.vocabulary.admission import pause_threshold_bytes, shared_byt
 from nodrop.model import effects
 from nodrop.model.buffers import BufferProfile, Headroom
 from nodrop.model.fabric import Device, Fabric
-from nodrop.model.object_cache import distinct_objects
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import UnknownFact, known_rows
 from nodrop.report.table import format_table_section, wrap_text
@@ -110,7 +109,7 @@ def _shareable_pool_bytes(device: Device, tc: int) -> int | None:
 
 def _first_pause_depth_bytes(device: Device, tc: int) -> int | None:
     """Return the queue depth at which the senders of a class are paused, at the port that pauses first."""
-    profiles = distinct_objects(group.qos for group in _lossless_groups(device, {tc}))
+    profiles = dict.fromkeys(group.qos for group in _lossless_groups(device, {tc}))
     depths = []
     try:
         for qos in profiles:

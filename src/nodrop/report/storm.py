@@ -69,7 +69,7 @@ class _FillTimer:
         interface, device = self._index.interface(*end), self._index.devices[end.node]
         if interface is None or not isinstance(interface.qos, QosProfile):
             return None
-        key = (device.model, id(device.buffer_pools), id(interface.qos), interface.speed_mbps, group, device.name)
+        key = (device.model, id(device.buffer_pools), interface.qos, interface.speed_mbps, group, device.name)
         if key not in self._known:
             self._known[key] = self._compute(end, interface, group)
         return self._known[key]

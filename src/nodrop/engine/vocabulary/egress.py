@@ -9,7 +9,6 @@ from nodrop.hardware.commitment import packet_memory_bytes
 from nodrop.model import effects
 from nodrop.model.buffers import BufferPool, BufferProfile
 from nodrop.model.fabric import Device
-from nodrop.model.object_cache import distinct_objects
 from nodrop.model.qos import PriorityGroup, QosProfile
 from nodrop.model.states import known_rows, require_fact, surely_off
 
@@ -25,7 +24,7 @@ def lossless_admitted_bytes(device: Device, pool: BufferPool) -> int:
     ports = (port for port in device.interfaces if require_fact(port.enabled, "interface.enabled"))
     qos = [
         found_profile
-        for profile in distinct_objects(port.qos for port in ports)
+        for profile in dict.fromkeys(port.qos for port in ports)
         if (found_profile := require_fact(profile, "interface.qos")) is not None
     ]
     if not any(pool.name in _lossless_egress_pools(profile) for profile in qos):
@@ -151,8 +150,8 @@ def _find_highest_static_threshold(device: Device, pool: BufferPool) -> tuple[in
     """Return the highest static threshold in a pool, in bytes, and the first group or queue that has it."""
     highest_bytes, holder = 0, "none"
     ports = [port for port in device.interfaces if not surely_off(port.enabled)]
-    profiles = {id(port.qos): (port.name, port.qos) for port in reversed(ports) if isinstance(port.qos, QosProfile)}
-    for port_name, qos in reversed(profiles.values()):
+    names = {port.qos: port.name for port in reversed(ports) if isinstance(port.qos, QosProfile)}
+    for qos, port_name in reversed(names.items()):
         buffers = [("priority group", group.index, group.buffer) for group in known_rows(qos.priority_groups)]
         buffers += [("queue", queue.index, queue.buffer) for queue in known_rows(qos.queues)]
         for kind, index, buffer in buffers:

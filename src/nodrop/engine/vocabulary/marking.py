@@ -1,6 +1,6 @@
 """Words about marking and how queues are served: a port's treatment of RDMA packets and of the CNPs that answer."""
 
-from functools import partial
+from functools import cache, partial
 
 from nodrop import units
 from nodrop.engine.vocabulary import declare_word
@@ -11,7 +11,6 @@ from nodrop.hardware.thresholds import dynamic_threshold_bytes
 from nodrop.model import effects
 from nodrop.model.buffers import BufferPool
 from nodrop.model.fabric import Fabric, Interface
-from nodrop.model.object_cache import ObjectCache
 from nodrop.model.qos import QosProfile, Queue, WredColor, WredProfile
 from nodrop.model.states import Unknown, UnknownFact, require_fact
 
@@ -151,7 +150,7 @@ def same_marks(fabric: Fabric, pools: _BufferPools, interfaces: tuple[Interface,
     Shut ports, and ports with unknown settings, are left out.
     """
     speeds: dict[tuple[int, int], set[int]] = {}
-    marks_of = ObjectCache[QosProfile, set[tuple[int, int]]](partial(_rdma_mark_thresholds, fabric, pools))
+    marks_of = cache(partial(_rdma_mark_thresholds, fabric, pools))
     for port in interfaces:
         if port.enabled is not True or not isinstance(port.speed_mbps, int) or not isinstance(port.qos, QosProfile):
             continue

@@ -7,7 +7,6 @@ from nodrop.hardware.bounds import shipped_headroom_rows
 from nodrop.model import effects
 from nodrop.model.buffers import HeadroomRow
 from nodrop.model.fabric import Device, Fabric, TrafficClass
-from nodrop.model.object_cache import distinct_objects
 from nodrop.model.pausing import GROUP_MAPS, find_misplaced_classes, queue_of_priority
 from nodrop.model.purposes import STORAGE_PURPOSES, TCP_STORAGE
 from nodrop.model.qos import QosProfile
@@ -147,7 +146,7 @@ def dscps_of_macro(fabric: Fabric, device: Device) -> tuple[int, ...]:
     if not _is_macro_style(device.qos_style):
         return ()
     up = (port for port in device.interfaces if isinstance(port.enabled, Unknown) or port.enabled)
-    profiles = distinct_objects(port.qos for port in up if not isinstance(port.qos, Unknown))
+    profiles = dict.fromkeys(port.qos for port in up if not isinstance(port.qos, Unknown))
     dscp_pairs = ((qos, dscp) for qos in profiles for dscp in unintended_dscps(fabric, qos))
     return tuple(sorted({dscp for qos, dscp in dscp_pairs if _dscp_block_shares_tc(qos, dscp)}))
 

@@ -86,8 +86,8 @@ def _profile_of_port(draft: Draft, port: str, object_kind: str) -> str:
 
 def _profiles_by_port(pairs: Iterable[tuple[Interface, Interface]]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the profiles of each port by kind, before and after."""
-    profiles_by_key: dict[tuple[int, object, object], tuple[object, ...]] = {}
-    unknown: dict[tuple[int, object, object], tuple[Any, ...]] = {}
+    profiles_by_key: dict[tuple[object, ...], tuple[object, ...]] = {}
+    unknown: dict[tuple[object, ...], tuple[Any, ...]] = {}
     sides: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
     for a, b in pairs:
         keeps = (
@@ -96,7 +96,7 @@ def _profiles_by_port(pairs: Iterable[tuple[Interface, Interface]]) -> tuple[dic
             and is_equal(a.link_pause, b.link_pause)
         )
         for port, side in zip((a, a) if keeps else (a, b), sides, strict=True):
-            key = id(port.qos), id(port.cable_length_m), id(port.link_pause)
+            key = port.qos, port.cable_length_m, port.link_pause
             if key not in profiles_by_key and key not in unknown:
                 try:
                     profiles_by_key[key] = split_port_qos(port).profiles

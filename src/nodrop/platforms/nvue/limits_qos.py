@@ -11,7 +11,6 @@ from nodrop.limits import MAX_32_BITS
 from nodrop.model.buffers import BufferPool, BufferProfile, Headroom
 from nodrop.model.compare import ModelDifference, differences
 from nodrop.model.fabric import Device, Interface
-from nodrop.model.object_cache import distinct_objects
 from nodrop.model.qos import COLORS, PfcWatchdog, QosProfile, Queue, WredColor, WredProfile
 from nodrop.model.states import UNKNOWN, Unknown, require_fact
 from nodrop.model.subject import Subject
@@ -34,7 +33,7 @@ def check_qos(device: Device) -> None:
     """Raise Unsupported where a port's QoS, or a shared part of the switch, has no setting in NVUE."""
     seen: dict[tuple[object, ...], None] = {}
     for port in device.interfaces:
-        key = id(port.qos), port.cable_length_m, port.link_pause
+        key = port.qos, port.cable_length_m, port.link_pause
         if key not in seen:
             seen[key] = None
             _check_port_qos(device, port)
@@ -335,7 +334,7 @@ def _check_switch_qos(device: Device) -> None:
 
 def pfc_priorities_of_device(device: Device) -> frozenset[int]:
     """Return the priorities that any port has pause for."""
-    profiles: list[Any] = distinct_objects(port.qos for port in device.interfaces)
+    profiles: list[Any] = list(dict.fromkeys(port.qos for port in device.interfaces))
     return frozenset(priority for qos in profiles for priority in qos.pfc_rx_priorities or qos.pfc_tx_priorities)
 
 
@@ -375,18 +374,18 @@ def _check_pools(device: Device) -> None:
 def _check_derived_buffers(device: Device, pools: tuple[BufferPool, ...], dynamic_th: int) -> None:
     """Refuse buffers that the switch would not make from its settings."""
     groups: dict[tuple[tuple[int, ...], effects.StatedHeadroom | None], Any] = {}
-    bare: dict[int, QosProfile] = {}
+    bare: dict[QosProfile, QosProfile] = {}
     ports = []
     for port in device.interfaces:
         qos = port.qos
         assert isinstance(qos, QosProfile)
-        if id(qos) not in bare:
+        if qos not in bare:
             own_pfc_rx_priorities = require_fact(qos.pfc_rx_priorities) or require_fact(qos.pfc_tx_priorities)
             key = own_pfc_rx_priorities, effects.stated_headroom(require_fact(qos.priority_groups))
             if key not in groups:
                 groups[key] = effects.priority_groups(own_pfc_rx_priorities, dynamic_th, stated_headroom=key[1])
-            bare[id(qos)] = replace_fields(qos, priority_groups=groups[key])
-        ports.append(replace_fields(port, qos=bare[id(qos)]))
+            bare[qos] = replace_fields(qos, priority_groups=groups[key])
+        ports.append(replace_fields(port, qos=bare[qos]))
     new_device = resolve_dynamic_buffers(replace_fields(device, interfaces=tuple(ports), buffer_pools=pools))
     for difference in differences(new_device.buffer_pools, device.buffer_pools):
         raise unsupported_error(("buffer_pools", *_existing_path(difference)), f"NVUE makes {difference.a} of it")

@@ -7,7 +7,6 @@ from nodrop.hardware import switch
 from nodrop.limits import MAX_32_BITS
 from nodrop.model.buffers import BufferPool, DynamicBuffers
 from nodrop.model.fabric import Interface
-from nodrop.model.object_cache import distinct_objects
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.platforms.nvue import effects
@@ -140,7 +139,7 @@ def dynamic_buffers(
     ports: Iterable[Interface], limits: effects.BufferLimits, small_percent: int
 ) -> DynamicBuffers | None:
     """Return what headroom is computed from; None where no port has PFC."""
-    profiles = distinct_objects(port.qos for port in ports if isinstance(port.qos, QosProfile))
+    profiles = dict.fromkeys(port.qos for port in ports if isinstance(port.qos, QosProfile))
     paused = any(qos.pfc_rx_priorities or qos.pfc_tx_priorities for qos in profiles)
     return effects.dynamic_buffers(limits.ingress_lossless, small_percent) if paused else None
 

@@ -205,10 +205,10 @@ class Spelling:
     """All QoS profiles of one device and the ports that are bound to them."""
 
     def __init__(self, device: Device) -> None:
-        of_design: dict[tuple[int, int | None, bool | None], PortQos] = {}
+        of_design: dict[tuple[object, ...], PortQos] = {}
         self.of_port: dict[str, PortQos] = {}
         for port in device.interfaces:
-            key = id(port.qos), require_fact(port.cable_length_m), require_fact(port.link_pause)
+            key = port.qos, require_fact(port.cable_length_m), require_fact(port.link_pause)
             if key not in of_design:
                 of_design[key] = split_port_qos(port)
             self.of_port[port.name] = of_design[key]

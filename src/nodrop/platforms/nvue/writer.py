@@ -114,7 +114,7 @@ def _find_or_build_design(device: Device) -> _SharedDesign:
     """Return what all devices with the same ports and QoS share: checked and rendered once."""
     check_expressible(device)
     ports = tuple(
-        (p.name, id(p.qos), p.enabled, p.speed_mbps, p.lanes, p.fec, p.autoneg, p.mtu_bytes, p.link_pause,
+        (p.name, p.qos, p.enabled, p.speed_mbps, p.lanes, p.fec, p.autoneg, p.mtu_bytes, p.link_pause,
          p.cable_length_m, p.adaptive_routing, p.utilization_threshold_percent)
         for p in device.interfaces
     )  # fmt: skip

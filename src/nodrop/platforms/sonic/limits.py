@@ -58,12 +58,12 @@ def check_expressible(device: Device) -> Switch:
     check_release(device)
     names = {pool.name for pool in pools}
     check_rows(device.interfaces, "interfaces", order=lambda port: natural_sort_key(port.name))
-    checked: set[int] = set()
+    checked: set[QosProfile] = set()
     for interface in device.interfaces:
         _check_port(facts, interface)
         qos = interface.qos
-        if isinstance(qos, QosProfile) and id(qos) not in checked:
-            checked.add(id(qos))
+        if isinstance(qos, QosProfile) and qos not in checked:
+            checked.add(qos)
             path = ("interfaces", interface.name, "qos")
             _check_maps(qos, path)
             _check_buffers(device, qos, names, path)

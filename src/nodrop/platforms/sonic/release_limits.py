@@ -51,11 +51,11 @@ def _needed_features(device: Device) -> Iterator[_NeededFeature]:
             yield "a pool's percentage", ("buffer_pools", pool.name, "percentage")
         if pool.direction == "both":
             yield "a pool of both directions", ("buffer_pools", pool.name, "direction")
-    seen: set[int] = set()
+    seen: set[QosProfile] = set()
     for port in device.interfaces:
         yield from _port_needs(port)
-        if isinstance(port.qos, QosProfile) and id(port.qos) not in seen:
-            seen.add(id(port.qos))
+        if isinstance(port.qos, QosProfile) and port.qos not in seen:
+            seen.add(port.qos)
             yield from _qos_profile_needs(port.qos, ("interfaces", port.name, "qos"))
 
 

@@ -48,7 +48,7 @@ class QosObjectNames:
             self.map("dscp_to_tc", require_fact(device.switch_dscp_to_tc))
         for port in ports:
             assert isinstance(port.qos, QosProfile)
-            key = (id(port.qos), port.speed_mbps, lossless_profile_name(port))
+            key = (port.qos, port.speed_mbps, lossless_profile_name(port))
             if key not in seen:
                 seen.add(key)
                 self._name_profile_parts(port, port.qos)

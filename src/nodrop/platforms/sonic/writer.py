@@ -153,7 +153,7 @@ def _services_vrf(device: Device) -> str:
     return "mgmt" if management is not None and management.own_vrf else "default"
 
 
-_STATED_POOLS_CACHE: OrderedDict[object, tuple[object, tuple[BufferPool, ...]]] = OrderedDict()
+_STATED_POOLS_CACHE: OrderedDict[object, tuple[BufferPool, ...]] = OrderedDict()
 
 
 def _configured_device(device: Device) -> Device:
@@ -165,14 +165,12 @@ def _configured_device(device: Device) -> Device:
         return device
     ports = device.interfaces
     of_ports = tuple(
-        (id(p.qos), p.enabled, speed_for_headroom_mbps(device, p), p.lanes, p.mtu_bytes, p.cable_length_m)
-        for p in ports
+        (p.qos, p.enabled, speed_for_headroom_mbps(device, p), p.lanes, p.mtu_bytes, p.cable_length_m) for p in ports
     )
     key = (device.model, device.version, of_ports, device.buffer_pools, device.dynamic_buffers)
     if key not in _STATED_POOLS_CACHE:
-        kept_profiles = [port.qos for port in ports]  # holds the profiles, so that their ids stay theirs
-        _cache_value(_STATED_POOLS_CACHE, key, (kept_profiles, _stated_pools(device)))
-    return replace_fields(device, buffer_pools=_STATED_POOLS_CACHE[key][1])
+        _cache_value(_STATED_POOLS_CACHE, key, _stated_pools(device))
+    return replace_fields(device, buffer_pools=_STATED_POOLS_CACHE[key])
 
 
 def _cache_value(memory: OrderedDict[object, _T], key: object, value: _T) -> None:
@@ -192,13 +190,10 @@ def _stated_pools(device: Device) -> tuple[BufferPool, ...]:
 
 
 def _have_same_buffers(device: Device, other_device: Device) -> bool:
-    profiles = {id(port.qos): port.qos for port in (*device.interfaces, *other_device.interfaces)}
     pairs = {
-        (id(a.qos), id(b.qos))
-        for a, b in zip(device.interfaces, other_device.interfaces, strict=True)
-        if a.qos is not b.qos
+        (a.qos, b.qos) for a, b in zip(device.interfaces, other_device.interfaces, strict=True) if a.qos is not b.qos
     }
-    return device.buffer_pools == other_device.buffer_pools and all(profiles[a] == profiles[b] for a, b in pairs)
+    return device.buffer_pools == other_device.buffer_pools and all(a == b for a, b in pairs)
 
 
 def _far_ends(device: Device, index: Index) -> list[tuple[str, End]]:
@@ -299,7 +294,7 @@ def _render_qos(device: Device, facts: Switch) -> str:
     ports = [port for port in device.interfaces if port.qos is not None]
     cables = tuple((port.name, port.cable_length_m) for port in device.interfaces if port.cable_length_m is not None)
     key = (
-        tuple((port.name, id(port.qos), port.speed_mbps) for port in ports),
+        tuple((port.name, port.qos, port.speed_mbps) for port in ports),
         cables,
         device.switch_dscp_to_tc,
         device.watchdog_polling_ms,
