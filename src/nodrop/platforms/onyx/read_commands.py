@@ -60,6 +60,16 @@ class _Reader:
             "vrf": self._read_vrf,
             "switchport": self._read_switchport,
         }
+        self._of_switch: Mapping[tuple[str, ...], Callable[[Command], None]] = {
+            ("roce",): self._read_roce,
+            ("dcb", "priority-flow-control", "enable"): self._read_pfc,
+            ("dcb", "priority-flow-control", "priority"): self._read_pfc_priority,
+            ("traffic", "pool"): self._read_traffic_pool,
+            ("advanced", "buffer", "management"): self._read_buffer_management,
+            ("pool",): self._pool,
+            ("vlan",): self._read_vlan,
+            ("hostname",): self._read_hostname,
+        }
 
     def take(self, command: Command) -> None:
         """Take a command over into the settings."""
@@ -72,35 +82,44 @@ class _Reader:
             self._read_global_command(command)
 
     def _read_global_command(self, command: Command) -> None:
-        words, settings, on = command.words, self._settings, not command.negated
-        if not words:
+        if not command.words:
             raise NotUnderstood
         if any(command.starts(*start) for start in _ROUTING_COMMANDS):
-            settings.routing.append(command)
-        elif words[0] == "roce":
-            settings.roce = (words[1] if len(words) > 1 else "lossless") if on else None
-            if settings.roce is not None and settings.roce not in ROCE_MODES:
-                self._values.malformed(command, settings.roce, " or ".join(ROCE_MODES))
-                settings.roce = None
-        elif words[:3] == ("dcb", "priority-flow-control", "enable"):
-            settings.pfc = on
-        elif words[:3] == ("dcb", "priority-flow-control", "priority") and len(words) > 3:
-            enabled = on and words[4:5] != ("disable",)
-            for priority in self._values.indexes(command, words[3:4], 7):
-                settings.pfc_priorities[priority] = enabled
-        elif words[:2] == ("traffic", "pool") and len(words) > 3:
-            self._read_traffic_pool(command)
-        elif words[:3] == ("advanced", "buffer", "management"):
-            settings.advanced = on
-        elif words[0] == "pool" and len(words) > 3 and on:
-            self._pool(command)
-        elif words[0] == "vlan" and len(words) > 1:
-            if on and len(words) == 2:
-                settings.vlans |= self._vlan_numbers(command, words[1])
-        elif words[0] == "hostname" and len(words) == 2:
-            settings.hostname = words[1]
-        else:
-            self._read_service(command)
+            self._settings.routing.append(command)
+            return
+        read = next((read for start, read in self._of_switch.items() if command.starts(*start)), self._read_service)
+        read(command)
+
+    def _read_roce(self, command: Command) -> None:
+        settings = self._settings
+        settings.roce = (command.words[1:2] or ("lossless",))[0] if not command.negated else None
+        if settings.roce is not None and settings.roce not in ROCE_MODES:
+            self._values.malformed(command, settings.roce, " or ".join(ROCE_MODES))
+            settings.roce = None
+
+    def _read_pfc(self, command: Command) -> None:
+        self._settings.pfc = not command.negated
+
+    def _read_pfc_priority(self, command: Command) -> None:
+        if len(command.words) < 4:
+            raise NotUnderstood
+        enabled = not command.negated and command.words[4:5] != ("disable",)
+        for priority in self._values.indexes(command, command.words[3:4], 7):
+            self._settings.pfc_priorities[priority] = enabled
+
+    def _read_buffer_management(self, command: Command) -> None:
+        self._settings.advanced = not command.negated
+
+    def _read_vlan(self, command: Command) -> None:
+        if len(command.words) < 2:
+            raise NotUnderstood
+        if not command.negated and len(command.words) == 2:
+            self._settings.vlans |= self._vlan_numbers(command, command.words[1])
+
+    def _read_hostname(self, command: Command) -> None:
+        if len(command.words) != 2:
+            raise NotUnderstood
+        self._settings.hostname = command.words[1]
 
     def _read_service(self, command: Command) -> None:
         words, settings, on = command.words, self._settings, not command.negated
@@ -118,6 +137,8 @@ class _Reader:
             raise NotUnderstood
 
     def _read_traffic_pool(self, command: Command) -> None:
+        if len(command.words) < 4:
+            raise NotUnderstood
         _, _, name, *arguments = command.words
         pool = self._settings.traffic_pools.setdefault(name, TrafficPool())
         match arguments:
@@ -135,6 +156,8 @@ class _Reader:
                 raise NotUnderstood
 
     def _pool(self, command: Command) -> None:
+        if len(command.words) < 4 or command.negated:
+            raise NotUnderstood
         name, *arguments = command.words[1:]
         options = dict(zip(arguments[::2], arguments[1::2], strict=False))
         size = self._values.size_bytes(command, options["size"]) if options.get("size", "inf") != "inf" else None
