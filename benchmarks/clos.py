@@ -127,8 +127,11 @@ def two_tier(leaves: int, spines: int, *, parallel: int = 1, shared: bool = True
     return _fabric(asns, roles, cables, filtered=filtered)
 
 
-def three_tier(pods: int, leaves: int, spines: int, superspines: int) -> Fabric:
-    """Pods of `leaves` and `spines`, and `superspines` for every spine of a pod, which is joined to these alone."""
+def three_tier(pods: int, leaves: int, spines: int, superspines: int, *, shared: bool = True) -> Fabric:
+    """Pods of `leaves` and `spines`, and `superspines` for every spine of a pod, which is joined to these alone.
+
+    Superspines have one AS number or, not `shared`, one each.
+    """
     wide = len(str(pods - 1)), len(str(leaves - 1)), len(str(spines - 1)), len(str(superspines - 1))
     asns: dict[str, int] = {}
     roles: dict[str, str] = {}
@@ -142,7 +145,7 @@ def three_tier(pods: int, leaves: int, spines: int, superspines: int) -> Fabric:
         pairs += [(low, high) for high in highs for low in lows]
         for n, high in enumerate(highs):
             tops = [f"super{n:0{wide[2]}}-{m:0{wide[3]}}" for m in range(superspines)]
-            asns |= dict.fromkeys(tops, TOP)
+            asns |= {name: TOP if shared else TOP - 1 - n * superspines - m for m, name in enumerate(tops)}
             roles |= dict.fromkeys(tops, "superspine")
             pairs += [(high, top) for top in tops]
     cables = _Cables(asns)
@@ -151,10 +154,12 @@ def three_tier(pods: int, leaves: int, spines: int, superspines: int) -> Fabric:
     return _fabric(asns, roles, cables, filtered=True)
 
 
-def sized(switches: int) -> Fabric:
+def sized(switches: int, *, shared: bool = True) -> Fabric:
     """About so many switches, from 200 on: pods of up to 128 leaves and 16 spines, below 128 more."""
     pods = max(2, round((switches - 128) / 144))
-    return three_tier(pods=pods, leaves=min(128, (switches - 128) // pods - 16), spines=16, superspines=8)
+    return three_tier(
+        pods=pods, leaves=min(128, (switches - 128) // pods - 16), spines=16, superspines=8, shared=shared
+    )
 
 
 def with_hosts(fabric: Fabric, ports: int, *, rails: int = 8) -> Fabric:

@@ -1,8 +1,10 @@
-"""Proofs about three-tier Clos fabrics: graph and order of buffers, conditions for failures, and storms of all NICs.
+"""Proofs about three-tier Clos fabrics: graph and order of buffers, failures, and storms of all NICs.
 
-Each leaf has 16 ports to hosts. Seconds are those of the CPU; memory is the most that the process has had so far.
+Each leaf has 16 ports to hosts. With --own-numbers, each switch of the top tier has an AS number of its own: then the
+conditions for any failures do not hold. Single failures are searched in both cases. Seconds are those of the CPU;
+memory is the most that the process has had so far.
 
-    python benchmarks/prove.py [--switches 12288] [--json FILE]
+    python benchmarks/prove.py [--switches 12288] [--own-numbers] [--json FILE]
 """
 
 import argparse
@@ -24,6 +26,7 @@ from nodrop.model.qos import QosProfile
 from nodrop.model.values import replace_fields
 from nodrop.proofs.circles import depth_by_node
 from nodrop.proofs.dependencies import DependencyGraph, Traffic
+from nodrop.proofs.failures import search_failures
 from nodrop.proofs.forwarding import Forwarding
 from nodrop.proofs.invariants import check_invariants
 from nodrop.report.storm import storm_facts
@@ -47,6 +50,7 @@ def main() -> None:
     """Run the benchmark and print it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--switches", type=int, default=12288)
+    parser.add_argument("--own-numbers", action="store_true")
     parser.add_argument("--json", metavar="FILE")
     options = parser.parse_args()
     report: dict[str, Any] = {"seconds": {}, "megabytes": {}}
@@ -59,7 +63,7 @@ def main() -> None:
         print(f"{name}: {report['seconds'][name]} s, {report['megabytes'][name]} MB", flush=True)
         return made
 
-    index = Index(lossless(with_hosts(sized(options.switches), HOST_PORTS)))
+    index = Index(lossless(with_hosts(sized(options.switches, shared=not options.own_numbers), HOST_PORTS)))
     gc.collect()
     gc.freeze()
     gc.set_threshold(200_000, 50, 50)
@@ -70,7 +74,10 @@ def main() -> None:
     graph = measured("graph", lambda: DependencyGraph(traffic, exact=False))
     order = measured("order", lambda: depth_by_node(graph.after))
     conditions = measured("conditions for failures", lambda: check_invariants(forwarding))
-    deadlock_check_of(index)
+    check = deadlock_check_of(index)
+    search = measured("single failures", lambda: search_failures(plane, check, conditions, 1))
+    print(f"{search.single} single failures in {search.classes} classes: {search.states} states computed")
+    print(f"complete: {search.complete}, with a circle: {search.check is not None}")
     storms = measured("storms", lambda: storm_facts(index)["storms"])
     ports = sum(len(row["ports"]) for row in storms)
     print(f"{ports} ports to hosts, of which one stops up to {storms[0]['host_ports']} others")

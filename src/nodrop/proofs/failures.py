@@ -1,12 +1,15 @@
 """The least set of failed cables and switches that lets buffers wait for one another in a circle."""
 
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 from typing import NamedTuple
 
-from nodrop.model.fabric import End
+from nodrop.model.fabric import End, Link
 from nodrop.model.index import Index
+from nodrop.proofs.alike_failures import AlikeFailures, is_order_free
 from nodrop.proofs.deadlock import DeadlockCheck, check_deadlock
 from nodrop.proofs.harmless import HarmlessFailures
 from nodrop.proofs.invariants import Invariants
@@ -16,6 +19,8 @@ from nodrop.routing.prefixes import AddressFamily
 
 MOST_STATES = 1000
 """Of how many states the graph of buffers is computed at most."""
+MOST_CHANNELS = 10_000_000
+"""How many channels these states have together at most, but for the first state: an hour of a large fabric."""
 
 
 class Failure(NamedTuple):
@@ -37,6 +42,10 @@ class FailureSearch:
     """How many states were checked; those that are alike but for names count once."""
     complete: bool
     """Whether every set of failures up to `most` was considered."""
+    single: int
+    """How many single cables, or sets of parallel ones, and switches can fail."""
+    classes: int
+    """In how many classes of the same effect but for names these are."""
     failures: tuple[Failure, ...] = ()
     check: DeadlockCheck | None = None
 
@@ -46,43 +55,120 @@ class FailureSearch:
         return frozenset(end for failure in self.failures for end in failure.ends)
 
 
+class _Search:
+    """A search in progress."""
+
+    def __init__(self, plane: ControlPlane, check: DeadlockCheck, invariants: Invariants) -> None:
+        self.plane, self._check = plane, check
+        self.every = _list_failures(plane)
+        self._harmless = HarmlessFailures(check.traffic.forwarding, invariants)
+        self._alike = AlikeFailures(check.traffic, invariants)
+        self.classes = self._find_classes()
+        self.seen: set[frozenset[str]] = set()
+        self.harmless = 0
+        self.channels = 0
+
+    def _find_classes(self) -> list[list[Failure]]:
+        """Return the classes of single failures; each begins with the one that stands for it."""
+        classes: dict[object, list[Failure]] = {}
+        for failure in self.every:
+            if failure.name in self.plane.index.devices:
+                kind = self._alike.class_of_switch(failure.name)
+            else:
+                kind = self._alike.class_of_cables(frozenset((link.a, link.b)) for link in self.links_of(failure))
+            classes.setdefault(failure if kind is None else kind, []).append(failure)
+        return list(classes.values())
+
+    @cached_property
+    def kinds(self) -> Mapping[Failure, Failure]:
+        """The first failure of each kind that exchanges of single routers find (routing/twins.py)."""
+        return _representative_by_failure(self.plane, self._harmless.analyses, self.every)
+
+    def links_of(self, failure: Failure) -> set[Link]:
+        """Return the cables that fail."""
+        index = self.plane.index
+        return {link for end in failure.ends if (link := index.link(*end)) is not None}
+
+    def representatives(self, failures: Sequence[Failure]) -> list[Failure]:
+        """Return one of each kind of failures, as exchanges of single routers find them."""
+        if len({*self._check.traffic.left, *self._check.traffic.entered}) > 1:
+            return list(failures)
+        return list({self.kinds[failure]: failure for failure in reversed(failures)}.values())[::-1]
+
+    def check_single(self, failure: Failure) -> tuple[DeadlockCheck | None, bool]:
+        """Return the check with a circle, if one forms, and whether its class has the same result."""
+        if failure.name in self.plane.index.devices:
+            outcomes = self._harmless.outcomes_without_device(failure.name)
+        else:
+            outcomes = self._harmless.outcomes_without_links(self.links_of(failure))
+        if self._harmless.is_harmless(outcomes):
+            self.harmless += 1
+            return None, self._alike.has_classes and all(
+                outcome.state is not None and self._alike.is_order_free_after(family, outcome.state)
+                for family, outcome in outcomes.items()
+            )
+        found = self.compute((failure,))
+        if not found.is_free:
+            return found, True
+        return None, self._alike.has_classes and is_order_free(found.traffic.forwarding)
+
+    def is_out_of_budget(self) -> bool:
+        """Whether no further state is computed."""
+        return len(self.seen) == MOST_STATES or self.channels > MOST_CHANNELS
+
+    def compute(self, failures: Sequence[Failure]) -> DeadlockCheck:
+        """Return the check of a state."""
+        self.seen.add(frozenset(failure.name for failure in failures))
+        failed = frozenset(end for failure in failures for end in failure.ends)
+        found = check_deadlock(compute_control_plane(self.plane.index, self.plane.failed | failed))
+        self.channels += len(found.traffic.forwarding.channels)
+        return found
+
+    def result(
+        self, most: int, *, complete: bool, failures: tuple[Failure, ...] = (), check: DeadlockCheck | None = None
+    ) -> FailureSearch:
+        """Return the result."""
+        return FailureSearch(
+            most=most,
+            states=self.harmless + len(self.seen),
+            complete=complete,
+            single=len(self.every),
+            classes=len(self.classes),
+            failures=failures,
+            check=check,
+        )
+
+
 def search_failures(plane: ControlPlane, check: DeadlockCheck, invariants: Invariants, most: int) -> FailureSearch:
     """Return the first state with a circle, in the order of failed cables and switches, up to `most` of these.
 
-    Single failures after which packets go up and then down need no graph (proofs/harmless.py).
+    Of single failures one of each class is computed (proofs/alike_failures.py), and no graph for those after which
+    packets go up and then down (proofs/harmless.py).
     """
-    index = plane.index
-    every = _list_failures(plane)
-    harmless = HarmlessFailures(check.traffic.forwarding, invariants)
-    kinds = _representative_by_failure(plane, harmless.analyses, every)
-    known = {failure for failure in dict.fromkeys(kinds.values()) if _is_harmless(harmless, index, failure)}
-    first = _representative_failures(plane, check, every, kinds)
-    seen: set[frozenset[str]] = set()
+    search = _Search(plane, check, invariants)
     for total in range(1, most + 1):
-        for failures in _failure_sets(every, first, total):
-            names = frozenset(failure.name for failure in failures)
-            if names in seen:
+        for members in search.classes:
+            if members[0].cables != total:
                 continue
-            if len(failures) == 1 and kinds[failures[0]] in known:
+            waiting = deque(members[:1])
+            while waiting:
+                if search.is_out_of_budget():
+                    return search.result(most, complete=False)
+                failure = waiting.popleft()
+                found, is_for_all = search.check_single(failure)
+                if found is not None:
+                    return search.result(most, complete=True, failures=(failure,), check=found)
+                if not is_for_all and failure is members[0]:
+                    waiting.extend(one for one in search.representatives(members) if one is not failure)
+        for failures in _failure_sets(search.every, search.representatives(search.every) if total > 1 else (), total):
+            if frozenset(failure.name for failure in failures) in search.seen:
                 continue
-            if len(seen) == MOST_STATES:
-                return FailureSearch(most=most, states=len(known) + len(seen), complete=False)
-            seen.add(names)
-            failed = frozenset(end for failure in failures for end in failure.ends)
-            found = check_deadlock(compute_control_plane(index, plane.failed | failed))
+            if search.is_out_of_budget():
+                return search.result(most, complete=False)
+            found = search.compute(failures)
             if not found.is_free:
-                return FailureSearch(
-                    most=most, states=len(known) + len(seen), complete=True, failures=failures, check=found
-                )
-    return FailureSearch(most=most, states=len(known) + len(seen), complete=True)
-
-
-def _is_harmless(harmless: HarmlessFailures, index: Index, failure: Failure) -> bool:
-    """Whether packets go up and then down after a failure; false where that is not known."""
-    if failure.name in index.devices:
-        return harmless.is_harmless_without_device(failure.name)
-    links = {index.link(*end) for end in failure.ends}
-    return harmless.is_harmless_without_links(link for link in links if link is not None)
+                return search.result(most, complete=True, failures=failures, check=found)
+    return search.result(most, complete=True)
 
 
 def _list_failures(plane: ControlPlane) -> tuple[Failure, ...]:
@@ -155,19 +241,8 @@ def _representative_by_failure(
     return kinds
 
 
-def _representative_failures(
-    plane: ControlPlane, check: DeadlockCheck, every: Sequence[Failure], kinds: Mapping[Failure, Failure]
-) -> tuple[Failure, ...]:
-    """Return one failure of each kind that are alike but for names; all where ports have several QoS behaviors."""
-    behaviors = {*check.traffic.left, *check.traffic.entered}
-    return tuple(every) if len(behaviors) > 1 else tuple(dict.fromkeys(kinds.values()))
-
-
 def _failure_sets(every: Sequence[Failure], first: Sequence[Failure], total: int) -> Iterator[tuple[Failure, ...]]:
-    """Yield sets of failures of `total` cables or switches, with at least one of the `first`, small sets first."""
-    for failure in first:
-        if failure.cables == total:
-            yield (failure,)
+    """Yield sets of several failures of `total` cables or switches, with one of the `first`, small sets first."""
     for size in range(1, total):
         for failure in first:
             rest = total - failure.cables

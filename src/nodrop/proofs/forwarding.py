@@ -10,7 +10,7 @@ from nodrop.routing import ControlPlane
 from nodrop.routing.adverts import union_of_bits
 from nodrop.routing.decision import LearnedTable, TableEntry
 from nodrop.routing.legs import CablingState, RoutedInterface
-from nodrop.routing.prefixes import ADDRESS_BITS, ADDRESS_FAMILIES, Prefix
+from nodrop.routing.prefixes import ADDRESS_BITS, ADDRESS_FAMILIES, AddressFamily, Prefix
 from nodrop.routing.routers import Router
 from nodrop.routing.routes import FamilyRoutes, NextHop
 from nodrop.routing.speakers import BgpSpeaker
@@ -97,6 +97,16 @@ class Forwarding:
         for family in families:
             family.follow(first)
             first += family.count
+
+    def hosts_by_family(self) -> dict[AddressFamily, int]:
+        """Return the destinations of hosts of each family, as bits of its classes."""
+        hosts: dict[AddressFamily, int] = {}
+        first = 0
+        for family in ADDRESS_FAMILIES:
+            world = self.plane.of(family).world
+            hosts[family] = self.every >> first & world.every
+            first += world.destinations.count
+        return hosts
 
     def channel(self, near: int, near_port: str, far: int, far_port: str) -> int:
         """Return the number of a channel."""

@@ -6,16 +6,18 @@ that begins in a lower tier. No circle can form, whatever the QoS maps are. `rou
 state before which routers begin to send up what they get from above.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from nodrop.model.fabric import Link
 from nodrop.proofs.forwarding import Forwarding
 from nodrop.proofs.invariants import Invariants
 from nodrop.routing.failures import FailureAnalysis, FailureOutcome
-from nodrop.routing.prefixes import ADDRESS_FAMILIES, AddressFamily
+from nodrop.routing.prefixes import AddressFamily
 from nodrop.routing.routes import FamilyRoutes
 from nodrop.routing.static_routes import is_discard_route, usable_static_routes
 from nodrop.routing.tiers import TierDirections, tier_of_device
+
+FailureOutcomes = Mapping[AddressFamily, FailureOutcome]
 
 
 class HarmlessFailures:
@@ -25,33 +27,28 @@ class HarmlessFailures:
         plane = forwarding.plane
         self.analyses: dict[AddressFamily, FailureAnalysis] = {}
         """By family; none where a condition does not hold, and no failure is known to be harmless."""
-        self._hosts: dict[AddressFamily, int] = {}
-        """The classes of hosts, as bits of the classes of the family."""
-        first = 0
-        for family in ADDRESS_FAMILIES:
-            world = plane.of(family).world
-            self._hosts[family] = forwarding.every >> first & world.every
-            first += world.destinations.count
+        self._hosts = forwarding.hosts_by_family()
         if _forwards_between_tiers_alone(forwarding, invariants) and all(
             _is_tiered(forwarding, plane.of(family), self._hosts[family]) for family in plane.families
         ):
             self.analyses = {family: FailureAnalysis(plane, plane.of(family)) for family in plane.families}
 
-    def is_harmless_without_links(self, links: Iterable[Link]) -> bool:
-        """Whether no packet goes down and up again if these cables fail; false where that is not known."""
+    def outcomes_without_links(self, links: Iterable[Link]) -> FailureOutcomes:
+        """Return what becomes of each family if these cables fail; nothing where that is not known."""
         cut = tuple(links)
-        return self._has_no_valley((family, one.of_link(*cut)) for family, one in self.analyses.items())
+        return {family: one.of_link(*cut) for family, one in self.analyses.items()}
 
-    def is_harmless_without_device(self, name: str) -> bool:
-        """Whether no packet goes down and up again if a switch fails; false where that is not known."""
-        return self._has_no_valley((family, one.of_device(name)) for family, one in self.analyses.items())
+    def outcomes_without_device(self, name: str) -> FailureOutcomes:
+        """Return what becomes of each family if a switch fails; nothing where that is not known."""
+        return {family: one.of_device(name) for family, one in self.analyses.items()}
 
-    def _has_no_valley(self, outcomes: Iterable[tuple[AddressFamily, FailureOutcome]]) -> bool:
-        return bool(self.analyses) and all(
+    def is_harmless(self, outcomes: FailureOutcomes) -> bool:
+        """Whether no packet goes down and up again after a failure; false where that is not known."""
+        return bool(outcomes) and all(
             outcome.valleys_searched
             and not outcome.unstable
             and not any(row.bits & self._hosts[family] for row in outcome.valleys)
-            for family, outcome in outcomes
+            for family, outcome in outcomes.items()
         )
 
 

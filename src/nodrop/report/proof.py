@@ -55,6 +55,8 @@ def _search_facts(search: FailureSearch) -> Facts:
         "most": search.most,
         "states": search.states,
         "complete": search.complete,
+        "single": search.single,
+        "classes": search.classes,
         "failed": [failure.name for failure in search.failures],
     }
 
@@ -174,6 +176,9 @@ def _basis_lines(facts: Facts) -> Iterator[str]:
         f"  Failures: {format_count(search['states'], 'state')} checked, up to "
         f"{search['most']} cables or switches failed."
     )
+    if search["classes"] < search["single"]:
+        singles = format_count(search["single"], "single failure")
+        yield f"  {singles} in {format_count(search['classes'], 'class')} of the same effect but for names."
     if not search["complete"]:
         yield "  The search ended at its limit; more failures were not checked."
 

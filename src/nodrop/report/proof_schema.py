@@ -37,7 +37,14 @@ def proof_schema() -> JsonSchema:
             session_kinds=COUNT_SCHEMA,
             obstacles=TEXT_LIST_SCHEMA,
             search=nullable_schema(
-                object_schema(most=COUNT_SCHEMA, states=COUNT_SCHEMA, complete=FLAG_SCHEMA, failed=TEXT_LIST_SCHEMA)
+                object_schema(
+                    most=COUNT_SCHEMA,
+                    states=COUNT_SCHEMA,
+                    complete=FLAG_SCHEMA,
+                    single=COUNT_SCHEMA,
+                    classes=COUNT_SCHEMA,
+                    failed=TEXT_LIST_SCHEMA,
+                )
             ),
             circles=COUNT_SCHEMA,
             buffers_on_circles=COUNT_SCHEMA,

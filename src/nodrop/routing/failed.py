@@ -74,7 +74,7 @@ class FailedState(ConvergedState):
         cache: KnownChanges,
     ) -> None:
         super().__init__(cache.makers)
-        self._base, self._dead, self._changed, self.bits = base, dead, local, cache.bits
+        self._base, self.dead, self._changed, self.bits = base, dead, local, cache.bits
         self._known, self._within, self._before = cache, cache.within, cache.before
         self._listeners: set[int] = set()
 
@@ -111,7 +111,7 @@ class FailedState(ConvergedState):
 
     def up(self, session: int) -> bool:
         """Whether a session is still there."""
-        return session not in self._dead
+        return session not in self.dead
 
     def _heard(self, speaker: BgpSpeaker) -> tuple[HeardAdverts, ...]:
         """Return the adverts that a router hears, link by link; inlined, as most of the time is spent here."""
@@ -123,9 +123,9 @@ class FailedState(ConvergedState):
             if heard is None:
                 heard = before[whom] = self.tells(*whom)
             link_adverts.append(heard)
-        if not self._dead.isdisjoint(speaker.sessions):
+        if not self.dead.isdisjoint(speaker.sessions):
             for position, link in enumerate(speaker.links):
-                if link.session in self._dead:
+                if link.session in self.dead:
                     link_adverts[position] = ()
         return tuple(link_adverts)
 
@@ -135,7 +135,7 @@ class FailedState(ConvergedState):
         alike: dict[int, tuple[HeardAdverts, ...]] = {}
         for number in sorted(self._listeners):
             speaker = self.world.speakers[number]
-            if not self._dead.isdisjoint(speaker.sessions):
+            if not self.dead.isdisjoint(speaker.sessions):
                 heard = self._heard(speaker)
             elif (heard := alike.get(speaker.sources, ())) == ():
                 heard = alike[speaker.sources] = self._heard(speaker)

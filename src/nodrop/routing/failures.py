@@ -54,6 +54,8 @@ class FailureOutcome(NamedTuple):
     unstable: frozenset[int] = frozenset()
     valleys_searched: bool = True
     """Whether `valleys` has all of them; they are not looked for where routes follow others."""
+    state: FailedState | None = None
+    """The routes to destinations that are announced otherwise; None without any, or where routes follow others."""
 
 
 class FailureAnalysis:
@@ -128,7 +130,7 @@ class FailureAnalysis:
         tied = self._world.tied
         return InterchangeableRouters(
             self._world,
-            frozenset(speaker for speaker in self._world.speakers if tied or self._originates_port_routes(speaker)),
+            frozenset(speaker for speaker in self._world.speakers if tied or self.originates_port_routes(speaker)),
         )
 
     @cached_property
@@ -151,7 +153,7 @@ class FailureAnalysis:
         local = {}
         for node in dict.fromkeys(end.node for end in ends):
             for number in self._numbers.get(node, ()):
-                if number in self._world.speakers and self._originates_port_routes(number):
+                if number in self._world.speakers and self.originates_port_routes(number):
                     local[number] = self._world.local(number, self._leg_states(number, ends))
         return self._outcome_of_failure(frozenset(dead), local, frozenset())
 
@@ -240,7 +242,7 @@ class FailureAnalysis:
                 return True
         return False
 
-    def _originates_port_routes(self, number: int) -> bool:
+    def originates_port_routes(self, number: int) -> bool:
         """Whether the routes that a router originates can depend on its ports."""
         router = self._plane.routers[number]
         bgp = router.bgp
@@ -309,7 +311,7 @@ class FailureAnalysis:
             lost = changed.lost & ~itself & ~gone_bits if changed.lost else 0
             unreachable[number] = (unreachable.get(number, 0) & ~bits) | lost
         valleys = tuple(self._find_new_valleys(failed, touched, known_cached_result))
-        return FailureOutcome(_losses_by_router(unreachable), valleys, tuple(weaker), failed.unstable)
+        return FailureOutcome(_losses_by_router(unreachable), valleys, tuple(weaker), failed.unstable, state=failed)
 
     def _local_destinations(
         self, speaker: BgpSpeaker, own_routes: tuple[AdvertPart, ...], table: LearnedTable, makers: AdvertResultCache

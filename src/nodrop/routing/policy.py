@@ -96,6 +96,29 @@ class CompiledPolicy:
         return about if self._listed is None else about & self._listed
 
     @property
+    def decides_by_prefix(self) -> bool:
+        """Whether it decides by prefix, and by GRACEFUL_SHUTDOWN alone, and makes no route better than another."""
+        words = self._words
+        others = words._replace(rules=None, prefix_lists=(), community_lists=(), listed=None, nothing=False)
+        plain = SessionPolicy(None, (), (), (), None, networks=words.networks, own_hop=words.own_hop)
+        return others == plain and all(self._is_plain_rule(rule) for rule in words.rules or ())
+
+    def _is_plain_rule(self, rule: RouteMapRule) -> bool:
+        """Whether a rule is for prefixes, or lets those with GRACEFUL_SHUTDOWN pass, which are the last resort."""
+        others = [(kind, value) for kind, value in rule.matches if not kind.endswith("address prefix-list")]
+        if not others:
+            return not rule.sets
+        named = [values.parse_match_community(value) if kind == "community" else None for kind, value in others]
+        return all(
+            name is not None
+            and not name[1]
+            and (listed := self._communities.get(name[0])) is not None
+            and not listed.expanded
+            and listed.rules == (("permit", (GRACEFUL_SHUTDOWN_COMMUNITY,)),)
+            for name in named
+        ) and set(rule.sets) <= {("local-preference", "0")}
+
+    @property
     def rewrites_paths(self) -> bool:
         """Whether AS numbers of announced paths can be missing afterwards, or the router's own is not in front."""
         return self._words.rewrite is not None or bool(self.named)
@@ -110,11 +133,15 @@ class CompiledPolicy:
         """Whether next hops of imported routes may be elsewhere than at the far end of a link."""
         return self.peering is not None or bool(self.new_hops or self.heard_hops)
 
+    @cached_property
+    def list_bits(self) -> tuple[int | None, ...]:
+        """The destinations of each of its lists and rules; None is all."""
+        every = [rule.bits for own_rules in (self._rules, *self._maps.values()) for rule in own_rules or ()]
+        return (self._listed, self._refused, *every)
+
     def list_membership(self, class_bit: int) -> tuple[bool, ...]:
         """Return whether each of its lists and rules has a class: classes with equal results are treated alike."""
-        every = [rule for own_rules in (self._rules, *self._maps.values()) for rule in own_rules or ()]
-        rules = tuple(rule.bits is None or bool(rule.bits & class_bit) for rule in every)
-        return (self._listed is None or bool(self._listed & class_bit), bool(self._refused & class_bit), *rules)
+        return tuple(bits is None or bool(bits & class_bit) for bits in self.list_bits)
 
     @property
     def outline(self) -> tuple[object, ...]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from nodrop.model.fabric import Device
 from nodrop.model.states import Unknown
 from nodrop.routing.adverts import AdvertPart, union_of_bits
-from nodrop.routing.decision import LearnedTable
+from nodrop.routing.decision import LearnedTable, TableEntry
 from nodrop.routing.speakers import FamilyWorld
 
 RANK_BY_ROLE = {"leaf": 0, "spine": 1, "superspine": 2, "tier4": 3, "tier5": 4}
@@ -61,6 +61,7 @@ class TierDirections:
         """Return the destinations by pair of routers between which their traffic goes, sent from the lowest tier."""
         over: dict[tuple[int, int], int] = {}
         seen: dict[int, int] = {}
+        known: dict[int, tuple[LearnedTable, list[TableEntry]]] = {}
         waiting = {number: destination_bits for number, tier in self._ranks.items() if tier in (0, None)}
         while waiting:
             number, new = waiting.popitem()
@@ -68,7 +69,10 @@ class TierDirections:
             seen[number] = seen.get(number, 0) | new
             new &= ~union_of_bits(local_parts_of(number))
             links = self._world.speakers[number].links
-            for entry in table_of_router(number).entries if new else ():
+            table = table_of_router(number)
+            if id(table) not in known:
+                known[id(table)] = table, [entry for entry in table.entries if entry.bits & destination_bits]
+            for entry in known[id(table)][1] if new else ():
                 new_bits = entry.bits & new
                 for far in {links[hop].far for hop in entry.hops} if new_bits else ():
                     over[number, far] = over.get((number, far), 0) | new_bits

@@ -1,0 +1,125 @@
+"""Classes of single failures with the same effect but for names: those that exchanges of switches take to one another.
+
+Exchanges say nothing where routes hang on more than sessions, prefixes and the length of paths: then each cable and
+switch is alone in its class.
+"""
+
+from collections.abc import Iterable
+from functools import cached_property
+
+from nodrop.model.fabric import End
+from nodrop.proofs.dependencies import Traffic
+from nodrop.proofs.exchanges import AlikeCables
+from nodrop.proofs.forwarding import Forwarding
+from nodrop.proofs.invariants import Invariants
+from nodrop.proofs.tie_order import TieOrder
+from nodrop.routing import ControlPlane
+from nodrop.routing.adverts import PathAttributes
+from nodrop.routing.agreement import may_be_multihop
+from nodrop.routing.failed import FailedState
+from nodrop.routing.failures import FailureAnalysis
+from nodrop.routing.policy import GRACEFUL_SHUTDOWN_COMMUNITY
+from nodrop.routing.prefix_limits import has_prefix_limit
+from nodrop.routing.prefixes import AddressFamily
+from nodrop.routing.speakers import BgpSpeaker, FamilyWorld
+
+
+class AlikeFailures:
+    """The classes of the failures of single cables and switches of a fabric."""
+
+    def __init__(self, traffic: Traffic, invariants: Invariants) -> None:
+        """Find them; `has_classes` is whether exchanges say anything about the fabric."""
+        self._traffic, self._plane = traffic, traffic.forwarding.plane
+        self._hosts = traffic.forwarding.hosts_by_family()
+        self.has_classes = _decides_by_paths_alone(self._plane, invariants) and is_order_free(traffic.forwarding)
+        self._numbers = {router.device.name: router.number for router in self._plane.routers if router.bgp is not None}
+
+    @cached_property
+    def _cables(self) -> AlikeCables:
+        fixed = frozenset(
+            number
+            for family in self._plane.families
+            for routes in (self._plane.of(family),)
+            for analysis in (FailureAnalysis(self._plane, routes),)
+            for number in routes.world.speakers
+            if analysis.originates_port_routes(number)
+        )
+        return AlikeCables(self._traffic, fixed)
+
+    def class_of_switch(self, name: str) -> object | None:
+        """Return what switches of one class have in common; None for one without a class."""
+        number = self._numbers.get(name)
+        return ("switch", self._cables.class_of_router(number)) if self.has_classes and number is not None else None
+
+    def class_of_cables(self, cables: Iterable[frozenset[End]]) -> object | None:
+        """Return what cables, by their ends, have in common that fail alike; None for those without a class."""
+        classes = [self._cables.class_of_cable(ends) for ends in cables] if self.has_classes else [None]
+        known = [one for one in classes if one is not None]
+        return ("cables", tuple(sorted(known))) if len(known) == len(classes) else None
+
+    def is_order_free_after(self, family: AddressFamily, failed: FailedState) -> bool:
+        """Whether forwarding after a failure is the same in any order of neighbors."""
+        order = self._orders[family]
+        bits = failed.bits & self._hosts[family]
+        return not failed.unstable and order.is_without_effect(bits, failed.now, failed.local, failed.dead)
+
+    @cached_property
+    def _orders(self) -> dict[AddressFamily, TieOrder]:
+        return {family: TieOrder(self._plane.of(family).world) for family in self._plane.families}
+
+
+def is_order_free(forwarding: Forwarding) -> bool:
+    """Whether forwarding is the same in any order of neighbors, in one state of a fabric."""
+    hosts = forwarding.hosts_by_family()
+    return all(
+        not routes.state.unstable
+        and TieOrder(routes.world).is_without_effect(hosts[routes.family], routes.state.table, routes.state.local)
+        for routes in map(forwarding.plane.of, forwarding.plane.families)
+    )
+
+
+def _decides_by_paths_alone(plane: ControlPlane, invariants: Invariants) -> bool:
+    """Whether sessions, prefixes and the length of AS paths decide all routes, whatever fails."""
+    if invariants.outer or any(one.reason in ("static", "inside", "default") for one in invariants.obstacles):
+        return False
+    if plane.unsettled.disputed or plane.unsettled.barely_over or plane.unsettled.restless:
+        return False
+    for session in plane.sessions:
+        sides = (session.a, session.b)
+        if session.far or any(may_be_multihop(plane.routers[side.router], side.neighbor) for side in sides):
+            return False
+    if any(has_prefix_limit(neighbor) for router in plane.routers for neighbor in router.neighbors):
+        return False
+    return all(_is_plain_world(plane.of(family).world) for family in plane.families)
+
+
+def _is_plain_world(world: FamilyWorld) -> bool:
+    policies = {
+        policy
+        for speaker in world.speakers.values()
+        for link in speaker.links
+        for policy in (link.inbound, link.outbound)
+    }
+    return (
+        not world.keeps
+        and not world.tied
+        and all(policy.decides_by_prefix for policy in policies)
+        and all(map(_is_plain_speaker, world.speakers.values()))
+    )
+
+
+def _is_plain_speaker(speaker: BgpSpeaker) -> bool:
+    """Whether a router uses its shortest paths together, and installs what it uses."""
+    bgp = speaker.bgp
+    return (
+        speaker.limits.relaxed
+        and bgp.maximum_med is None
+        and not speaker.peers
+        and not speaker.summaries
+        and speaker.installs == -1
+        and all(_is_plain_route(attributes) for attributes, _ in speaker.local)
+    )
+
+
+def _is_plain_route(attributes: PathAttributes) -> bool:
+    return attributes.med is None and attributes.communities <= {GRACEFUL_SHUTDOWN_COMMUNITY} and not attributes.path
