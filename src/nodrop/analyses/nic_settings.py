@@ -14,7 +14,12 @@ from nodrop.model.qos import QosProfile
 from nodrop.model.states import Unknown, UnknownFact, require_fact
 from nodrop.units import show_ids
 
-GIVES_CHANGES = frozenset({"tos", "ecn_capable", "cnp_dscp", "pfc_priorities", "rdma_mtu"})
+GIVES_CHANGES = frozenset(
+    {
+        "tos", "ecn_capable", "cnp_dscp", "cnp_priority", "pfc_priorities", "dcqcn_priorities", "dscp_to_priority",
+        "trust", "rdma_mtu", "mtu_bytes", "cable_length_m", "roce_version", "link_pause", "storm_guard",
+    }
+)  # fmt: skip
 RESTS_ON = frozenset({"cables", "hosts"})
 RESTS_ON_WITH = {"classes": frozenset({"tos", "ecn_capable", "cnp_dscp", "cnp_priority", "dscp_to_priority"})}
 PFC_MODES = ("lossless", "pfc-only")
@@ -107,7 +112,7 @@ def _check_trust(nic: Nic, _: int, __: Fabric, facing: FacedPort | None) -> Sett
     port_trust = None if qos is None else require_fact(qos.trust, "interface.qos.trust")
     trust = str(require_fact(nic.trust))
     return (
-        SettingFault(trust, port_trust)
+        SettingFault(trust, port_trust, "dscp" if port_trust == "dscp" else None)
         if port_trust is not None and port_trust != "both" and trust != port_trust
         else None
     )
@@ -181,14 +186,19 @@ def _check_cnp_priority(_: Nic, priority: int, fabric: Fabric, __: FacedPort | N
             if traffic_class.purpose == "cnp"
         }
     )
-    return None if not cnp_tcs or priority in cnp_tcs else SettingFault(str(priority), " or ".join(map(str, cnp_tcs)))
+    if not cnp_tcs or priority in cnp_tcs:
+        return None
+    wanted = cnp_tcs[0] if len(cnp_tcs) == 1 else None
+    return SettingFault(str(priority), " or ".join(map(str, cnp_tcs)), wanted)
 
 
 def _check_dscp_to_priority(nic: Nic, _: int, fabric: Fabric, facing: FacedPort | None) -> SettingFault | None:
     table, wanted_numbers = require_fact(nic.dscp_to_priority), _pfc_priorities_of_port(facing)
     for dscp in effects.roce_dscps(fabric) if fabric.mode in PFC_MODES else ():
         if table[dscp] is not None and wanted_numbers and table[dscp] not in wanted_numbers:
-            return SettingFault(f"DSCP {dscp} to priority {table[dscp]}", f"priority {_format_ids(wanted_numbers)}")
+            found = f"DSCP {dscp} to priority {table[dscp]}"
+            wanted = (*table[:dscp], wanted_numbers[0], *table[dscp + 1 :]) if len(wanted_numbers) == 1 else None
+            return SettingFault(found, f"priority {_format_ids(wanted_numbers)}", wanted)
     return None
 
 
@@ -200,12 +210,17 @@ def _check_dcqcn_priorities(nic: Nic, _: int, fabric: Fabric, facing: FacedPort 
     wanted_numbers = (_pfc_priorities_of_port(facing) or ()) if fabric.mode == "lossless" else ()
     if numbers and set(wanted_numbers) <= set(numbers):
         return None
-    return SettingFault(_format_ids(numbers), _format_ids(wanted_numbers) if wanted_numbers else "the priority of RDMA")
+    if not wanted_numbers:
+        return SettingFault(_format_ids(numbers), "the priority of RDMA")
+    wanted = tuple(sorted({*wanted_numbers, *(numbers if len(numbers) > 1 else ())}))
+    return SettingFault(_format_ids(numbers), _format_ids(wanted_numbers), wanted)
 
 
 def _check_mtu(_: Nic, mtu_bytes: int, __: Fabric, facing: FacedPort | None) -> SettingFault | None:
     max_bytes = None if facing is None else require_fact(facing.port.mtu_bytes, "interface.mtu_bytes")
-    return None if max_bytes is None or mtu_bytes <= max_bytes else SettingFault(str(mtu_bytes), f"at most {max_bytes}")
+    if max_bytes is None or mtu_bytes <= max_bytes:
+        return None
+    return SettingFault(str(mtu_bytes), f"at most {max_bytes}", max_bytes)
 
 
 def _check_rdma_mtu(_: Nic, mtu_bytes: int, fabric: Fabric, facing: FacedPort | None) -> SettingFault | None:
@@ -225,7 +240,7 @@ def _check_rdma_mtu(_: Nic, mtu_bytes: int, fabric: Fabric, facing: FacedPort | 
 def _check_cable_length(_: Nic, length_m: int, __: Fabric, facing: FacedPort | None) -> SettingFault | None:
     link = facing.link if facing else None
     true_m = None if link is None else require_fact(link.length_m, "link.length_m")
-    return None if true_m is None or length_m >= true_m else SettingFault(f"{length_m} m", f"{true_m} m")
+    return None if true_m is None or length_m >= true_m else SettingFault(f"{length_m} m", f"{true_m} m", true_m)
 
 
 def _check_priority_buffers(nic: Nic, _: int, fabric: Fabric, __: FacedPort | None) -> SettingFault | None:
@@ -245,7 +260,7 @@ def _check_priority_buffers(nic: Nic, _: int, fabric: Fabric, __: FacedPort | No
 
 
 def _check_roce_version(_: Nic, version: int, __: Fabric, ___: FacedPort | None) -> SettingFault | None:
-    return None if version != 1 else SettingFault("RoCE version 1", "version 2")
+    return None if version != 1 else SettingFault("RoCE version 1", "version 2", 2)
 
 
 def _check_gid_index(_: Nic, index: int, __: Fabric, ___: FacedPort | None) -> SettingFault | None:
@@ -256,11 +271,11 @@ def _check_gid_index(_: Nic, index: int, __: Fabric, ___: FacedPort | None) -> S
 
 
 def _check_link_pause(nic: Nic, on: int, _: Fabric, __: FacedPort | None) -> SettingFault | None:
-    return SettingFault("on", "off") if on and value_or_none(nic, "pfc_priorities") != () else None
+    return SettingFault("on", "off", False) if on and value_or_none(nic, "pfc_priorities") != () else None
 
 
 def _check_storm_guard(_: Nic, guarded: int, fabric: Fabric, __: FacedPort | None) -> SettingFault | None:
-    return None if guarded or fabric.mode not in PFC_MODES else SettingFault("off", "auto")
+    return None if guarded or fabric.mode not in PFC_MODES else SettingFault("off", "auto", True)
 
 
 def _check_pcie_speed(_: Nic, pcie_mbps: int, __: Fabric, facing: FacedPort | None) -> SettingFault | None:

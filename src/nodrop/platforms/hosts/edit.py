@@ -1,24 +1,29 @@
-"""Changes of NIC settings in the files of hosts: the number in the text is replaced, and the files are read again.
+"""Changes of NIC settings in the files of hosts: the value in the text is replaced, and the files are read again.
 
-A number may be on the line that uses it or in a variable of the script, so each place with the old number is tried;
-the one that counts is where the files then set the new value and nothing else is different. What a command printed is
-not changed.
+A value may be on the line that uses it or in a variable of the script, and has several spellings, so each place with
+the old one is tried; the one that counts is where the files then set the new value and nothing else is different. What
+a command printed is not changed.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from typing import TypeGuard
 
 from nodrop.model.change import Change, Edit, ManualChange
+from nodrop.model.edit import set_part
 from nodrop.model.nics import Nic
 from nodrop.model.reading import HostReading
 from nodrop.model.subject import subject_text as subject_text
-from nodrop.model.values import replace_fields
 from nodrop.platforms.hosts import is_command_output, read_host
 from nodrop.platforms.hosts.facts import PRIORITY_COUNT
 from nodrop.platforms.kit.editing import sources_of_files
 
 _MOST_PLACES = 16
-"""Places with the old number that are tried, of each change."""
+"""Places with the old value that are tried, of each form."""
+_OFF_AND_ON_WORDS = (
+    ("off", "auto"), ("0", "auto"), ("rx off tx off", "rx on tx on"), ("0", "1"), ("false", "true")
+)  # fmt: skip
+"""How files of hosts say that a setting is off and on; `auto` is the guard of mlx5 against pause storms."""
 
 
 def edit(config_files: Mapping[str, bytes], changes: Iterable[Change], *, name: str = "") -> Edit:
@@ -33,7 +38,7 @@ def edit(config_files: Mapping[str, bytes], changes: Iterable[Change], *, name: 
                 files, reading = candidate, new_reading
                 break
         else:
-            line = f"{subject_text(change.subject)}: no number in the file sets this alone"
+            line = f"{subject_text(change.subject)}: no value in the file sets this alone"
             by_hand.append(ManualChange(change=change, line=line))
     changed = {file: raw for file, raw in files.items() if raw != config_files[file]}
     return Edit(files=changed, by_hand=tuple(by_hand))
@@ -41,31 +46,53 @@ def edit(config_files: Mapping[str, bytes], changes: Iterable[Change], *, name: 
 
 def _try_rewrites(files: Mapping[str, bytes], change: Change) -> Iterator[dict[str, bytes]]:
     """Yield the files with one place changed that has the old value, later places first: a later setting counts."""
-    file, old, new = change.subject[1], _spell_value(change.old), _spell_value(change.new)
-    if not old or not new or file not in files or is_command_output(files[file]):
+    file = change.subject[1]
+    if file not in files or is_command_output(files[file]):
         return
     text = files[file].decode("utf-8", "surrogateescape")
-    places = list(re.finditer(rf"(?<![\w.,]){re.escape(old)}(?![\w.,])", text))
-    for place in places[: -_MOST_PLACES - 1 : -1]:
-        new_text = text[: place.start()] + new + text[place.end() :]
-        yield {**files, file: new_text.encode("utf-8", "surrogateescape")}
+    for old, new in _spell_values(change.old, change.new):
+        places = list(re.finditer(rf"(?<![\w.]){re.escape(old)}(?![\w.])", text))
+        for place in places[: -_MOST_PLACES - 1 : -1]:
+            new_text = text[: place.start()] + new + text[place.end() :]
+            yield {**files, file: new_text.encode("utf-8", "surrogateescape")}
 
 
-def _spell_value(value: object) -> str:
-    """Return a value as files of hosts have it: a number, or priorities as eight switches; else nothing."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    if isinstance(value, tuple) and all(isinstance(number, int) for number in value):
-        return ",".join("1" if priority in value else "0" for priority in range(PRIORITY_COUNT))
-    return ""
+def _spell_values(old: object, new: object) -> Iterator[tuple[str, str]]:
+    """Yield two values as files of hosts may have them.
+
+    Priorities are eight switches, or a switch each; a table of numbers has the one number that differs.
+    """
+    if isinstance(old, bool) and isinstance(new, bool):
+        yield from (words if new else words[::-1] for words in _OFF_AND_ON_WORDS)
+    elif isinstance(old, int | str) and type(old) is type(new):
+        yield str(old), str(new)
+    elif _is_numbers(old) and _is_numbers(new):
+        yield _spell_switches(old), _spell_switches(new)
+        if len(new) > len(old):
+            yield from (("0", "1"), ("false", "true"))
+        different = {pair for pair in zip(old, new, strict=False) if pair[0] != pair[1]}
+        if len(old) == len(new) and len(different) == 1:
+            yield from ((str(before), str(after)) for before, after in different)
+
+
+def _is_numbers(value: object) -> TypeGuard[tuple[int, ...]]:
+    return isinstance(value, tuple) and all(isinstance(number, int) for number in value)
+
+
+def _spell_switches(priorities: tuple[int, ...]) -> str:
+    return ",".join("1" if priority in priorities else "0" for priority in range(PRIORITY_COUNT))
 
 
 def _differs_only_by(old: HostReading, new: HostReading, change: Change) -> bool:
     """Whether new files make the requested change, and no other."""
-    subject, field = change.subject[:-1], change.subject[-1]
-    wanted = tuple(_with_value(nic, field, change.new) if nic.subject == subject else nic for nic in old.nics)
+    wanted = tuple(_with_change(nic, change) for nic in old.nics)
     return new.nics == wanted and len(new.remarks) <= len(old.remarks) and not new.problems
 
 
-def _with_value(nic: Nic, field: str, value: object) -> Nic:
-    return replace_fields(nic, **{field: value})
+def _with_change(nic: Nic, change: Change) -> Nic:
+    """Return a NIC with a change of it: of a field, or of a number in a table."""
+    subject, place = change.subject[: len(nic.subject)], change.subject[len(nic.subject) :]
+    if subject != nic.subject or place[0] not in nic.__dataclass_fields__:
+        return nic
+    new: Nic = set_part(nic, place, change.new)
+    return new
