@@ -80,16 +80,21 @@ class FindingBuilder:
         at = remark.at or remark.subject
         changes = tuple(
             Change(subject=(device, *correction.keys), old=correction.old, new=correction.new)
-            for correction in remark.remedy.corrections
+            for correction in (remark.remedy.corrections if self._has_stated_mode(remark) else ())
         )
         finding = self._build_from_facts(remark.subject, at, remark.facts, changes=changes, located=located, rows=names)
-        if finding.fix is not None and (choices := tuple(self._typable_choices(remark))):
+        if not changes and finding.fix is not None and (choices := tuple(self._typable_choices(remark))):
             finding = replace(finding, fix=replace(finding.fix, choices=choices))
         return (
             replace(finding, parts=tuple((device, *part) for part in remark.remedy.parts))
             if remark.remedy.parts
             else finding
         )
+
+    def _has_stated_mode(self, remark: Remark) -> bool:
+        """Whether the corrections of a remark are right in this fabric: a mode that is only assumed decides nothing."""
+        modes = remark.remedy.modes
+        return not modes or (self.reading.fabric.mode in modes and not self.evidence.assumption("mode", remark.subject))
 
     def _typable_choices(self, remark: Remark) -> "Iterator[Choice]":
         """Yield the choices of a remark that are in a language of its device."""
@@ -350,27 +355,33 @@ class FindingBuilder:
     ) -> tuple[str, tuple[str, ...]]:
         """Return what takes commands of the rule on a device, and the commands, with slots for its ports.
 
-        A value that is several keys gives a command for each. There are none where one of them needs a value that is
-        unknown, that stands for more than it names, or that a shell would not take as it is.
+        A value that is several keys gives a command for each, and no command where it is empty. There are no commands
+        where one of them needs a value that is unknown, that stands for more than it names, or that a shell would not
+        take as it is.
         """
         known = self.index.devices.get(device or "")
         spoken = platforms.languages_of(known) if known is not None else (platforms.HOSTS_PLATFORM,)
         language = next((one for one in spoken if one in commands), "")
         lines: list[str] = []
         for line in commands.get(language, ()):
-            words = [(piece,) if isinstance(piece, str) else self._typable_values(piece, names) for piece in line]
-            if () in words:
-                return "", ()
-            lines += map("".join, product(*words))
+            keys_by_node: dict[Node, tuple[str, ...]] = {}
+            for node in (piece for piece in line if not isinstance(piece, str)):
+                keys = self._typable_values(node, names)
+                if keys is None:
+                    return "", ()
+                keys_by_node[node] = keys
+            for chosen in product(*keys_by_node.values()):
+                key_by_node = dict(zip(keys_by_node, chosen, strict=True))
+                lines.append("".join(piece if isinstance(piece, str) else key_by_node[piece] for piece in line))
         return language, tuple(lines)
 
-    def _typable_values(self, node: Node, names: Sequence[object]) -> tuple[str, ...]:
-        """Return a value, or each of several keys, as commands have it; none if not known whole or safe to type."""
+    def _typable_values(self, node: Node, names: Sequence[object]) -> tuple[str, ...] | None:
+        """Return a value, or each of several keys, as commands have it; None if not known whole or safe to type."""
         value = self._value_or_unknown(node, names)
         if value is None or isinstance(value, Unknown) or _AND_MORE_PATTERN.search(str(value)):
-            return ()
+            return None
         typed = tuple(map(render_value, value)) if type(value) is tuple else (render_value(value),)
-        return typed if all(map(is_typable, typed)) else ()
+        return typed if all(map(is_typable, typed)) else None
 
     def _build_fingerprints(self, subject: Subject, discriminator: str = "") -> tuple[str, ...]:
         """Return the fingerprint of a finding, then those that it had under former names of the rule."""

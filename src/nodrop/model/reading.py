@@ -43,6 +43,8 @@ class Remedy(NamedTuple):
     """The parts of the model, below the device, that a shared row sets: siblings may have the right values."""
     choices: tuple[Choice, ...] = ()
     """What to type in each case, where only the owner knows which it is."""
+    modes: tuple[Mode, ...] = ()
+    """The modes of a fabric for which the corrections are right; empty where they are right in any fabric."""
 
 
 NO_REMEDY = Remedy()

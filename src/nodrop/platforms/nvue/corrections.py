@@ -6,7 +6,7 @@ Each function returns what in the file ends a fault that the reader remarks; not
 from collections.abc import Iterator
 
 from nodrop.model.change import DOCUMENT_AREA
-from nodrop.model.reading import Correction
+from nodrop.model.reading import NO_REMEDY, Correction, Remedy
 from nodrop.platforms.nvue.edit_operations import PRESENT_WITHOUT_VALUE
 from nodrop.platforms.nvue.names import expand_key
 from nodrop.platforms.nvue.read_values import View
@@ -20,7 +20,7 @@ _OTHER_DIALECT_STATE_WORDS = {"on": "enabled", "off": "disabled", "enabled": "on
 """How the dialects say that something is on or off."""
 
 
-def respelling_corrections(top: View, path: Path, instead: str, release: Release | None) -> tuple[Correction, ...]:
+def respelling_remedy(top: View, path: Path, instead: str, release: Release | None) -> Remedy:
     """Return the corrections that write a setting of the other dialect as `instead` has it, at all of its places.
 
     `instead` is a path that takes the place of the end of `path`, or such a path and a value.
@@ -28,22 +28,20 @@ def respelling_corrections(top: View, path: Path, instead: str, release: Release
     words = tuple(instead.split())
     target = _find_correction_target(path, words, release)
     if target is None:
-        return ()
+        return NO_REMEDY
     kept, leaf_only = target
     corrections: list[Correction] = []
-    for old_path, value in _find_leaves(top.node, _path_pattern(path), ()):
-        if value == PRESENT_WITHOUT_VALUE and isinstance(schema_node_of_path(old_path[:-1], None), SettingLeaf):
-            old_path, value = old_path[:-1], old_path[-1]
+    for old_path, value in find_settings(top.node, path):
         if leaf_only and len(old_path) > len(path):
-            return ()
+            return NO_REMEDY
         new_path = (*old_path[:kept], *words, *old_path[len(path) :])
         new_path = new_path[:-1] if leaf_only and schema_node_of_path(new_path, release) is None else new_path
-        new_value = _spell_value(schema_node_of_path(new_path, release), value, release)
+        new_value = spell_value(schema_node_of_path(new_path, release), value, release)
         if new_value is None:
-            return ()
+            return NO_REMEDY
         corrections.append(Correction((DOCUMENT_AREA, *old_path), value, None))
         corrections.append(Correction((DOCUMENT_AREA, *new_path), None, new_value))
-    return tuple(corrections)
+    return Remedy(corrections=tuple(corrections))
 
 
 def _find_correction_target(path: Path, words: Path, release: Release | None) -> tuple[int, bool] | None:
@@ -76,6 +74,15 @@ def _path_pattern(path: Path) -> tuple[str | None, ...]:
     return tuple(pattern)
 
 
+def find_settings(node: object, path: Path) -> Iterator[tuple[Path, str]]:
+    """Yield the paths of single keys, and the values, of all settings below a node that are of the kind of a path."""
+    for found_path, value in _find_leaves(node, _path_pattern(path), ()):
+        if value == PRESENT_WITHOUT_VALUE and isinstance(schema_node_of_path(found_path[:-1], None), SettingLeaf):
+            yield found_path[:-1], found_path[-1]
+        else:
+            yield found_path, value
+
+
 def _find_leaves(node: object, pattern: tuple[str | None, ...], path: Path) -> Iterator[tuple[Path, str]]:
     """Yield the paths of single keys, and the values, of all settings at a pattern or below it."""
     wanted, rest = (pattern[0], pattern[1:]) if pattern else (None, ())
@@ -89,7 +96,7 @@ def _find_leaves(node: object, pattern: tuple[str | None, ...], path: Path) -> I
                 yield from _find_leaves(inside, rest, (*path, key))
 
 
-def _spell_value(place: SchemaNode | None, value: str, release: Release | None) -> str | None:
+def spell_value(place: SchemaNode | None, value: str, release: Release | None) -> str | None:
     """Return a value as a place has it in a release; None where it takes it in no words."""
     if not isinstance(place, SettingLeaf):
         return value if value == PRESENT_WITHOUT_VALUE else None
@@ -118,10 +125,10 @@ class Bindings:
                 self._ports.setdefault(profile, []).extend(expand_key("interface", key))
         self._used = [name for name in self._ports if name == unbound or top.below("qos", kind).has(name)]
 
-    def corrections(self, missing: str) -> tuple[Correction, ...]:
+    def remedy(self, missing: str) -> Remedy:
         """Return what binds the ports with a missing profile to the one that all others have; at most MAX_REBOUND."""
         wrong = self._ports.get(missing, [])
         if len(self._used) != 1 or len(wrong) > MAX_REBOUND:
-            return ()
+            return NO_REMEDY
         paths = ((DOCUMENT_AREA, "interface", port, "qos", self._kind, "profile") for port in wrong)
-        return tuple(Correction(path, missing, self._used[0]) for path in paths)
+        return Remedy(corrections=tuple(Correction(path, missing, self._used[0]) for path in paths))

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, Literal, TypeVar
 
 from nodrop.model.qos import NumberMap, PfcWatchdog, QosProfile, Queue, Scheduler, Trust
-from nodrop.model.reading import Correction
+from nodrop.model.reading import Remedy
 from nodrop.model.states import UNKNOWN, Unknown
 from nodrop.model.subject import Subject
 from nodrop.model.values import replace_fields
@@ -166,11 +166,11 @@ class QosReader:
             return GLOBAL_PROFILE
         return name
 
-    def _bind_as_others(self, kind: str, name: str) -> tuple[Correction, ...]:
+    def _bind_as_others(self, kind: str, name: str) -> Remedy:
         """Return the corrections of bindings to a missing profile, where all other ports have the same profile."""
         if kind not in self._bindings:
             self._bindings[kind] = Bindings(self.config.top, kind, GLOBAL_PROFILE)
-        return self._bindings[kind].corrections(name)
+        return self._bindings[kind].remedy(name)
 
     def _read_profile(self, kind: str, name: str) -> tuple[Any, dict[Subject, str]]:
         """Return the settings of a profile, and which of them are defaults; each profile is read once."""

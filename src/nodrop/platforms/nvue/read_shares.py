@@ -5,9 +5,11 @@ RDMA over Converged Ethernet (which pool is the lossless one).
 """
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 
+from nodrop.platforms.nvue.macro_contradictions import pool_choices
 from nodrop.platforms.nvue.read_qos import GLOBAL_PROFILE
-from nodrop.platforms.nvue.read_values import Config, View, render_path
+from nodrop.platforms.nvue.read_values import Config, View, is_on, render_path
 from nodrop.platforms.nvue.tree import Path
 
 _FULL_PERCENT = 100
@@ -76,7 +78,11 @@ def _check_pfc_and_pools(config: Config, qos: View) -> None:
     pools = qos.below("traffic-pool")
     shared = [name for name in (_LOSSLESS, _OF_MACRO) if pools.below(name).has("memory-percent")]
     if len(shared) > 1:
-        config.remark("two-lossless-pools", (), (*pools.path, _OF_MACRO), first=_LOSSLESS, second=_OF_MACRO)
+        roce = qos.below("roce")
+        is_macro_on = qos.has("roce") and is_on(roce) is not False
+        correct = partial(pool_choices, qos, _OF_MACRO if is_macro_on else _LOSSLESS)
+        facts = {"first": _LOSSLESS, "second": _OF_MACRO}
+        config.remark("two-lossless-pools", (), (*pools.path, _OF_MACRO), correct, **facts)
         return
     paused = dict(_pfc_priorities(qos))
     is_full_config = config.tree is not None and bool(config.tree.header)

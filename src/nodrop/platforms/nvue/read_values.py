@@ -1,15 +1,15 @@
 """Access to the settings of a file: nodes and values of the expected shape, and a remark for every other one."""
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
 from nodrop.limits import MAX_REMARKS
-from nodrop.model.reading import Correction, FilePlace, Remark, Remedy
+from nodrop.model.reading import NO_REMEDY, FilePlace, Remark, Remedy
 from nodrop.model.subject import Subject
 from nodrop.model.types import meant
 from nodrop.platforms.nvue.names import expand_numbers
+from nodrop.platforms.nvue.schema_types import NUMBER_WITH_UNIT_PATTERN
 from nodrop.platforms.nvue.tree import Node, Path, Tree
 from nodrop.syntax.places import quote_text, sanitize_for_message
 from nodrop.syntax.shapes import value_at
@@ -26,10 +26,13 @@ BOOLEAN_BY_WORD: Mapping[str, bool] = {
 }  # fmt: skip
 """Words of both dialects for yes and no; a quoted one means the same, and so does a YAML boolean."""
 
-_NUMBER_WITH_UNIT_PATTERN = re.compile(r"[0-9]+(?:\.[0-9]+)?\s*(?:%|[A-Za-z]{1,4})")
+FindRemedy = Callable[[], Remedy]
+"""Gives how to correct a fault; it is called where the fault is remarked."""
 
-FindCorrections = Callable[[], tuple[Correction, ...]]
-"""Gives what in the file ends a fault; it is called where the fault is remarked."""
+
+def no_remedy() -> Remedy:
+    """Return the remedy of a fault that only its owner can correct."""
+    return NO_REMEDY
 
 
 class Config:
@@ -64,9 +67,7 @@ class Config:
         """Whether as many faults are listed as are listed of one switch: what else is wrong is not looked for."""
         return len(self.remarks) >= MAX_REMARKS
 
-    def remark(
-        self, kind: str, subject: Subject, path: Path, correct: FindCorrections = tuple, /, **facts: str
-    ) -> None:
+    def remark(self, kind: str, subject: Subject, path: Path, correct: FindRemedy = no_remedy, /, **facts: str) -> None:
         """Remember something wrong in the text at `path`, once; `subject` is below the device.
 
         What is written once for many ports, in a list or a range, is wrong once. `correct` gives what ends it.
@@ -85,7 +86,7 @@ class Config:
         facts: dict[str, str],
         *,
         unset: bool = False,
-        correct: FindCorrections = tuple,
+        correct: FindRemedy = no_remedy,
     ) -> None:
         fault = (object_kind, path, *facts.values())
         if not self.is_full and fault not in self._remarked:
@@ -101,7 +102,7 @@ class Config:
                     subject=(self.device, *subject),
                     place=place,
                     facts=facts,
-                    remedy=Remedy(corrections=correct()),
+                    remedy=correct(),
                 )
             )
 
@@ -180,7 +181,10 @@ class View:
             )
 
     def integer(self, key: str, low: int, high: int, unit: str = "") -> int | None:
-        """Return a number of `unit`; None where it is absent, not a number or out of range (with a remark)."""
+        """Return a number of `unit`; None where it is absent, not a number or out of range (with a remark).
+
+        The schema check remarks a number with a unit.
+        """
         text = self.node.get(key)
         if type(text) is not str:
             text = self.text(key)
@@ -191,10 +195,7 @@ class View:
         if number is not None and number >= low:
             return number
         path = (*self.path, key)
-        if _NUMBER_WITH_UNIT_PATTERN.fullmatch(text):
-            facts = {"path": render_path(path), "found": text, "unit": unit or "none"}
-            self.config.remark("unit-suffix", (), path, **facts)
-        else:
+        if not NUMBER_WITH_UNIT_PATTERN.fullmatch(text):
             of_unit = f" of {unit}" if unit else ""
             self.config.malformed(path, quote_text(text), f"a whole number{of_unit} from {low} to {high}")
         return None

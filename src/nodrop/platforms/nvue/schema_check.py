@@ -14,7 +14,7 @@ from nodrop.hardware import switch
 from nodrop.limits import MAX_DETAILED, MAX_SETTING_FAULTS
 from nodrop.model.states import Unknown
 from nodrop.platforms.kit.near_words import find_near_word
-from nodrop.platforms.nvue.corrections import respelling_corrections
+from nodrop.platforms.nvue.corrections import respelling_remedy
 from nodrop.platforms.nvue.names import RESERVED_NAMES, expand_numbers
 from nodrop.platforms.nvue.read_values import Config, render_path
 from nodrop.platforms.nvue.schema import PathWords, paths_by_object_word, schema_root, suggest_path
@@ -30,6 +30,7 @@ from nodrop.platforms.nvue.schema_types import (
     parse_release,
 )
 from nodrop.platforms.nvue.tree import Node, Path
+from nodrop.platforms.nvue.unit_suffixes import number_remedy
 from nodrop.syntax.places import quote_text, sanitize_for_message
 
 _MAX_SEEN = 8
@@ -69,11 +70,7 @@ def check_schema(config: Config, version: str | None | Unknown, model_name: str 
     _report_release_faults(config, release, found_faults.values())
     _report_chip_faults(config, model_name, found_faults.values())
     _check_unset(config, release)
-    spans = {
-        remark.place.span
-        for remark in config.remarks
-        if remark.place and remark.kind in ("malformed-value", "unit-suffix")
-    }
+    spans = {remark.place.span for remark in config.remarks if remark.place and remark.kind == "malformed-value"}
     faults = [
         fault for fault in found_faults.values() if fault.kind != "span" and not _may_exist_in_release(fault, release)
     ]
@@ -134,7 +131,8 @@ def _report_fault(config: Config, release: Release | None, fault: Fault, *, unse
             else:
                 config.remark("unknown-setting", (), path, **facts)
     elif fault.kind == "unit":
-        config.remark("unit-suffix", (), path, path=render_path(path), found=fault.text, unit=place.unit)
+        correct = partial(number_remedy, config.top, path, fault.text, place, release)
+        config.remark("unit-suffix", (), path, correct, path=render_path(path), found=fault.text, unit=place.unit)
     else:
         found_text = "a list" if fault.kind == "list" else quote_text(fault.text)
         config.malformed(path, found_text, place.expected(release))
@@ -162,7 +160,7 @@ def _report_release_faults(config: Config, release: Release | None, faults: Iter
                     "because": because,
                     "instead": first_span.instead,
                 }
-                correct = partial(respelling_corrections, config.top, fault.path, first_span.instead, release)
+                correct = partial(respelling_remedy, config.top, fault.path, first_span.instead, release)
                 config.remark("mixed-dialect", (), fault.path, correct, path=render_path(fault.path), **facts)
         elif not any(span.has(release) for span in fault.spans):
             facts = {"path": f"{render_path(fault.path)} {fault.text}".strip(), "releases": _render_spans(fault.spans)}

@@ -24,7 +24,7 @@ NEWEST_CHIP = 9
 """Stands for chips yet to come."""
 _REPLACEMENT_PATTERN = re.compile(r"(?P<rest>.*?),? ?\b(?:now|was) (?P<instead>.*)")
 _NUMBER_RANGE_PATTERN = re.compile(r"(?P<unit>\S+) (?P<low>[0-9]+)\.\.(?P<high>[0-9]+)")
-_NUMBER_WITH_UNIT_PATTERN = re.compile(r"[0-9]+(?:\.[0-9]+)?\s*(?:%|[A-Za-z]{1,4}(?:/s)?)")
+NUMBER_WITH_UNIT_PATTERN = re.compile(r"[0-9]+(?:\.[0-9]+)?\s*(?:%|[A-Za-z]{1,4}(?:/s)?)")
 _SPEED_PATTERN = re.compile(r"[0-9]{1,4}(?:\.[0-9]{1,3})?[MGT]")
 _IPV4_PATTERN = re.compile(r"(?:(?:25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])(?:\.(?!$)|$)){4}")
 _MAX_SEEN = 4096
@@ -109,7 +109,7 @@ class SettingLeaf:
             return None
         if spans:
             return spans
-        return "unit" if self.unit and _NUMBER_WITH_UNIT_PATTERN.fullmatch(text) else "value"
+        return "unit" if self.unit and NUMBER_WITH_UNIT_PATTERN.fullmatch(text) else "value"
 
     @cached_property
     def unit(self) -> str:
