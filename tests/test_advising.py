@@ -458,6 +458,45 @@ def test_frr_of_a_sonic_switch_is_typed_from_its_shell_with_the_as_of_the_proces
     ]
 
 
+def test_a_missing_announcement_is_typed_in_its_address_family() -> None:
+    nodrop("build", str(ROOT / "intents" / "dual-stack.yaml"), "-o", "build")
+    path = Path("build/leaf1/frr.conf")
+    text = path.read_text()
+    for network in ("10.0.0.1/32", "10.2.1.0/24", "fd00::1/128"):
+        assert f"  network {network}\n" in text
+        text = text.replace(f"  network {network}\n", "")
+    path.write_text(text)
+    typed = {
+        rule: [advised["lines"][0].split(" -c ")[3:-2] for ((advised),) in commands("build", rule=rule)]
+        for rule in ("loopback-not-announced", "hosts-not-announced")
+    }
+    assert typed == {
+        "loopback-not-announced": [
+            ["'address-family ipv4 unicast'", "'network 10.0.0.1/32'", "exit-address-family"],
+            ["'address-family ipv6 unicast'", "'network fd00::1/128'", "exit-address-family"],
+        ],
+        "hosts-not-announced": [["'address-family ipv4 unicast'", "'network 10.2.1.0/24'", "exit-address-family"]],
+    }
+
+
+def test_both_entries_of_a_draining_policy_are_typed_away() -> None:
+    nodrop("build", str(ROOT / "intents" / "two-by-two.yaml"), "-o", "build")
+    path = Path("build/spine2/frr.conf")
+    entry = "route-map FABRIC-OUT permit 10\n"
+    marked = f"{entry} set community graceful-shutdown\n"
+    more = "route-map FABRIC-OUT permit 20\n set community graceful-shutdown\n"
+    path.write_text(path.read_text().replace(entry, f"{marked}{more}{entry}"))
+    ((advised,),) = commands("build", rule="switch-drained")
+    assert advised["lines"][0].split(" -c ")[2:-2] == [
+        "'route-map FABRIC-OUT permit 10'",
+        "'no set community'",
+        "'route-map FABRIC-OUT permit 20'",
+        "'no set community'",
+    ]
+    path.write_text(path.read_text().replace("graceful-shutdown", "graceful-shutdown 65000:7"))
+    assert commands("build", rule="switch-drained") == [[]]
+
+
 @pytest.mark.parametrize(
     ("model", "expected"),
     [

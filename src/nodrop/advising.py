@@ -187,15 +187,18 @@ class _Adviser:
             assert finding.fix is not None
             where = finding.device or _host_of(finding), finding.fix.language, self._file_of(finding)
             port = _port_of(finding)
+            commands = finding.fix.spelled
+            if commands and platforms.depends_on_context(finding.fix.language):
+                commands = ("\n".join(commands),)
             spelled.setdefault(where, []).extend(
                 (command, port if has_port_slot(command) else "")
-                for command in finding.fix.spelled
+                for command in commands
                 if port or not has_port_slot(command)
             )
-        for (device, language, file), commands in spelled.items():
-            if not commands or self._would_refuse_commands(device, language, commands):
+        for (device, language, file), slotted in spelled.items():
+            if not slotted or self._would_refuse_commands(device, language, slotted):
                 continue
-            language, lines = self._type_on_device(device, language, commands)
+            language, lines = self._type_on_device(device, language, slotted)
             if lines := self._fit_file(device, file, self._fit_device(device, language, lines)):
                 impact = _format_impact(disruptions_of_lines(lines))
                 yield FixCommands(device=device, language=language, lines=lines, impact=impact)
@@ -347,12 +350,13 @@ def _commands_of_edit(platform: str, bundle: Mapping[str, bytes], edit: Edit) ->
 def _fold_ports(language: str, commands: Iterable[tuple[str, str]]) -> tuple[str, ...]:
     """Return commands, given with a port each, in as few lines as a language allows."""
     for_ports = platforms.command_lines(language).for_ports
-    return tuple(
+    lines = tuple(
         line
         for command, ports in ports_by_command(commands).items()
         for block in for_ports(command, ports)
         for line in block.split("\n")
     )
+    return platforms.open_contexts_once(language, lines) if platforms.depends_on_context(language) else lines
 
 
 def _frame_lines(language: str, lines: Sequence[str]) -> tuple[str, ...]:

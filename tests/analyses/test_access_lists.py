@@ -226,3 +226,28 @@ def test_neighbor_discovery_that_is_dropped_with_bgp_is_one_finding() -> None:
     fabric = having((site(replace_fields(DROP_ALL, family="ipv6"), at=("Ethernet224",)),), without_ipv6_links())
     assert found(fabric, "bgp") == {"SITE/entries/rest": "Ethernet224"}
     assert found(fabric, "nd") == {}
+
+
+PERMIT = AccessEntry(name="9", action="permit", protocol=6)
+DENY = AccessEntry(name="10", action="deny")
+
+
+@pytest.mark.parametrize(
+    ("entries", "more", "numbers"),
+    [
+        ((PERMIT, DENY), {}, ("8", "7")),
+        ((AccessEntry(name="1", action="deny"),), {}, ("", "")),
+        ((replace_fields(DENY, name="rest"),), {}, ("", "")),
+        ((replace_fields(DENY, priority=20),), {"family": "ipv4"}, ("21", "22")),
+        ((replace_fields(PERMIT, priority=21), replace_fields(DENY, priority=20)), {"family": "ipv4"}, ("22", "23")),
+        ((replace_fields(DENY, priority=20),), {}, ("", "")),
+        ((PERMIT,), {"otherwise": "deny"}, ("10", "11")),
+        ((replace_fields(PERMIT, priority=9),), {"family": "ipv4", "otherwise": "deny"}, ("8", "7")),
+    ],
+)
+def test_new_entries_have_free_numbers_that_decide_first(
+    entries: tuple[AccessEntry, ...], more: dict[str, Any], numbers: tuple[str, str]
+) -> None:
+    fabric = having((site(*entries, **more),))
+    (hit,) = (one for one in find(Index(fabric), what="rdma", does="drop") if isinstance(one, AnalysisHit))
+    assert (hit.facts["number"], hit.facts["next_number"]) == numbers

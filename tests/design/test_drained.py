@@ -42,6 +42,18 @@ def test_a_drained_switch_is_a_note_where_the_owner_states_it() -> None:
     assert found == [[(("leaf2",), "note")], [(("leaf2",), "warning")]]
 
 
+def test_a_drain_ends_by_a_fix_only_where_the_owners_list_lacks_the_switch() -> None:
+    fabric = build(shipped("two-by-two", DRAINED))
+    reading = nodrop.read_back(list(nodrop.write(fabric)), fabric)
+    changes = {}
+    for drained in ((), ("leaf2",), ("spine1",)):
+        stated = replace(reading, fabric=replace(reading.fabric, policy=replace(fabric.policy, drained=drained)))
+        (finding,) = (one for one in nodrop.lint(stated).findings if one.rule == "switch-drained")
+        assert finding.fix is not None
+        changes[drained] = [(change.subject, change.new) for change in finding.fix.changes]
+    assert changes == {(): [], ("leaf2",): [], ("spine1",): [(("leaf2", "@bgp", "graceful_shutdown"), False)]}
+
+
 def test_false_is_as_good_as_nothing() -> None:
     assert texts(shipped("two-by-two", {"devices": {"leaf2": {"drained": False}}})) == texts(shipped("two-by-two"))
 

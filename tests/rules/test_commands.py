@@ -9,8 +9,7 @@ import pytest
 
 from nodrop import platforms
 from nodrop.advising import add_fix_commands
-from nodrop.engine.example_setup import TIER_CHANGES_BY_PLATFORM, PlatformExamples, UnsupportedExample
-from nodrop.engine.examples import PlatformView, build_example_views, run_rule
+from nodrop.engine.examples import PlatformView, run_rule
 from nodrop.engine.finding import FixCommands
 from nodrop.engine.rule import Rule
 from nodrop.engine.rules import shipped
@@ -20,6 +19,7 @@ from nodrop.model.reading import Source
 from nodrop.platforms.nvue import reader as nvue
 from nodrop.platforms.onyx import reader as onyx
 from nodrop.platforms.sonic.schema import schema_of_release
+from support.bad_examples import views
 from support.places import TESTS
 from support.typed_commands import NotKnown, type_commands
 
@@ -61,19 +61,6 @@ TOOLS = {
 """The commands of sonic-utilities that are used, as its click groups have them."""
 
 REFERENCES = ("dangling-reference", "bracket-reference", "malformed-value", "unknown-field", "unknown-setting")
-
-
-def views(rule: Rule) -> Iterator[tuple[str, PlatformView]]:
-    """Yield the bad examples of a rule on every platform that can express them."""
-    for example in rule.examples:
-        for platform in TIER_CHANGES_BY_PLATFORM if example.kind == "bad" else ():
-            setting = PlatformExamples(platform)
-            try:
-                setting.check_support(example)
-                seen = build_example_views(example, setting.base, setting.views, setting.artifact)
-                yield from ((example.name, view) for view in seen if view.platform == platform or example.artifact)
-            except (UnsupportedExample, ValueError):
-                continue
 
 
 def advised(rule: Rule, view: PlatformView) -> Iterator[FixCommands]:

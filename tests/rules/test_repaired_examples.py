@@ -3,16 +3,18 @@
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+from ruamel.yaml import YAML
 
 from nodrop import platforms
 from nodrop.engine.example_setup import TIER_CHANGES_BY_PLATFORM, PlatformExamples, UnsupportedExample
 from nodrop.engine.examples import PlatformView, build_example_views
 from nodrop.engine.finding import Finding
-from nodrop.engine.rule import Example, Rule
+from nodrop.engine.rule import ANY_PLATFORM, Example, Rule
 from nodrop.engine.rules import select_file_rules, shipped
 from nodrop.engine.verdicts import judge
 from nodrop.model.change import Change
@@ -24,6 +26,7 @@ from support.last_reading import LastReading
 from support.places import TESTS
 
 TABLE = TESTS / "rules" / "not_repaired_examples.txt"
+REASONS = TESTS / "rules" / "unrepaired_examples.yaml"
 
 
 class Writing(LastReading):
@@ -87,13 +90,25 @@ def _views(setting: PlatformExamples, example: Example) -> Iterator[Any]:
         return
 
 
+def _reason(rule: Rule, platform: str) -> str:
+    """Return why fixes of a rule do not repair an example: stated for examples, else that of missing commands."""
+    stated = _reasons().get(rule.name)
+    return stated or rule.no_commands.get(platform) or rule.no_commands.get(ANY_PLATFORM) or "?"
+
+
+@cache
+def _reasons() -> dict[str, str]:
+    reasons: dict[str, str] = YAML(typ="safe").load(REASONS.read_text())
+    return reasons
+
+
 def _lines(writing: Writing) -> Iterator[str]:
     for rule in shipped():
         for example in rule.examples if rule.changes_files else ():
             for platform in TIER_CHANGES_BY_PLATFORM if example.name.startswith("bad") else ():
                 for view in _views(PlatformExamples(platform), example):
                     if view.platform == platform and (said := writing.repaired(rule, view)):
-                        yield f"{rule.name}: {example.name} on {platform}: {said}\n"
+                        yield f"{rule.name}: {example.name} on {platform}: {said}; because {_reason(rule, platform)}\n"
 
 
 @pytest.mark.slow
@@ -102,3 +117,9 @@ def test_fixes_repair_the_examples_of_their_rules(monkeypatch: pytest.MonkeyPatc
     if update_golden:
         TABLE.write_text(found)
     assert TABLE.read_text() == found
+
+
+def test_every_example_that_is_not_repaired_has_a_reason() -> None:
+    rows = TABLE.read_text().splitlines()
+    assert [row for row in rows if row.endswith("; because ?") or "; because " not in row] == []
+    assert set(_reasons()) <= {row.partition(":")[0] for row in rows}

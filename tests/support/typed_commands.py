@@ -38,7 +38,45 @@ def type_commands(language: str, lines: Iterable[str], files: Files) -> dict[str
         return {**files, "frr.conf": _type_frr([line for line in lines if line != "vtysh"], files["frr.conf"])}
     if language == "hosts":
         return _type_hosts(lines, files)
+    if language == "onyx":
+        return _type_onyx(lines, files)
+    if language == "cumulus":
+        return _type_cumulus(lines, files)
     raise NotKnown(language)
+
+
+def _type_onyx(lines: Iterable[str], files: Files) -> dict[str, str]:
+    """Type commands into a listing of all commands in effect: `no` takes back the lines that begin as it says."""
+    (name, text), *_ = files.items()
+    listed = text.rstrip().split("\n")
+    for line in lines:
+        if line in ("enable", "configure terminal", "configuration write"):
+            continue
+        if match := re.match(r"((?:interface .+? )?)no (.+)", line):
+            taken_back = f"{match[1]}{match[2]}"
+            kept = [each for each in listed if not f"{each.strip()} ".startswith(f"{taken_back} ")]
+            listed = kept if len(kept) < len(listed) else [*listed, f"   {line}"]
+        else:
+            listed.append(f"   {line}")
+    return {**files, name: "\n".join(listed) + "\n"}
+
+
+def _type_cumulus(lines: Iterable[str], files: Files) -> dict[str, str]:
+    """Write lines into the files that are named above them, each in place of the line with its key."""
+    new, name = dict(files), ""
+    for line in lines:
+        if match := re.fullmatch(r"# (\S+):", line):
+            name = match[1]
+        elif line.startswith(("systemctl ", "sudo systemctl ")):
+            name = ""
+        elif " = " not in line or name not in new:
+            raise NotKnown(line)
+        else:
+            text = new[name].rstrip().split("\n")
+            key = line.partition(" = ")[0]
+            at = next((number for number, each in enumerate(text) if each.partition("=")[0].strip() == key), len(text))
+            new[name] = "\n".join([*text[:at], line, *text[at + 1 :]]) + "\n"
+    return new
 
 
 _IN_PLACE = re.compile(r"# in (\S+) in place of line (\d+):")
@@ -149,6 +187,8 @@ def _type_config(tables: dict[str, Any], words: list[str]) -> None:
             for key in keys:
                 table, _, row = key.partition("|")
                 tables.get(table, {}).pop(row, None)
+                if not tables.get(table):
+                    tables.pop(table, None)
         case ["config", "interface", *rest]:
             _type_interface(tables, rest)
         case ["pfcwd", "start", *rest]:
@@ -269,6 +309,9 @@ def _type_frr(commands: list[str], text: str) -> str:
                 kept.append(" " * len(way) + word)
             lines[start:end] = kept
         else:
+            if f"no {word}" in (lines[at].strip() for at in range(start, end)):
+                lines[start:end] = [line for line in lines[start:end] if line.strip() != f"no {word}"]
+                start, end = _block(lines, way)
             head = _prefix(word)
             last = word.rpartition(" ")[2] if " route-map " in head else ""
             at = next(

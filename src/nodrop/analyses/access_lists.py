@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import chain, islice, repeat
 from typing import Any, NamedTuple
 
 from nodrop.analyses import AnalysisHit, UndecidedSubject
@@ -25,6 +26,7 @@ from nodrop.model.subject import Subject, natural_sort_key
 from nodrop.routing.filtering import FilterDecision, decide_packets
 from nodrop.routing.legs import RoutedInterface, routed_interfaces
 from nodrop.routing.roce_opcodes import format_opcodes
+from nodrop.units import parse_whole_number
 
 RESTS_ON = frozenset({"cables", "hosts"})
 RESTS_ON_WITH = {"classes": frozenset({"rdma", "cnp", "roce"})}
@@ -36,6 +38,8 @@ _UNKNOWN_LISTS_RULE = ("rdma", "drop")
 """Of what rule it is said that the lists of a switch are not known: of one, for it is one fact."""
 _MOST_DSCPS = 16
 """How many DSCPs a message lists."""
+_MOST_ENTRY = 65535
+"""The highest number of an entry that platforms take."""
 _SWITCH_PROTOCOLS = ("bgp", "bfd", "nd")
 
 
@@ -164,9 +168,13 @@ def _build_hit(subject: Subject, rows: Sequence[_ListEffect]) -> AnalysisHit:
     peers = sorted({row.flow.peer for row in rows}, key=natural_sort_key)
     end_names = [f"{ports[0]}{_format_more_count(ports)}", f"{peers[0]}{_format_more_count(peers)}"]
     marks = first_row.decision.marks
+    free_numbers = _free_numbers_before(first_row.rules, subject[-1] if subject[-2] == "entries" else "")
     entry = f"entry {subject[-1]} of " if subject[-2] == "entries" else ""
     facts: dict[str, Any] = {
         "entry": f"{entry}access list {first_row.rules.name}",
+        "list": first_row.rules.name,
+        "number": free_numbers[0],
+        "next_number": free_numbers[1],
         "way": "ingress" if first_row.binding.stage in ENTERING_STAGES else "egress",
         "ports": end_names[0],
         "peers": end_names[1],
@@ -178,6 +186,30 @@ def _build_hit(subject: Subject, rows: Sequence[_ListEffect]) -> AnalysisHit:
     }
     places = [((row.device, row.flow.port), "an interface with this list") for row in rows if row.flow.port == ports[0]]
     return AnalysisHit(subject=subject, facts=facts, related=tuple(places[:1]))
+
+
+def _free_numbers_before(rules: AccessList, name: str) -> tuple[str, str]:
+    """Return the numbers of two new entries that decide before an entry, or after all where it has no name.
+
+    Where entries have a priority, the highest decides first, else the lowest number. "" stands for none: also in a
+    list with priorities and no family, whose kind may not have the conditions of the new entries.
+    """
+    entries = {entry.name: entry for entry in known_rows(rules.entries)}
+    numbers = {
+        entry.name: parse_whole_number(entry.name) if entry.priority is None else entry.priority
+        for entry in entries.values()
+    }
+    used = {number for number in numbers.values() if number is not None}
+    highest_first = any(entry.priority is not None for entry in entries.values())
+    if None in numbers.values() or (highest_first and rules.family is None):
+        return "", ""
+    if name:
+        start, step = numbers[name] or 0, 1 if highest_first else -1
+    else:
+        start, step = (min(used), -1) if highest_first else (max(used, default=0), 1)
+    free = (number for number in range(start + step, _MOST_ENTRY + 1 if step > 0 else 0, step) if number not in used)
+    first, second = islice(chain(map(str, free), repeat("")), 2)
+    return first, second
 
 
 def _format_dscps(rows: Sequence[_ListEffect]) -> str:

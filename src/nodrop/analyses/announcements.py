@@ -1,6 +1,6 @@
 """Prefixes that a router should put into BGP and does not: network statements without effect, hosts and loopbacks."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from nodrop.analyses import AnalysisHit
 from nodrop.analyses._drops import RoutePropagation, route_reaches_of
@@ -10,11 +10,11 @@ from nodrop.model.addresses import interface_of, network_of
 from nodrop.model.edit import find_value
 from nodrop.model.index import Index
 from nodrop.model.subject import Subject
-from nodrop.routing.prefixes import parse_prefix
+from nodrop.routing.prefixes import AddressFamily, parse_prefix
 from nodrop.routing.routers import Router
-from nodrop.routing.static_routes import usable_static_routes
+from nodrop.routing.static_routes import is_discard_route, usable_static_routes
 
-GIVES_CHANGES = frozenset({"networks"})
+GIVES_CHANGES = True
 RESTS_ON = frozenset({"cables", "hosts", "roles"})
 NEEDS_ROUTING = True
 
@@ -26,11 +26,17 @@ def find(index: Index, *, what: str) -> Iterator[AnalysisHit]:
     announces a loopback may have further ones for itself: those are reported if others announce a loopback of the same
     name.
     """
-    for reach in route_reaches_of(index):
-        if what == "networks":
+    reaches = route_reaches_of(index)
+    if what == "networks":
+        for reach in reaches:
             yield from _ineffective_network_hits(index, reach)
-        else:
-            yield from _missing_announcements(reach, what)
+        return
+    missing = [row for reach in reaches for row in _missing_announcements(reach, what)]
+    prefixes: dict[Subject, set[str]] = {}
+    for router, targets, family in missing:
+        prefixes.setdefault(router.subject, set()).update(_prefixes_to_announce(router, targets, family))
+    for router, targets, family in missing:
+        yield _missing_announcement_hit(router, targets, family, what, prefixes[router.subject])
 
 
 def _ineffective_network_hits(index: Index, reach: RoutePropagation) -> Iterator[AnalysisHit]:
@@ -78,7 +84,10 @@ def _ineffective_networks(reach: RoutePropagation, router: Router) -> Iterator[t
             yield network, position
 
 
-def _missing_announcements(reach: RoutePropagation, kind: str) -> Iterator[AnalysisHit]:
+def _missing_announcements(
+    reach: RoutePropagation, kind: str
+) -> Iterator[tuple[Router, list[RoutedTarget], AddressFamily]]:
+    """Yield the routers with prefixes that nothing announces, those prefixes, and the address family."""
     open_: dict[int, list[RoutedTarget]] = {}
     announced_legs: set[tuple[int | None, str]] = set()
     telling: set[int] = set()
@@ -100,20 +109,43 @@ def _missing_announcements(reach: RoutePropagation, kind: str) -> Iterator[Analy
             and not _has_other_explanation(reach, router, row)
         ]
         if remaining_targets:
-            count_suffix = f" and {len(remaining_targets) - 1} more" if len(remaining_targets) > 1 else ""
-            yield AnalysisHit(
-                subject=router.subject,
-                at=(*router.subject, "networks"),
-                facts={
-                    "device": router.name,
-                    "prefix": str(remaining_targets[0].prefix),
-                    "leg": remaining_targets[0].leg.name,
-                    "more": count_suffix,
-                },
-                related=((remaining_targets[0].leg.subject, "where it is"),),
-                discriminator=f"{kind} {reach.routes.family}",
-                left_out=names_left_out([row.prefix for row in remaining_targets]),
-            )
+            yield router, remaining_targets, reach.routes.family
+
+
+def _prefixes_to_announce(router: Router, targets: Iterable[RoutedTarget], family: AddressFamily) -> set[str]:
+    """Return the prefixes that announce targets: of a static route to blackhole for the aggregate, where one covers."""
+    static_routes = usable_static_routes(router, family)
+    aggregates = [prefix for route, prefix in static_routes if prefix.length and is_discard_route(route)]
+    aggregates.sort(key=lambda prefix: -prefix.length)
+    covering = (next((wide for wide in aggregates if wide.covers(row.prefix)), row.prefix) for row in targets)
+    return {str(prefix) for prefix in covering}
+
+
+def _missing_announcement_hit(
+    router: Router, targets: list[RoutedTarget], family: AddressFamily, kind: str, prefixes: set[str]
+) -> AnalysisHit:
+    """Return the hit for the missing prefixes of a family; one change announces the `prefixes` of all families.
+
+    The order of network statements has no effect; sorted ones stay so.
+    """
+    stated = router.bgp.networks if router.bgp is not None else ()
+    statements = (*stated, *sorted(prefixes - set(stated)))
+    statements = tuple(sorted(statements)) if list(stated) == sorted(stated) else statements
+    return AnalysisHit(
+        subject=router.subject,
+        at=(*router.subject, "networks"),
+        facts={
+            "device": router.name,
+            "prefix": str(targets[0].prefix),
+            "leg": targets[0].leg.name,
+            "more": f" and {len(targets) - 1} more" if len(targets) > 1 else "",
+            "prefixes": ", ".join(sorted(_prefixes_to_announce(router, targets, family))),
+        },
+        related=((targets[0].leg.subject, "where it is"),),
+        discriminator=f"{kind} {family}",
+        left_out=names_left_out([target.prefix for target in targets]),
+        changes=(((*router.subject, "networks"), statements),) if router.bgp is not None else (),
+    )
 
 
 def _has_other_explanation(reach: RoutePropagation, router: Router, target: RoutedTarget) -> bool:

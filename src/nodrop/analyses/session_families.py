@@ -12,6 +12,7 @@ from nodrop.routing.words import neighbor_family_statement
 
 RESTS_ON = frozenset({"cables"})
 NEEDS_ROUTING = True
+GIVES_CHANGES = True
 
 
 def find(index: Index) -> Iterator[AnalysisHit]:
@@ -43,16 +44,23 @@ def find(index: Index) -> Iterator[AnalysisHit]:
             router = plane.routers[number]
             count_suffix = f" and {len(sides) - 1} more" if len(sides) > 1 else ""
             first_neighbor = sides[0].neighbor
+            field = ("active",) if family == "ipv4" else ("ipv6", "active")
             yield AnalysisHit(
                 subject=router.subject,
-                at=(*router.at(first_neighbor), *(("active",) if family == "ipv4" else ("ipv6", "active"))),
+                at=(*router.at(first_neighbor), *field),
                 facts={
                     "device": router.name,
                     "session": first_neighbor.key + count_suffix,
                     "family": "IPv4" if family == "ipv4" else "IPv6",
+                    "sessions": ", ".join(side.neighbor.key for side in sides),
                 },
                 discriminator=family,
                 left_out=names_left_out([side.neighbor.key for side in sides]),
+                changes=tuple(
+                    ((*router.at(side.neighbor), *field), True)
+                    for side in sides
+                    if not neighbor_family_statement(side.neighbor, family).active
+                ),
             )
 
 

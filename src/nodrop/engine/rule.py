@@ -33,6 +33,8 @@ Strictness = Literal["regular", "pedantic", "auditor"]
 STRICTNESSES: tuple[Strictness, ...] = ("regular", "pedantic", "auditor")
 
 
+ANY_PLATFORM = ""
+"""Stands for all platforms in `no_commands`."""
 TypedLines = Mapping[str, tuple[tuple[str | Node, ...], ...]]
 """The pieces of each command, by what takes it."""
 
@@ -144,6 +146,8 @@ class Rule:
     """What shows which case it is, by language."""
     otherwise: TypedLines
     """What to type in the other case, by language."""
+    no_commands: Mapping[str, str]
+    """Why findings have no commands, by platform or for `ANY_PLATFORM`; empty where all have some."""
     references: tuple[str, ...]
     since: str
     aliases: tuple[str, ...]

@@ -1,13 +1,23 @@
 """The shape of a rule file: its keys and their values. The content of the expressions is checked later."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, WithJsonSchema, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    WithJsonSchema,
+    model_validator,
+)
 
 from nodrop import platforms
 from nodrop.engine.evidence import EvidenceTopic
 from nodrop.engine.finding import Confidence, Severity
-from nodrop.engine.rule import Strictness
+from nodrop.engine.rule import ANY_PLATFORM, Strictness
 from nodrop.errors import Problem
 from nodrop.model.fabric import MODES, Mode
 from nodrop.model.types import meant, nearest
@@ -86,6 +96,16 @@ class OptionFile(_SchemaMapping):
     description: _Text
 
 
+_REASONS_SCHEMA = WithJsonSchema(
+    {
+        "anyOf": [
+            {"type": "string", "minLength": 1},
+            {"type": "object", "additionalProperties": {"type": "string", "minLength": 1}},
+        ]
+    }
+)
+
+
 def _normalize_artifact_files(artifact: object) -> Any:
     """By platform and file: its whole text, or texts of it that are replaced."""
     for platform, files in artifact.items() if isinstance(artifact, dict) else ():
@@ -118,6 +138,24 @@ def _check_command_languages(commands: object) -> object:
         if language not in platforms.command_languages():
             raise ValueError(f"no language {language}; expected one of {', '.join(platforms.command_languages())}")
     return commands
+
+
+_Commands = Annotated[
+    dict[_Text, tuple[_Text | Annotated[tuple[_Text, ...], Field(min_length=2)], ...]],
+    BeforeValidator(_check_command_languages),
+]
+"""Commands by language: lines, or lists of lines that a value of several keys repeats together."""
+
+
+def _normalize_reasons(reasons: object) -> object:
+    """Take a text as the reason on all platforms."""
+    return {ANY_PLATFORM: reasons} if isinstance(reasons, str) else reasons
+
+
+def _check_platforms(reasons: Mapping[str, str]) -> Mapping[str, str]:
+    for platform in reasons.keys() - {ANY_PLATFORM, *platforms.platform_names()}:
+        raise ValueError(f"no platform {platform}; expected one of {', '.join(platforms.platform_names())}")
+    return reasons
 
 
 class RefusedLine(_SchemaMapping):
@@ -217,10 +255,13 @@ class RuleFile(_SchemaMapping):
     message: _Text
     why: _Text
     fix: _Text
-    commands: Annotated[dict[_Text, tuple[_Text, ...]], BeforeValidator(_check_command_languages)] = {}
+    commands: _Commands = {}
     condition: _Text | None = None
-    check_first: Annotated[dict[_Text, tuple[_Text, ...]], BeforeValidator(_check_command_languages)] = {}
-    otherwise: Annotated[dict[_Text, tuple[_Text, ...]], BeforeValidator(_check_command_languages)] = {}
+    check_first: _Commands = {}
+    otherwise: _Commands = {}
+    no_commands: Annotated[
+        dict[str, _Text], BeforeValidator(_normalize_reasons), AfterValidator(_check_platforms), _REASONS_SCHEMA
+    ] = {}
     options: dict[_Name, OptionFile] = {}
     set: dict[_Text, _Text] = {}
     as_siblings: tuple[_Text, ...] = ()

@@ -127,6 +127,7 @@ class _Loader:
             condition=self.file.condition or "",
             check_first=self.commands("check_first", self.file.check_first, names, surely),
             otherwise=self.commands("otherwise", self.file.otherwise, names, surely),
+            no_commands=file.no_commands,
             references=file.references,
             since=file.since,
             aliases=file.aliases,
@@ -218,15 +219,24 @@ class _Loader:
         return ()
 
     def commands(
-        self, key: str, file_commands: Mapping[str, Sequence[str]], names: TypesByName, surely: frozenset[Node]
+        self,
+        key: str,
+        file_commands: Mapping[str, Sequence[str | Sequence[str]]],
+        names: TypesByName,
+        surely: frozenset[Node],
     ) -> Mapping[str, tuple[tuple[str | Node, ...], ...]]:
-        """Return the pieces of each command of a key, by language."""
+        """Return the pieces of each command of a key, by language; the lines of one are between line breaks."""
         commands: dict[str, list[tuple[str | Node, ...]]] = {}
         for language, lines in file_commands.items():
-            for number, line in enumerate(lines):
+            for number, command in enumerate(lines):
                 with self.collecting():
-                    written = self.locate_text((key, language, number), line.strip())
-                    commands.setdefault(language, []).append(expression.parse_message(written, names, surely))
+                    place: tuple[str | int, ...] = (key, language, number)
+                    pieces: list[str | Node] = []
+                    for at, line in enumerate((command,) if isinstance(command, str) else command):
+                        keys = place if isinstance(command, str) else (*place, at)
+                        pieces += ["\n"] if at else []
+                        pieces += expression.parse_message(self.locate_text(keys, line.strip()), names, surely)
+                    commands.setdefault(language, []).append(tuple(pieces))
         return {language: tuple(lines) for language, lines in commands.items()}
 
     def changes(

@@ -87,8 +87,9 @@ def build_rule_page(rule: Rule) -> RulePage:
         Part(title="Why", blocks=(rule.why,), prose=True),
         Part(title="What to do", blocks=(advice_of_rule(rule), *_describe_automatic_fix(rule)), prose=True),
     ]
-    if rule.commands or rule.check_first:
-        sections.append(Part(title="What to type", blocks=tuple(_describe_commands(rule))))
+    if rule.commands or rule.check_first or rule.no_commands:
+        typed = (*_describe_commands(rule), *_describe_missing_commands(rule))
+        sections.append(Part(title="What to type", blocks=typed))
     if rule.options:
         option_lines = (
             f"{option.name} = {format_yaml_value(option.default)}: {option.description}" for option in rule.options
@@ -108,7 +109,11 @@ def _describe_commands(rule: Rule) -> Iterator[str]:
     for case, commands in cases:
         for language, lines in commands.items():
             spelling = platforms.command_lines(language)
-            typed = [_render_message_pieces(line).replace(PORTS, "[ports]").replace(PORT, "[port]") for line in lines]
+            typed = [
+                line.replace(PORTS, "[ports]").replace(PORT, "[port]")
+                for command in lines
+                for line in _render_message_pieces(command).split("\n")
+            ]
             every = (*spelling.LINES_BEFORE, *typed, *(line for line in spelling.LINES_AFTER if line not in typed))
             shown = typed if commands is rule.check_first else every
             case_text = f", {case}" if case else ""
@@ -116,6 +121,13 @@ def _describe_commands(rule: Rule) -> Iterator[str]:
                 f"{spelling.LANGUAGE_TITLE}{case_text}: "
                 f"{', '.join(f'`{line}`' for line in shown)}{spelling.PERSISTENCE_NOTE}"
             )
+
+
+def _describe_missing_commands(rule: Rule) -> Iterator[str]:
+    """Yield why findings of a rule have no commands, by platform."""
+    for platform, reason in rule.no_commands.items():
+        where = f"{platforms.command_lines(platform).LANGUAGE_TITLE}, no commands" if platform else "No commands"
+        yield f"{where}: {reason}"
 
 
 def _describe_automatic_fix(rule: Rule) -> Iterator[str]:

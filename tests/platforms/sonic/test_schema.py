@@ -401,3 +401,29 @@ def test_a_remark_stands_where_the_value_does_and_is_about_its_port() -> None:
     assert remark.place is not None
     assert '"9000"' in lines[remark.place.span.line - 1]
     assert remark.subject[1:] == ("Ethernet0",)
+
+
+def test_what_a_field_or_table_without_a_model_may_mean_is_typed_for_each_case() -> None:
+    config = stock(TABLE_OF_NOBODY={"a": {}, "b": {"x": "1"}})
+    config["PORT"]["Ethernet0"] |= {"pfc_async": "off", "parent_port": "Ethernet0"}
+    of_config = remarks("202505", **{name: config[name] for name in ("PORT", "TABLE_OF_NOBODY")})
+    choices = {
+        one.facts.get("path", one.facts.get("table")): {choice.condition: choice.lines for choice in one.remedy.choices}
+        for one in of_config
+        if one.kind in ("unknown-field", "unknown-table")
+    }
+    row = 'sudo sonic-db-cli CONFIG_DB {} "PORT|Ethernet0"'
+    remove = f"{row.format('HDEL')} pfc_async"
+    assert choices == {
+        "PORT/Ethernet0/pfc_async": {
+            "if pfc_asym is meant": (f"{row.format('HSET')} pfc_asym off", remove),
+            "if the field is not needed": (remove,),
+        },
+        "PORT/Ethernet0/parent_port": {"if the field is not needed": (f"{row.format('HDEL')} parent_port",)},
+        "'TABLE_OF_NOBODY'": {
+            "if the table is not needed": (
+                'sudo sonic-db-cli CONFIG_DB DEL "TABLE_OF_NOBODY|a"',
+                'sudo sonic-db-cli CONFIG_DB DEL "TABLE_OF_NOBODY|b"',
+            )
+        },
+    }

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from nodrop.analyses._tiers import bgp_peers_of
 from nodrop.engine.vocabulary import declare_word
 from nodrop.engine.vocabulary.general import ranges
-from nodrop.model.fabric import Device
+from nodrop.model.fabric import Device, Fabric
 from nodrop.model.index import Index
 from nodrop.model.routing import Bgp, BgpNeighbor, RouteMap, StaticRoute
-from nodrop.model.states import UNKNOWN, Unknown, known_rows, require_fact
+from nodrop.model.states import UNKNOWN, Unknown, UnknownFact, known_rows, require_fact
 from nodrop.routing.tiers import tier_of_device
 
 
@@ -56,10 +56,40 @@ def is_drained(device: Device) -> bool:
 
 
 @declare_word("function")
-def drain_setting(device: Device) -> str | None:
-    """Return the setting of BGP that drains a device; none where only the policies of its sessions do."""
+def drain_settings(device: Device) -> tuple[str, ...]:
+    """Return the settings of BGP that drain a device; empty where only the policies of its sessions do."""
     bgp = require_fact(device.bgp, "device.bgp")
-    return "graceful-shutdown" if bgp is not None and bgp.graceful_shutdown else None
+    return ("graceful-shutdown",) if bgp is not None and bgp.graceful_shutdown else ()
+
+
+@declare_word("function")
+def draining_rules(device: Device, word: str) -> tuple[str, ...] | None:
+    """Return the entries of route maps that drain a device, each as map, `word` and number.
+
+    None where one of them sets other communities, too; empty where a setting of BGP drains the device.
+    """
+    bgp = require_fact(device.bgp, "device.bgp")
+    if bgp is None or bgp.graceful_shutdown:
+        return ()
+    used = {session.export_policy for session in require_fact(bgp.neighbors, "device.bgp.neighbors") if session.enabled}
+    draining = [
+        (route_map.name, rule)
+        for route_map in bgp.route_maps
+        if route_map.name in used
+        for rule in route_map.rules
+        if rule.action == "permit" and any(name == "community" for name, _ in rule.sets)
+    ]
+    if any(("community", "graceful-shutdown") not in rule.sets for _, rule in draining):
+        return None
+    return tuple(f"{name} {word} {rule.sequence}" for name, rule in draining)
+
+
+@declare_word("function", rests_on=("policy",))
+def is_stated_as_drained(fabric: Fabric, device: Device) -> bool:
+    """Whether the owner's list of drained switches has a device; not known where there is no list."""
+    if not fabric.policy.drained:
+        raise UnknownFact("fabric.policy.drained")
+    return device.name in fabric.policy.drained
 
 
 def _marks_graceful_shutdown(policy: RouteMap | None) -> bool:

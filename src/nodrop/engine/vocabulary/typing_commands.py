@@ -1,6 +1,7 @@
 """Words for commands of rules: values as they are typed."""
 
 from nodrop.engine.vocabulary import declare_word
+from nodrop.model.routing import FAMILY_NAMES
 from nodrop.units import show_ids
 
 
@@ -23,12 +24,18 @@ def as_list(names: str) -> str:
 
 
 @declare_word("filter")
+def as_each(names: str) -> tuple[str, ...] | None:
+    """Names that give a command each: `swp1, swp2` is `swp1`, `swp2`; none where there are none."""
+    return tuple(names.split(", ")) if names else None
+
+
+@declare_word("filter")
 def family_of(prefix: str) -> str:
-    """Return the address family of a prefix or address: `ipv4` or `ipv6`."""
-    return "ipv6" if ":" in prefix else "ipv4"
+    """Return the address family of a prefix or address, or of its name such as `IPv6`: `ipv4` or `ipv6`."""
+    return "ipv6" if ":" in prefix or prefix == FAMILY_NAMES["ipv6"] else "ipv4"
 
 
 @declare_word("filter")
 def protocol_of(prefix: str) -> str:
-    """Return how commands begin about a prefix or address: `ip` or `ipv6`."""
-    return "ipv6" if ":" in prefix else "ip"
+    """Return how commands begin about a prefix, an address, or a family such as `IPv6`: `ip` or `ipv6`."""
+    return "ipv6" if ":" in prefix or prefix == FAMILY_NAMES["ipv6"] else "ip"

@@ -1,5 +1,6 @@
 """Commands of FRR, typed in vtysh in configuration mode."""
 
+import re
 from collections.abc import Mapping, Sequence
 
 from nodrop.model.change import Edit
@@ -13,11 +14,29 @@ PERSISTENCE_NOTE = (
     "generates FRR's files from CONFIG_DB at each start: change the row there too)"
 )
 DISTURBS_AS_PATCH = False
+_CONTEXT_PATTERN = re.compile(r"(?:router|route-map|interface|vrf) ")
+_TOP_LEVEL_PATTERN = re.compile(r"(?:no )?(?:ip|ipv6|route-map|interface|router) |exit$|end$")
+"""Lines that vtysh takes in the context of others, and leaves it."""
 
 
 def for_ports(command: str, ports: Sequence[str]) -> tuple[str, ...]:
     """Return a command for each port."""
     return repeat_for_ports(command, ports)
+
+
+def open_contexts_once(lines: Sequence[str]) -> tuple[str, ...]:
+    """Return lines of several blocks without those that open the context that is open already."""
+    kept: list[str] = []
+    context = ""
+    for line in lines:
+        if line == context:
+            continue
+        if _CONTEXT_PATTERN.match(line):
+            context = line
+        elif _TOP_LEVEL_PATTERN.match(line):
+            context = ""
+        kept.append(line)
+    return tuple(kept)
 
 
 def of_edit(bundle: Mapping[str, bytes], edit: Edit) -> tuple[str, ...]:

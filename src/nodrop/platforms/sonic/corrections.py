@@ -1,19 +1,26 @@
 """Settings of a config_db.json whose right value the rest of the file, or the catalogue, determines.
 
-Each function returns what in the file ends a fault that the reader remarks; nothing where only the owner knows it.
+Each function returns what in the file ends a fault that the reader remarks; nothing where only the owner knows it. For
+fields and tables without a model, these are the commands for each case.
 """
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 
 from nodrop.hardware import switch
-from nodrop.model.change import DOCUMENT_AREA
+from nodrop.model.change import DOCUMENT_AREA, Choice
 from nodrop.model.reading import Correction
 from nodrop.model.subject import Subject
+from nodrop.platforms.kit.command_lines import is_typable
+from nodrop.platforms.kit.secrets import looks_like_secret
 from nodrop.platforms.sonic.config import Config, RowFields, model_of, name_in_reference
 from nodrop.platforms.sonic.draft import cells_of
 from nodrop.platforms.sonic.naming import panel_place
 from nodrop.platforms.sonic.spelling import format_ranges
 
+MAX_REMOVED_ROWS = 16
+"""Rows of a table without a model that commands remove."""
+_CONFIG_DB = "sudo sonic-db-cli CONFIG_DB"
 _QOS_PATH_BY_TABLE = {
     "BUFFER_PG": ("priority_groups", "buffer"),
     "BUFFER_QUEUE": ("queues", "buffer"),
@@ -88,3 +95,25 @@ def lane_corrections(config: Config, name: str) -> tuple[Correction, ...]:
     panel, offset, _ = place
     lanes = ",".join(map(str, switch(model).sonic_ports[panel].lanes[offset : offset + count]))
     return (Correction((DOCUMENT_AREA, "PORT", name, "lanes"), stated, lanes),) if lanes != stated else ()
+
+
+def field_choices(path: tuple[str, ...], near: str, value: object) -> Iterator[Choice]:
+    """Yield the commands that write a field's value to the one that its name may be a slip of, or remove the field."""
+    table, key, field = path if len(path) == 3 else ("", "", "")
+    row = f'"{table}|{key}"'
+    if not all(map(is_typable, (table, field, *key.split("|")))):
+        return
+    remove = f"{_CONFIG_DB} HDEL {row} {field}"
+    if near and isinstance(value, str) and is_typable(value) and not looks_like_secret(f"{field} {value}"):
+        lines = (f"{_CONFIG_DB} HSET {row} {near} {shlex.quote(value)}", remove)
+        yield Choice(condition=f"if {near} is meant", language="sonic", lines=lines)
+    yield Choice(condition="if the field is not needed", language="sonic", lines=(remove,))
+
+
+def table_choices(table: str, rows: Mapping[str, object]) -> Iterator[Choice]:
+    """Yield the commands that remove the rows of a table without a model."""
+    if 0 < len(rows) <= MAX_REMOVED_ROWS and all(
+        map(is_typable, (table, *(p for key in rows for p in key.split("|"))))
+    ):
+        lines = tuple(f'{_CONFIG_DB} DEL "{table}|{key}"' for key in rows)
+        yield Choice(condition="if the table is not needed", language="sonic", lines=lines)

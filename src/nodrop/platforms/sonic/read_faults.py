@@ -15,6 +15,7 @@ from nodrop.model.states import Unknown, UnknownFact
 from nodrop.model.subject import Subject
 from nodrop.platforms.sonic.config import Config, RowFields, is_chassis_key, model_of, name_in_reference
 from nodrop.platforms.sonic.corrections import (
+    field_choices,
     index_parts_by_profile,
     is_group_lossless_by_pfc,
     lane_corrections,
@@ -64,7 +65,8 @@ def is_row_rejected(config: Config, table: str, key: str, row: RowFields) -> boo
     if unknown:
         subject = (key,) if table == "PFC_WD" else ()
         facts = {"table": table, "row": key, "field": quote_text(unknown[0]), "effect": _EFFECT_OF_REJECTED_ROW[table]}
-        config.remark("rejected-row", subject, (table, key, unknown[0]), **facts)
+        path = (table, key, unknown[0])
+        config.remark("rejected-row", subject, path, Remedy(choices=tuple(field_choices(path, "", None))), **facts)
     return bool(unknown)
 
 

@@ -11,6 +11,7 @@ from nodrop.model.change import DOCUMENT_AREA
 from nodrop.model.reading import NO_REMEDY, Correction, Remedy
 from nodrop.model.types import meant
 from nodrop.platforms.sonic.config import Config, covers_table
+from nodrop.platforms.sonic.corrections import field_choices, table_choices
 from nodrop.platforms.sonic.read_secrets import hide_secrets
 from nodrop.platforms.sonic.schema import Schema, release_of_database_version, schema_of_release
 from nodrop.platforms.sonic.schema_conditions import Condition, ConditionTables
@@ -61,16 +62,20 @@ def check_schema(config: Config) -> None:
         if not any(fault.path[:length] in remarked_paths for length in range(1, len(fault.path) + 1)):
             facts = hide_secrets(config, fault.path[0], fault.facts)
             subject = _port_subject(config, fault.path)
-            config.remark(fault.kind, subject, fault.path, _remedy_for_fault(fault), fault.cause, **facts)
+            config.remark(fault.kind, subject, fault.path, _remedy_for_fault(config, fault), fault.cause, **facts)
             if len(fault.path) > 2:
                 remarked_paths.add(fault.path)
 
 
-def _remedy_for_fault(fault: Fault) -> Remedy:
-    """Return the missing row of an address; for other faults no correction is known."""
-    if fault.kind != "address-without-interface-row":
-        return NO_REMEDY
-    return Remedy((Correction((DOCUMENT_AREA, fault.facts["table"], fault.facts["name"]), None, ""),))
+def _remedy_for_fault(config: Config, fault: Fault) -> Remedy:
+    """Return the missing row of an address, or what to type in each case for a field or table without a model."""
+    if fault.kind == "address-without-interface-row":
+        return Remedy((Correction((DOCUMENT_AREA, fault.facts["table"], fault.facts["name"]), None, ""),))
+    if fault.kind == "unknown-field":
+        return Remedy(choices=tuple(field_choices(fault.path, fault.near, value_at(config.data, *fault.path))))
+    if fault.kind in _UNMODELLED_FAULT_KINDS:
+        return Remedy(choices=tuple(table_choices(fault.path[0], mapping_at(config.data, fault.path[0]))))
+    return NO_REMEDY
 
 
 def invalid_fault_kinds(data: Mapping[str, object]) -> Iterator[str]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from nodrop.limits import MAX_REMARKS
-from nodrop.model.types import meant
+from nodrop.model.types import meant, only_near_name
 from nodrop.platforms.sonic.condition_words import describe_condition
 from nodrop.platforms.sonic.config import json_type_name, name_in_reference
 from nodrop.platforms.sonic.schema import RowSchema, Schema, TableSchema
@@ -38,6 +38,8 @@ class Fault:
     """Fields of other rows that a broken condition compares with, as far as they are there."""
     cause: Path = ()
     """The one of them to point at, if several rows fail for it; else nothing."""
+    near: str = ""
+    """Of an unknown field, the only one of its row that its name may be a slip of."""
 
 
 @dataclass(slots=True)
@@ -126,9 +128,11 @@ class Judge:
                 _check_value(names, name, (*path, name), verdict)
                 _check_value(inner, value, (*path, name), verdict)
             elif stated is None or name in row.parts:
-                hint = self._unknown_field_hint(table.name, row, name) if len(verdict.faults) < MAX_REMARKS else ""
+                is_listed = len(verdict.faults) < MAX_REMARKS
+                hint = self._unknown_field_hint(table.name, row, name) if is_listed else ""
                 facts = {"release": self._schema.release_label, "hint": hint}
-                verdict.faults.append(build_fault("unknown-field", (*path, name), facts))
+                near = only_near_name(name, row.fields.keys() - {*row.parts, *values}) if is_listed else None
+                verdict.faults.append(replace(build_fault("unknown-field", (*path, name), facts), near=near or ""))
             elif stated.many or type(value) is not str or not stated.kind.accepts(value):
                 _check_value(stated, value, (*path, name), verdict)
         if row.conditions or row.required:
