@@ -100,16 +100,20 @@ def matches_only_prefixes(bgp: Bgp, name: str) -> bool:
 
 def permits_prefix(bgp: Bgp, name: str, found_prefix: Prefix) -> bool:
     """Whether a route map that matches nothing but prefixes lets a prefix pass."""
+    rules = [rule for route_map in bgp.route_maps if route_map.name == name for rule in route_map.rules]
+    first = next((rule for rule in rules if is_prefix_in_lists(bgp, rule.matches, found_prefix)), None)
+    return first is not None and first.action == "permit"
+
+
+def is_prefix_in_lists(bgp: Bgp, matches: Iterable[tuple[str, str]], found_prefix: Prefix) -> bool:
+    """Whether all matches of prefix lists permit a prefix; a list that is missing, or of the other family, does not."""
     lists = {row.name: row for row in bgp.prefix_lists if row.family == found_prefix.family}
 
     def does_list_permit(kind: str, value: str) -> bool:
         listed = lists.get(value) if kind.startswith("ipv6") is (found_prefix.family == "ipv6") else None
         return listed is not None and is_prefix_permitted(listed, found_prefix)
 
-    rules = [rule for route_map in bgp.route_maps if route_map.name == name for rule in route_map.rules]
-    matching = (rule for rule in rules if all(does_list_permit(kind, value) for kind, value in rule.matches))
-    first = next(matching, None)
-    return first is not None and first.action == "permit"
+    return all(does_list_permit(kind, value) for kind, value in matches)
 
 
 def _recursive_route_maps(bgp: Bgp) -> frozenset[str]:

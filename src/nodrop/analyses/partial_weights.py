@@ -1,0 +1,143 @@
+"""Equal paths of which some have a link bandwidth and others have none, so a router does not weigh them.
+
+A route has the link bandwidth that the import policy gives it, or else the export policy at the other end. bgpd weighs
+paths only if all equal ones have one (FRR bgpd/bgp_mpath.c, bgp_path_info_mpath_chkwtd); one that passes a received
+route on without a policy that sets it may pass a sum of others' values on.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from nodrop.analyses import AnalysisHit
+from nodrop.analyses._drops import RoutePropagation, route_reaches_of
+from nodrop.model.index import Index
+from nodrop.model.routing import Bgp, RouteMapRule
+from nodrop.model.states import known_rows
+from nodrop.model.subject import Subject
+from nodrop.routing.decision import TableEntry
+from nodrop.routing.policy_gaps import is_prefix_in_lists
+from nodrop.routing.prefixes import Prefix
+from nodrop.routing.routers import SessionSide
+from nodrop.routing.words import neighbor_family_statement
+
+RESTS_ON = frozenset({"cables"})
+NEEDS_ROUTING = True
+
+LINK_BANDWIDTH = "extcommunity bandwidth"
+
+
+class _Unweighed(NamedTuple):
+    """A session whose routes come without link bandwidth, and the policy that could set one."""
+
+    name: str
+    subject: Subject
+    session: Subject
+
+
+def find(index: Index) -> Iterator[AnalysisHit]:
+    """Yield each policy without a link bandwidth beside others with one, once each, with the most paths."""
+    best_hits: dict[Subject, tuple[int, AnalysisHit]] = {}
+    if not any(map(_has_link_bandwidth, _processes(index))):
+        return
+    for reach in route_reaches_of(index):
+        finder = _WeightFinder(reach)
+        for number, speaker in reach.world.speakers.items():
+            choices = {entry.hops: entry for entry in reach.state.table(number).entries if len(entry.hops) > 1}
+            for entry in reach.state.table(number).entries if finder.varies else choices.values():
+                for hit in finder.hits(number, entry) if len(entry.hops) > 1 and speaker.links else ():
+                    if hit.subject not in best_hits or best_hits[hit.subject][0] < len(entry.hops):
+                        best_hits[hit.subject] = len(entry.hops), hit
+    yield from (hit for _, hit in best_hits.values())
+
+
+def _processes(index: Index) -> Iterator[Bgp]:
+    for device in index.fabric.devices:
+        if isinstance(device.bgp, Bgp):
+            yield device.bgp
+        yield from known_rows(device.vrf_bgp)
+
+
+def _has_link_bandwidth(bgp: Bgp) -> bool:
+    return any(_sets_bandwidth(rule) for route_map in bgp.route_maps for rule in route_map.rules)
+
+
+def _sets_bandwidth(rule: RouteMapRule) -> bool:
+    return any(kind == LINK_BANDWIDTH for kind, _ in rule.sets)
+
+
+class _WeightFinder:
+    """Which paths of a family have a link bandwidth."""
+
+    def __init__(self, reach: RoutePropagation) -> None:
+        self._reach = reach
+        self._rules: Mapping[int, Mapping[str, tuple[RouteMapRule, ...]]] = {
+            number: {route_map.name: route_map.rules for route_map in speaker.bgp.route_maps}
+            for number, speaker in reach.world.speakers.items()
+        }
+        self.varies = any(
+            0 < sum(map(_sets_bandwidth, permits)) < len(permits)
+            for maps in self._rules.values()
+            for rules in maps.values()
+            if (permits := [rule for rule in rules if rule.action == "permit"])
+        )
+        """Whether a policy sets a link bandwidth on some routes only."""
+
+    def hits(self, number: int, entry: TableEntry) -> Iterator[AnalysisHit]:
+        """Yield the sessions whose routes have no link bandwidth though other equal paths of a router have one."""
+        reach, speaker = self._reach, self._reach.world.speakers[number]
+        bits = entry.bits & reach.wanted
+        prefixes = reach.prefixes(bits) if self.varies else reach.prefixes(bits & -bits)
+        for prefix in prefixes:
+            weights = [self._weight_of_path(number, position, prefix) for position in entry.hops]
+            if None in weights or True not in weights or False not in weights:
+                continue
+            for position, weighed in zip(entry.hops, weights, strict=True):
+                if not weighed:
+                    link = speaker.links[position]
+                    lacking = self._name_sender(reach.plane.side(link.far, link.session), link.far)
+                    yield AnalysisHit(
+                        subject=lacking.subject,
+                        facts={
+                            "device": lacking.subject[0],
+                            "policy": lacking.name,
+                            "chooser": reach.plane.routers[number].name,
+                            "weighed": weights.count(True),
+                            "paths": len(weights),
+                            "prefix": str(prefix),
+                        },
+                        related=((lacking.session, "a session with this policy"),),
+                    )
+
+    def _weight_of_path(self, number: int, position: int, prefix: Prefix) -> bool | None:
+        """Return whether a path to a prefix has a link bandwidth; None if that depends on what is not computed."""
+        link = self._reach.world.speakers[number].links[position]
+        near, far = self._reach.plane.side(number, link.session), self._reach.plane.side(link.far, link.session)
+        family = self._reach.routes.family
+        imported = self._sets_weight(number, neighbor_family_statement(near.neighbor, family).import_policy, prefix)
+        if imported is not False:
+            return imported
+        return self._sets_weight(link.far, neighbor_family_statement(far.neighbor, family).export_policy, prefix)
+
+    def _sets_weight(self, number: int, policy: str | None, prefix: Prefix) -> bool | None:
+        """Return whether a policy of a router sets a link bandwidth on a route that it permits; None if unknown."""
+        rules = () if policy is None else self._rules[number].get(policy, ())
+        if any(kind in ("call", "on-match") for rule in rules for kind, _ in rule.sets):
+            return None
+        bgp, possible = self._reach.world.speakers[number].bgp, set[bool]()
+        for rule in rules:
+            lists = [match for match in rule.matches if match[0].endswith("address prefix-list")]
+            if not is_prefix_in_lists(bgp, lists, prefix):
+                continue
+            if rule.action == "permit":
+                possible.add(_sets_bandwidth(rule))
+            if len(lists) == len(rule.matches):
+                break
+        return possible.pop() if len(possible) == 1 else None if possible else False
+
+    def _name_sender(self, side: SessionSide, number: int) -> _Unweighed:
+        router = self._reach.plane.routers[number]
+        session = router.at(side.neighbor)
+        policy = neighbor_family_statement(side.neighbor, self._reach.routes.family).export_policy
+        if policy is None:
+            return _Unweighed(f"the session to {session[-1]}", session, session)
+        return _Unweighed(f"route map {policy}", (*router.subject, "route_maps", policy), session)
