@@ -343,4 +343,4 @@ def test_what_a_sparse_checkout_leaves_out_is_not_told_as_removed(configurations
     ]
     assert "note: 3 files are not checked out (sparse checkout)" in nodrop("check", "--base", "main").out
     page = nodrop("check", "--base", "main", "--format", "markdown").out
-    assert "\n- 3 files are not checked out (sparse checkout)" in page
+    assert "\n- note: 3 files are not checked out (sparse checkout)" in page

@@ -10,7 +10,7 @@ from nodrop.model.fabric import Fabric
 from nodrop.model.reading import Reading
 from nodrop.model.subject import parse_subject
 from nodrop.plan.planning import plan
-from nodrop.report.check_page import format_reach
+from nodrop.report.check_document import format_reach
 from nodrop.results.checked import ChangeReach
 from support.single_faults import clean
 

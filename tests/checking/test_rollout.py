@@ -36,10 +36,11 @@ from nodrop.plan.shares import ChangeShares
 from nodrop.plan.states import RolloutStates, rollout_moments, scopes_done_after
 from nodrop.platforms.sonic import applying
 from nodrop.platforms.sonic import edit as sonic_edit
-from nodrop.report import plan_json, plan_text
+from nodrop.report import plan_json
 from nodrop.resources import resource_folder
 from support.broken_fabrics import broken, said
 from support.command import nodrop as command
+from support.pages import text_of_plan
 from support.plan_pairs import KNOBS, as_read, device_in, reading, reading_of
 
 LOSSY: dict[str, Any] = {"mode": "lossy", "classes.rdma.lossless": False}
@@ -286,7 +287,7 @@ def test_states_are_tried_as_long_as_there_is_time_and_the_others_told(monkeypat
     plan = made(old, new)
     assert plan.rollout is not None
     assert (plan.rollout.states_checked, plan.rollout.states_not_checked) == (2, 1)
-    assert "  2 of 3 intermediate states checked\n" in plan_text.format_plan(plan)
+    assert "  2 of 3 intermediate states checked\n" in text_of_plan(plan)
     assert devices(plan) == USUAL
 
 

@@ -18,10 +18,10 @@ from nodrop.intent.schema import Intent
 from nodrop.model.fabric import Device, End, Fabric, Host, HostPort, Interface, Link
 from nodrop.report.bandwidth import FabricBandwidth
 from nodrop.report.fabric import fabric_facts
-from nodrop.report.page import format_fabric_page
-from nodrop.report.table import format_table_section
+from nodrop.report.table import format_table
 from support.command import nodrop
 from support.designs import build, changed, load, shipped
+from support.pages import text_of_fabric
 
 G = 1_000
 Data = dict[str, Any]
@@ -59,7 +59,7 @@ def test_three_tiers_have_a_bisection_at_each() -> None:
     tiers = shown("uneven-pods")["bandwidth"]["tiers"]
     assert [(tier["bisection_mbps"] or 0) * 2 for tier in tiers] == [tier["up_mbps"] for tier in tiers]
     assert tiers[1]["bisection_mbps"] == 4 * 2 * 4 * 400 * G // 2
-    lines = format_fabric_page(shown("uneven-pods")).splitlines()
+    lines = text_of_fabric(shown("uneven-pods")).splitlines()
     assert [line.partition(" one way")[2].lstrip(", ") for line in lines if line.startswith("  bisection")] == [
         "over the uplinks of leaf",
         "over the uplinks of spine",
@@ -243,8 +243,8 @@ def test_a_side_that_is_not_watched_is_off() -> None:
 def test_drained_switches_stand_at_the_top() -> None:
     of = changed_facts({"devices": {"leaf2": {"drained": True}}})
     assert [row["name"] for row in of["devices"] if row["drained"]] == ["leaf2"]
-    assert format_fabric_page(of).splitlines()[1] == "drained, routed around by all others: leaf2"
-    assert "drained" not in format_fabric_page(shown("two-by-two"))
+    assert text_of_fabric(of).splitlines()[1] == "drained, routed around by all others: leaf2"
+    assert "drained" not in text_of_fabric(shown("two-by-two"))
 
 
 def test_every_default_is_told_with_its_source() -> None:
@@ -256,13 +256,13 @@ def test_every_default_is_told_with_its_source() -> None:
 
 @pytest.mark.parametrize("name", ["rail-256", "reference-256", "two-by-two"])
 def test_the_page_fits_100_columns(name: str) -> None:
-    lines = format_fabric_page(shown(name)).splitlines()
+    lines = text_of_fabric(shown(name)).splitlines()
     assert max(map(len, lines)) <= 100
     assert not any(line != line.rstrip() for line in lines)
 
 
 def test_the_page_says_the_numbers() -> None:
-    page = format_fabric_page(shown("reference-256"))
+    page = text_of_fabric(shown("reference-256"))
     for said in (
         "injection         25.6Tb/s, the sum of 64 host ports",
         "per GPU           100Gb/s for 256 GPUs of gpu",
@@ -276,7 +276,7 @@ def test_the_page_says_the_numbers() -> None:
 def test_the_page_says_what_is_not_known_of_links() -> None:
     of = shown("two-by-two")
     stated, other = of["links"][:2]
-    page = format_fabric_page({**of, "links": [stated, other | {"speed_mbps": None, "media": None, "length_m": None}]})
+    page = text_of_fabric({**of, "links": [stated, other | {"speed_mbps": None, "media": None, "length_m": None}]})
     head, first, second = page.partition("\nLinks\n")[2].splitlines()[:3]
     assert head.split() == ["from", "to", "count", "speed", "medium", "length"]
     assert first.split() == ["gpu", "leaf", "4", "400G", "DR4", "3", "m"]
@@ -293,9 +293,7 @@ def test_what_a_platform_has_otherwise_is_told() -> None:
         "actual": "50",
         "reason": "its watchdog counts pollings",
     }
-    assert "  leaf*/@watchdog_polling_ms: 50 instead of 100\n    its watchdog counts pollings\n" in format_fabric_page(
-        of
-    )
+    assert "  leaf*/@watchdog_polling_ms: 50 instead of 100\n    = its watchdog counts pollings\n" in text_of_fabric(of)
 
 
 def test_json_and_page_are_of_the_same_facts(tmp_path: Any) -> None:
@@ -304,7 +302,7 @@ def test_json_and_page_are_of_the_same_facts(tmp_path: Any) -> None:
     done = nodrop("show", str(path), "--format", "json")
     assert (done.code, done.err) == (0, "")
     assert json.loads(done.out) == json.loads(json.dumps(shown("two-by-two")))
-    assert nodrop("show", str(path)).out == format_fabric_page(shown("two-by-two"))
+    assert nodrop("show", str(path)).out == text_of_fabric(shown("two-by-two"))
 
 
 def _switch(name: str, role: str, *ports: int) -> Device:
@@ -368,15 +366,15 @@ def test_leaves_that_nothing_joins_have_no_bisection() -> None:
 
 def test_tables_wrap_cells_of_words_and_nothing_else() -> None:
     rows = [("a" * 60, "many words " * 20), ("b", "\x1b[31mred")]
-    lines = list(format_table_section("Title", ("one", "two"), rows))
-    assert lines[:2] == ["", "Title"]
+    lines = list(format_table("Title", ("one", "two"), rows))
+    assert lines[0] == "Title"
     assert max(len(line.rstrip()) for line in lines) <= 100
     assert (
-        " ".join(part for line in lines[3:] for part in line.split() if part in ("many", "words"))
+        " ".join(part for line in lines[2:] for part in line.split() if part in ("many", "words"))
         == ("many words " * 20).strip()
     )
     assert "\x1b" not in "".join(lines)
-    assert list(format_table_section("Nothing", ("one",), [])) == []
+    assert list(format_table("Nothing", ("one",), [])) == []
 
 
 def test_rails_and_split_ports() -> None:
@@ -466,5 +464,5 @@ def test_what_restarts_at_the_first_apply_is_named_with_its_source() -> None:
     assert on("5.13") == []
     (row,) = shown("two-by-two")["first_apply"]
     assert (row["devices"], row["setting"]) == (every, "config reload")
-    page = format_fabric_page(shown("two-by-two"))
+    page = text_of_fabric(shown("two-by-two"))
     assert "  leaf1, leaf2, spine1, spine2 (sonic 202505): config reload: all services restart, traffic stops\n" in page

@@ -16,10 +16,10 @@ from nodrop.model.index import Index
 from nodrop.model.values import replace_fields
 from nodrop.platforms import writer_of_platform
 from nodrop.platforms.kit.traits import traits_of_platform
-from nodrop.report import page
 from nodrop.report.fabric import fabric_facts
 from nodrop.report.streams import stream_facts
 from support.designs import Data, build, data_of, load, shipped
+from support.pages import text_of_fabric
 from support.places import TESTS
 
 CASES = data_of((TESTS / "design" / "high_frequency.yaml").read_text())
@@ -154,6 +154,6 @@ def test_show_has_the_bandwidth_of_the_switch_that_samples_most() -> None:
         ("leaf", ["queues"], 500, 21, 68),
         ("spine", ["queues"], 500, 12, 39),
     ]
-    printed = page.format_fabric_page(fabric_facts(fabric, []))
+    printed = text_of_fabric(fabric_facts(fabric, []))
     assert re.search(r"leaf \(sonic\) +SN5600 +queues +500us +21 of 200 B +68Mb/s +1Gb/s\n", printed)
-    assert "High-frequency" not in page.format_fabric_page(fabric_facts(build(shipped("two-by-two")), []))
+    assert "High-frequency" not in text_of_fabric(fabric_facts(build(shipped("two-by-two")), []))

@@ -16,10 +16,11 @@ from nodrop.model.reading import Reading, Source
 from nodrop.plan.model import Plan
 from nodrop.plan.patches import make_patches
 from nodrop.platforms.kit.settings import OpenedSettings
-from nodrop.report import plan_json, plan_markdown, plan_text
+from nodrop.report import plan_json
 from nodrop.resources import resource_folder
 from support.broken_fabrics import broken, said
 from support.command import nodrop as command
+from support.pages import markdown_of_plan, text_of_plan
 from support.places import TESTS
 
 SECRET = "hunter2-in-the-clear"
@@ -72,7 +73,7 @@ def test_tables_that_the_model_does_not_hold_are_told_of_all_switches_once() -> 
     ]
     assert (plan.changes, plan.empty, [one.devices for one in plan.order]) == ((), False, [("leaf1",), ("leaf2",)])
     assert plan.effects == dict.fromkeys(both, "service restart")
-    assert SECRET not in plan_text.render([plan]) + plan_markdown.render([plan]) + plan_json.render([plan]).decode()
+    assert SECRET not in text_of_plan(plan) + markdown_of_plan(plan) + plan_json.render([plan]).decode()
     for one in make_patches(plan, old, new):
         assert json.loads(one.result["config_db.json"]) == json.loads(new.sources[one.device][0].held or b"")
         assert not one.by_hand

@@ -18,8 +18,8 @@ from nodrop.plan.effects import unchanged_files
 from nodrop.plan.model import Drift
 from nodrop.plan.patches import make_patches
 from nodrop.platforms.kit.own_additions import is_self_written_setting
-from nodrop.report.drift_page import KEY_VERBS
-from nodrop.report.plan_page import format_other_file_changes
+from nodrop.report.drift_document import KEY_VERBS
+from nodrop.report.plan_document import format_other_file_changes
 from nodrop.syntax.yaml import parse_yaml
 from support.as_it_runs import as_it_runs
 from support.json_text import applied

@@ -27,11 +27,12 @@ from nodrop.plan.patches import MANUAL_STEPS_FILE, Patch, make_patches
 from nodrop.platforms.kit import change_effects
 from nodrop.platforms.kit.traits import traits_of_platform
 from nodrop.platforms.sonic.edit import PATCH
-from nodrop.report import plan_json, plan_markdown, plan_text
+from nodrop.report import plan_json
 from nodrop.report.plan_words import fact_name, format_fact_lines
 from support.broken_fabrics import bad_examples, broken, said
 from support.designs import shipped
 from support.json_text import applied
+from support.pages import markdown_of_plan, text_of_plan
 from support.places import TESTS
 from support.plan_pairs import KNOBS, as_read, device_in, reading, reading_of, steps_of, typed
 
@@ -89,8 +90,8 @@ def test_what_a_reviewer_reads(name: str, update_golden: bool) -> None:
     made = nodrop.plan(old, new)
     made = order_rollout(made, old, new, Settings(), routing=should_compute_routing(made, old, new))
     pages = {
-        "txt": plan_text.format_plan(made),
-        "md": plan_markdown.render_plan_markdown(made),
+        "txt": text_of_plan(made),
+        "md": markdown_of_plan(made),
         "json": plan_json.render([made]).decode(),
     }
     if update_golden:
@@ -108,7 +109,7 @@ def test_a_fabric_is_no_change_of_itself(name: str) -> None:
     made = nodrop.plan(one, other)
     assert made.empty
     assert (made.devices, made.changes, made.not_compared, made.order) == ((), (), (), ())
-    assert plan_text.format_plan(made) == "nothing changes\n"
+    assert text_of_plan(made) == "nothing changes\n"
 
 
 def test_a_plan_does_not_depend_on_the_order_of_switches_and_ports() -> None:
@@ -127,8 +128,8 @@ def test_what_one_side_does_not_say_is_no_change_and_told() -> None:
         made = nodrop.plan(one, other)
         assert made.empty
         assert [(told.devices, len(told.ports)) for told in made.not_compared] == [(("leaf1",), 3), (("leaf1",), 4)]
-        assert f"PFC watchdog of leaf1: absent on {side}" in plan_text.format_plan(made)
-        assert plan_text.format_plan(made).endswith("\nnothing changes\n")
+        assert f"PFC watchdog of leaf1: absent on {side}" in text_of_plan(made)
+        assert text_of_plan(made).endswith("\nnothing changes\n")
 
 
 def test_what_was_assumed_or_is_not_there_is_not_said() -> None:
@@ -207,8 +208,7 @@ def test_a_patch_mends_or_breaks_nothing_but_what_is_asked(platform: str, data: 
     clean = said(broken(platform, []))
     for old, new in ((clean, one), (one, clean)):
         made = nodrop.plan(old, new)
-        for render in (plan_text.render, plan_json.render, plan_markdown.render):
-            assert render([made])
+        assert all((text_of_plan(made), markdown_of_plan(made), plan_json.render([made])))
         changed = {change.name for change in made.devices if change.kind == "changed"}
         for patch in (patch for patch in make_patches(made, old, new) if patch.device in changed):
             now = as_read(platform, patch.device, dict(patch.result))
@@ -273,7 +273,7 @@ def test_a_switch_of_which_little_is_known_is_told() -> None:
     made = nodrop.plan(old, replace(new, fabric=replace(new.fabric, devices=(device,))))
     (change,) = made.devices
     assert change.kind == "changed"
-    assert f"~ {change.name} changed" in plan_text.format_plan(made)
+    assert f"~ {change.name} changed" in text_of_plan(made)
     assert {fact.effect.method for block in made.changes for fact in block.facts if block.devices} <= {
         "by hand",
         "unknown",
@@ -440,8 +440,8 @@ def test_names_steer_neither_terminals_nor_pages() -> None:
     text = "</summary><img src=x>|**b**\x1b[31m"
     new = replace(old, fabric=set_value(old.fabric, parse_subject("leaf1/Ethernet0/description"), text))
     made = nodrop.plan(old, new)
-    assert "\x1b" not in plan_text.format_plan(made)
-    page = re.sub(r"(`+)[^`\n]+\1", "", plan_markdown.render_plan_markdown(made))
+    assert "\x1b" not in text_of_plan(made)
+    page = re.sub(r"(`+)[^`\n]+\1", "", markdown_of_plan(made))
     assert "<img" not in page.replace("\\<img", "")
     assert "**b**" not in page
     assert json.loads(plan_json.render([made]))["plans"][0]["changes"][0]["facts"][0]["entries"][0]["new"] == text

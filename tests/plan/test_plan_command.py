@@ -174,12 +174,12 @@ def test_fabrics_of_one_name_are_held_side_by_side(other: Path) -> None:
         f"patch/two-by-two/{name}" for name in ("leaf1", "leaf2", "spine1", "spine2")
     ]
     page = nodrop("plan", "old", "new").out
-    assert [line for line in page.splitlines() if line.endswith(":") and " " not in line] == [
-        "third:",
-        "twin:",
-        "two-by-two:",
+    assert [line for line in page.splitlines() if line.startswith("==")] == [
+        "== third",
+        "== twin",
+        "== two-by-two",
     ]
-    assert "### twin\n\n**nothing changes**\n" in nodrop("plan", "old", "new", "--format", "markdown").out
+    assert "#### twin\n\n**nothing changes**\n" in nodrop("plan", "old", "new", "--format", "markdown").out
 
 
 def test_an_intent_and_its_build_in_one_tree_are_one_fabric(other: Path) -> None:
@@ -204,5 +204,5 @@ def test_switches_below_the_same_spines_are_in_no_pod_of_the_first(tmp_path: Pat
     old, new = tmp_path / "old.yaml", tmp_path / "new.yaml"
     old.write_text(text)
     new.write_text(text.replace("min: 150kB", "min: 200kB"))
-    order = nodrop("plan", old, new).out.partition("\norder\n")[2]
+    order = nodrop("plan", old, new).out.partition("\nrollout order\n")[2]
     assert "2. leaf[2-8], store1, store2: share a switch above them with leaf1\n" in order

@@ -76,6 +76,18 @@ TIER_KEYS = re.compile(r"\bleaf_(?:ports|group)\b|\bports_per_leaf\b|\bone-leaf\
 SHORT_FORM_HOMES = ("design/topology", "importing/short_form")
 """The modules that translate between `kind: leaf-spine` and groups in tiers."""
 
+FORMATS_OF_REPORTS = {
+    "a terminal": ("document_text", "table", "block", "quote", "difference"),
+    "comments": ("document_markdown",),
+    "the pages of rules": ("rules", "rule_book", "rule_words", "rule_on"),
+    "machines": ("concise", "github", "gitlab", "json", "junit", "rack", "rule_tests", "sarif"),
+    "names, which all formats quote alike": ("names",),
+}
+"""The modules of report/ that write a format, by what it is for; all others say what a report has, without one."""
+
+MARKUP = re.compile(r"<(?:t[dhr]|table|details|br|sub)\b|-{3}\s*\||\*\*|\x1b\[")
+"""What only a format has."""
+
 
 def layer_of(part: str) -> int:
     return next(number for number, names in enumerate(LAYERS) if part in names)
@@ -140,6 +152,21 @@ def test_libraries_stay_where_they_belong() -> None:
         if name.split(".")[0] == library and not path.as_posix().removesuffix(".py").startswith(places)
     ]
     assert not wrong, wrong
+
+
+def test_only_formats_of_reports_escape_and_have_markup() -> None:
+    formats = {f"report/{name}.py" for names in FORMATS_OF_REPORTS.values() for name in names}
+    reports = [
+        path for path in MODULES if path.parts[0] == "report" and path.name not in ("escape.py", "paint.py", "links.py")
+    ]
+    escaping = {
+        path.as_posix() for path in reports if any(name == "nodrop.report.escape" for name, _ in imports_of(path))
+    }
+    assert escaping == formats, escaping ^ formats
+    texts = [(path.as_posix(), line, text) for path in reports for line, text in said(path)]
+    wrong = [f"{path}:{line}" for path, line, text in texts if path not in formats and MARKUP.search(text)]
+    assert not wrong, wrong
+    assert {path for path, _, text in texts if re.search(r"-{3}\s*\|", text)} == {"report/document_markdown.py"}
 
 
 def test_vendor_words_stay_in_their_platform() -> None:

@@ -23,10 +23,10 @@ from nodrop.model.fabric import Fabric
 from nodrop.model.reading import Reading
 from nodrop.model.states import UNKNOWN
 from nodrop.report.fabric import fabric_facts
-from nodrop.report.page import format_fabric_page as page
 from nodrop.report.text import render
 from nodrop.resources import resource_folder
 from nodrop.results.outcome import Outcome
+from support.pages import text_of_fabric
 from support.snapshots import without_counts
 
 DIGESTS = "digests.txt"
@@ -60,7 +60,7 @@ def outputs(intent: str) -> Files:
     reading = nodrop.read_back([*nodrop.write(fabric), *hosts], fabric)
     verdict = judge(reading, shipped(), strictness="auditor")
     return {
-        "show.txt": page(fabric_facts(fabric, applied_defaults(loaded), find_adaptations(loaded))),
+        "show.txt": text_of_fabric(fabric_facts(fabric, applied_defaults(loaded), find_adaptations(loaded))),
         "findings.txt": without_counts(render(Outcome.of(reading, verdict))),
         **configurations(intent),
         **{one.path: one.text for one in (*nodrop.host_files(fabric), *nodrop.rack(fabric))},

@@ -12,8 +12,8 @@ from nodrop.model.reading import Reading
 from nodrop.model.subject import FABRIC_HEAD, Subject, subject_text
 from nodrop.plan.model import CHANGE_RISKS, ChangeRisk, DeviceChange, Effect, FactGroup, Hazard, Plan, PortGroupChange
 from nodrop.platforms.kit.editing import subject_of
-from nodrop.report.check_page import format_outdated_build as unfit_said
-from nodrop.report.plan_page import (
+from nodrop.report.check_document import format_outdated_build as unfit_said
+from nodrop.report.plan_document import (
     RISK_LABELS,
     combined_effects,
     device_change_lines,

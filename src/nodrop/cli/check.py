@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -124,6 +125,7 @@ def command(
     from nodrop.cli.working import handle_sigterm, open_executor, open_result_cache
     from nodrop.config import Config
     from nodrop.plan.model import CHANGE_RISKS as MODEL_RISKS
+    from nodrop.report.check_document import build_document
     from nodrop.revisions import at_base, is_first_push
 
     paths = paths or (".",)
@@ -177,7 +179,14 @@ def command(
             code = FOUND
         checked = replace(checked, blocked_by=_describe_failure_cause(checked, stops, choices.fail_on, code))
         every = replace(checked.outcome, findings=(*checked.outcome.findings, *checked.blockers))
-        emit_outcome(every, choices, kind="check", result=checked, own=_FULL_REPORT_FORMATS)
+        emit_outcome(
+            every,
+            choices,
+            kind="check",
+            result=checked,
+            own=_FULL_REPORT_FORMATS,
+            build_document=partial(build_document, checked),
+        )
     if code == NOTHING and (checked.unchanged_fabrics or checked.fabrics):
         return 0
     if code == NOTHING:

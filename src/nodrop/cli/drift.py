@@ -1,6 +1,7 @@
 """`nodrop drift`: compares running switches with the intended fabric."""
 
 from dataclasses import replace
+from functools import partial
 
 import click
 
@@ -54,6 +55,7 @@ def command(
     from nodrop.cli.patching import write_patches
     from nodrop.cli.working import open_command_settings, open_executor
     from nodrop.inputs import find
+    from nodrop.report.drift_document import build_document
 
     if "-" in intents:
         raise click.UsageError("standard input can be what runs, not what is wanted; name a file or a folder")
@@ -75,6 +77,13 @@ def command(
             )
         if patch is not None and not drift_report.outcome.problems:
             write_patches(patch, [(drift_report.drift.plan, before, after)], choices.jobs)
-        emit_outcome(drift_report.outcome, choices, kind="drift", result=drift_report, own=DRIFT_FORMATS)
+        emit_outcome(
+            drift_report.outcome,
+            choices,
+            kind="drift",
+            result=drift_report,
+            own=DRIFT_FORMATS,
+            build_document=partial(build_document, drift_report),
+        )
     code = exit_code(drift_report.outcome, choices.fail_on)
     return FOUND if code in (0, NOTHING) and not drift_report.drift.empty else code

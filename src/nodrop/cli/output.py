@@ -4,7 +4,7 @@ import math
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TextIO
@@ -18,6 +18,7 @@ from nodrop.publish.file import replace_file
 from nodrop.report.escape import escape_lone_surrogates, escape_terminal
 
 if TYPE_CHECKING:
+    from nodrop.report.document import Document
     from nodrop.results.outcome import Outcome
 
 
@@ -122,16 +123,21 @@ def emit_outcome(
     kind: str = "",
     result: object = None,
     own: Sequence[str] = (),
+    build_document: "DocumentBuilder | None" = None,
     aside: Sequence[str] = (),
 ) -> None:
     """Write the outcome in every requested format, as `written` does; in its `own` formats, the command's report.
 
-    Those are the modules `nodrop.report.{kind}_{format}`.
+    Those are the modules `nodrop.report.{kind}_{format}`, for people those of documents if the command has one.
     """
 
     def render(name: str, *, terminal: bool) -> bytes:
+        options = _report_options(name, choices, terminal=terminal)
+        if name in own and name != "json" and build_document is not None:
+            quiet, verbose = options.pop("quiet", False), options.get("verbose", False)
+            return render_document(build_document(verbose=verbose is True, quiet=quiet is True), name, options)
         content, module = (result, f"{kind}_{name}") if name in own else (outcome, name)
-        return _render_report(content, module, name, choices, terminal=terminal)
+        return _render_report(content, module, options)
 
     write_report(choices.formats, render, aside=aside)
     if outcome.crashed:
@@ -143,6 +149,13 @@ class ReportRenderer(Protocol):
 
     def __call__(self, name: str, *, terminal: bool) -> bytes:
         """Return the report."""
+
+
+class DocumentBuilder(Protocol):
+    """What makes the document of a command's result."""
+
+    def __call__(self, *, verbose: bool, quiet: bool) -> "Document":
+        """Return the document, with all details or with the least."""
 
 
 def write_report(formats: OutputFormats, render: ReportRenderer, *, aside: Sequence[str] = ()) -> None:
@@ -164,16 +177,23 @@ def write_report(formats: OutputFormats, render: ReportRenderer, *, aside: Seque
         raise click.ClickException("; ".join(failures))
 
 
-def _render_report(content: object, module: str, name: str, choices: CheckChoices, *, terminal: bool) -> bytes:
-    options: dict[str, object] = {}
+def render_document(document: "Document", name: str, options: Mapping[str, object]) -> bytes:
+    """Return a document in a format, whose module is `nodrop.report.document_{format}`."""
+    return _render_report(document, f"document_{name}", options)
+
+
+def _render_report(content: object, module: str, options: Mapping[str, object]) -> bytes:
+    report: bytes | str = import_module(f"nodrop.report.{module}").render(content, **options)
+    return report if isinstance(report, bytes) else escape_lone_surrogates(report).encode()
+
+
+def _report_options(name: str, choices: CheckChoices, *, terminal: bool) -> dict[str, object]:
+    """Return what the module of a format takes besides the result."""
     if name in _LINKED_FORMATS:
         from nodrop.report.links import RulePages
 
-        options["pages"] = RulePages(choices.settings.config.rule_pages)
-    elif name == "text":
-        options = _text_options(choices, terminal=terminal)
-    report: bytes | str = import_module(f"nodrop.report.{module}").render(content, **options)
-    return report if isinstance(report, bytes) else escape_lone_surrogates(report).encode()
+        return {"pages": RulePages(choices.settings.config.rule_pages)}
+    return _text_options(choices, terminal=terminal) if name == "text" else {}
 
 
 def _text_options(choices: CheckChoices, *, terminal: bool) -> dict[str, object]:

@@ -132,11 +132,11 @@ def _add_rollout_to_plan(plan: "Plan", pair: "Pair", settings: "Settings", fabri
 
 
 def _render_plans(plans: "Sequence[Plan]", name: str, *, color: bool, verbose: bool) -> bytes:
-    from nodrop.report import plan_json, plan_markdown, plan_text
-    from nodrop.report.escape import escape_lone_surrogates
+    from nodrop.cli.output import render_document
+    from nodrop.report import plan_json
+    from nodrop.report.plan_document import build_plans_document
 
     if name == "json":
         return plan_json.render(plans)
-    if name == "markdown":
-        return escape_lone_surrogates(plan_markdown.render(plans)).encode()
-    return escape_lone_surrogates(plan_text.render(plans, color=color, verbose=verbose)).encode()
+    options = {"color": color, "verbose": verbose} if name == "text" else {}
+    return render_document(build_plans_document(plans, verbose=options.get("verbose", False)), name, options)

@@ -28,8 +28,11 @@ def command(intent: str, headroom: bool, form: str) -> None:
     from nodrop.design.defaults import applied_defaults
     from nodrop.inputs import find_named_file
     from nodrop.judging import read_intent
-    from nodrop.report import buffering, headroom_page, page
+    from nodrop.report import buffering
+    from nodrop.report.document_text import render
     from nodrop.report.fabric import fabric_facts
+    from nodrop.report.fabric_document import build_fabric_document
+    from nodrop.report.headroom_document import build_headroom_document
     from nodrop.report.json import encode_json_document
 
     _, loaded = read_intent(find_named_file(intent))
@@ -38,12 +41,12 @@ def command(intent: str, headroom: bool, form: str) -> None:
     if headroom:
         rows = buffering.headroom_facts(fabric)
         shown = {"version": 2, "fabric": fabric.name, "headroom": rows}
-        text = headroom_page.format_headroom_page(fabric.name, rows)
+        document = build_headroom_document(fabric.name, rows)
     else:
         first_intent = keep_one_lossless_class(loaded)
         alone = nodrop.build(first_intent) if first_intent else None
         shown = fabric_facts(
             fabric, applied_defaults(loaded), find_adaptations(loaded), alone, groups_by_switch(loaded)
         )
-        text = page.format_fabric_page(shown)
-    write_output(encode_json_document(shown).decode() if form == "json" else text)
+        document = build_fabric_document(shown)
+    write_output(encode_json_document(shown).decode() if form == "json" else render(document))

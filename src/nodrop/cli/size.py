@@ -26,9 +26,10 @@ def command(form: str, request: "SizeRequest", **_: str) -> None:
       nodrop size --gpus 16384 --leaf SN5600 --ratio 2:1 --format json
     """
     from nodrop.cli.output import write_output
+    from nodrop.report.document_text import render
     from nodrop.report.json import encode_json_document
-    from nodrop.report.size_page import size_facts, size_text
+    from nodrop.report.size_document import build_size_document, size_facts
     from nodrop.sizing.request import size_request
 
     facts = size_facts(compute_for_request(size_request, request), request)
-    write_output(encode_json_document(facts).decode() if form == "json" else size_text(facts))
+    write_output(encode_json_document(facts).decode() if form == "json" else render(build_size_document(facts)))

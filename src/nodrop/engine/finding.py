@@ -26,6 +26,11 @@ class FileLocation:
     file: str
     span: Span | None
 
+    def describe(self, *, column: bool = True) -> str:
+        """Return `file:line:column`; the file alone where the line is not known."""
+        position = f"{self.span.line}:{self.span.column}" if self.span and column else self.span and self.span.line
+        return f"{self.file}:{position}" if position else self.file
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelatedPart:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from nodrop.report.table import format_table_section, wrap_text
+from nodrop.report.table import format_table, wrap_text
 from nodrop.results.agreement import Column, Validation
 
 CHECK_TITLES: dict[str, str] = {
@@ -25,7 +25,7 @@ def render_comparison(shown: Validation) -> Iterator[str]:
     names = [validator_column.validator for validator_column in shown.rows[0].columns]
     rows = [(CHECK_TITLES[row.check], *map(_format_cell, row.columns), row.verdict) for row in shown.rows]
     title = f"validation of {shown.name}" if shown.name else "validation"
-    yield from list(format_table_section(title, ("check", *names, "verdict"), rows))[1:]
+    yield from format_table(title, ("check", *names, "verdict"), rows)
     for row in shown.rows:
         for column in row.columns:
             if column.not_observable:

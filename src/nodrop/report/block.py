@@ -71,7 +71,7 @@ class ReportStyle:
     def place(self, located: FileLocation) -> str:
         """Return a place, linked to its file."""
         span = located.span
-        text = self.paint("", f"{located.file}:{span.line}:{span.column}" if span else located.file)
+        text = self.paint("", located.describe())
         return format_link(self.links.place(located.file, span.line if span else None), text) if self.links else text
 
     def problem(self, problem: Problem) -> list[str]:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypedDict, TypeVar
 
 from nodrop.engine.vocabulary.admission import pause_threshold_bytes
 from nodrop.hardware.bounds import XoffBounds, find_xoff_bounds
@@ -15,9 +15,50 @@ from nodrop.model.qos import QosProfile, Queue
 from nodrop.model.states import Unknown, UnknownFact, known_rows
 
 Facts = dict[str, Any]
+T = TypeVar("T")
 
 
-def known_or_none(value: object) -> object:
+class XoffParts(TypedDict):
+    """The terms of a computed xoff in bytes, but for `cell_occupancy`, a factor."""
+
+    port_mtu: int
+    cable: int
+    mac_phy: int
+    peer_response: int
+    tile: int
+    cell_occupancy: float
+    pattern_mtu: int
+    rounding: int
+
+
+class XoffReferences(TypedDict):
+    """The least xoff by each source, in bytes; None if the source gives none."""
+
+    sku_row: int | None
+    formula: int | None
+    ieee: int | None
+
+
+class HeadroomRow(TypedDict):
+    """The headroom of a kind of cabled lossless port, in bytes; None is unknown."""
+
+    role: str
+    facing: str
+    platform: str
+    model: str | None
+    priority_group: int
+    speed_mbps: int | None
+    length_m: int | None
+    computed: bool
+    xoff: int | None
+    xon: int | None
+    size: int | None
+    parts: XoffParts | None
+    bounds: XoffReferences
+    ports: int
+
+
+def known_or_none(value: T | Unknown) -> T | None:
     """Return a fact as data has it: an unknown fact is None."""
     return None if isinstance(value, Unknown) else value
 
@@ -43,7 +84,7 @@ def ecn_facts(queue: Queue | None) -> Facts | None:
     return {"min": green.min_bytes, "max": green.max_bytes, "probability_percent": green.probability_percent}
 
 
-def headroom_facts(fabric: Fabric) -> list[Facts]:
+def headroom_facts(fabric: Fabric) -> list[HeadroomRow]:
     """Return the headroom of every kind of cabled lossless port: where, far end, and the parts of xoff.
 
     `xoff_parts` is None if the switch does not compute it from the cable; `bounds` holds the values to compare xoff
@@ -71,10 +112,10 @@ def headroom_facts(fabric: Fabric) -> list[Facts]:
             )
             kinds.setdefault(key, (device, interface))
             ports[key] += 1
-    rows: dict[str, Facts] = {}
+    rows: dict[str, HeadroomRow] = {}
     for key, port in kinds.items():
         for row in _port_headroom_facts(key[1], *port):
-            rows.setdefault(str(row), row | {"ports": 0})["ports"] += ports[key]
+            rows.setdefault(str(row), row)["ports"] += ports[key]
     return list(rows.values())
 
 
@@ -86,7 +127,7 @@ def _describe_peer(index: Index, node: str) -> str:
     return host.group if host else "unknown"
 
 
-def _port_headroom_facts(far: str, device: Device, interface: Interface) -> Iterator[Facts]:
+def _port_headroom_facts(far: str, device: Device, interface: Interface) -> Iterator[HeadroomRow]:
     assert isinstance(interface.qos, QosProfile)
     groups = interface.qos.priority_groups
     for group in known_rows(groups):
@@ -107,10 +148,11 @@ def _port_headroom_facts(far: str, device: Device, interface: Interface) -> Iter
             "size": known_or_none(buffer.size_bytes),
             "parts": xoff_parts(device, interface) if buffer.headroom.computed else None,
             "bounds": reference_xoffs(device, interface),
+            "ports": 0,
         }
 
 
-def reference_xoffs(device: Device, interface: Interface) -> Facts:
+def reference_xoffs(device: Device, interface: Interface) -> XoffReferences:
     """Return the least xoff for a port's configured cable by each source, in bytes; None if the source gives none."""
     length = interface.cable_length_m
     try:
@@ -124,7 +166,7 @@ def reference_xoffs(device: Device, interface: Interface) -> Facts:
     return {"sku_row": found_bounds.row, "formula": found_bounds.formula, "ieee": found_bounds.ieee}
 
 
-def xoff_parts(device: Device, interface: Interface) -> Facts | None:
+def xoff_parts(device: Device, interface: Interface) -> XoffParts | None:
     """Return the terms of `hardware.headroom.computed`, in bytes but for `cell_occupancy`, a factor."""
     length = interface.cable_length_m
     try:

@@ -18,7 +18,7 @@ from nodrop.model.states import Unknown
 from nodrop.model.subject import FABRIC_HEAD, Subject
 from nodrop.model.types import key_of
 from nodrop.report.buffering import reference_xoffs, xoff_parts
-from nodrop.report.escape import escape_terminal
+from nodrop.report.document_text import render_lines
 from nodrop.report.names import format_count, subject_kind
 from nodrop.report.table import TABLE_COLUMNS, wrap_text
 from nodrop.results.outcome import Outcome, fix_location, fold_groups, group_findings
@@ -47,12 +47,12 @@ def render_explanation(
         *(_summarize_findings(at, reading, outcome) if outcome is not None else ()),
         *_explanation_lines(reading, at, value, origin, stands),
     )
-    return "\n".join(line.rstrip() for line in lines) + "\n"
+    return render_lines(lines)
 
 
 def _summary(at: Subject, value: object, origin: Iterable[str], stands: LocatedPart | None) -> Iterator[str]:
     """Yield the kind of a part, and the text that states it."""
-    yield _cut_line(f"{escape_terminal(subject.subject_text(at))}: {escape_terminal(_describe_part(at, value))}")
+    yield _cut_line(f"{subject.subject_text(at)}: {_describe_part(at, value)}")
     origins = list(origin)
     if stands is not None and stands.line is not None and origins:
         origins[-1] += f": {stands.line.strip()}"
@@ -73,7 +73,7 @@ def _summarize_findings(at: Subject, reading: Reading, outcome: Outcome) -> Iter
     if first.fix is not None:
         typed = next((commands.lines for commands in first.fix.commands), ())
         place = fix_location(first) if reading.decided is not None else None
-        where = f" ({place.file}:{place.span.line})" if place is not None and place.span is not None else ""
+        where = f" ({place.describe(column=False)})" if place is not None and place.span is not None else ""
         yield from _summary_entry("to do", [first.fix.text + where], commands=typed[: _SUMMARY_LINES - 1])
 
 
@@ -100,12 +100,12 @@ def _describe_part(at: Subject, value: object) -> str:
 def _summary_entry(head: str, sentences: Iterable[str], commands: Sequence[str] = ()) -> Iterator[str]:
     """Yield sentences behind their head, and commands below, in three lines at most."""
     indent, most = " " * _SUMMARY_INDENT, _SUMMARY_LINES - len(commands)
-    lines = [line for sentence in sentences for line in wrap_text(escape_terminal(sentence), indent, f"{indent}  ")]
+    lines = [line for sentence in sentences for line in wrap_text(sentence, indent, f"{indent}  ")]
     if len(lines) > most:
         lines[most - 1 :] = [_cut_line(f"{lines[most - 1]} ...")]
     lines[:1] = [f"{head:<{_SUMMARY_INDENT}}{line.strip()}" for line in lines[:1]]
     yield from lines
-    yield from (_cut_line(f"{indent}{escape_terminal(command)}") for command in commands)
+    yield from (_cut_line(f"{indent}{command}") for command in commands)
 
 
 def _cut_line(line: str) -> str:
@@ -119,13 +119,13 @@ def _explanation_lines(
     yield ""
     yield "Where it comes from"
     for sentence in origin:
-        yield from wrap_text(escape_terminal(sentence), "  ", "    ")
+        yield from wrap_text(sentence, "  ", "    ")
     if stands is not None and stands.line is not None:
-        yield f"    {escape_terminal(stands.line.strip())[: TABLE_COLUMNS - 4]}"
+        yield f"    {stands.line.strip()[: TABLE_COLUMNS - 4]}"
     yield ""
     yield "Value"
     for line in _field_lines(value):
-        yield from wrap_text(escape_terminal(line), "  ", "    ")
+        yield from wrap_text(line, "  ", "    ")
     yield from _headroom_lines(reading, at)
 
 
@@ -203,8 +203,7 @@ def _describe_origin(reading: Reading, at: Subject, value: object, stands: Locat
     if stands is None:
         yield "no file that was read states it"
         return
-    span = stands.located.span
-    place = stands.located.file + (f":{span.line}:{span.column}" if span else "")
+    place = stands.located.describe()
     yield place if stands.part == at else f"{place}, which states {subject.subject_text(stands.part)}"
 
 

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from nodrop.engine.finding import SEVERITIES, FileLocation, Finding
+from nodrop.engine.finding import SEVERITIES, Finding
 from nodrop.model import subject
 from nodrop.model.change import DISRUPTIONS, Step
 from nodrop.report.block import ReportStyle
@@ -139,7 +139,7 @@ def _manual_step_lines(leftovers: Iterable[RemainingFinding]) -> Iterable[str]:
     """Render the steps by hand, each after the line that it is about."""
     lines: dict[str, None] = {}
     for leftover in leftovers:
-        place = f"{_format_place(leftover.finding.located)}: " if leftover.finding.located else ""
+        place = f"{leftover.finding.located.describe()}: " if leftover.finding.located else ""
         lines |= dict.fromkeys(f"{place}{line}" for line in leftover.text.split("\n") if leftover.reason == "by hand")
     return lines
 
@@ -187,10 +187,5 @@ def _format_other_findings(findings: Sequence[Finding]) -> str:
 
 
 def _format_finding(finding: Finding) -> str:
-    return f"{_format_place(finding.located) or subject.subject_text(finding.subject)}: {finding_headline(finding)}"
-
-
-def _format_place(located: FileLocation | None) -> str:
-    if located is None:
-        return ""
-    return f"{located.file}:{located.span.line}:{located.span.column}" if located.span else located.file
+    place = finding.located.describe() if finding.located else subject.subject_text(finding.subject)
+    return f"{place}: {finding_headline(finding)}"

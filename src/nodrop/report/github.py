@@ -66,16 +66,12 @@ def _format_finding(command: str, finding: Finding, other_subjects: list[Subject
     lines = [finding_headline(finding), *([f"The same on {subject_list}."] if other_subjects else [])]
     place = fix_location(finding)
     lines += [
-        f"{_format_place(ref.located)}: {ref.message}"
+        f"{ref.located.describe(column=False)}: {ref.message}"
         for ref in finding.related[:MAX_ANNOTATION_PLACES]
         if ref.located and ref.located != place
     ]
     lines += [f"Fix: {finding.fix.text}", *command_lines(finding.fix)] if finding.fix else []
     return _format_command(command, {"title": finding.rule} | _place_properties(place), "\n".join(lines))
-
-
-def _format_place(located: FileLocation) -> str:
-    return f"{located.file}:{located.span.line}" if located.span else located.file
 
 
 def _format_problem(problem: Problem) -> str:

@@ -1,7 +1,7 @@
 """What a switch model can be in a fabric: its ports by speed, the sizes that they allow, and media to each NIC."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TypedDict
 
 from nodrop.design.cabling import LinkEndKind, can_medium_link
 from nodrop.hardware import asic, find_design_obstacle, media, nic, nics
@@ -11,7 +11,32 @@ from nodrop.platforms import platforms_default_first
 from nodrop.platforms.kit.traits import traits_of_platform
 from nodrop.sizing.counting import PortUse, port_use
 
-Facts = dict[str, Any]
+
+class SpeedUse(TypedDict):
+    """A speed of fabric ports: ports of a switch, and host ports that two and three tiers carry at 1:1."""
+
+    speed_mbps: int
+    split: int
+    ports: int
+    two_tiers: int
+    three_tiers: int
+    platforms: list[str]
+
+
+class MediumReach(TypedDict):
+    """How far a medium reaches, in meters."""
+
+    name: str
+    reach_m: int
+
+
+class NicLink(TypedDict):
+    """How a NIC at its fastest speed is linked."""
+
+    nic: str
+    speed_mbps: int
+    split: int
+    media: list[MediumReach]
 
 
 def platforms_of_fabrics(model: Switch) -> tuple[str, ...]:
@@ -32,7 +57,7 @@ def has_release(model: Switch, platform: str, release: str) -> bool:
     return supported and (since is None or releases.index(since) <= releases.index(release))
 
 
-def fabric_sizes_by_speed(model: Switch) -> list[Facts]:
+def fabric_sizes_by_speed(model: Switch) -> list[SpeedUse]:
     """Return, for each speed of a fabric port, how many ports a switch has, and what two and three tiers carry at 1:1.
 
     Speeds without a known headroom are left out; `platforms` are those that have the split. Empty for a model for which
@@ -64,9 +89,9 @@ def _port_uses(model: Switch, platform: str) -> Iterator[PortUse]:
             yield use
 
 
-def nic_link_options(model: Switch) -> list[Facts]:
+def nic_link_options(model: Switch) -> list[NicLink]:
     """Return, for each NIC at its fastest speed that a model has, the split and the media with their reach."""
-    rows = []
+    rows: list[NicLink] = []
     uses = {use.speed_mbps: use for platform in platforms_of_fabrics(model) for use in _port_uses(model, platform)}
     for name in nics():
         common = sorted(uses.keys() & nic(name).lanes.keys())

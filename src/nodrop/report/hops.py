@@ -17,7 +17,7 @@ from nodrop.model.effects import (
 from nodrop.model.fabric import Interface
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import Unknown, UnknownFact, require_fact
-from nodrop.report.escape import escape_terminal
+from nodrop.report.document_text import render_lines
 from nodrop.report.names import format_name_list
 from nodrop.routing import ControlPlane
 from nodrop.routing.filtering import Packets
@@ -245,15 +245,15 @@ def _dscp_after_rewrite(qos: QosProfile | None, tc: int | str) -> int | None:
 
 def format_path_page(shown: Facts) -> str:
     """Return the page of `nodrop path`, every line ended."""
-    lines = [escape_terminal(shown["title"]), ""]
+    lines = [shown["title"], ""]
     for path in shown["traces"]:
         end = "" if path["outcome"] == "delivered" else f": {path['outcome']}"
         count = f"{path['paths']} path{'s' if path['paths'] != 1 else ''}"
-        lines.append(f"  {' > '.join(map(escape_terminal, path['switches']))}  ({count}){end}")
+        lines.append(f"  {' > '.join(path['switches'])}  ({count}){end}")
     lines += _format_port_pairs(shown["pairs"])
     for depth, alike in _group_stages(shown["hops"]):
         lines += ["", f"{depth + 1}  {format_name_list([stage['device'] for stage in alike])}", *_stage_lines(alike[0])]
-    return "\n".join(line.rstrip() for line in lines) + "\n"
+    return render_lines(lines)
 
 
 def _format_port_pairs(pairs: Sequence[Facts]) -> Iterator[str]:
@@ -266,10 +266,7 @@ def _format_port_pairs(pairs: Sequence[Facts]) -> Iterator[str]:
     yield f"  {counts.total()} of {len(pairs)} pairs of ports reach each other{f': {over}' if over else ''}"
     lost = [pair for pair in pairs if not pair["delivered"]]
     for pair in lost[:_MAX_LISTED_PAIRS]:
-        yield (
-            f"  {escape_terminal(pair['source'])} to {escape_terminal(pair['destination'])} "
-            f"({pair['address']}): {pair['outcome']}"
-        )
+        yield (f"  {pair['source']} to {pair['destination']} ({pair['address']}): {pair['outcome']}")
     if len(lost) > _MAX_LISTED_PAIRS:
         yield f"  and {len(lost) - _MAX_LISTED_PAIRS} more"
 
@@ -312,10 +309,10 @@ def _stage_lines(stage: Facts) -> list[str]:
 
 def _format_filter_decision(acl: Facts) -> str:
     """Return the entry of an access list that decides, and its action."""
-    entry = "no entry matches" if acl["entry"] is None else f"entry {escape_terminal(acl['entry'])}"
+    entry = "no entry matches" if acl["entry"] is None else f"entry {acl['entry']}"
     does = {"permit": "permits", "deny": "drops", UNKNOWN_TEXT: "may drop"}[acl["action"]]
     part = "" if acl["opcodes"] is None else f" opcode {acl['opcodes']}"
-    return f"{escape_terminal(acl['interface'])}, {acl['stage']}: {escape_terminal(acl['list'])}, {entry}, {does}{part}"
+    return f"{acl['interface']}, {acl['stage']}: {acl['list']}, {entry}, {does}{part}"
 
 
 def _format_egress(row: Facts) -> str:

@@ -122,8 +122,7 @@ def _build_suite(name: str, counts: dict[str, int], cases: list[str]) -> _Counts
 
 def _format_finding(finding: Finding) -> str:
     located = fix_location(finding)
-    span = located.span if located else None
-    place = f"{located.file}:{span.line}: " if located and span else f"{located.file}: " if located else ""
+    place = f"{located.describe(column=False)}: " if located else ""
     return f"{place}{finding.severity}: {finding.message} ({subject.subject_text(finding.subject)})"
 
 

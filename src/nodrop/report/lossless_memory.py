@@ -10,7 +10,7 @@ from nodrop.model.buffers import BufferProfile, Headroom
 from nodrop.model.fabric import Device, Fabric
 from nodrop.model.qos import QosProfile
 from nodrop.model.states import UnknownFact, known_rows
-from nodrop.report.table import format_table_section, wrap_text
+from nodrop.report.document import Table
 from nodrop.units import show_bytes
 
 Facts = dict[str, Any]
@@ -123,8 +123,8 @@ def _first_pause_depth_bytes(device: Device, tc: int) -> int | None:
 _TABLE_HEADS = ("at", "model", "of a port", "of a switch", "pool for headroom", "left to share")
 
 
-def format_memory_table(fact_rows: Sequence[Facts]) -> Iterator[str]:
-    """Yield the memory that further lossless classes take as a table for a terminal; nothing where there are none."""
+def tabulate_memory(fact_rows: Sequence[Facts]) -> Iterator[Table]:
+    """Yield the memory that further lossless classes take as a table; nothing where there are none."""
     if not fact_rows:
         return
     first, further = fact_rows[0]["first_class"], " and ".join(fact_rows[0]["further_classes"])
@@ -140,15 +140,17 @@ def format_memory_table(fact_rows: Sequence[Facts]) -> Iterator[str]:
         )
         for row in fact_rows
     )
-    yield from format_table_section(
-        f"Memory that {further} takes as lossless class", (*_TABLE_HEADS, f"{first} paused from"), cells
-    )
-    text = (
+    explanation = (
         f"What {further} takes beside {first}; in brackets the size with {first} as the only lossless class. Each port "
         f"reserves memory. All lossless classes share what is left, so {first} is paused sooner. A pool for headroom "
         "takes what arrives after a pause; its demand is that of all ports and lossless classes at once."
     )
-    yield from wrap_text(text, "  ")
+    yield Table(
+        title=f"Memory that {further} takes as lossless class",
+        heads=(*_TABLE_HEADS, f"{first} paused from"),
+        rows=tuple(cells),
+        explanation=explanation,
+    )
 
 
 def _format_size_range(sizes: Facts) -> str:

@@ -98,8 +98,7 @@ def _describe_source_line(stands: LocatedPart | None, at: Subject, value: object
     if stands is None:
         yield "no file that was read states it"
         return
-    span = stands.located.span
-    place = stands.located.file + (f":{span.line}:{span.column}" if span else "")
+    place = stands.located.describe()
     line = f"  {stands.line.strip()}" if stands.line is not None else ""
     if value is None:
         around = f"; {subject.subject_text(stands.part)} is" if stands.part != at else "; it would stand"

@@ -11,7 +11,7 @@ from nodrop.proofs.deadlock import BufferTurn, Names
 from nodrop.proofs.failures import FailureSearch
 from nodrop.proofs.invariants import Obstacle
 from nodrop.proofs.proving import DeadlockProof
-from nodrop.report.escape import escape_terminal
+from nodrop.report.document_text import render_lines
 from nodrop.report.names import format_count, format_name_list
 from nodrop.routing import ControlPlane
 
@@ -108,7 +108,7 @@ def _describe_obstacle(plane: ControlPlane, obstacle: Obstacle) -> str:
 
 def render_proof(facts: Facts) -> str:
     """Return the page of `nodrop prove`, every line ended."""
-    return "".join(f"{escape_terminal(line).rstrip()}\n" for line in _proof_lines(facts))
+    return render_lines(_proof_lines(facts))
 
 
 def _proof_lines(facts: Facts) -> Iterator[str]:

@@ -9,6 +9,7 @@ from nodrop.engine.finding import SEVERITIES
 from nodrop.engine.rule import STRICTNESSES, Rule
 from nodrop.model.fabric import MODES
 from nodrop.report import rules as words
+from nodrop.report.document_markdown import format_markdown_table
 from nodrop.report.escape import fence_code_block, format_trusted_markdown
 from nodrop.report.rules import (
     UNCHANGED_EXAMPLE_TEXT,
@@ -67,9 +68,10 @@ def _format_rule_link(name: str) -> str:
 
 def _render_rule_page(rule: Rule, configurations: Sequence[str], rows: Sequence[str]) -> str:
     rule_sheet = build_rule_page(rule)
-    lines = [f"# {rule_sheet.name}", "", format_trusted_markdown(rule_sheet.finds), "", "| | |", "|---|---|"]
-    lines += [f"| {name} | {format_trusted_markdown(text, cell=True)} |" for name, text in rule_sheet.facts]
-    lines.append(f"| file | [{rule.area}/{rule.name}.yaml](../../rules/{rule.area}/{rule.name}.yaml) |")
+    facts = [(name, format_trusted_markdown(text, cell=True)) for name, text in rule_sheet.facts]
+    facts.append(("file", f"[{rule.area}/{rule.name}.yaml](../../rules/{rule.area}/{rule.name}.yaml)"))
+    lines = [f"# {rule_sheet.name}", "", format_trusted_markdown(rule_sheet.finds), ""]
+    lines += format_markdown_table(("", ""), facts)
     for number, section in enumerate(rule_sheet.parts):
         if isinstance(section.blocks[0], ShownExample) and not isinstance(
             rule_sheet.parts[number - 1].blocks[0], ShownExample
@@ -136,12 +138,7 @@ def _render_index(rules: Sequence[Rule], catalogue: Sequence[KnownProblem]) -> s
     ]
     for area in rule_area_names():
         if of_area := [rule for rule in rules if rule.area == area]:
-            lines += ["", f"### {area}", "", "| rule | severity | modes | tested on | why |", "|---|---|---|---|---|"]
-            lines += [
-                f"| {_format_rule_link(rule.name)} | {rule.severity} | {format_rule_modes(rule)} "
-                f"| {', '.join(rule_platforms(rule))} | {format_rule_reason(rule)} |"
-                for rule in of_area
-            ]
+            lines += ["", f"### {area}", "", *format_markdown_table(_RULE_HEADS, map(_list_rule_cells, of_area))]
     lines += ["", "## By severity", *_list_rules(SEVERITIES, rules, lambda rule: (rule.severity,))]
     lines += ["", "## By strictness", "", "`nodrop lint --strictness` selects one; each includes those before it."]
     lines += _list_rules(STRICTNESSES, rules, lambda rule: (_lowest_strictness(rule),), words.TEXT_BY_STRICTNESS)
@@ -159,8 +156,8 @@ def _render_index(rules: Sequence[Rule], catalogue: Sequence[KnownProblem]) -> s
         *_list_rules(on, rules, rule_platforms),
     ]
     if catalogue:
-        lines += ["", "## By known problems", "", "| | what should hold | rules |", "|---|---|---|"]
-        lines += [_format_requirement_row(row, {rule.name for rule in rules}) for row in catalogue]
+        rows = [_list_requirement_cells(row, {rule.name for rule in rules}) for row in catalogue]
+        lines += ["", "## By known problems", "", *format_markdown_table(("", "what should hold", "rules"), rows)]
     return "\n".join(lines) + "\n"
 
 
@@ -187,7 +184,15 @@ def _list_rules(
             yield from map(_format_rule_link, names[key])
 
 
-def _format_requirement_row(row: KnownProblem, known_names: set[str]) -> str:
+_RULE_HEADS = ("rule", "severity", "modes", "tested on", "why")
+
+
+def _list_rule_cells(rule: Rule) -> Sequence[str]:
+    platforms = ", ".join(rule_platforms(rule))
+    return _format_rule_link(rule.name), rule.severity, format_rule_modes(rule), platforms, format_rule_reason(rule)
+
+
+def _list_requirement_cells(row: KnownProblem, known_names: set[str]) -> Sequence[str]:
     links = ", ".join(_format_rule_link(name) for name in row.rules if name in known_names)
     links = links or format_trusted_markdown(row.undecided or "none", cell=True)
-    return f"| {row.id} | {format_trusted_markdown(row.says, cell=True)} | {links} |"
+    return row.id, format_trusted_markdown(row.says, cell=True), links

@@ -1,6 +1,6 @@
 """The list of rules that `nodrop rules` prints: those that are shipped and a site's own, and which of them are off."""
 
-import textwrap
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,10 +10,13 @@ from nodrop.engine.rule import Rule
 from nodrop.engine.rules import is_shipped_rule_path, rule_origin
 from nodrop.engine.skipped import REASON_NOT_SELECTED
 from nodrop.model.fabric import MODES
-from nodrop.report.escape import escape_terminal, format_trusted_markdown
+from nodrop.report import document_markdown
+from nodrop.report.document import Document, Table
+from nodrop.report.document_text import render_lines
 from nodrop.report.json import encode_json_document
 from nodrop.report.names import format_count
-from nodrop.report.rules import advice_of_rule, format_rule_modes, format_rule_reason, message_of_rule, rule_platforms
+from nodrop.report.rules import advice_of_rule, first_sentence, format_rule_modes, message_of_rule, rule_platforms
+from nodrop.report.table import wrap_text
 
 FORMAT_VERSION = 2
 LIST_COLUMNS = 110
@@ -39,7 +42,9 @@ def render(rules: Sequence[Listed], form: str) -> str:
         document = {"version": FORMAT_VERSION, "rules": [_rule_record(rule) for rule in rules]}
         return encode_json_document(document).decode()
     rules = [rule for rule in rules if rule.off != REASON_NOT_SELECTED]
-    return "".join(f"{line}\n" for line in (_markdown_lines(rules) if form == "markdown" else _rule_list_lines(rules)))
+    if form == "markdown":
+        return document_markdown.render(Document(body=(_tabulate_rules(rules),)), limit_bytes=math.inf)
+    return render_lines(_rule_list_lines(rules))
 
 
 def _rule_list_lines(rules: Sequence[Listed]) -> Iterator[str]:
@@ -50,7 +55,7 @@ def _rule_list_lines(rules: Sequence[Listed]) -> Iterator[str]:
         yield from ("", area)
         for row in sorted((row for row in rules if row.rule.area == area), key=lambda row: row.rule.name):
             text = f"({row.off}) {message_of_rule(row.rule)}" if row.off else message_of_rule(row.rule)
-            line = f"  {row.rule.name:{width}}  {'off' if row.off else row.severity:7}  {escape_terminal(text)}"
+            line = f"  {row.rule.name:{width}}  {'off' if row.off else row.severity:7}  {text}"
             yield line if len(line) <= LIST_COLUMNS else f"{line[: LIST_COLUMNS - 1].rstrip()}…"
 
 
@@ -66,16 +71,22 @@ def _summary_lines(rules: Sequence[Listed]) -> Iterator[str]:
     )
     if off:
         reasons = "; ".join(f"{number} {reason}" for reason, number in off.most_common())
-        yield from textwrap.wrap(escape_terminal(f"{off.total()} off: {reasons}"), LIST_COLUMNS)
+        yield from wrap_text(f"{off.total()} off: {reasons}", width=LIST_COLUMNS)
     yield "`nodrop rules AREA` lists one area; `nodrop explain RULE` explains a rule."
 
 
-def _markdown_lines(rules: Sequence[Listed]) -> Iterator[str]:
-    yield "| rule | area | severity | modes | why |"
-    yield "|---|---|---|---|---|"
-    for row in rules:
-        rule, severity = row.rule, format_trusted_markdown(f"off: {row.off}", cell=True) if row.off else row.severity
-        yield f"| `{rule.name}` | {rule.area} | {severity} | {format_rule_modes(rule)} | {format_rule_reason(rule)} |"
+def _tabulate_rules(rules: Sequence[Listed]) -> Table:
+    rows = (
+        (
+            f"`{row.rule.name}`",
+            row.rule.area,
+            f"off: {row.off}" if row.off else row.severity,
+            format_rule_modes(row.rule),
+            first_sentence(row.rule.why),
+        )
+        for row in rules
+    )
+    return Table(heads=("rule", "area", "severity", "modes", "why"), rows=tuple(rows))
 
 
 def fix_safety_of_rule(rule: Rule) -> str:

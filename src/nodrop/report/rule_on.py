@@ -19,7 +19,8 @@ from nodrop.model.reading import Reading
 from nodrop.model.subject import parse_subject
 from nodrop.model.subject import subject_text as subject_text
 from nodrop.platforms.kit.examples import TIER_CHANGES_BY_PLATFORM
-from nodrop.report.escape import escape_terminal, fence_code_block, format_trusted_markdown
+from nodrop.report.document_text import render_lines
+from nodrop.report.escape import fence_code_block, format_trusted_markdown
 from nodrop.report.names import format_count
 from nodrop.report.rules import RULE_PAGE_COLUMNS, format_yaml_value, message_of_rule, rule_platforms
 from nodrop.report.settings_difference import diff_settings
@@ -49,7 +50,7 @@ class _Demonstration(NamedTuple):
 
 def render_rule_examples(rule: Rule, platform: str) -> str:
     """Return each bad example of a rule on a platform: the lines that go and come in the files of a sound fabric."""
-    return "".join(f"{escape_terminal(line).rstrip()}\n" for line in _page_lines(rule, platform))
+    return render_lines(_page_lines(rule, platform))
 
 
 def _page_lines(rule: Rule, platform: str) -> Iterator[str]:

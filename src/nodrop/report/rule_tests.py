@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from xml.sax.saxutils import escape
 
+from nodrop.report.document_text import render_lines
 from nodrop.report.escape import escape_lone_surrogates, escape_terminal
 from nodrop.report.json import encode_json_document
 from nodrop.report.junit import format_xml_attributes
@@ -15,8 +16,12 @@ def render(results: Sequence[RuleTestResult], form: str) -> bytes:
     """Write the results in one of FORMATS, in UTF-8."""
     if form == "json":
         return encode_json_document(_results_document(results))
-    lines = _junit_lines(results) if form == "junit" else _result_lines(results)
-    return escape_lone_surrogates("".join(f"{line}\n" for line in lines)).encode()
+    page = (
+        "".join(f"{line}\n" for line in _junit_lines(results))
+        if form == "junit"
+        else render_lines(_result_lines(results))
+    )
+    return escape_lone_surrogates(page).encode()
 
 
 def _result_lines(results: Sequence[RuleTestResult]) -> Iterator[str]:
@@ -25,11 +30,8 @@ def _result_lines(results: Sequence[RuleTestResult]) -> Iterator[str]:
         tried = f"{test.bad} bad, {test.good} good" + (f", {test.mutants} changes" if test.mutants else "")
         on = f" on {_join_names(test.tried_on)}" if test.tried_on else ""
         yield f"{'FAIL' if test.faults else 'ok  '}  {_area_and_rule_name(test):{width}}  {tried}{on}"
-        yield from (f"  {escape_terminal(_format_fault_line(test, fault))}" for fault in test.faults)
-        yield from (
-            f"  {escape_terminal(f'{name}: {platform} cannot express it: {why}')}"
-            for name, platform, why in test.unsupported
-        )
+        yield from (f"  {_format_fault_line(test, fault)}" for fault in test.faults)
+        yield from (f"  {name}: {platform} cannot express it: {why}" for name, platform, why in test.unsupported)
     failed = sum(bool(rule_test.faults) for rule_test in results)
     yield f"{len(results)} {'rule' if len(results) == 1 else 'rules'}: {len(results) - failed} ok, {failed} failed"
 

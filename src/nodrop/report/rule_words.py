@@ -8,6 +8,7 @@ from nodrop.engine.scopes import SCOPES
 from nodrop.engine.vocabulary import Word, vocabulary
 from nodrop.model.fabric import Fabric
 from nodrop.model.types import AttributeOwner, Record, Type, attributes_of, is_property, owner_label
+from nodrop.report.document_markdown import format_markdown_table
 from nodrop.report.escape import format_trusted_markdown
 
 _HEADING_BY_WORD_KIND = {
@@ -35,19 +36,21 @@ def _document_lines() -> Iterator[str]:
     yield ""
     yield "Besides these, every expression may name `fabric` and `options`; analyses and remarks bring `facts` instead."
     yield ""
-    yield "| scope | names | subject |"
-    yield "|---|---|---|"
-    for scope in SCOPES.values():
-        names = ", ".join(f"`{name}` ({owner_label(kind)})" for name, kind in scope.parts.items()) or "none"
-        yield f"| `{scope.name}` | {names} | `{_EXAMPLE_SUBJECT_BY_SCOPE[scope.name]}` |"
+    scopes = (
+        (
+            f"`{scope.name}`",
+            ", ".join(f"`{name}` ({owner_label(kind)})" for name, kind in scope.parts.items()) or "none",
+            f"`{_EXAMPLE_SUBJECT_BY_SCOPE[scope.name]}`",
+        )
+        for scope in SCOPES.values()
+    )
+    yield from format_markdown_table(("scope", "names", "subject"), scopes)
     for sort, title in _HEADING_BY_WORD_KIND.items():
         yield ""
         yield f"## {title}"
         yield ""
-        yield "| word | gives | says |"
-        yield "|---|---|---|"
         words = sorted((word for (of, _), word in vocabulary().items() if of == sort), key=lambda word: word.name)
-        yield from (_format_word(word) for word in words)
+        yield from format_markdown_table(("word", "gives", "says"), map(_list_word_cells, words))
     yield ""
     yield "## The model"
     yield ""
@@ -59,11 +62,11 @@ def _document_lines() -> Iterator[str]:
         if summary := (inspect.getdoc(owner) or "").partition("\n\n")[0]:
             yield " ".join(summary.split())
             yield ""
-        yield "| attribute | is |"
-        yield "|---|---|"
-        for name, kind in sorted(attributes_of(owner).items()):
-            star = "\\*" if is_property(owner, name) else ""
-            yield f"| `{name}`{star} | {_escape_cell(_describe_type(kind))} |"
+        fields = (
+            (f"`{name}`" + ("\\*" if is_property(owner, name) else ""), _escape_cell(_describe_type(kind)))
+            for name, kind in sorted(attributes_of(owner).items())
+        )
+        yield from format_markdown_table(("attribute", "is"), fields)
 
 
 _EXAMPLE_SUBJECT_BY_SCOPE = {
@@ -79,7 +82,7 @@ _EXAMPLE_SUBJECT_BY_SCOPE = {
 }
 
 
-def _format_word(word: Word) -> str:
+def _list_word_cells(word: Word) -> tuple[str, str, str]:
     parameters = [f"{name}: {_describe_type(kind)}" for name, kind in word.parameters]
     parameters = [parameter if at < word.required else f"[{parameter}]" for at, parameter in enumerate(parameters)]
     if word.kind != "function":
@@ -90,7 +93,7 @@ def _format_word(word: Word) -> str:
     text = " ".join(word.doc.split()).partition(". ")[0].rstrip(".").removeprefix("Return ")
     text = text[:1].upper() + text[1:]
     result = _escape_cell(word.result.describe())
-    return f"| `{_escape_cell(written)}` | {result} | {format_trusted_markdown(text, cell=True)} |"
+    return f"`{_escape_cell(written)}`", result, format_trusted_markdown(text, cell=True)
 
 
 def _describe_type(kind: Type) -> str:

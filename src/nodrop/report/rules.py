@@ -13,7 +13,8 @@ from nodrop.engine.nodes import Attribute, Call, Constant, Name, Node, facts_use
 from nodrop.engine.rule import Example, Rule
 from nodrop.model.fabric import MODES
 from nodrop.platforms.kit.command_lines import PORT, PORTS
-from nodrop.report.escape import escape_terminal, format_trusted_markdown
+from nodrop.report.document_text import render_lines
+from nodrop.report.escape import format_trusted_markdown
 from nodrop.report.table import wrap_text
 
 RULE_PAGE_COLUMNS = 96
@@ -319,7 +320,7 @@ def render_rule_page(rule: Rule, rules: Iterable[Rule] = ()) -> str:
     lines = [*_page_lines(build_rule_page(rule))]
     if any(other_rule.area == rule.area and other_rule.name != rule.name for other_rule in rules):
         lines += ["", f"Other rules of this area: nodrop rules {rule.area}"]
-    return "\n".join(lines)
+    return render_lines(lines).removesuffix("\n")
 
 
 def _page_lines(rule_sheet: RulePage) -> Iterator[str]:
@@ -357,13 +358,13 @@ def _format_example(example: ShownExample) -> Iterator[str]:
     yield from example.values
     for file in example.files:
         yield f"{file.name} {'is' if file.whole else 'has'}"
-        yield from (f"  {escape_terminal(line)}" for line in file.lines)
+        yield from (f"  {line}" for line in file.lines)
     if example.at:
         yield f"reported at {', '.join(example.at)}"
 
 
 def _wrap_text(text: str, indent: str = "", later_indent: str | None = None) -> list[str]:
-    return wrap_text(escape_terminal(" ".join(text.split())), indent, later_indent, width=RULE_PAGE_COLUMNS)
+    return wrap_text(" ".join(text.split()), indent, later_indent, width=RULE_PAGE_COLUMNS)
 
 
 def format_rule_reason(rule: Rule) -> str:

@@ -1,6 +1,5 @@
 """Findings and cost of each rule, as a table for a person."""
 
-from nodrop.report.escape import escape_terminal
 from nodrop.report.names import format_count
 from nodrop.results.outcome import Outcome, Statistic, rule_statistics
 
@@ -34,4 +33,4 @@ def format_statistics_table(outcome: Outcome, *, verbose: bool) -> list[str]:
 
 def _statistics_row(name: str, stats: list[Statistic]) -> tuple[str, str, str, str]:
     findings, evaluations = sum(row.findings for row in stats), sum(row.evaluations for row in stats)
-    return escape_terminal(name), str(findings), str(evaluations), f"{sum(row.seconds for row in stats):.3f}"
+    return name, str(findings), str(evaluations), f"{sum(row.seconds for row in stats):.3f}"

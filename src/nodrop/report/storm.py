@@ -14,7 +14,7 @@ from nodrop.model.states import Unknown, UnknownFact
 from nodrop.model.subject import subject_text as subject_text
 from nodrop.proofs.storm import StoppedPort, Storm, StormModel, count_ports
 from nodrop.proofs.storm_hosts import FillTime
-from nodrop.report.escape import escape_terminal
+from nodrop.report.document_text import render_lines
 from nodrop.report.names import format_count
 
 Facts = dict[str, Any]
@@ -174,7 +174,7 @@ def freezes_for_ever(facts: Facts) -> bool:
 
 def render_storms(facts: Facts) -> str:
     """Return the page of `nodrop prove --claim storm`, every line ended."""
-    return "".join(f"{escape_terminal(line).rstrip()}\n" for line in _storm_lines(facts))
+    return render_lines(_storm_lines(facts))
 
 
 def _storm_lines(facts: Facts) -> Iterator[str]:

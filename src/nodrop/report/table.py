@@ -13,9 +13,9 @@ _COLUMN_GAP = "  "
 def wrap_text(
     shown_text: str, indent: str = "", later_indent: str | None = None, *, width: int = TABLE_COLUMNS
 ) -> list[str]:
-    """Return a text in lines, the later ones behind `later_indent`, or `indent` too; words are never broken."""
+    """Return a text in lines, escaped, the later ones behind `later_indent`, or `indent` too; no word is broken."""
     return textwrap.wrap(
-        shown_text,
+        escape_terminal(shown_text),
         width,
         initial_indent=indent,
         subsequent_indent=indent if later_indent is None else later_indent,
@@ -24,26 +24,24 @@ def wrap_text(
     )
 
 
-def format_table_section(title: str, column_heads: Sequence[str], table_rows: Iterable[Sequence[str]]) -> Iterator[str]:
+def format_table(title: str, column_heads: Sequence[str], table_rows: Iterable[Sequence[str]]) -> Iterator[str]:
     """Yield a title and a table below it; nothing where there are no rows.
 
     Lines stay within 100 columns as long as there are cells of several words to wrap.
     """
-    table = [[escape_terminal(cell) for cell in row] for row in table_rows]
-    if not table:
+    table = [[escape_terminal(cell) for cell in row] for row in (column_heads, *table_rows)]
+    if len(table) == 1:
         return
-    yield ""
-    yield title
-    widths = _column_widths([list(column_heads), *table])
-    for row in (column_heads, *table):
+    yield escape_terminal(title)
+    widths = _column_widths(table)
+    for row in table:
         cells = [
             textwrap.wrap(cell, width, break_long_words=False) or [""] for cell, width in zip(row, widths, strict=True)
         ]
         for number in range(max(map(len, cells))):
             line = (cell[number] if number < len(cell) else "" for cell in cells)
-            yield _COLUMN_GAP + _COLUMN_GAP.join(
-                fragment.ljust(width) for fragment, width in zip(line, widths, strict=True)
-            )
+            cells_of_line = (fragment.ljust(width) for fragment, width in zip(line, widths, strict=True))
+            yield f"{_COLUMN_GAP}{_COLUMN_GAP.join(cells_of_line)}".rstrip()
 
 
 def _column_widths(table: Sequence[Sequence[str]]) -> list[int]:

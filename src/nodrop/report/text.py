@@ -82,7 +82,7 @@ def render(
     besides.append(ignored_file_lines(outcome, page) if verbose else [])
     besides.append(format_hidden_findings(outcome.hidden, page) if verbose else [])
     seen = [[*text_of(validation)] for validation in outcome.validations]
-    cost = format_statistics_table(outcome, verbose=verbose)
+    cost = [page.paint("", line) for line in format_statistics_table(outcome, verbose=verbose)]
     summed = [
         page.paint("strong", line) for line in (summarize_left_out(outcome), format_outcome_totals(outcome)) if line
     ]
@@ -256,8 +256,7 @@ def _format_unknown_verdicts(alike: Sequence[UnknownVerdict], page: ReportStyle)
 
 def _format_unknown_lines(verdict: UnknownVerdict, page: ReportStyle) -> str:
     """Return one line for all lines of a kind: the place of the first, and how many there are."""
-    first_place = verdict.places[0]
-    place = f"{first_place.file}:{first_place.span.line}" if first_place.span else first_place.file
+    place = verdict.places[0].describe(column=False)
     lines = len(verdict.places)
     extent = f" ({lines} lines on {format_name_list(map(format_name, verdict.devices))})" if lines > 1 else ""
     head = page.rules("unknown", "unknown", verdict.rule)

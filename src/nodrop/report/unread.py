@@ -5,7 +5,6 @@ from collections.abc import Iterable, Sequence
 from nodrop.inputs.known import Ignored
 from nodrop.model.reading import Note
 from nodrop.report.block import ReportStyle
-from nodrop.report.escape import escape_terminal
 from nodrop.report.names import format_count
 from nodrop.results.outcome import Outcome
 
@@ -38,7 +37,7 @@ def _format_skipped_rules(outcome: Outcome) -> str:
     """Return how many rules did not run, and why; nothing where all did, or where there was nothing to check."""
     total = sum(len(skip.rules) for skip in outcome.skipped if outcome.devices or outcome.hosts)
     reasons = ", ".join(f"{len(skip.rules)} {skip.reason}" for skip in outcome.skipped)
-    return f"{format_count(total, 'rule')} skipped: {escape_terminal(reasons)}" if total else ""
+    return f"{format_count(total, 'rule')} skipped: {reasons}" if total else ""
 
 
 def _format_file_counts(outcome: Outcome) -> str:

@@ -26,7 +26,7 @@ from nodrop.model.index import Index
 from nodrop.model.reading import Reading
 from nodrop.model.subject import FABRIC_HEAD, Subject, subject_sort_key
 from nodrop.model.subject import subject_text as subject_text
-from nodrop.report.escape import escape_terminal
+from nodrop.report.document_text import render_lines
 from nodrop.report.explained import format_model_value
 from nodrop.report.origins import DescribeKeySource, explain_fabric_key_origins, explain_value_origins
 from nodrop.report.rules import message_of_rule
@@ -73,7 +73,7 @@ def render_witness_page(witness_request: ExplainRequest) -> str:
     lines = (
         _item_lines(witness_request) if witness_request.rule.claim is not None else _format_findings(witness_request)
     )
-    return "".join(f"{escape_terminal(line).rstrip()}\n" for line in (*_silence_reasons(witness_request), *lines))
+    return render_lines((*_silence_reasons(witness_request), *lines))
 
 
 def _silence_reasons(asked: ExplainRequest) -> Iterator[str]:
@@ -229,8 +229,7 @@ def _finding_lines(finding: Finding) -> Iterator[str]:
 
 def _place_lines(located: FileLocation | None, indent: str) -> Iterator[str]:
     if located is not None:
-        span = f":{located.span.line}:{located.span.column}" if located.span else ""
-        yield f"{indent}  --> {located.file}{span}"
+        yield f"{indent}  --> {located.describe()}"
 
 
 _TEXT_BY_RULE_KEY = {"when": "when, which says where the rule is asked", "assert": "assert, which must be true there"}

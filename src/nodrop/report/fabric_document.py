@@ -1,131 +1,107 @@
-"""A fabric as a page for a terminal: what `nodrop show` prints."""
+"""A fabric as a document: what `nodrop show` prints."""
 
-import textwrap
 from collections.abc import Iterator, Sequence
 
 from nodrop.proofs.claims import Claims
-from nodrop.report import headroom_page, lossless_memory
 from nodrop.report.claims import describe_deadlock, describe_reach
-from nodrop.report.escape import escape_terminal
+from nodrop.report.document import Document, FactList, Item, Section, Table, list_lines
 from nodrop.report.fabric import Facts
-from nodrop.report.headroom_page import format_cable_length
+from nodrop.report.headroom_document import format_cable_length, tabulate_headroom
+from nodrop.report.lossless_memory import tabulate_memory
 from nodrop.report.names import format_count, format_name_list
-from nodrop.report.table import TABLE_COLUMNS, format_table_section
 from nodrop.units import show_bytes, show_ids, show_speed, show_us
 
 TableRows = Iterator[Sequence[str]]
+_POD_HEADS = (
+    "pod",
+    "switches",
+    "hosts",
+    "GPUs",
+    "injection",
+    "bisection",
+    "up",
+    "oversubscription",
+    "most ports in use",
+)
+_HOST_HEADS = ("group", "hosts", "NIC", "ports of each", "leaves of each", "injection", "GPUs", "per GPU")
+_LINK_HEADS = ("from", "to", "count", "speed", "medium", "length")
+_CLASS_HEADS = ("class", "TC", "DSCP", "", "scheduling", "ECN from, to, probability")
+_WATCHDOG_HEADS = ("at", "towards", "platform", "priorities", "detection", "restoration", "action", "polling")
+_MARKING_HEADS = ("at", "model", "queue", "marks from", "all from", "senders paused from")
+_STREAM_HEADS = ("at", "model", "objects", "interval", "counters", "bandwidth", "management port")
 
 
-def format_fabric_page(facts: Facts) -> str:
-    """Return the facts as a page for a terminal, without color, every line ended."""
-    return "\n".join(line.rstrip() for line in _page_lines(facts)) + "\n"
-
-
-def _page_lines(facts: Facts) -> Iterator[str]:
-    wide = facts["bandwidth"]
-    size = f"{format_count(len(facts['devices']), 'switch')} and {format_count(wide['hosts'], 'host')}"
-    yield f"{facts['fabric']}: {facts['mode']} fabric of {size}"
-    drained = [row["name"] for row in facts["devices"] if row["drained"]]
-    if drained:
-        yield f"drained, routed around by all others: {escape_terminal(', '.join(drained))}"
-    yield ""
-    yield from _bandwidth_lines(facts)
-    yield from _claim_lines(facts)
-    yield from format_table_section(
-        "Switches", ("name", "role", "model", "platform", "AS", "loopback", "management", "ports"), _device_rows(facts)
-    )
-    of_pods = (
-        "pod",
-        "switches",
-        "hosts",
-        "GPUs",
-        "injection",
-        "bisection",
-        "up",
-        "oversubscription",
-        "most ports in use",
-    )
-    yield from format_table_section("Pods", of_pods, _pod_rows(facts))
-    head = ("group", "hosts", "NIC", "ports of each", "leaves of each", "injection", "GPUs", "per GPU")
-    yield from format_table_section("Hosts", head, _endpoint_rows(facts))
-    yield from format_table_section("Links", ("from", "to", "count", "speed", "medium", "length"), _link_rows(facts))
-    yield from format_table_section(
-        "Classes", ("class", "TC", "DSCP", "", "scheduling", "ECN from, to, probability"), _class_rows(facts)
-    )
-    head = ("at", "towards", "platform", "priorities", "detection", "restoration", "action", "polling")
-    yield from format_table_section("PFC watchdogs", head, _watchdog_rows(facts))
-    yield from headroom_page.render_headroom_tables(facts["headroom"])
-    yield from format_table_section(
-        "Marking before pause",
-        ("at", "model", "queue", "marks from", "all from", "senders paused from"),
-        _marking_rows(facts),
-    )
-    yield from format_table_section("Buffer pools", ("at", "model", "pool", "size", "share"), _pool_rows(facts))
-    yield from lossless_memory.format_memory_table(facts["further_lossless"])
-    yield from format_table_section(
-        "High-frequency telemetry (bandwidth without compression)",
-        ("at", "model", "objects", "interval", "counters", "bandwidth", "management port"),
-        _stream_rows(facts),
-    )
-    yield from _format_first_apply(facts)
-    yield from _format_deviations(facts)
+def build_fabric_document(facts: Facts) -> Document:
+    """Return the facts as a document."""
+    size = f"{format_count(len(facts['devices']), 'switch')} and {format_count(facts['bandwidth']['hosts'], 'host')}"
+    head = [f"{facts['fabric']}: {facts['mode']} fabric of {size}"]
+    if drained := [row["name"] for row in facts["devices"] if row["drained"]]:
+        head.append(f"drained, routed around by all others: {', '.join(drained)}")
     defaults = ((row["key"], row["value"], row["source"]) for row in facts["defaults"])
-    yield from format_table_section("Defaults in effect", ("key", "value", "because"), defaults)
-
-
-def _format_deviations(facts: Facts) -> Iterator[str]:
-    """Yield the deviations of a platform from the wanted values, each with its reason below: too much for columns."""
-    if facts["deviations"]:
-        yield ""
-        yield "Platform deviations"
-    for row in facts["deviations"]:
-        line = escape_terminal(f"{row['path']}: {row['actual']} instead of {row['intended']}")
-        yield from textwrap.wrap(line, TABLE_COLUMNS, initial_indent="  ", subsequent_indent="      ")
-        yield from textwrap.wrap(
-            escape_terminal(row["reason"]), TABLE_COLUMNS, initial_indent="    ", subsequent_indent="    "
+    return Document(
+        body=(
+            list_lines(head),
+            FactList((*_bandwidth_lines(facts), *_claim_lines(facts))),
+            Table(
+                title="Switches",
+                heads=("name", "role", "model", "platform", "AS", "loopback", "management", "ports"),
+                rows=tuple(_device_rows(facts)),
+            ),
+            Table(title="Pods", heads=_POD_HEADS, rows=tuple(_pod_rows(facts))),
+            Table(title="Hosts", heads=_HOST_HEADS, rows=tuple(_endpoint_rows(facts))),
+            Table(title="Links", heads=_LINK_HEADS, rows=tuple(_link_rows(facts))),
+            Table(title="Classes", heads=_CLASS_HEADS, rows=tuple(_class_rows(facts))),
+            Table(title="PFC watchdogs", heads=_WATCHDOG_HEADS, rows=tuple(_watchdog_rows(facts))),
+            *tabulate_headroom(facts["headroom"]),
+            Table(title="Marking before pause", heads=_MARKING_HEADS, rows=tuple(_marking_rows(facts))),
+            Table(title="Buffer pools", heads=("at", "model", "pool", "size", "share"), rows=tuple(_pool_rows(facts))),
+            *tabulate_memory(facts["further_lossless"]),
+            Table(
+                title="High-frequency telemetry (bandwidth without compression)",
+                heads=_STREAM_HEADS,
+                rows=tuple(_stream_rows(facts)),
+            ),
+            Section(
+                title="Restarts and port resets at the first apply",
+                items=tuple(_format_first_apply(row) for row in facts["first_apply"]),
+            ),
+            Section(title="Platform deviations", items=tuple(map(_format_deviation, facts["deviations"]))),
+            Table(title="Defaults in effect", heads=("key", "value", "because"), rows=tuple(defaults)),
         )
+    )
 
 
-def _format_first_apply(facts: Facts) -> Iterator[str]:
-    """Yield what restarts services or brings all ports down at the first apply, each with its source below it."""
-    if facts["first_apply"]:
-        yield ""
-        yield "Restarts and port resets at the first apply"
-    for row in facts["first_apply"]:
-        where = f"{format_name_list(row['devices'])} ({row['platform']} {row['version']})"
-        yield from textwrap.wrap(
-            escape_terminal(f"{where}: {row['setting']}: {row['reason']}"),
-            TABLE_COLUMNS,
-            initial_indent="  ",
-            subsequent_indent="      ",
-        )
-        yield from textwrap.wrap(
-            escape_terminal(row["source"]), TABLE_COLUMNS, initial_indent="    ", subsequent_indent="    "
-        )
+def _format_deviation(row: Facts) -> Item:
+    """Return the deviation of a platform from the wanted value, with its reason below: too much for columns."""
+    return Item((f"{row['path']}: {row['actual']} instead of {row['intended']}",), details=(Item((row["reason"],)),))
+
+
+def _format_first_apply(row: Facts) -> Item:
+    """Return what restarts services or brings all ports down at the first apply, with its source below it."""
+    where = f"{format_name_list(row['devices'])} ({row['platform']} {row['version']})"
+    return Item((f"{where}: {row['setting']}: {row['reason']}",), details=(Item((row["source"],)),))
 
 
 def _format_rate(mbps: int) -> str:
     return f"{show_speed(mbps)}b/s"
 
 
-def _bandwidth_lines(facts: Facts) -> Iterator[str]:
+def _bandwidth_lines(facts: Facts) -> Iterator[tuple[str, str]]:
     wide = facts["bandwidth"]
-    yield f"  injection         {_format_rate(wide['injection_mbps'])}, the sum of {_format_host_ports(facts)}"
+    yield "injection", f"{_format_rate(wide['injection_mbps'])}, the sum of {_format_host_ports(facts)}"
     for row in facts["endpoints"]:
         if row["per_gpu_mbps"] is not None:
-            gpus = f"{row['gpus']} GPUs of {escape_terminal(row['group'])}"
-            yield f"  per GPU           {_format_rate(row['per_gpu_mbps'])} for {gpus}"
+            yield "per GPU", f"{_format_rate(row['per_gpu_mbps'])} for {row['gpus']} GPUs of {row['group']}"
     climbing = [row for row in wide["tiers"] if row["bisection_mbps"]]
     for row in wide["tiers"]:
         yield from _oversubscription_lines(row)
         if row in climbing[1:] or row in climbing[:-1]:
-            roles = escape_terminal(", ".join(row["roles"]))
-            yield f"  bisection         {_format_rate(row['bisection_mbps'])} one way over the uplinks of {roles}"
-    bisection = _format_rate(wide["bisection_mbps"])
-    yield f"  bisection         {bisection} one way, from one half of the fabric to the other"
+            roles = ", ".join(row["roles"])
+            yield "bisection", f"{_format_rate(row['bisection_mbps'])} one way over the uplinks of {roles}"
+    yield "bisection", f"{_format_rate(wide['bisection_mbps'])} one way, from one half of the fabric to the other"
 
 
-def _oversubscription_lines(tier: Facts) -> Iterator[str]:
+def _oversubscription_lines(tier: Facts) -> Iterator[tuple[str, str]]:
     """Yield the oversubscription of a tier, or that of its groups where it differs."""
     groups_by_ratio: dict[float, list[Facts]] = {}
     for group in tier["groups"]:
@@ -136,15 +112,14 @@ def _oversubscription_lines(tier: Facts) -> Iterator[str]:
         parts = [(tier["oversubscription"], tier["roles"], [tier])]
     for ratio, names, rows in parts:
         down, up = (show_speed(sum(row[key] for row in rows)) for key in ("down_mbps", "up_mbps"))
-        where = escape_terminal(", ".join(names))
-        yield f"  oversubscription  {ratio:g}:1 at {where} ({down} down, {up} up; at the worst switch)"
+        yield "oversubscription", f"{ratio:g}:1 at {', '.join(names)} ({down} down, {up} up; at the worst switch)"
 
 
-def _claim_lines(facts: Facts) -> Iterator[str]:
+def _claim_lines(facts: Facts) -> Iterator[tuple[str, str]]:
     if facts["claims"] is not None:
         claims = Claims(**facts["claims"])
-        yield f"  deadlock          {describe_deadlock(claims)}"
-        yield f"  pause             {describe_reach(claims)}"
+        yield "deadlock", describe_deadlock(claims)
+        yield "pause", describe_reach(claims)
 
 
 def _format_host_ports(facts: Facts) -> str:

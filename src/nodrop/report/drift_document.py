@@ -1,16 +1,24 @@
-"""Common parts of the drift reports: the verdict, switches on one side alone, settings that switches wrote."""
+"""Drift as a document: switches on one side alone, differences, settings that switches wrote, and the verdict."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from nodrop.engine.finding import SEVERITIES
 from nodrop.plan.model import DeviceChangeKind
+from nodrop.report.document import Document, FindingList, Verdict, list_lines
 from nodrop.report.names import format_count, format_name, format_name_list
-from nodrop.report.plan_page import summarize_plan_impact
+from nodrop.report.plan_document import (
+    list_changes,
+    list_device_changes,
+    list_not_compared,
+    list_rollout_hazards,
+    list_rollout_order,
+    summarize_plan_impact,
+)
 from nodrop.report.plan_words import DRIFT_WORDING, format_fact_lines
 from nodrop.results.drifted import Drifted
 
-DRIFT_VERBS: Mapping[DeviceChangeKind, str] = {
+_DEVICE_VERBS: Mapping[DeviceChangeKind, str] = {
     "added": "not collected",
     "removed": "not wanted",
     "replaced": "under another operating system",
@@ -18,14 +26,30 @@ DRIFT_VERBS: Mapping[DeviceChangeKind, str] = {
 }
 KEY_VERBS: Mapping[str, str] = {"removed": "not wanted", "changed": "not as wanted", "added": "missing"}
 """What is said of settings outside the model."""
-MISSING_SIDE_TEXTS = ("absent from the running configuration", "absent from the intended configuration")
-NOT_COMPARED_HEADING = "not compared (absent on one side)"
-SWITCH_WRITTEN_HEADING = "written by the switches themselves, so no drift"
-REMEDIATION_ORDER_HEADING = "remediation order"
-REMEDIATION_HEADING = "rollout hazards of the remediation"
+_MISSING_SIDE_TEXTS = ("absent from the running configuration", "absent from the intended configuration")
 
 
-def format_unmatched_switches(drifted: Drifted) -> Iterator[str]:
+def build_document(drifted: Drifted, *, verbose: bool = False, quiet: bool = False) -> Document:
+    """Return drift as a document; `verbose` folds nothing, `quiet` leaves the differences, findings and problems."""
+    plan = drifted.drift.plan
+    changes = list_changes(plan, "what differs", DRIFT_WORDING, KEY_VERBS, verbose=verbose)
+    unmatched = list_lines(_format_unmatched_switches(drifted), tone="error")
+    lead = (unmatched, list_device_changes(plan, _DEVICE_VERBS))
+    findings = FindingList(outcome=drifted.outcome)
+    if quiet:
+        return Document(lead=lead, body=tuple(changes), urgent=(findings,))
+    lines = _format_switch_written_settings(drifted)
+    written = list_lines(lines, "written by the switches themselves, so no drift", folded=True, optional=True)
+    order = list_rollout_order(plan, "remediation order")
+    return Document(
+        lead=lead,
+        body=(*changes, list_not_compared(plan, _MISSING_SIDE_TEXTS), order, written),
+        urgent=(findings, list_rollout_hazards(plan, "rollout hazards of the remediation")),
+        verdict=Verdict(text=_summarize_drift(drifted)),
+    )
+
+
+def _format_unmatched_switches(drifted: Drifted) -> Iterator[str]:
     """Yield which switches are on one side alone."""
     drift = drifted.drift
     if drift.uncollected:
@@ -34,7 +58,7 @@ def format_unmatched_switches(drifted: Drifted) -> Iterator[str]:
         yield f"not in {drifted.intended}: {format_name_list(map(format_name, drift.foreign))}"
 
 
-def format_switch_written_settings(drifted: Drifted) -> Iterator[str]:
+def _format_switch_written_settings(drifted: Drifted) -> Iterator[str]:
     """Yield what switches wrote by themselves, each once, with where; tables that are no facts, all of a switch's."""
     where: dict[str, set[str]] = {}
     for block in drifted.drift.automatic:
@@ -54,7 +78,7 @@ def format_switch_written_settings(drifted: Drifted) -> Iterator[str]:
         yield f"{', '.join(labels)}: {format_name_list(map(format_name, names))}"
 
 
-def summarize_drift(drifted: Drifted) -> str:
+def _summarize_drift(drifted: Drifted) -> str:
     """Return in one line how many switches differ or are on one side alone, the effect of going back, and findings."""
     drift = drifted.drift
     differing = len(drift.plan.devices)

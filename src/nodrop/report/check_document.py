@@ -1,47 +1,91 @@
-"""Common parts of the reports of a check: the verdict, findings that come and go, and the changes of routing."""
+"""A check as a document: the changes fabric by fabric, findings that come and go, routing changes, and the verdict."""
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 from nodrop.engine.finding import SEVERITIES, Finding
 from nodrop.plan.model import worst_risk
-from nodrop.report import plan_page
+from nodrop.report.claims import describe_claim_changes
+from nodrop.report.document import Document, FindingList, Node, Paragraph, Section, Verdict, list_lines
+from nodrop.report.finding_items import describe_finding
 from nodrop.report.names import format_count, format_name, format_name_list
-from nodrop.report.plan_page import RISK_LABELS
+from nodrop.report.plan_document import RISK_LABELS, build_plan_document, summarize_plan
 from nodrop.results.checked import ChangedFabric, ChangeReach, Checked, OutdatedBuild, RoutingChanges, RoutingDifference
 from nodrop.results.rulings import DEVICE_NOT_CHECKED, POLICY_CHANGED, RISK_OF_CHANGE
 from nodrop.routing.observation import DifferingFlow
 
 _MAX_SHOWN_FLOWS = 5
-"""Packets that are told one by one."""
+"""Packets that are listed one by one."""
 _VERB_BY_SESSION_STATE = {"up": "comes up", "down": "goes down"}
 
 
-def summarize_check(check_result: Checked) -> str:
-    """Return the verdict of a check in one line, and the base that it was compared with."""
-    parts = (format_check_verdict(check_result), *format_unchanged_fabrics(check_result))
-    return f"since {check_result.base}: {'; '.join(parts)}"
+def build_document(checked: Checked, *, verbose: bool = False, quiet: bool = False) -> Document:
+    """Return a check as a document; `quiet` leaves the new findings and the problems."""
+    summed = len(_changed_fabrics(checked)) > 1
+    fabrics = (_build_fabric_document(change, verbose=verbose, summed=summed) for change in checked.fabrics)
+    notes = (f"note: {', '.join(filter(None, (note.file, note.message)))}" for note in checked.notes)
+    return Document(
+        body=(
+            *(() if quiet else fabrics),
+            list_lines(f"before: {problem}" for problem in checked.base_problems),
+            list_lines(() if quiet else notes),
+        ),
+        urgent=(
+            list_lines(map(format_outdated_build, checked.outdated_builds), tone="error"),
+            Section(items=tuple(map(describe_finding, _select_check_findings(checked)))),
+            FindingList(outcome=checked.outcome, which="new "),
+            Section(items=tuple(map(describe_finding, _select_check_findings(checked, notes=True)))),
+        ),
+        verdict=None if quiet else _build_verdict(checked),
+    )
 
 
-def format_check_verdict(check_result: Checked) -> str:
+def _build_verdict(checked: Checked) -> Verdict:
+    return Verdict(
+        text=_format_check_verdict(checked),
+        decision=checked.blocked_by,
+        base=checked.base,
+        unchanged=tuple(_format_unchanged_fabrics(checked)),
+    )
+
+
+def _build_fabric_document(change: ChangedFabric, *, verbose: bool, summed: bool) -> Document:
+    routing, findings, reach = change.routing, change.findings, format_reach(change.reach)
+    body: list[Node] = [] if change.plan.empty else [build_plan_document(change.plan, verbose=verbose, summed=summed)]
+    body.append(list_lines(_format_other_reroutes(routing), "routing", folded=True))
+    if routing.wanted and routing.not_computed:
+        body.append(Paragraph(f"routing was not computed: {routing.not_computed}"))
+    if change.claims is not None:
+        body.append(list_lines(describe_claim_changes(*change.claims), "proofs"))
+    body.append(list_lines(_format_findings_by_rule(findings.fixed), "fixed", folded=True))
+    body.append(list_lines(_format_findings_by_rule(findings.suppressed), "suppressed now", folded=True))
+    return Document(
+        heading=_format_fabric_heading(change),
+        lead=(Paragraph(reach),) if reach else (),
+        body=tuple(body),
+        urgent=(list_lines(_format_routing_losses(routing), "routing losses", tone="error"),),
+    )
+
+
+def _format_check_verdict(checked: Checked) -> str:
     """Return the verdict of a check, the worst first."""
-    changed, problems = changed_fabrics(check_result), len(check_result.outcome.problems)
+    changed, problems = _changed_fabrics(checked), len(checked.outcome.problems)
     phrases = [f"{format_count(problems, 'problem')}, so not all of it was checked"] if problems else []
-    if check_result.fabrics or check_result.unchanged_fabrics or not problems:
-        phrases.append(format_finding_counts(check_result))
-    if check_result.outdated_builds:
-        phrases.append(f"{format_count(len(check_result.outdated_builds), 'build')} not as the intent has it")
-    if any(stop.rule == RISK_OF_CHANGE.name for stop in check_result.blockers):
+    if checked.fabrics or checked.unchanged_fabrics or not problems:
+        phrases.append(_format_finding_counts(checked))
+    if checked.outdated_builds:
+        phrases.append(f"{format_count(len(checked.outdated_builds), 'build')} not as the intent has it")
+    if any(stop.rule == RISK_OF_CHANGE.name for stop in checked.blockers):
         phrases.append("more risk than --fail-on-risk lets through")
-    of_policy = select_check_findings(check_result)
+    of_policy = _select_check_findings(checked)
     if hiding := sum(finding.rule == POLICY_CHANGED.name for finding in of_policy):
         phrases.append(f"{format_count(hiding, 'change')} of policy would let faults pass")
     if gone := sum(finding.rule == DEVICE_NOT_CHECKED.name for finding in of_policy):
         phrases.append(f"{format_count(gone, 'configuration')} no longer checked")
-    if losing := sum(is_loss(change) for fabric in check_result.fabrics for change in fabric.routing.changes):
+    if losing := sum(_is_loss(change) for fabric in checked.fabrics for change in fabric.routing.changes):
         phrases.append(f"routing: {format_count(losing, 'loss')}")
     if len(changed) == 1:
-        phrases.append(plan_page.summarize_plan(changed[0].plan))
+        phrases.append(summarize_plan(changed[0].plan))
     elif changed:
         if hazards := sum(len(delta.plan.rollout.hazards) for delta in changed if delta.plan.rollout):
             phrases.append(f"{format_count(hazards, 'rollout hazard')}")
@@ -65,21 +109,21 @@ def format_reach(reach: ChangeReach | None) -> str:
     return f"reach: {format_count(reach.ports, 'cabled port')}" + (f": {', '.join(others)}" if others else "")
 
 
-def changed_fabrics(check_result: Checked) -> Sequence[ChangedFabric]:
+def _changed_fabrics(checked: Checked) -> Sequence[ChangedFabric]:
     """Return the fabrics that change."""
-    return [fabric for fabric in check_result.fabrics if not fabric.plan.empty]
+    return [fabric for fabric in checked.fabrics if not fabric.plan.empty]
 
 
-def format_unchanged_fabrics(check_result: Checked) -> Iterator[str]:
+def _format_unchanged_fabrics(checked: Checked) -> Iterator[str]:
     """Yield how many fabrics are as before, if any are."""
-    if check_result.unchanged_fabrics:
-        yield f"{format_count(len(check_result.unchanged_fabrics), 'fabric')} as before"
+    if checked.unchanged_fabrics:
+        yield f"{format_count(len(checked.unchanged_fabrics), 'fabric')} as before"
 
 
-def format_finding_counts(check_result: Checked) -> str:
+def _format_finding_counts(checked: Checked) -> str:
     """Return how many findings have come, gone and stayed."""
-    new = Counter(finding.severity for finding in check_result.outcome.findings)
-    every = [fabric.findings for fabric in check_result.fabrics]
+    new = Counter(finding.severity for finding in checked.outcome.findings)
+    every = [fabric.findings for fabric in checked.fabrics]
     phrases = [format_count(new[severity], f"new {severity}") for severity in SEVERITIES if new[severity]]
     phrases = phrases or ["no new finding"]
     for number, words in (
@@ -91,7 +135,7 @@ def format_finding_counts(check_result: Checked) -> str:
     return ", ".join(phrases)
 
 
-def format_findings_by_rule(findings: Iterable[Finding]) -> Iterator[str]:
+def _format_findings_by_rule(findings: Iterable[Finding]) -> Iterator[str]:
     """Yield a line for findings of each rule: on which switches, how many."""
     rules: dict[tuple[int, str], list[Finding]] = {}
     for finding in findings:
@@ -104,20 +148,14 @@ def format_findings_by_rule(findings: Iterable[Finding]) -> Iterator[str]:
         yield f"{SEVERITIES[rank]}[{rule}]: {format_count(len(own_findings), 'finding')}{where}"
 
 
-def routing_change_lines(routing_change: RoutingChanges) -> Iterator[str]:
-    """Yield the changes of routing, similar changes in one line; nothing if routing was not computed."""
-    yield from format_routing_losses(routing_change)
-    yield from format_other_reroutes(routing_change)
-
-
-def format_routing_losses(routing_change: RoutingChanges) -> Iterator[str]:
+def _format_routing_losses(routing_change: RoutingChanges) -> Iterator[str]:
     """Yield what worked and does not any more."""
-    yield from _format_similar_changes([change for change in routing_change.changes if is_loss(change)])
+    yield from _format_similar_changes([change for change in routing_change.changes if _is_loss(change)])
 
 
-def format_other_reroutes(routing_change: RoutingChanges) -> Iterator[str]:
+def _format_other_reroutes(routing_change: RoutingChanges) -> Iterator[str]:
     """Yield what else becomes of routing."""
-    yield from _format_similar_changes([change for change in routing_change.changes if not is_loss(change)])
+    yield from _format_similar_changes([change for change in routing_change.changes if not _is_loss(change)])
     yield from (_format_flow(flow) for flow in routing_change.flows[:_MAX_SHOWN_FLOWS])
     if len(routing_change.flows) > _MAX_SHOWN_FLOWS:
         yield (
@@ -189,7 +227,7 @@ def _path_count(value: Hashable) -> int | None:
     return len(value) if isinstance(value, frozenset) else None
 
 
-def is_loss(change: RoutingDifference) -> bool:
+def _is_loss(change: RoutingDifference) -> bool:
     """Whether something that worked does not any more."""
     match change.check:
         case "reach":
@@ -207,11 +245,11 @@ def _format_flow(flow: DifferingFlow) -> str:
     return f"packets of {flow.source} to {flow.destination} {which} (Batfish: {flow.old} before, {flow.new} now)"
 
 
-def select_check_findings(check_result: Checked, *, notes: bool = False) -> list[Finding]:
+def _select_check_findings(checked: Checked, *, notes: bool = False) -> list[Finding]:
     """Return the verdicts on the checked files, or the notes: changes of policy, and switches no longer checked."""
     return [
         stop
-        for stop in check_result.blockers
+        for stop in checked.blockers
         if stop.rule in (POLICY_CHANGED.name, DEVICE_NOT_CHECKED.name) and (stop.severity == "note") == notes
     ]
 
@@ -226,12 +264,8 @@ def format_outdated_build(build: OutdatedBuild) -> str:
     return f"{build.build} is out of date with {build.intent}: {'; '.join(reasons)}; run `nodrop build`"
 
 
-def fabric_headings(check_result: Checked) -> Sequence[tuple[ChangedFabric, str]]:
-    """Return the fabrics with the head of each; a single fabric under its name needs no head."""
-    found_heads = []
-    for fabric in check_result.fabrics:
-        was = f", {fabric.former_name} before" if fabric.former_name not in (None, fabric.name) else ""
-        kind = "; gone" if fabric.removed else "; new" if fabric.former_name is None else ""
-        told_by = f"; its build in {', '.join(fabric.matching_builds)} is up to date" if fabric.matching_builds else ""
-        found_heads.append((fabric, f"{fabric.name}{was}{kind}{told_by}"))
-    return found_heads
+def _format_fabric_heading(fabric: ChangedFabric) -> str:
+    was = f", {fabric.former_name} before" if fabric.former_name not in (None, fabric.name) else ""
+    kind = "; gone" if fabric.removed else "; new" if fabric.former_name is None else ""
+    up_to_date = f"; its build in {', '.join(fabric.matching_builds)} is up to date" if fabric.matching_builds else ""
+    return f"{fabric.name}{was}{kind}{up_to_date}"

@@ -1,38 +1,33 @@
-"""Headroom as tables for a terminal: the headroom of each kind of port, its parts, and its reference values."""
+"""Headroom as tables: the headroom of each kind of port, its parts, and its reference values."""
 
-import textwrap
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Literal
 
 from nodrop.hardware.bounds import STOCK_PATTERN_MTU_BYTES, STOCK_SMALL_PACKET_PERCENT
-from nodrop.report.escape import escape_terminal
-from nodrop.report.table import TABLE_COLUMNS, format_table_section
+from nodrop.report.buffering import HeadroomRow, XoffParts
+from nodrop.report.document import Document, Paragraph, Table
 from nodrop.units import show_speed
 
-Facts = dict[str, Any]
+XoffTerm = Literal["port_mtu", "cable", "mac_phy", "peer_response", "tile", "cell_occupancy", "pattern_mtu", "rounding"]
 
 
-def format_headroom_page(fabric: str, rows: Sequence[Facts]) -> str:
-    """Return the page of `nodrop show --headroom`, every line ended; `fact_rows` are those of `buffering.headroom`."""
+def build_headroom_document(fabric: str, rows: Sequence[HeadroomRow]) -> Document:
+    """Return what `nodrop show --headroom` shows; `rows` are those of `buffering.headroom`."""
     if not rows:
-        return f"{escape_terminal(fabric)}: no port is lossless, so none has headroom\n"
-    lines = (
-        f"{escape_terminal(fabric)}: headroom of lossless ports",
-        *render_headroom_tables(rows),
-        *_comparison_lines(rows),
-    )
-    return "\n".join(line.rstrip() for line in lines) + "\n"
+        return Document(body=(Paragraph(f"{fabric}: no port is lossless, so none has headroom"),))
+    title = Paragraph(f"{fabric}: headroom of lossless ports")
+    return Document(body=(title, *tabulate_headroom(rows), _tabulate_comparison(rows)))
 
 
 def format_cable_length(length: int | None) -> str:
-    """Spell the length of a cable."""
+    """Return the length of a cable in words."""
     return "unknown" if length is None else f"{length} m"
 
 
-def render_headroom_tables(fact_rows: Sequence[Facts]) -> Iterator[str]:
+def tabulate_headroom(fact_rows: Sequence[HeadroomRow]) -> Iterator[Table]:
     """Yield the headroom of every kind of port, and the terms of headroom that switches compute."""
-    yield from format_table_section("Headroom of a port, bytes", _HEADROOM_TABLE_HEADS, _headroom_rows(fact_rows))
-    yield from _headroom_parts(fact_rows)
+    yield Table(title="Headroom of a port, bytes", heads=_HEADROOM_TABLE_HEADS, rows=tuple(_headroom_rows(fact_rows)))
+    yield from _tabulate_terms([(row, parts) for row in fact_rows if (parts := row["parts"])])
 
 
 def _format_count(value: int | None) -> str:
@@ -42,7 +37,7 @@ def _format_count(value: int | None) -> str:
 _HEADROOM_TABLE_HEADS = ("at", "from", "ports", "model", "speed", "length", "priority group", "xoff", "xon", "size")
 
 
-def _headroom_rows(fact_rows: Sequence[Facts]) -> Iterator[Sequence[str]]:
+def _headroom_rows(fact_rows: Sequence[HeadroomRow]) -> Iterator[Sequence[str]]:
     for row in fact_rows:
         yield (
             row["role"],
@@ -56,7 +51,7 @@ def _headroom_rows(fact_rows: Sequence[Facts]) -> Iterator[Sequence[str]]:
         )
 
 
-_HEAD_BY_XOFF_TERM = {
+_HEAD_BY_XOFF_TERM: dict[XoffTerm, str] = {
     "port_mtu": "port MTU",
     "cable": "cable",
     "mac_phy": "MAC/PHY",
@@ -69,32 +64,34 @@ _HEAD_BY_XOFF_TERM = {
 """The terms of xoff, in the order of the formula."""
 
 
-def _headroom_parts(fact_rows: Sequence[Facts]) -> Iterator[str]:
-    new_rows = [row for row in fact_rows if row["parts"]]
-    shown = [key for key in _HEAD_BY_XOFF_TERM if key != "tile" or any(row["parts"][key] for row in new_rows)]
+def _tabulate_terms(computed_rows: Sequence[tuple[HeadroomRow, XoffParts]]) -> Iterator[Table]:
+    if not computed_rows:
+        return
+    shown = [key for key in _HEAD_BY_XOFF_TERM if key != "tile" or any(parts[key] for _, parts in computed_rows)]
     cells = (
         (
             row["role"],
             row["facing"],
             format_cable_length(row["length_m"]),
-            *(_format_part(key, row["parts"][key]) for key in shown),
+            *(_format_part(key, parts[key]) for key in shown),
             str(row["xoff"]),
         )
-        for row in new_rows
+        for row, parts in computed_rows
     )
     heads = [_HEAD_BY_XOFF_TERM[key] for key in shown]
-    yield from format_table_section(
-        "Terms of xoff, as the switch computes it", ("at", "from", "length", *heads, "xoff"), cells
+    sum_of = " + ".join(_HEAD_BY_XOFF_TERM[key] for key in shown[: shown.index("cell_occupancy")])
+    explanation = (
+        f"xoff = ({sum_of}) × in cells + pattern + rounding. The bytes in brackets arrive after the pause is sent. "
+        "They are a packet that the port was sending, the cable both ways, MAC and PHY, and pause quanta. "
+        "During these quanta the peer still sends (IEEE 802.3 31B.3.7). "
+        "The factor is for partly filled cells; pattern adds one packet."
     )
-    if new_rows:
-        sum_of = " + ".join(_HEAD_BY_XOFF_TERM[key] for key in shown[: shown.index("cell_occupancy")])
-        explanation = (
-            f"xoff = ({sum_of}) × in cells + pattern + rounding. The bytes in brackets arrive after the pause is sent. "
-            "They are a packet that the port was sending, the cable both ways, MAC and PHY, and pause quanta. "
-            "During these quanta the peer still sends (IEEE 802.3 31B.3.7). "
-            "The factor is for partly filled cells; pattern adds one packet."
-        )
-        yield from textwrap.wrap(explanation, TABLE_COLUMNS, initial_indent="  ", subsequent_indent="  ")
+    yield Table(
+        title="Terms of xoff, as the switch computes it",
+        heads=("at", "from", "length", *heads, "xoff"),
+        rows=tuple(cells),
+        explanation=explanation,
+    )
 
 
 def _format_part(key: str, value: float) -> str:
@@ -104,8 +101,8 @@ def _format_part(key: str, value: float) -> str:
 _COMPARISON_TABLE_HEADS = ("at", "from", "model", "speed", "length", "xoff", "", "SKU's row", "formula", "IEEE 802.1Q")
 
 
-def _comparison_lines(rows: Sequence[Facts]) -> Iterator[str]:
-    """Yield the values that each xoff is compared with: of a stated one, the SKU's row, the formula, the IEEE bound."""
+def _tabulate_comparison(rows: Sequence[HeadroomRow]) -> Table:
+    """Return the values that a xoff is compared with: of a stated one, the SKU's row, the formula, the IEEE bound."""
     cells = (
         (
             row["role"],
@@ -119,7 +116,6 @@ def _comparison_lines(rows: Sequence[Facts]) -> Iterator[str]:
         )
         for row in rows
     )
-    yield from format_table_section("What xoff is held against, bytes", _COMPARISON_TABLE_HEADS, cells)
     explanation = (
         "A computed xoff follows from the configured traffic pattern. A stated one is compared with two bounds: the "
         "row of the SKU's table for the next longer cable, and the ASIC's published formula. It is an error below "
@@ -127,4 +123,9 @@ def _comparison_lines(rows: Sequence[Facts]) -> Iterator[str]:
         f"Without a stated pattern the formula is for packets of {STOCK_PATTERN_MTU_BYTES} bytes, "
         f"{STOCK_SMALL_PACKET_PERCENT} % of them small."
     )
-    yield from textwrap.wrap(explanation, TABLE_COLUMNS, initial_indent="  ", subsequent_indent="  ")
+    return Table(
+        title="What xoff is held against, bytes",
+        heads=_COMPARISON_TABLE_HEADS,
+        rows=tuple(cells),
+        explanation=explanation,
+    )

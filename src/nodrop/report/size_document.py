@@ -1,25 +1,73 @@
-"""A sized fabric as a page: switches by tier, ports in use, cables by medium and length, modules, and the formulas."""
+"""A sized fabric as a document: switches by tier, ports in use, cables by medium and length, and modules."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypedDict
 
 from nodrop.hardware import media
-from nodrop.report.escape import escape_terminal
+from nodrop.report.document import Document, Paragraph, Table
 from nodrop.report.names import format_count
-from nodrop.report.table import format_table_section
 from nodrop.sizing.fabric import SizedFabric, SizedGroup, SizedHosts, SizedLinks
 from nodrop.sizing.request import SizeRequest
 from nodrop.units import show_speed
 
-Facts = dict[str, Any]
+
+class GroupFacts(TypedDict):
+    """A group of equal switches; ports are panel ports of the switch that has most in use."""
+
+    name: str
+    tier: int
+    model: str
+    count: int
+    pods: int
+    ports_in_use: int
+    ports: int
+    down_mbps: int
+    up_mbps: int
+    oversubscription: float | None
+
+
+CableFacts = TypedDict(
+    "CableFacts", {"from": str, "to": str, "count": int, "speed_mbps": int, "media": str, "length_m": int}
+)
+_OfModel = TypedDict("_OfModel", {"in": str})
+
+
+class ModuleFacts(_OfModel):
+    """Transceivers of a kind in a model, each for so many links."""
+
+    media: str
+    speed_mbps: int
+    links: int
+    count: int
+
+
+class SizeFacts(TypedDict):
+    """A sized fabric as `nodrop size --format json` has it; rates in Mb/s, lengths in meters."""
+
+    version: int
+    gpus: int
+    servers: int
+    ports_of_server: int
+    storage_nodes: int
+    rails: int
+    most_oversubscription: float
+    switches: int
+    pods: int
+    planes: int
+    groups: list[GroupFacts]
+    cables: list[CableFacts]
+    modules: list[ModuleFacts]
+    pools: Mapping[str, str]
+
+
 FORMAT_VERSION = 1
 _SWITCH_HEAD = ("tier", "group", "count", "model", "panel ports in use", "down", "up", "oversubscription")
 _CABLE_HEAD = ("from", "to", "count", "speed", "medium", "length")
 _MODULE_HEAD = ("in", "medium", "links of each", "count")
 
 
-def size_facts(fabric: SizedFabric, request: SizeRequest) -> Facts:
+def size_facts(fabric: SizedFabric, request: SizeRequest) -> SizeFacts:
     """Return what a sized fabric consists of, as plain data; rates in Mb/s, lengths in meters."""
     cables = list(_all_cable_facts(fabric))
     return {
@@ -40,8 +88,8 @@ def size_facts(fabric: SizedFabric, request: SizeRequest) -> Facts:
     }
 
 
-def _group_facts(fabric: SizedFabric, group: SizedGroup) -> Facts:
-    """Return what there is of a group; ports are panel ports of the switch that has most in use."""
+def _group_facts(fabric: SizedFabric, group: SizedGroup) -> GroupFacts:
+    """Return what there is of a group."""
     uses = list(_panels_in_use(fabric, group))
     down, up = (sum(mbps for side, _, mbps in uses if side == wanted) for wanted in ("down", "up"))
     return {
@@ -71,7 +119,7 @@ def _panels_in_use(fabric: SizedFabric, group: SizedGroup) -> Iterator[tuple[str
                 yield side, -(-ports // split), ports * links.speed_mbps
 
 
-def _all_cable_facts(fabric: SizedFabric) -> Iterator[Facts]:
+def _all_cable_facts(fabric: SizedFabric) -> Iterator[CableFacts]:
     """Yield the cables of hosts, then those between switches, planes together."""
     for sized in fabric.hosts:
         hosts = sized.hosts
@@ -85,7 +133,7 @@ def _all_cable_facts(fabric: SizedFabric) -> Iterator[Facts]:
         yield _cable_facts(ends, number, speed, medium, length_m)
 
 
-def _cable_facts(ends: tuple[str, str], number: int, speed_mbps: int, medium: str, length_m: int) -> Facts:
+def _cable_facts(ends: tuple[str, str], number: int, speed_mbps: int, medium: str, length_m: int) -> CableFacts:
     return {
         "from": ends[0],
         "to": ends[1],
@@ -101,7 +149,7 @@ def _without_plane(fabric: SizedFabric, name: str) -> str:
     return name.rpartition("-")[0] if fabric.shape.planes > 1 and fabric.group(name).tier > 1 else name
 
 
-def _module_facts(fabric: SizedFabric) -> Iterator[Facts]:
+def _module_facts(fabric: SizedFabric) -> Iterator[ModuleFacts]:
     """Yield the transceivers: one for each panel port in use, for so many links, and one for each port of a host.
 
     Cables with fixed ends have none. A pod with fewer leaves than others counts as a whole one at its spines.
@@ -143,26 +191,27 @@ def _takes_modules(name: str) -> bool:
     return not media()[name].passive and name != "AOC"
 
 
-def size_text(facts: Facts) -> str:
-    """Return the facts as a page for a terminal, every line ended."""
-    return "\n".join(line.rstrip() for line in _page_lines(facts)) + "\n"
-
-
-def _page_lines(facts: Facts) -> Iterator[str]:
+def build_size_document(facts: SizeFacts) -> Document:
+    """Return the facts as a document."""
     hosts = f"{facts['gpus']} GPUs in {format_count(facts['servers'], 'server')}"
     if facts["storage_nodes"]:
         hosts += f" and {format_count(facts['storage_nodes'], 'storage node')}"
     shape = f" in {format_count(facts['pods'], 'pod')}" if facts["pods"] > 1 else ""
     shape += f" and {format_count(facts['planes'], 'plane')}" if facts["planes"] > 1 else ""
-    yield f"{hosts}: {format_count(facts['switches'], 'switch')}{shape}"
-    yield from format_table_section("Switches", _SWITCH_HEAD, map(_group_row, _merge_planes(facts["groups"])))
-    yield from format_table_section("Cables", _CABLE_HEAD, map(_cable_row, facts["cables"]))
-    yield from format_table_section("Modules", _MODULE_HEAD, map(_module_row, facts["modules"]))
+    groups = tuple(map(_group_row, _merge_planes(facts["groups"])))
+    return Document(
+        body=(
+            Paragraph(f"{hosts}: {format_count(facts['switches'], 'switch')}{shape}"),
+            Table(title="Switches", heads=_SWITCH_HEAD, rows=groups),
+            Table(title="Cables", heads=_CABLE_HEAD, rows=tuple(map(_cable_row, facts["cables"]))),
+            Table(title="Modules", heads=_MODULE_HEAD, rows=tuple(map(_module_row, facts["modules"]))),
+        )
+    )
 
 
-def _merge_planes(groups: Sequence[Facts]) -> Iterator[Facts]:
+def _merge_planes(groups: Sequence[GroupFacts]) -> Iterator[GroupFacts]:
     """Yield groups with those that differ in the plane alone as one."""
-    by_facts: dict[tuple[object, ...], list[Facts]] = {}
+    by_facts: dict[tuple[object, ...], list[GroupFacts]] = {}
     for row in groups:
         by_facts.setdefault(tuple(value for key, value in row.items() if key != "name"), []).append(row)
     for alike in by_facts.values():
@@ -170,18 +219,18 @@ def _merge_planes(groups: Sequence[Facts]) -> Iterator[Facts]:
         yield {**alike[0], "name": name, "count": sum(row["count"] for row in alike)}
 
 
-def _group_row(row: Facts) -> Sequence[str]:
+def _group_row(row: GroupFacts) -> Sequence[str]:
     ratio = "" if row["oversubscription"] is None else f"{row['oversubscription']:g}:1"
-    rates = (show_speed(row[key]) if row[key] else "" for key in ("down_mbps", "up_mbps"))
+    rates = (show_speed(mbps) if mbps else "" for mbps in (row["down_mbps"], row["up_mbps"]))
     ports = f"{row['ports_in_use']} of {row['ports']}"
-    return (str(row["tier"]), escape_terminal(row["name"]), str(row["count"]), row["model"], ports, *rates, ratio)
+    return (str(row["tier"]), row["name"], str(row["count"]), row["model"], ports, *rates, ratio)
 
 
-def _cable_row(row: Facts) -> Sequence[str]:
+def _cable_row(row: CableFacts) -> Sequence[str]:
     speed = show_speed(row["speed_mbps"])
     return (row["from"], row["to"], str(row["count"]), speed, row["media"], f"{row['length_m']}m")
 
 
-def _module_row(row: Facts) -> Sequence[str]:
+def _module_row(row: ModuleFacts) -> Sequence[str]:
     links = f"{row['links']} × {show_speed(row['speed_mbps'])}"
     return (row["in"], row["media"], links, str(row["count"]))

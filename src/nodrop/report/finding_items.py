@@ -1,0 +1,55 @@
+"""Findings as lines of a list: one for each cause, the worst first, for formats without room for quoted lines."""
+
+from collections.abc import Iterator
+
+from nodrop.engine.finding import Finding
+from nodrop.report.document import FindingList, Item, RuleName
+from nodrop.report.names import finding_headline, format_count, format_name, format_name_list
+from nodrop.results.outcome import fix_location, fold_groups, group_findings, select_shown_groups
+
+
+def list_problems(findings: FindingList) -> Iterator[Item]:
+    """Yield the problems of the input."""
+    yield from (Item((str(problem),), tone="error") for problem in findings.outcome.problems)
+
+
+def list_finding_causes(findings: FindingList) -> Iterator[Item]:
+    """Yield a line for each cause of findings, the worst first, and below it what to do, once, and what else ends."""
+    every, under = fold_groups(group_findings(findings.outcome.findings))
+    shown = select_shown_groups(every)
+    remedies = set()
+    for group in shown:
+        first_finding = group[0]
+        details = []
+        if first_finding.fix and first_finding.fix.text not in remedies:
+            remedies.add(first_finding.fix.text)
+            details.append(Item(("what to do: ", first_finding.fix.text)))
+        if explained := under.get(first_finding.group):
+            spans = (
+                span
+                for number, each in enumerate(explained)
+                for span in (", " if number else "also ends: ", RuleName(each[0].rule), f" ({len(each)})")
+            )
+            details.append(Item(tuple(spans)))
+        yield describe_finding(
+            first_finding, f"{finding_headline(first_finding)}{_format_places(group)}", findings.which, tuple(details)
+        )
+    if len(shown) < len(every):
+        more = format_count(len(every) - len(shown), f"more {findings.which}finding")
+        yield Item((f"{more}: `--format text` tells all",))
+
+
+def describe_finding(finding: Finding, text: str = "", which: str = "", details: tuple[Item, ...] = ()) -> Item:
+    """Return a finding as a line: its rule and its message."""
+    rule = RuleName(finding.rule, f"{which}{finding.severity}")
+    return Item((rule, ": ", text or finding_headline(finding)), tone=finding.severity, details=details)
+
+
+def _format_places(group: tuple[Finding, ...] | list[Finding]) -> str:
+    place = fix_location(group[0])
+    where = "" if place is None else f" ({place.describe(column=False)})"
+    if len(group) == 1:
+        return where
+    devices = list(dict.fromkeys(finding.device for finding in group[1:] if finding.device))
+    on = f" on {format_name_list(map(format_name, devices))}" if devices else ""
+    return f"{where}; {format_count(len(group) - 1, 'more place')}{on}"
