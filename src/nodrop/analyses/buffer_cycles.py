@@ -1,9 +1,10 @@
 """Lossless buffers that can wait for one another in a circle, by the routes and maps in effect."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from nodrop.analyses import AnalysisHit, UndecidedSubject
 from nodrop.analyses._plane import control_plane_of, uncomputed_gaps
+from nodrop.model.fabric import End
 from nodrop.model.index import Index
 from nodrop.proofs.deadlock import BufferTurn, DeadlockCheck, Names, check_deadlock
 
@@ -34,13 +35,11 @@ def find(index: Index) -> Iterator[AnalysisHit | UndecidedSubject]:
 
 def _build_cycle_hit(names: Names, circle: Sequence[BufferTurn]) -> AnalysisHit:
     ports = [names.port(turn.buffer) for turn in circle]
-    switches = list(dict.fromkeys(port.node for port in ports))
-    more = len(switches) - _SHOWN_SWITCHES
     groups = sorted({turn.buffer.group for turn in circle})
     return AnalysisHit(
         subject=tuple(ports[0]),
         facts={
-            "switches": ", ".join(switches[:_SHOWN_SWITCHES]) + (f" and {more} more" if more > 0 else ""),
+            "switches": list_switches(ports),
             "buffers": len(circle),
             "groups": ", ".join(map(str, groups)),
         },
@@ -50,6 +49,13 @@ def _build_cycle_hit(names: Names, circle: Sequence[BufferTurn]) -> AnalysisHit:
         ),
         discriminator=f"{groups[0]}",
     )
+
+
+def list_switches(ports: Iterable[End]) -> str:
+    """Return the switches of some ports in order, each once; of many the first ones."""
+    switches = list(dict.fromkeys(port.node for port in ports))
+    more = len(switches) - _SHOWN_SWITCHES
+    return ", ".join(switches[:_SHOWN_SWITCHES]) + (f" and {more} more" if more > 0 else "")
 
 
 def describe_packets(names: Names, turn: BufferTurn) -> str:

@@ -1,10 +1,14 @@
-"""The claims about a fabric that need no search of failures."""
+"""The claims about a fabric that two states of it are compared by."""
 
 from dataclasses import dataclass
 
 from nodrop.model.index import Index
 from nodrop.proofs.proving import DeadlockVerdict, prove_deadlock
 from nodrop.proofs.storm import StormModel, count_ports
+
+_MOST_FAILURES = 2
+_MOST_STATES = 20
+"""Of how many states the graph of buffers is computed, so that two states of a fabric are compared in short time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +24,7 @@ class Claims:
 
 def prove_claims(index: Index) -> Claims:
     """Return whether a deadlock can form in a fabric, and the farthest reach of one NIC that pauses for ever."""
-    proof = prove_deadlock(index)
+    proof = prove_deadlock(index, _MOST_FAILURES, most_states=_MOST_STATES)
     storms = tuple(StormModel(proof.check.traffic, lambda port, group: None).storms())
     return Claims(
         deadlock=proof.verdict,

@@ -112,9 +112,9 @@ class _Search:
             return found, True
         return None, self._alike.has_classes and is_order_free(found.traffic.forwarding)
 
-    def is_out_of_budget(self) -> bool:
+    def is_out_of_budget(self, most_states: int) -> bool:
         """Whether no further state is computed."""
-        return len(self.seen) == MOST_STATES or self.channels > MOST_CHANNELS
+        return len(self.seen) >= most_states or self.channels > MOST_CHANNELS
 
     def compute(self, failures: Sequence[Failure]) -> DeadlockCheck:
         """Return the check of a state."""
@@ -139,7 +139,9 @@ class _Search:
         )
 
 
-def search_failures(plane: ControlPlane, check: DeadlockCheck, invariants: Invariants, most: int) -> FailureSearch:
+def search_failures(
+    plane: ControlPlane, check: DeadlockCheck, invariants: Invariants, most: int, most_states: int = MOST_STATES
+) -> FailureSearch:
     """Return the first state with a circle, in the order of failed cables and switches, up to `most` of these.
 
     Of single failures one of each class is computed (proofs/alike_failures.py), and no graph for those after which
@@ -152,7 +154,7 @@ def search_failures(plane: ControlPlane, check: DeadlockCheck, invariants: Invar
                 continue
             waiting = deque(members[:1])
             while waiting:
-                if search.is_out_of_budget():
+                if search.is_out_of_budget(most_states):
                     return search.result(most, complete=False)
                 failure = waiting.popleft()
                 found, is_for_all = search.check_single(failure)
@@ -163,7 +165,7 @@ def search_failures(plane: ControlPlane, check: DeadlockCheck, invariants: Invar
         for failures in _failure_sets(search.every, search.representatives(search.every) if total > 1 else (), total):
             if frozenset(failure.name for failure in failures) in search.seen:
                 continue
-            if search.is_out_of_budget():
+            if search.is_out_of_budget(most_states):
                 return search.result(most, complete=False)
             found = search.compute(failures)
             if not found.is_free:

@@ -5,9 +5,10 @@ from typing import Literal
 
 from nodrop.analyses.buffer_cycles import deadlock_check_of
 from nodrop.model.index import Index
+from nodrop.proofs.behaviors import Behaviors
 from nodrop.proofs.changes import LeastChange, find_least_change
 from nodrop.proofs.deadlock import DeadlockCheck
-from nodrop.proofs.failures import FailureSearch, search_failures
+from nodrop.proofs.failures import MOST_STATES, FailureSearch, search_failures
 from nodrop.proofs.invariants import Invariants, check_invariants
 
 DeadlockVerdict = Literal["free", "unknown", "possible", "possible-after-failures"]
@@ -41,16 +42,26 @@ class DeadlockProof:
         return self.check if self.search is None or self.search.check is None else self.search.check
 
 
-def prove_deadlock(index: Index, most_failures: int = 0) -> DeadlockProof:
-    """Return the proof for a fabric; without conditions for all failures, up to some cables and switches fail."""
+def prove_deadlock(index: Index, most_failures: int = 0, *, most_states: int = MOST_STATES) -> DeadlockProof:
+    """Return the proof for a fabric; without conditions for all failures, up to some cables and switches fail.
+
+    Graphs are computed of `most_states` at most.
+    """
     check = deadlock_check_of(index)
     forwarding = check.traffic.forwarding
     invariants = check_invariants(forwarding)
     search = None
-    if most_failures and check.is_free and not invariants.hold:
-        search = search_failures(forwarding.plane, check, invariants, most_failures)
+    if most_failures and check.is_free and not invariants.hold and _has_lossless_ports(index):
+        search = search_failures(forwarding.plane, check, invariants, most_failures, most_states)
     proof = DeadlockProof(check=check, invariants=invariants, search=search)
     if proof.verdict in ("free", "unknown"):
         return proof
     change = find_least_change(proof.decisive, invariants)
     return DeadlockProof(check=check, invariants=invariants, search=search, change=change)
+
+
+def _has_lossless_ports(index: Index) -> bool:
+    """Whether any port may pause its sender, whatever routes lead over it."""
+    behaviors = Behaviors()
+    numbers = {behaviors.number(port.qos) for device in index.fabric.devices for port in device.interfaces}
+    return any(isinstance(number, str) or bool(behaviors.all[number].pauses) for number in numbers)
