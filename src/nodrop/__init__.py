@@ -114,14 +114,9 @@ def read(
 
 def read_back(artifacts: Sequence["Artifact"], fabric: "Fabric", below: str = "") -> "Reading":
     """Read what `write` made, as it would be read from the folder `below`; nothing touches a disk."""
-    from nodrop import collect, context
-    from nodrop.model.assemble import assemble_fabric
+    from nodrop.collect import read_build
 
-    platform_of = {device.name: device.platform for device in fabric.devices}
-    devices = [artifact for artifact in artifacts if artifact.device]
-    readings = list(collect.read_artifacts(devices, platform_of, below))
-    text = next(artifact.text for artifact in artifacts if artifact.path == context.FABRIC_FILE)
-    return assemble_fabric(readings, collect.parse_rendered_fabric_yaml(text), collect.host_artifacts(artifacts, below))
+    return read_build(artifacts, {device.name: device.platform for device in fabric.devices}, below)
 
 
 def lint(reading: "Reading", *, rules: "Sequence[Rule] | None" = None) -> "Verdict":

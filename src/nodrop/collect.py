@@ -155,6 +155,14 @@ def _read_host_artifacts(artifacts: tuple[Artifact, ...], parent_folder: str) ->
     return tuple(read_hosts(bundles))
 
 
+def read_build(artifacts: Sequence[Artifact], platform_of: Mapping[str, str], parent_folder: str) -> Reading:
+    """Read the files of a whole build, fabric.yaml and host files included, without touching a disk."""
+    devices = [artifact for artifact in artifacts if artifact.device]
+    readings = list(read_artifacts(devices, platform_of, parent_folder))
+    text = next(artifact.text for artifact in artifacts if artifact.path == context.FABRIC_FILE)
+    return assemble_fabric(readings, parse_rendered_fabric_yaml(text), host_artifacts(artifacts, parent_folder))
+
+
 def read_artifacts(
     artifacts: Iterable[Artifact], platform_of: Mapping[str, str], parent_folder: str
 ) -> Iterator[DeviceReading]:

@@ -343,18 +343,22 @@ def collect_input_problems(outcomes: "list[Outcome]") -> Iterator[None]:
 def build_and_read(intent: "Intent", display: str, parent_folder: str) -> "tuple[tuple[Artifact, ...], Reading]":
     """Return the files that an intent results in, and their content when they are read back as if from `parent_folder`.
 
-    For every part of that, the reading gives the place where the intent decides it.
+    For every part of that, the reading gives the place where the intent decides it. The built fabric is dropped before
+    its files are read, because both would be the largest part of what a build needs in memory.
     """
     import nodrop
+    from nodrop.collect import read_build
     from nodrop.design.deciding import find_decision
 
     fabric = nodrop.build(intent)
     try:
         artifacts = (*nodrop.write(fabric), *nodrop.host_files(fabric))
+        rack, platform_of = tuple(nodrop.rack(fabric)), {device.name: device.platform for device in fabric.devices}
     except Unsupported as error:
         raise InputProblems([Problem(path=display, where=error.path, found=error.reason)]) from None
-    reading = replace(nodrop.read_back(artifacts, fabric, parent_folder), decided=partial(find_decision, intent))
-    return (*artifacts, *nodrop.rack(fabric)), _apply_allow_comments(reading, intent)
+    del fabric
+    reading = replace(read_build(artifacts, platform_of, parent_folder), decided=partial(find_decision, intent))
+    return (*artifacts, *rack), _apply_allow_comments(reading, intent)
 
 
 def _apply_allow_comments(reading: "Reading", intent: "Intent") -> "Reading":

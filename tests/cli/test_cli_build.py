@@ -3,13 +3,19 @@
 import json
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from nodrop.publish import MANIFEST_FILE, content_digest
+from nodrop import judging
+from nodrop.cli.build import _encode_files
+from nodrop.platforms.kit.artifact import Artifact
+from nodrop.publish import MANIFEST_FILE, PutFiles, content_digest
+from nodrop.publish.draft import Part
 from nodrop.resources import resource_folder
+from nodrop.results.outcome import Outcome
 from support.command import Done, built, nodrop, process
 
 SMALL = (resource_folder("intents") / "two-by-two.yaml").read_text()
@@ -60,6 +66,42 @@ def test_the_first_build_writes_all_and_says_what() -> None:
         *(f"{device}/{file}" for device in devices for file in ("config_db.json", "frr.conf", "apply/apply.sh")),
     }
     assert sorted(path.name for path in Path().iterdir()) == ["intent.yaml", "out"], "nothing is left beside it"
+
+
+def test_files_are_in_the_draft_before_the_rules_run_and_leave_nothing_if_these_find_faults(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Else the texts of all files would be in memory beside the routes that rules compute."""
+    steps: list[tuple[str, int]] = []
+    run_rules, put = judging.run_rules, Part.put
+
+    def put_and_note(part: Part, files: Mapping[str, bytes]) -> PutFiles:
+        steps.append(("put", len(files)))
+        return put(part, files)
+
+    def run_and_note(*arguments: Any) -> Outcome:
+        steps.append(("rules", len(tree(".out.nodrop-new"))))
+        return run_rules(*arguments)
+
+    monkeypatch.setattr(Part, "put", put_and_note)
+    monkeypatch.setattr(judging, "run_rules", run_and_note)
+    assert nodrop("build", faulty(), "-o", "out").code == 1
+    assert [step for step, _ in steps] == ["put", "rules"]
+    assert steps[0][1] == 20
+    assert steps[1][1] >= 20
+    assert not Path("out").exists()
+
+
+def test_texts_of_artifacts_become_bytes_in_order_and_leave_the_list() -> None:
+    artifacts = [
+        Artifact(device="leaf1", path="frr.conf", text="é"),
+        Artifact(device="", path="fabric.yaml", text="a"),
+    ]
+    assert list(_encode_files(artifacts, "pod/").items()) == [
+        ("pod/leaf1/frr.conf", "é".encode()),
+        ("pod/fabric.yaml", b"a"),
+    ]
+    assert artifacts == []
 
 
 def test_folders_of_a_device_are_no_devices() -> None:

@@ -146,23 +146,38 @@ def _build_intents(
 
 
 def _run_build_task(task: _Task) -> _BuildResult:
-    """Do all that one intent needs; nothing of it but its files outlives this."""
+    """Do all that one intent needs; nothing of it but its files outlives this.
+
+    The files are in their draft before the rules run, so that their texts are not in memory beside the routes.
+    """
     from nodrop.judging import chosen_rules, collect_input_problems, run_rules
     from nodrop.model.identifiers import identifiers_of
 
     outcomes: list[Outcome] = []
-    files: dict[str, bytes] = {}
+    files: PutFiles | ComparedFiles | None = None
+    artifacts: list[Artifact] = []
     with collect_input_problems(outcomes):
-        artifacts, reading = _build_and_read_back(task)
-        settings = task.choices.settings
-        rule = run_rules(reading, chosen_rules(settings), settings)
-        outcomes.append(replace(rule, identifiers=identifiers_of(reading.fabric), an_intent=True))
-        for artifact in artifacts:
-            name = f"{artifact.device}/{artifact.path}" if artifact.device else artifact.path
-            files[task.top + name] = artifact.text.encode()
+        artifacts[:], reading = _build_and_read_back(task)
+    if artifacts:
+        files = task.room.put(_encode_files(artifacts, task.top))
+        with collect_input_problems(outcomes):
+            settings = task.choices.settings
+            rule = run_rules(reading, chosen_rules(settings), settings)
+            outcomes.append(replace(rule, identifiers=identifiers_of(reading.fabric), an_intent=True))
     (outcome,) = outcomes
     outcome = replace(outcome, name=f"{task.output}/{task.top}".rstrip("/"))
-    return _BuildResult(outcome=outcome, files=task.room.put(files) if files else None)
+    return _BuildResult(outcome=outcome, files=files)
+
+
+def _encode_files(artifacts: "list[Artifact]", top: str) -> dict[str, bytes]:
+    """Return the content of files by path; the list is emptied, so that no file is in memory twice."""
+    files: dict[str, bytes] = {}
+    artifacts.reverse()
+    while artifacts:
+        artifact = artifacts.pop()
+        name = f"{artifact.device}/{artifact.path}" if artifact.device else artifact.path
+        files[top + name] = artifact.text.encode()
+    return files
 
 
 def _build_and_read_back(task: _Task) -> "tuple[tuple[Artifact, ...], Reading]":
