@@ -58,3 +58,23 @@ def test_lanes_of_a_port_are_looked_up_once_however_many_are_shared(
     remarks = [remark for remark in reading.remarks if remark.kind == "lane-of-two-ports"]
     assert [remark.facts["lane"] for remark in remarks] == lanes.split(",")
     assert [name for _, name in calls] == ["Ethernet8"]
+
+
+@pytest.mark.parametrize(
+    ("others", "added"),
+    [
+        ({}, ["Ethernet0|5", "Ethernet8|5"]),
+        ({"Ethernet8|5": {"scheduler": "scheduler.0"}}, ["Ethernet0|5"]),
+        ({"Ethernet8|5": {"scheduler": "scheduler.1"}}, None),
+    ],
+)
+def test_a_list_of_ports_becomes_a_row_for_each_port_unless_one_has_another(
+    others: dict[str, dict[str, str]], added: list[str] | None
+) -> None:
+    rows = {"Ethernet0,Ethernet8|5": {"scheduler": "scheduler.0"}, **others}
+    _, reading = faulty.read({("QUEUE", key): row for key, row in rows.items()})
+    (remark,) = (remark for remark in reading.remarks if remark.kind == "comma-port-list")
+    table = ("@document", "QUEUE")
+    removed = [((*table, "Ethernet0,Ethernet8|5", "scheduler"), "scheduler.0", None)]
+    written = [((*table, key, "scheduler"), None, "scheduler.0") for key in added or ()]
+    assert [tuple(row) for row in remark.remedy.corrections] == ([] if added is None else [*removed, *written])

@@ -43,6 +43,8 @@ _TABLES_WRITTEN_TOGETHER = ((_BUFFER_TABLES, _QOS_TABLES, "PORT_QOS_MAP"), (_QOS
 config/main.py): a file that has one of them and nothing of the other is a part, and silent about the other. The table
 named last, without rows, says that there is nothing of it."""
 
+_MAX_SPLIT_FIELDS = 512
+"""Fields that the rows of a list of ports get in all, where they are split."""
 _NUMBER_PATTERN = re.compile(r"\s*-?[0-9]{1,18}\s*")
 _INDEX_RANGE_PATTERN = re.compile(r"([0-9]{1,2})(?:-([0-9]{1,2}))?")
 _PRIORITY_PATTERN = re.compile(r"[0-7]")
@@ -146,11 +148,28 @@ class Config:
         for key, row in self.rows(table_name).items():
             ports, _, remainder = key_within_asic(key, asic).partition("|")
             if "," in ports:
-                self.remark("comma-port-list", (ports.split(",")[0],), (table_name, key), key=key, table=table_name)
+                subject, remedy = (ports.split(",")[0],), self._split_remedy(table_name, key)
+                self.remark("comma-port-list", subject, (table_name, key), remedy, key=key, table=table_name)
                 if table_name == "PFC_WD":
                     continue
             for port in ports.split(",") if ports else ():
                 yield port, remainder, key, row
+
+    def _split_remedy(self, table_name: str, key: str) -> Remedy:
+        """Return the corrections that give each port of a list a row; none where a port has another row already."""
+        rows = self.rows(table_name)
+        row, (ports, bar, remainder) = rows[key], key.partition("|")
+        own_keys = [f"{port}{bar}{remainder}" for port in ports.split(",")]
+        new_keys = [own for own in own_keys if own not in rows]
+        if any(rows.get(own, row) != row for own in own_keys) or len(new_keys) * len(row) > _MAX_SPLIT_FIELDS:
+            return NO_REMEDY
+        return Remedy(
+            corrections=tuple(
+                Correction((DOCUMENT_AREA, table_name, written, field), *values)
+                for field, value in row.items()
+                for written, values in ((key, (value, None)), *((new, (None, value)) for new in new_keys))
+            )
+        )
 
     def integer(self, keys: tuple[str, ...], row: RowFields, field: str) -> int | None:
         """Return a field as a number, None where it is absent or not a number (with a remark)."""
