@@ -59,18 +59,18 @@ def test_a_hwsku_with_the_ports_and_the_table_of_the_group_is_taken() -> None:
             "topology.spines.model": model,
             "topology.spines.version": "202511",
             "topology.uplinks.spine_split": None,
-            "devices": {"spine2": {"hwsku": "Arista-7060X6-64PE-O128"}},
+            "devices": {"spine2": {"hwsku": "Arista-7060X6-64PE-P64"}},
         },
     )
     usual = build(data | {"devices": {}}).device("spine2").hwsku
-    assert usual is None
+    assert usual == "Arista-7060X6-64PE-B-P64"
     assert switch(model).sonic.hwsku == "Arista-7060X6-64PE-B-O128"
-    assert build(data).device("spine2").hwsku == "Arista-7060X6-64PE-O128"
-    data["devices"]["spine2"]["hwsku"] = "Arista-7060X6-64PE-B-P64"
+    assert build(data).device("spine2").hwsku == "Arista-7060X6-64PE-P64"
+    data["devices"]["spine2"]["hwsku"] = "Arista-7060X6-64PE-B-O128"
     assert [(where, found) for where, found, *_ in refusals(data)] == [
         (
             "devices.spine2.hwsku",
-            "Arista-7060X6-64PE-B-P64 has other ports or headroom than Arista-7060X6-64PE-B-O128",
+            "Arista-7060X6-64PE-B-O128 has other ports or headroom than Arista-7060X6-64PE-B-P64",
         )
     ]
 
@@ -136,7 +136,7 @@ def test_a_leaf_in_reserve_has_none_of_the_hosts() -> None:
 
 @pytest.mark.parametrize(
     ("name", "devices"),
-    [("cabling-sheet", {"spine2": {"spare": "1"}}), ("uneven-pods", {"core2": {"spare": "all"}})],
+    [("cabling-sheet", {"spine2": {"spare": "7"}}), ("uneven-pods", {"core2": {"spare": "all"}})],
 )
 def test_other_kinds_of_topology_hold_ports_back_too(name: str, devices: dict[str, Any]) -> None:
     limit = {"topology.max_oversubscription": "1000"}

@@ -114,7 +114,7 @@ class Adapter:
         """Return ports; shut ones without QoS have that of most others where every port has one, but for rates."""
         used = Counted(port.qos for port in ports if isinstance(port.qos, QosProfile))
         usual = max(used, key=used.__getitem__, default=None)
-        first_interface = next((port for port in ports if port.qos is usual), None)
+        first_interface = None if usual is None else next(port for port in ports if port.qos is usual)
         return tuple(self._port(port, first_interface) for port in ports)
 
     def _port(self, port: Interface, usual: Interface | None) -> Interface:
