@@ -220,6 +220,20 @@ def test_one_failure_of_each_class_is_computed() -> None:
     assert (search.single, search.classes, search.states, search.complete) == (49, 5, 5, True)
 
 
+def test_exchanges_of_single_routers_count_where_order_decides() -> None:
+    """Routers that use the paths of one neighboring AS alone: nothing is known of pods and planes."""
+    fabric = lossless(two_tier(4, 3, shared=False, filtered=True))
+    devices = tuple(
+        replace_fields(device, bgp=replace_fields(device.bgp, multipath_relax=False)) for device in fabric.devices
+    )
+    plane = compute_control_plane(Index(replace_fields(fabric, devices=devices)))
+    check = check_deadlock(plane)
+    invariants = check_invariants(check.traffic.forwarding)
+    assert not AlikeFailures(check.traffic, invariants).has_classes
+    search = search_failures(plane, check, invariants, 1)
+    assert (search.single, search.classes, search.states, search.complete) == (19, 7, 7, True)
+
+
 def test_a_search_that_is_cut_short_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     fabric = lossless(two_tier(6, 3, shared=False, filtered=False))
     plane = compute_control_plane(Index(fabric))

@@ -72,7 +72,10 @@ class _Search:
         """Return the classes of single failures; each begins with the one that stands for it."""
         classes: dict[object, list[Failure]] = {}
         for failure in self.every:
-            if failure.name in self.plane.index.devices:
+            kind: object | None
+            if not self._alike.has_classes:
+                kind = failure if self._has_several_behaviors else self.kinds[failure]
+            elif failure.name in self.plane.index.devices:
                 kind = self._alike.class_of_switch(failure.name)
             else:
                 kind = self._alike.class_of_cables(frozenset((link.a, link.b)) for link in self.links_of(failure))
@@ -84,6 +87,11 @@ class _Search:
         """The first failure of each kind that exchanges of single routers find (routing/twins.py)."""
         return _representative_by_failure(self.plane, self._harmless.analyses, self.every)
 
+    @property
+    def _has_several_behaviors(self) -> bool:
+        """Whether ports treat packets in several ways, which exchanges of single routers do not compare."""
+        return len({*self._check.traffic.left, *self._check.traffic.entered}) > 1
+
     def links_of(self, failure: Failure) -> set[Link]:
         """Return the cables that fail."""
         index = self.plane.index
@@ -91,7 +99,7 @@ class _Search:
 
     def representatives(self, failures: Sequence[Failure]) -> list[Failure]:
         """Return one of each kind of failures, as exchanges of single routers find them."""
-        if len({*self._check.traffic.left, *self._check.traffic.entered}) > 1:
+        if self._has_several_behaviors:
             return list(failures)
         return list({self.kinds[failure]: failure for failure in reversed(failures)}.values())[::-1]
 
@@ -103,14 +111,14 @@ class _Search:
             outcomes = self._harmless.outcomes_without_links(self.links_of(failure))
         if self._harmless.is_harmless(outcomes):
             self.harmless += 1
-            return None, self._alike.has_classes and all(
+            return None, not self._alike.has_classes or all(
                 outcome.state is not None and self._alike.is_order_free_after(family, outcome.state)
                 for family, outcome in outcomes.items()
             )
         found = self.compute((failure,))
         if not found.is_free:
             return found, True
-        return None, self._alike.has_classes and is_order_free(found.traffic.forwarding)
+        return None, not self._alike.has_classes or is_order_free(found.traffic.forwarding)
 
     def is_out_of_budget(self, most_states: int) -> bool:
         """Whether no further state is computed."""
