@@ -168,7 +168,7 @@ OF_TWO_BY_TWO: dict[str, dict[str, Any]] = {
     "drained": {"devices.leaf2.drained": True},
     "hwsku": {"devices.leaf2.hwsku": "Mellanox-SN4700-O32"},
     "spare": {"devices.leaf2.spare": ["29", "31"], "topology.max_oversubscription": "1.5"},
-    "part-of-a-panel-port": {"devices.spine1.spare": ["2"], "topology.max_oversubscription": "1.5", **SPLIT_SN5600},
+    "split-panel-port": {"devices.leaf1.spare": ["29"], "topology.max_oversubscription": "1.5", **SPLIT_SN5600},
     "reserve": {"devices.spine2.spare": "all", "topology.max_oversubscription": "1.5"},
     "slots": {"topology.slots_per_device": "512", "addressing.links": "10.16.0.0/14"},
     "shared-out": {"topology.uplinks.leaf_slots": "4"},

@@ -69,8 +69,9 @@ def hwsku_faults(intent: Intent, switches: PlannedSwitches) -> Iterator[Problem]
         if settings.hwsku not in same:
             known = settings.hwsku in sonic.hwskus
             fault = f"{settings.hwsku} has other ports or headroom than {usual}" if known else settings.hwsku
-            hint = "its group has these" if known else nearest_word_hint(settings.hwsku, sonic.hwskus)
-            yield intent.problem(keys, fault, f"a HWSKU of {node.model.name}: {', '.join(same)}", hint)
+            expected = f"one that has the same: {', '.join(same)}" if known else f"a HWSKU of {node.model.name}"
+            hint = "" if known else nearest_word_hint(settings.hwsku, sonic.hwskus)
+            yield intent.problem(keys, fault, expected, hint)
 
 
 def _are_alike(intent: Intent, group: Group, model: Switch, hwsku: str, usual: str | None) -> bool:

@@ -122,7 +122,9 @@ def _derive_from_view(sight: TierView, source: str, files: Files | None, *, by_s
                 draft = replace(draft, keys={**draft.keys, "extra": extra})
         except InputProblems as error:
             problems = error.problems
-    remaining_differences = (*draft.left, *render_differences(differing, sight), *beyond)
+    built_alike = intent is not None and not problems and not differing
+    own_left = (remark for remark in draft.left if remark != NO_RULE or not built_alike)
+    remaining_differences = (*own_left, *render_differences(differing, sight), *beyond)
     kept = names_to_keep(sight.switch_names | sight.host_names)
     draft = _add_names(draft, kept)
     names = {str(identity): name for identity, name in kept.items()}
