@@ -4,11 +4,13 @@ from typing import Any
 
 import pytest
 
-from nodrop.model.fabric import Fabric
+from nodrop.model.fabric import End, Fabric
+from nodrop.model.index import Index
 from nodrop.model.nics import Nic
 from nodrop.model.routing import BgpNeighbor
 from nodrop.model.states import UNKNOWN
 from nodrop.model.values import replace_fields
+from nodrop.routing import legs
 from support.analysis_results import say, with_changes
 
 V6 = "fd00:2::9/127"
@@ -28,6 +30,27 @@ def in_ipv6() -> Fabric:
     """Return two-by-two whose ports of gpu1 have IPv6 alone."""
     ports = {f"leaf{at}/Ethernet0/addresses": ["fd00:2::8/127"] for at in (1, 2)}
     return with_changes(ports | {f"@fabric/hosts/gpu1/ports/nic{at}/addresses": [V6] for at in (1, 2)})
+
+
+def test_the_interfaces_at_a_port_are_those_that_have_it_and_found_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    changes = {
+        "leaf1/Ethernet0/addresses": [],
+        "leaf1/@port_channels": [{"name": "PortChannel1", "members": ["Ethernet0", "Ethernet8"]}],
+        "leaf1/@vlans": [
+            {"id": 7, "members": [{"interface": "PortChannel1", "tagged": False}], "addresses": ["10.9.0.1/24"]}
+        ],
+    }
+    index = Index(with_changes(changes))
+    every = list(legs.routed_interfaces(index.devices["leaf1"]))
+    monkeypatch.setattr(legs, "routed_interfaces", lambda _: iter(every))
+    for port in [one.name for one in index.devices["leaf1"].interfaces]:
+        at = legs.routed_interfaces_at(index, End("leaf1", port))
+        assert list(at) == [leg for leg in every if port in leg.ports] != []
+        monkeypatch.setattr(legs, "routed_interfaces", None)
+    assert [leg.name for leg in legs.routed_interfaces_at(index, End("leaf1", "Ethernet0"))] == [
+        "Ethernet0", "PortChannel1", "VLAN 7",
+    ]  # fmt: skip
+    assert legs.routed_interfaces_at(index, End("leaf1", "Ethernet4000")) == ()
 
 
 def test_the_stated_family_is_compared_with_the_subnets_of_the_port() -> None:

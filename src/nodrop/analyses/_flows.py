@@ -13,7 +13,7 @@ from nodrop.model.index import Index
 from nodrop.model.routing import Bgp, BgpNeighbor
 from nodrop.model.states import Unknown, known_rows, surely_off
 from nodrop.routing.filtering import AddressRange, Packets, parse_prefixes
-from nodrop.routing.legs import RoutedInterface, routed_interfaces
+from nodrop.routing.legs import RoutedInterface, routed_interfaces, routed_interfaces_at
 from nodrop.routing.prefixes import ADDRESS_BITS, ADDRESS_FAMILIES, Address, AddressFamily, Prefix, parse_address
 from nodrop.routing.roce_packets import RocePacketKind, roce_packets
 from nodrop.routing.session_packets import (
@@ -230,9 +230,10 @@ def leads_to_switch(index: Index, link_end: End) -> bool:
     if interface is None or not isinstance(interface.side, Unknown):
         return interface is not None and interface.side == "fabric"
     device = index.devices[link_end.node]
-    own_legs = [leg for leg in routed_interfaces(device) if link_end.port in leg.ports]
     return any(
-        _is_session_over_leg(neighbor, leg) for leg in own_legs for neighbor in _neighbors_of_leg_vrf(device, leg)
+        _is_session_over_leg(neighbor, leg)
+        for leg in routed_interfaces_at(index, link_end)
+        for neighbor in _neighbors_of_leg_vrf(device, leg)
     )
 
 

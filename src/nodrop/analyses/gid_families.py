@@ -17,7 +17,7 @@ from nodrop.model.index import Index
 from nodrop.model.nics import Nic, value_or_none
 from nodrop.model.routing import FAMILY_NAMES
 from nodrop.model.states import Unknown, known_rows
-from nodrop.routing.legs import routed_interfaces, unknown_leg_fact
+from nodrop.routing.legs import routed_interfaces_at, unknown_leg_fact
 from nodrop.routing.prefixes import AddressFamily, parse_address
 
 RESTS_ON = frozenset({"cables", "hosts"})
@@ -117,7 +117,7 @@ def _routed_families(index: Index, end: End) -> set[AddressFamily]:
     None of a port with a BGP session to the host, which may announce addresses of the other family.
     """
     device = index.devices[end.node]
-    own_legs = [leg for leg in routed_interfaces(device) if end.port in leg.ports]
+    own_legs = routed_interfaces_at(index, end)
     subnets = {subnet for leg in own_legs for subnet in leg.subnets if not subnet.link_local}
     for process in (device.bgp, *known_rows(device.vrf_bgp)):
         for neighbor in () if process is None or isinstance(process, Unknown) else process.neighbors:

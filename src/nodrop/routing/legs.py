@@ -1,6 +1,6 @@
 """Interfaces that a switch routes over: ports, port channels, VLANs and loopbacks, with addresses and far ends."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from nodrop.limits import MAX_VLAN
@@ -47,6 +47,19 @@ def routed_interfaces(device: Device) -> Iterator[RoutedInterface]:
     shut = known_rows(device.shut_by_daemon)
     for leg in _stated_legs(device):
         yield leg._replace(enabled=False) if any(is_leg_name(leg.name, name) for name in shut) else leg
+
+
+def routed_interfaces_at(index: Index, end: End) -> Sequence[RoutedInterface]:
+    """Return the interfaces that a device of a fabric routes over at a port; those of all its ports are found once."""
+
+    def find_by_port() -> dict[str, list[RoutedInterface]]:
+        by_port: dict[str, list[RoutedInterface]] = {}
+        for leg in routed_interfaces(index.devices[end.node]):
+            for port in dict.fromkeys(leg.ports):
+                by_port.setdefault(port, []).append(leg)
+        return by_port
+
+    return index.keep(f"routed interfaces of {end.node}", find_by_port).get(end.port, ())
 
 
 def _stated_legs(device: Device) -> Iterator[RoutedInterface]:
