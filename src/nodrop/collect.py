@@ -155,12 +155,21 @@ def _read_host_artifacts(artifacts: tuple[Artifact, ...], parent_folder: str) ->
     return tuple(read_hosts(bundles))
 
 
-def read_build(artifacts: Sequence[Artifact], platform_of: Mapping[str, str], parent_folder: str) -> Reading:
-    """Read the files of a whole build, fabric.yaml and host files included, without touching a disk."""
+def read_build(
+    artifacts: Sequence[Artifact],
+    platform_of: Mapping[str, str],
+    parent_folder: str,
+    shared: SharedObjects | None = None,
+) -> Reading:
+    """Read the files of a whole build, fabric.yaml and host files included, without touching a disk.
+
+    Parts that are `shared` with other states are made once.
+    """
     devices = [artifact for artifact in artifacts if artifact.device]
     readings = list(read_artifacts(devices, platform_of, parent_folder))
     text = next(artifact.text for artifact in artifacts if artifact.path == context.FABRIC_FILE)
-    return assemble_fabric(readings, parse_rendered_fabric_yaml(text), host_artifacts(artifacts, parent_folder))
+    hosts_read = host_artifacts(artifacts, parent_folder)
+    return assemble_fabric(readings, parse_rendered_fabric_yaml(text), hosts_read, shared)
 
 
 def read_artifacts(

@@ -301,7 +301,7 @@ def read_source(
             store=settings.store,
             progress=progress,
         )
-    _, reading = build_and_read(read_intent(source)[1], source.display, source.display)
+    _, reading = build_and_read(read_intent(source)[1], source.display, source.display, shared)
     return apply_profile(reading, settings)
 
 
@@ -340,11 +340,14 @@ def collect_input_problems(outcomes: "list[Outcome]") -> Iterator[None]:
         outcomes.append(Outcome(problems=error.problems))
 
 
-def build_and_read(intent: "Intent", display: str, parent_folder: str) -> "tuple[tuple[Artifact, ...], Reading]":
+def build_and_read(
+    intent: "Intent", display: str, parent_folder: str, shared: "SharedObjects | None" = None
+) -> "tuple[tuple[Artifact, ...], Reading]":
     """Return the files that an intent results in, and their content when they are read back as if from `parent_folder`.
 
     For every part of that, the reading gives the place where the intent decides it. The built fabric is dropped before
-    its files are read, because both would be the largest part of what a build needs in memory.
+    its files are read, because both would be the largest part of what a build needs in memory. Parts that are `shared`
+    with other states are made once.
     """
     import nodrop
     from nodrop.collect import read_build
@@ -357,7 +360,8 @@ def build_and_read(intent: "Intent", display: str, parent_folder: str) -> "tuple
     except Unsupported as error:
         raise InputProblems([Problem(path=display, where=error.path, found=error.reason)]) from None
     del fabric
-    reading = replace(read_build(artifacts, platform_of, parent_folder), decided=partial(find_decision, intent))
+    reading = read_build(artifacts, platform_of, parent_folder, shared)
+    reading = replace(reading, decided=partial(find_decision, intent))
     return (*artifacts, *rack), _apply_allow_comments(reading, intent)
 
 

@@ -219,6 +219,8 @@ def _compare_build_to_intent(
     shown: list[ModelDifference] = []
     differ = []
     for name in sorted(ours.keys() & other_devices.keys(), key=natural_sort_key):
+        if next(differences(ours[name], other_devices[name], whole_lists=True), None) is None:
+            continue
         devices = [
             mask_unsupported_fields(device, unsupported_paths(device.platform))
             for device in (ours[name], other_devices[name])
