@@ -18,13 +18,14 @@ from nodrop.checking.rollout import order_rollout, should_compute_routing
 from nodrop.cli.check import RISK_LEVELS
 from nodrop.config import Config
 from nodrop.engine.finding import Verdict
+from nodrop.engine.verdicts import judge
 from nodrop.errors import InputProblems, Problem, Unsupported
 from nodrop.judging import Settings
 from nodrop.model.change import Edit, Step
 from nodrop.model.compare import differences
 from nodrop.model.edit import set_value
 from nodrop.model.fabric import Loopback
-from nodrop.model.reading import Reading
+from nodrop.model.reading import Assumption, Reading
 from nodrop.model.states import UNKNOWN
 from nodrop.model.subject import parse_subject
 from nodrop.plan import model
@@ -278,6 +279,63 @@ def test_what_is_suppressed_or_no_error_is_no_hazard() -> None:
     old, new = reading(), reading_of("sonic", MOVED)
     calm = Settings(config=Config(severity={"rdma-dscp-in-lossy-class": "warning"}))
     assert hazards(made(old, new, calm)) == []
+
+
+@pytest.mark.parametrize(
+    ("platform", "changes"),
+    [("sonic", MOVED), ("nvue", LOSSY), ("sonic", {"devices": {"leaf2": {"drained": True}}})],
+    ids=str,
+)
+def test_what_is_known_of_a_switch_alone_is_what_a_whole_state_has(platform: str, changes: dict[str, Any]) -> None:
+    """Also of an old switch with new facts of the fabric, and where a port of a switch has yet another fault."""
+    old, new = reading(platform), reading_of(platform, changes)
+    new = edited(new, (f"leaf1/{new.fabric.devices[0].interfaces[0].name}/mtu_bytes", 1500))
+    search = rollout._Search(nodrop.plan(old, new), old, new, Settings(), routing=False)
+    order = next(search.orders())
+    for done in ({}, scopes_done_after(order.stages[:1]), scopes_done_after(order.stages)):
+        for stated in ("old", "new"):
+            whole = judge(search._states.at(done, stated), search._rules).findings
+            known = search._find_state_errors(done, stated)
+            assert {key: replace(error, fix=None) for key, error in known.items()} == {
+                error.fingerprint: replace(error, fix=None) for error in whole if error.severity == "error"
+            }
+
+
+def test_rules_that_ask_other_switches_are_judged_in_whole_states() -> None:
+    old, new = reading(), reading_of("sonic", MOVED)
+    guess = Assumption(fact="RDMA", value="DSCP 26", reason="NVIDIA's convention")
+
+    def alone(before: Reading) -> set[str]:
+        return {
+            rule.name
+            for rule in rollout._Search(nodrop.plan(old, new), before, new, Settings(), routing=True)._own_rules
+        }
+
+    asks_others_if_assumed = "rdma-dscp-in-lossy-class"
+    of_cables_neighbors_or_all = {
+        "fec-mismatch",
+        "headroom-too-small",
+        "session-without-link-local",
+        "duplicate-address",
+    }
+    assert alone(old) >= {asks_others_if_assumed, "ecn-never-before-pfc"}
+    assert alone(old).isdisjoint(of_cables_neighbors_or_all)
+    assert alone(replace(old, assumed=(guess,))) >= {"ecn-never-before-pfc"}
+    assert asks_others_if_assumed not in alone(replace(old, assumed=(guess,)))
+
+
+def test_a_switch_is_judged_alone_once_for_all_states_that_have_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    judged: list[tuple[int, object, bool]] = []
+
+    def counted(of: Reading, rules: Any, **given: Any) -> Verdict:
+        alone = len(of.fabric.devices) == 1 and not of.fabric.links
+        judged.append((id(of.fabric.devices[0]), of.fabric.classes, alone))
+        return judge(of, rules, **given)
+
+    monkeypatch.setattr(rollout, "judge", counted)
+    assert hazards(made(reading(), reading_of("sonic", MOVED)))
+    alone = [one[:2] for one in judged if one[2]]
+    assert 0 < len(set(alone)) == len(alone)
 
 
 def test_states_are_tried_as_long_as_there_is_time_and_the_others_told(monkeypatch: pytest.MonkeyPatch) -> None:

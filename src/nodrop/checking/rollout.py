@@ -9,11 +9,12 @@ from nodrop import judging
 from nodrop.accepted_findings import apply_suppressions
 from nodrop.checking.rerouting import MOST_DEVICES, may_reroute
 from nodrop.checking.switch_steps import StatesWithinSwitches, StateWithinSwitch, extract_neighborhood, replace_device
-from nodrop.engine.finding import Finding
+from nodrop.engine.finding import Finding, Verdict
 from nodrop.engine.rule import Rule
-from nodrop.engine.verdicts import judge, rule_severity
+from nodrop.engine.verdicts import NOTHING_JUDGED, JudgedRules, judge, rule_severity
 from nodrop.errors import Problem
 from nodrop.judging import Settings
+from nodrop.model.fabric import Device
 from nodrop.model.reading import Reading
 from nodrop.model.subject import subject_sort_key
 from nodrop.plan.model import Hazard, HazardTime, Plan, Rollout, Stage
@@ -120,12 +121,17 @@ class _Search:
         self._remoded = old.fabric.mode != new.fabric.mode
         self._settings = settings
         self._rules = _error_rules(settings, routing=routing)
+        guessed = bool(old.assumed or new.assumed)
+        own = {rule.name for rule in self._rules if rule.of_switch_alone and not (guessed and rule.assumed)}
+        self._own_rules = [rule for rule in self._rules if rule.name in own]
+        self._other_rules = [rule for rule in self._rules if rule.name not in own]
         self._progress = progress
         self._left = max(least, _TIMES * max(len(reading.fabric.devices) for reading in (old, new)))
         self.problems: dict[Problem, None] = {}
         """Rules that failed at a state, once each."""
         self._known: dict[_StateKey, ErrorsByFingerprint] = {}
         self._known_around: dict[tuple[object, ...], tuple[Reading, Set[str]]] = {}
+        self._known_of_switch: dict[tuple[int, StatedSide, tuple[int, ...]], _SwitchErrors] = {}
 
     def orders(self) -> Iterator[Order]:
         """Yield the orders that come into question, the usual one first."""
@@ -184,7 +190,7 @@ class _Search:
         before, end_faults = self._judge_around_switch(moment.name, stages[: moment.stage], stated)
         reading = replace_device(before, moment.device)
         self._left -= len(reading.fabric.devices) + _ALL_RULES_COST
-        for finding in self._find_reading_errors(reading).values():
+        for finding in self._find_reading_errors(reading, stated).values():
             passing = any(map(self._states.passing, (finding.subject, finding.at)))
             if finding.subject[0] == moment.name and finding.fingerprint not in end_faults and not passing:
                 yield finding
@@ -196,7 +202,7 @@ class _Search:
         if key not in self._known_around:
             before, after = (extract_neighborhood(self._states.at(done, stated), name) for done in moments)
             self._left -= len(before.fabric.devices) + len(after.fabric.devices)
-            faults = self._find_reading_errors(before).keys() | self._find_reading_errors(after).keys()
+            faults = self._find_reading_errors(before, stated).keys() | self._find_reading_errors(after, stated).keys()
             self._known_around[key] = before, faults
         return self._known_around[key]
 
@@ -228,25 +234,49 @@ class _Search:
             self._progress(f"checking intermediate states, {len(self._known) + 1}")
             reading = self._states.at(done, stated_side)
             self._left -= len(reading.fabric.devices) + _ALL_RULES_COST
-            self._known[key] = self._find_reading_errors(reading)
+            self._known[key] = self._find_reading_errors(reading, stated_side)
         return self._known[key]
 
-    def _find_reading_errors(self, reading: Reading) -> ErrorsByFingerprint:
-        config = self._settings.config
-        verdict = judge(
-            reading,
-            self._rules,
-            strictness=self._settings.strictness,
-            severity_overrides=config.severity,
-            options=config.options,
-        )
-        self.problems.update(dict.fromkeys(verdict.problems))
+    def _find_reading_errors(self, reading: Reading, stated: StatedSide) -> ErrorsByFingerprint:
+        own = [
+            finding for device in reading.fabric.devices for finding in self._errors_of_switch(device, reading, stated)
+        ]
+        verdict = self._judge(reading, self._other_rules, JudgedRules(self._own_rules, own))
         findings = verdict.findings
         if self._settings.suppressing:
             findings, _ = apply_suppressions(verdict, reading, judging.build_bench(self._rules, self._settings))
         return {
             finding.fingerprint: finding for finding in findings if not finding.hidden and finding.severity == "error"
         }
+
+    def _errors_of_switch(self, device: Device, reading: Reading, stated: StatedSide) -> Sequence[Finding]:
+        """Return the findings on a switch of rules that need no other; most states have a switch as one of its ends."""
+        key = id(device), stated, tuple(map(id, reading.fabric.hosts))
+        if key not in self._known_of_switch:
+            derived = self._states.derived_below(device.name)
+            alone = replace(reading, fabric=replace(reading.fabric, devices=(device,), links=()), derived=derived)
+            self._known_of_switch[key] = _SwitchErrors(device, self._judge(alone, self._own_rules).findings)
+        return self._known_of_switch[key].findings
+
+    def _judge(self, reading: Reading, rules: Sequence[Rule], judged: JudgedRules = NOTHING_JUDGED) -> Verdict:
+        config = self._settings.config
+        verdict = judge(
+            reading,
+            rules,
+            strictness=self._settings.strictness,
+            severity_overrides=config.severity,
+            options=config.options,
+            judged=judged,
+        )
+        self.problems.update(dict.fromkeys(verdict.problems))
+        return verdict
+
+
+class _SwitchErrors(NamedTuple):
+    """A switch, held so that no other gets its identity, and the findings on it."""
+
+    device: Device
+    findings: Sequence[Finding]
 
 
 def _error_rules(settings: Settings, *, routing: bool) -> tuple[Rule, ...]:

@@ -1,6 +1,7 @@
 """The assumptions of a reading in addition to its files, to make a finding only as sure and as severe as they allow."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from itertools import chain
 from typing import Literal, NamedTuple
 
@@ -13,6 +14,9 @@ from nodrop.model.subject import subject_text as subject_text
 EvidenceTopic = Literal["classes", "mode", "release", "side", "default"]
 """What nodrop may have taken for true although nobody states it: classes and mode of the fabric, the release of a
 switch, what is at the far end of a port, and a documented default or the text of a template in place of a value."""
+
+FABRIC_TOPICS: frozenset[EvidenceTopic] = frozenset({"classes", "mode"})
+"""Those about the whole fabric, which are in `Reading.assumed`."""
 
 TOPIC_LABELS: dict[EvidenceTopic, str] = {
     "classes": "the classes",
@@ -28,9 +32,7 @@ class ReadingEvidence:
 
     def __init__(self, reading: Reading, index: Index) -> None:
         self._index = index
-        self._derived: dict[str, dict[Subject, str]] = {}
-        for subject, reason in reading.derived.items():
-            self._derived.setdefault(subject[0], {})[subject] = reason
+        self._reading = reading
         self._by_part: dict[str, dict[str, list[_Default]]] = {}
         self._below: dict[tuple[Subject, str, frozenset[str]], list[_Default]] = {}
         self._assumed: dict[str, str] = {}
@@ -39,6 +41,14 @@ class ReadingEvidence:
                 _fabric_key_of_fact(assumption.fact),
                 f"{assumption.fact} = {assumption.value} is assumed: {assumption.reason}",
             )
+
+    @cached_property
+    def _defaults_by_switch(self) -> Mapping[str, Mapping[Subject, str]]:
+        """The reasons of documented defaults, by switch and subject."""
+        by_switch: dict[str, dict[Subject, str]] = {}
+        for subject, reason in self._reading.derived.items():
+            by_switch.setdefault(subject[0], {})[subject] = reason
+        return by_switch
 
     def doubt(
         self,
@@ -53,7 +63,7 @@ class ReadingEvidence:
         its list of ports is read too.
         """
         assumed = next((self._assumed[topic] for topic in sorted(topics) if topic in self._assumed), "")
-        if assumed or not self._derived:
+        if assumed or not self._defaults_by_switch:
             return assumed
         subjects, parents = tuple(subjects), tuple(parent_subjects)
         ports = {part[1] for part in (*subjects, *parents) if len(part) > 1 and not part[1].startswith("@")}
@@ -81,7 +91,7 @@ class ReadingEvidence:
     def _find_default(self, subjects: Iterable[Subject]) -> str:
         """Return the reason of the default that one of the subjects is, or is part of; "" if none is."""
         for subject in subjects:
-            derived = self._derived.get(subject[0], {})
+            derived = self._defaults_by_switch.get(subject[0], {})
             for end in range(1, len(subject) + 1):
                 if subject[:end] in derived:
                     return derived[subject[:end]]
@@ -110,7 +120,7 @@ class ReadingEvidence:
         """Return the defaults of a switch by port, those of its other parts under `@`."""
         if device not in self._by_part:
             by_part = self._by_part[device] = {}
-            for position, (subject, reason) in enumerate(self._derived.get(device, {}).items()):
+            for position, (subject, reason) in enumerate(self._defaults_by_switch.get(device, {}).items()):
                 part = subject[1] if len(subject) > 1 and not subject[1].startswith("@") else "@"
                 by_part.setdefault(part, []).append(_Default(position, subject, reason))
         return self._by_part[device]

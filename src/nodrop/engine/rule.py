@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from nodrop.engine import compiler
 from nodrop.engine.cells import EACH_ITEM_ALONE, GroupingColumn, grouping_columns
-from nodrop.engine.evidence import EvidenceTopic
+from nodrop.engine.evidence import FABRIC_TOPICS, EvidenceTopic
 from nodrop.engine.finding import Confidence, Severity
 from nodrop.engine.names_read import find_names_read
 from nodrop.engine.nodes import (
@@ -26,7 +26,7 @@ from nodrop.engine.nodes import (
     walk_nodes,
 )
 from nodrop.engine.scopes import Scope
-from nodrop.model.fabric import Device, Mode
+from nodrop.model.fabric import Device, Link, Mode
 from nodrop.model.types import Type
 
 Strictness = Literal["regular", "pedantic", "auditor"]
@@ -232,6 +232,23 @@ class Rule:
         )
 
     @cached_property
+    def of_switch_alone(self) -> bool:
+        """Whether its findings on a switch follow from that and the owner's statements, cables and neighbors apart.
+
+        What shows that an assumption about the fabric is true may read all switches, as fixes from siblings do.
+        """
+        of_parts = (unless for topic, unless in self.assumed if topic not in FABRIC_TOPICS)
+        stated = (node for node in (self.stated, *of_parts) if node is not None)
+        nodes = (*self.conditions, *self.message_nodes, *self.command_nodes, *self._changing_nodes, *stated)
+        calls = (call for node in nodes for call in walk_nodes(node) if isinstance(call, Call))
+        return (
+            self.claim is not None
+            and self.near
+            and Link not in self.scope.parts.values()
+            and not any(call.word.indexed or call.word.whole for call in calls)
+        )
+
+    @cached_property
     def last(self) -> bool:
         """Whether it reads the findings of other rules."""
         return any(call.word.last for call in self._called_words)
@@ -313,12 +330,17 @@ class Rule:
     @cached_property
     def finding_columns(self) -> tuple[GroupingColumn, ...]:
         """Return the further columns that must be equal for two items to be reported alike, apart from their names."""
-        set_nodes = chain.from_iterable((*self.changes, *self.default_changes))
-        safe_nodes = () if self.default_safe_if is None else (self.default_safe_if,)
-        nodes: list[Node] = [*self.message_nodes, *set_nodes, *safe_nodes]
+        nodes: list[Node] = [*self.message_nodes, *self._changing_nodes]
         return grouping_columns(
             self.scope, frozenset().union(*(paths_read_by(node) for node in nodes if not self.is_only_naming(node)))
         )
+
+    @property
+    def _changing_nodes(self) -> Iterator[Node]:
+        """The expressions of the changes that a fix makes, and of their condition."""
+        yield from chain.from_iterable((*self.changes, *self.default_changes))
+        if self.default_safe_if is not None:
+            yield self.default_safe_if
 
     @cached_property
     def leaves(self) -> tuple[Attribute | Call, ...]:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import cached_property
 from itertools import islice
 from time import perf_counter
-from typing import Literal, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
 from nodrop import analyses
 from nodrop.analyses import AnalysisHit, UndecidedSubject
@@ -42,6 +42,16 @@ _T = TypeVar("_T")
 SeverityOverride = Severity | Literal["off"]
 
 
+class JudgedRules(NamedTuple):
+    """Rules whose findings in a fabric are known already."""
+
+    rules: Sequence[Rule]
+    findings: Sequence[Finding]
+
+
+NOTHING_JUDGED = JudgedRules((), ())
+
+
 def judge(
     reading: Reading,
     rules: Sequence[Rule],
@@ -53,6 +63,7 @@ def judge(
     seconds: dict[str, float] | None = None,
     index: Index | None = None,
     near: AffectedPart | None = None,
+    judged: JudgedRules = NOTHING_JUDGED,
     progress: Callable[[str], None] | None = None,
 ) -> Verdict:
     """Return the findings of the rules in a fabric: those of its mode, within `strictness`, and not `off`.
@@ -61,8 +72,9 @@ def judge(
     rule. `evaluations` counts, per rule, how often its expression was evaluated, and `seconds` how long the rule took:
     the cost of a shared result counts for the first rule that uses it. `index` is an index of the reading's fabric;
     pass it to get the results that the analyses have kept in it. `near` is the part of it to check, by rules that need
-    no more, where only differences from another state are wanted (`engine/nearby.py`). `progress` gets the name of each
-    rule before its turn.
+    no more, where only differences from another state are wanted (`engine/nearby.py`). The findings of `judged` rules
+    are part of the verdict, and known to rules that read findings. `progress` gets the name of each rule before its
+    turn.
     """
     overrides = severity_overrides or {}
     chosen = [rule for rule in rules if applies_to_reading(rule, reading, strictness, overrides)]
@@ -86,11 +98,14 @@ def judge(
 
     if not reading.possible:
         session = _RuleRun(reading, counts, index, near.index if near else None)
+        session.note_findings(judged)
         verdict = run_session(session, chosen, near.still if near else frozenset()).verdict(len(chosen))
         return replace(verdict, unknown=(*verdict.unknown, *unknown_line_verdicts(reading.notes)))
     # Of a remark, most rules say the same in each mode: a file of 5 MB may have 150,000 remarks.
     same = {rule.name for rule in chosen if rule.depends_on_remarks_only and rule.modes >= reading.modes}
-    alike = run_session(_RuleRun(reading, counts, index), [rule for rule in chosen if rule.name in same])
+    alike = _RuleRun(reading, counts, index)
+    alike.note_findings(judged)
+    run_session(alike, [rule for rule in chosen if rule.name in same])
 
     def judge_in(mode_reading: Reading, own_index: Index) -> Verdict:
         mode_rules = [rule for rule in chosen if rule.name not in same and mode_reading.fabric.mode in rule.modes]
@@ -167,10 +182,21 @@ class _RuleRun:
             sick = findings if builder.index is self.index else self._findings_in_whole_fabric(rule, builder)
             self.findings[before:] = add_sibling_changes(rule, findings, self.index, sick, options)
         for finding in () if rule.failures or rule.observed else self.findings[before:]:
-            place = finding.subject[: 3 if finding.subject[0] == FABRIC_HEAD else 2]
-            parts = (part[:2] for part in finding.parts)
-            for reported_place in dict.fromkeys((place, *parts)):
-                self.reported.setdefault(reported_place, set()).add((rule.area, rule.name, finding.severity))
+            self._report(rule, finding)
+
+    def note_findings(self, judged: JudgedRules) -> None:
+        """Note the findings of rules that were evaluated elsewhere."""
+        rule_by_name = {rule.name: rule for rule in judged.rules}
+        self.findings += judged.findings
+        for finding in judged.findings:
+            self._report(rule_by_name[finding.rule], finding)
+
+    def _report(self, rule: Rule, finding: Finding) -> None:
+        """Let rules that read findings know of one."""
+        place = finding.subject[: 3 if finding.subject[0] == FABRIC_HEAD else 2]
+        parts = (part[:2] for part in finding.parts)
+        for reported_place in dict.fromkeys((place, *parts)):
+            self.reported.setdefault(reported_place, set()).add((rule.area, rule.name, finding.severity))
 
     def _run_rule(self, rule: Rule, builder: FindingBuilder) -> None:
         if rule.claim is not None:

@@ -84,7 +84,7 @@ def _find_differences(a: Any, b: Any, path: Subject, whole_lists: bool) -> Itera
     elif known := _fields_of(a.__class__):
         names, content = known
         for name, old, new in zip(names, content(a), content(b), strict=True):
-            if old is not new and (type(old) is not type(new) or type(old) not in _SCALAR_TYPES or old != new):
+            if not _are_same(old, new):
                 yield from _find_differences(old, new, (*path, name), whole_lists)
     elif a != b:
         yield ModelDifference(path, a, b)
@@ -112,14 +112,21 @@ def _merge_values(a: Any, b: Any, path: Subject, takes: AcceptsDifference) -> ob
     if type(a) is not type(b) or not is_dataclass(a):
         alike = type(a) is type(b) and a == b
         return a if alike or not takes(path, a, b) else b
-    pairs = {field.name: (getattr(a, field.name), getattr(b, field.name)) for field in fields(a)}
-    merged_fields = {name: _merge_values(old, new, (*path, name), takes) for name, (old, new) in pairs.items()}
-    if all(merged_fields[name] is new for name, (_, new) in pairs.items()):
+    known = _fields_of(a.__class__)
+    if known is None:  # without fields, both are the same
         return b
-    if all(merged_fields[name] is old for name, (old, _) in pairs.items()):
+    names, content = known
+    olds, news = content(a), content(b)
+    merged = [
+        old if _are_same(old, new) else _merge_values(old, new, (*path, name), takes)
+        for name, old, new in zip(names, olds, news, strict=True)
+    ]
+    if all(map(is_, merged, news)):
+        return b
+    if all(map(is_, merged, olds)):
         return a
     changed: Any = a
-    return replace(changed, **merged_fields)
+    return replace(changed, **dict(zip(names, merged, strict=True)))
 
 
 def _merge_rows(
@@ -183,6 +190,11 @@ def _row_differences(
 
 def _keys_of_rows(rows: tuple[object, ...]) -> list[str]:
     return [key_of(row, position) for position, row in enumerate(rows)]
+
+
+def _are_same(old: object, new: object) -> bool:
+    """Whether two values are one object or equal plain ones, which takes no look inside."""
+    return old is new or (type(old) is type(new) and type(old) in _SCALAR_TYPES and old == new)
 
 
 def _has_key(row: Any) -> bool:

@@ -1,6 +1,6 @@
 """States of a fabric while a plan is rolled out: some switches already changed, the others not yet."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Literal, NamedTuple
@@ -79,6 +79,7 @@ class RolloutStates:
         self._sides: Mapping[StatedSide, Reading] = {"old": old, "new": new}
         self._shares = shares
         self._near = near
+        self._known_passing: dict[Subject, bool] = {}
 
     def at(self, done: DoneScopesBySwitch, stated: StatedSide) -> Reading:
         """Return the fabric with the changes of `done` made.
@@ -96,14 +97,14 @@ class RolloutStates:
             if device is not None:
                 devices[name] = device
         side = self._sides[stated]
-        links = [link for link in self._links(done, stated) if not {link.a.node, link.b.node}.isdisjoint(devices)]
+        links = [link for link in self._links(done, stated) if link.a.node in devices or link.b.node in devices]
         hosts, nics = side.fabric.hosts, side.fabric.nics
         if self._relevant_names is not None:
             ends = {end.node for link in links for end in (link.a, link.b)}
             hosts = tuple(host for host in hosts if host.name in ends)
         fabric = replace(
             side.fabric,
-            devices=tuple(devices[name] for name in sorted(devices, key=natural_sort_key)),
+            devices=tuple(devices[name] for name in self._names_in_order if name in devices),
             links=tuple(links),
             hosts=hosts,
             nics=nics,
@@ -113,10 +114,25 @@ class RolloutStates:
         return Reading(
             fabric=fabric,
             sources={name: readings["new" if name in later else "old"].sources.get(name, ()) for name in devices},
-            derived={**readings["old"].derived, **readings["new"].derived},
+            derived=self._defaults,
             assumed=side.assumed,
             allowed={name: readings["new" if name in later else "old"].allowed.get(name, ()) for name in devices},
         )
+
+    @cached_property
+    def _defaults(self) -> Mapping[Subject, str]:
+        return {**self._sides["old"].derived, **self._sides["new"].derived}
+
+    def derived_below(self, switch: str) -> Mapping[Subject, str]:
+        """Return the documented defaults of either side on a switch, and those of the fabric."""
+        return {**self._defaults_by_switch.get(FABRIC_HEAD, {}), **self._defaults_by_switch.get(switch, {})}
+
+    @cached_property
+    def _defaults_by_switch(self) -> Mapping[str, Mapping[Subject, str]]:
+        by_switch: dict[str, dict[Subject, str]] = {}
+        for subject, reason in self._defaults.items():
+            by_switch.setdefault(subject[0], {})[subject] = reason
+        return by_switch
 
     @cached_property
     def every(self) -> DoneScopesBySwitch:
@@ -144,7 +160,21 @@ class RolloutStates:
         beside = {far for side in both_neighbor_names for near in self._changes for far in side.get(near, ())}
         return frozenset(beside & self._unchanged_devices.keys() | self._changes.keys())
 
-    def _links(self, done: DoneScopesBySwitch, stated: StatedSide) -> Iterator[Link]:
+    @cached_property
+    def _names_in_order(self) -> Sequence[str]:
+        return sorted(self._unchanged_devices.keys() | self._changes.keys(), key=natural_sort_key)
+
+    def _links(self, done: DoneScopesBySwitch, stated: StatedSide) -> Iterable[Link]:
+        """Return the cables of a state in order; where none comes or goes, those of the stated side."""
+        if not self._changed_cables:
+            return self._links_by_side[stated]
+        return self._links_in_between(done, stated)
+
+    @cached_property
+    def _links_by_side(self) -> Mapping[StatedSide, Sequence[Link]]:
+        return {side: [cables[ends] for ends in sorted(cables)] for side, cables in self._cables_by_side.items()}
+
+    def _links_in_between(self, done: DoneScopesBySwitch, stated: StatedSide) -> Iterator[Link]:
         before, after = self._cables_by_side["old"], self._cables_by_side["new"]
         for ends in sorted({*before, *after}):
             touched = [end.node in done for end in ends]
@@ -171,6 +201,11 @@ class RolloutStates:
 
         A port that is shut at either end of the plan comes or goes too.
         """
+        if subject not in self._known_passing:
+            self._known_passing[subject] = self._find_passing(subject)
+        return self._known_passing[subject]
+
+    def _find_passing(self, subject: Subject) -> bool:
         match subject:
             case (root, "links", cable) if root == FABRIC_HEAD:
                 nodes = {end.node for end in cable_ends(cable)}
