@@ -31,6 +31,23 @@ classes:
   inband:  {dscp: 16, priority: 1, share: 5%}
   default: {dscp: rest, priority: 0, share: 15%}
 """
+_SPLIT = """\
+nodrop: 1
+fabric: split
+topology:
+  kind: leaf-spine
+  spines: {{ids: 1-4, model: SN5600, platform: {platform}, version: "{release}"}}
+  leaves: {{ids: 1-8, model: SN5600, platform: {platform}, version: "{release}",
+           ports: {{endpoints: 1-32, uplinks: 33-64}}}}
+  uplinks: {{per_spine: 16, speed: 400G, media: DR4, length: 50m, split: 2}}
+  max_oversubscription: 1
+endpoints:
+  gpu: {{ids: 1-64, gpus: 8, nic: ConnectX-7, ports: 8, spread: rails, leaf_group: 64, speed: 400G, media: DR4,
+        length: 20m, split: 2}}
+{classes}\
+routing: {{asn: {{spines: 4200000000, leaves: 4200100000+}}}}
+addressing: {{loopbacks: 10.0.0.0/16, links: 32.0.0.0/4, endpoints: 48.0.0.0/4, oob: 172.16.0.0/16}}
+"""
 PORTS = 64
 """Panel ports of a switch; half of them lead up where there is a tier above."""
 
@@ -64,6 +81,12 @@ def pod(
         **_ids("leaf", number, leaves),
         **_ids("server", number, servers),
     )
+
+
+def split_ports(platform: str, *, rdma_dscp: int = 26) -> str:
+    """Return the intent of 12 switches whose ports are all split in two and cabled: 1,536 ports."""
+    classes = _CLASSES.replace("dscp: 26,", f"dscp: {rdma_dscp},")
+    return _SPLIT.format(platform=platform, release=RELEASES[platform], classes=classes)
 
 
 def three_tiers(pods: int, platform: str = "sonic") -> str:

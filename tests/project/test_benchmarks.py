@@ -92,7 +92,9 @@ def test_linting_a_site_with_faults_is_measured(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
 def test_checking_one_changed_line_is_measured(tmp_path: Path) -> None:
-    pods, whole = figures("change.py", tmp_path / "change.json", "--pods", "1", "--jobs", "1")
+    pods, whole, *classes = figures("change.py", tmp_path / "change.json", "--pods", "1", "--jobs", "1")
+    assert len(classes) == 2
+    assert all(0 < site["cpu_s"] < 120 for site in classes)
     assert [(site["switches"], site["fabrics"]) for site in (pods, whole)] == [(12, 1), (12, 1)]
     for site in (pods, whole):
         assert 0 < site["warm_cpu_s"] < 60
