@@ -22,6 +22,7 @@ from nodrop.platforms.sonic.corrections import (
     range_corrections,
     threshold_corrections,
 )
+from nodrop.platforms.sonic.read_secrets import build_remedy_without_secrets
 from nodrop.platforms.sonic.tables import COMPUTED_PROFILE_WORD
 from nodrop.syntax.places import quote_text
 from nodrop.units import parse_whole_number, show_bytes, show_ids, show_speed
@@ -66,7 +67,8 @@ def is_row_rejected(config: Config, table: str, key: str, row: RowFields) -> boo
         subject = (key,) if table == "PFC_WD" else ()
         facts = {"table": table, "row": key, "field": quote_text(unknown[0]), "effect": _EFFECT_OF_REJECTED_ROW[table]}
         path = (table, key, unknown[0])
-        config.remark("rejected-row", subject, path, Remedy(choices=tuple(field_choices(path, "", None))), **facts)
+        remedy = build_remedy_without_secrets(config, table, field_choices(path, "", None))
+        config.remark("rejected-row", subject, path, remedy, **facts)
     return bool(unknown)
 
 

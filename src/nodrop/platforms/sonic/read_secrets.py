@@ -4,9 +4,10 @@ Sources: sonic-buildimage src/sonic-yang-models/yang-models (sonic-system-tacacs
 sonic-bgp-common); `key_encrypt` is the HLD of TACACS+ passkey encryption.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from nodrop.model.reading import FilePlace
+from nodrop.model.change import Choice
+from nodrop.model.reading import FilePlace, Remedy
 from nodrop.platforms.kit.secrets import (
     Exposure,
     build_secret_remark,
@@ -77,6 +78,16 @@ def hide_secrets(config: Config, table_name: str, facts: Mapping[str, str]) -> M
     for secret in config.secrets[table_name]:
         masked_facts = {name: text.replace(secret, "…") for name, text in masked_facts.items()}
     return masked_facts
+
+
+def build_remedy_without_secrets(config: Config, table_name: str, choices: Iterable[Choice]) -> Remedy:
+    """Return the remedy of those choices about a table whose lines repeat no secret of it."""
+    return Remedy(choices=tuple(choice for choice in choices if not _repeats_secret(config, table_name, choice.lines)))
+
+
+def _repeats_secret(config: Config, table_name: str, lines: Sequence[str]) -> bool:
+    facts = {str(number): line for number, line in enumerate(lines)}
+    return hide_secrets(config, table_name, facts) != facts
 
 
 def _is_secret_value(table: str, field: str, value: object) -> bool:

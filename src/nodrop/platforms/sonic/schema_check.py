@@ -12,7 +12,7 @@ from nodrop.model.reading import NO_REMEDY, Correction, Remedy
 from nodrop.model.types import meant
 from nodrop.platforms.sonic.config import Config, covers_table
 from nodrop.platforms.sonic.corrections import field_choices, table_choices
-from nodrop.platforms.sonic.read_secrets import hide_secrets
+from nodrop.platforms.sonic.read_secrets import build_remedy_without_secrets, hide_secrets
 from nodrop.platforms.sonic.schema import Schema, release_of_database_version, schema_of_release
 from nodrop.platforms.sonic.schema_conditions import Condition, ConditionTables
 from nodrop.platforms.sonic.schema_rows import (
@@ -72,9 +72,11 @@ def _remedy_for_fault(config: Config, fault: Fault) -> Remedy:
     if fault.kind == "address-without-interface-row":
         return Remedy((Correction((DOCUMENT_AREA, fault.facts["table"], fault.facts["name"]), None, ""),))
     if fault.kind == "unknown-field":
-        return Remedy(choices=tuple(field_choices(fault.path, fault.near, value_at(config.data, *fault.path))))
+        choices = field_choices(fault.path, fault.near, value_at(config.data, *fault.path))
+        return build_remedy_without_secrets(config, fault.path[0], choices)
     if fault.kind in _UNMODELLED_FAULT_KINDS:
-        return Remedy(choices=tuple(table_choices(fault.path[0], mapping_at(config.data, fault.path[0]))))
+        choices = table_choices(fault.path[0], mapping_at(config.data, fault.path[0]))
+        return build_remedy_without_secrets(config, fault.path[0], choices)
     return NO_REMEDY
 
 
